@@ -56,7 +56,7 @@ class NoEvaluation(JudgeError):
 
 
 class OutputClosed(JudgeError):
-    """Nobody reads the results any more, and the work is not done; the message says how to go on."""
+    """The reader of the results is gone before the work is done; the message has the way to resume."""
 
 
 class DebateNotFound(JudgeError):

@@ -12,7 +12,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def kind_of(store: EventStore, a: str, b: str, wanted: Kind | None = None) -> Kind:
-    """What both are.
+    """Whether both are debates or runs.
 
     Raises:
         NotComparable: one is neither, or both kinds fit and none is `wanted`, or they are of different kinds.

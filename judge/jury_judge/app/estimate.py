@@ -29,7 +29,7 @@ _EVENT = 850
 _PICTURES_ON_DISK = 1.1
 
 _TEXTS_AN_ANSWER = 3
-"""What is kept of one: itself, the words in it that are texts of their own, and the block that peers are shown."""
+"""The texts stored of an answer: itself, its separate texts, and the block that peers are shown."""
 
 
 _FEWEST_PICTURE_TOKENS = 64
@@ -71,7 +71,7 @@ class Estimate(NamedTuple):
 
 
 class _Course(NamedTuple):
-    """How debates may go. Answers of None tokens are as long as they may be; `on_disk` for a byte of events and texts.
+    """A course of debates. Answers of None tokens have the maximum length; `on_disk` for a byte of events and texts.
 
     A picture is so many tokens, as many as its model may count where that is None.
 
@@ -111,7 +111,7 @@ class _EstimatedStep(NamedTuple):
 
 
 def rounds_of(panel: Panel) -> tuple[int, int]:
-    """How many rounds there are at least and at most, when every seat answers."""
+    """The least and the most rounds, if every seat answers."""
     rules = panel.discussion
     if not rules.max_rounds:
         return 0, 0
@@ -127,7 +127,7 @@ def rounds_of(panel: Panel) -> tuple[int, int]:
 def estimate(
     resolved: ResolvedPanel, sample: Iterable[Case], *, debates: int, prices: Prices, endpoints: Endpoints, on: date
 ) -> Estimate:
-    """What so many debates take, of whose cases `sample` are some or all; repairs, new tries and fallbacks apart."""
+    """An estimate of so many debates from a sample of their cases; without repairs, retries and fallbacks."""
     panel = resolved.panel
     fewest, most = rounds_of(panel)
     turns = panel.artifacts.max_turns
@@ -249,7 +249,7 @@ def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:
 
 
 def _form(panel: Panel, version: int, case: Case, *, tools: bool) -> int:
-    """What is sent beside the messages: the schema of an answer, and the tools."""
+    """The schema of an answer and the tools, which are sent beside the messages."""
     schema = LATEST.answer_schema(panel.rubric, statement=True, scenarios=scenario_numbers(case.scenario_ids))
     offered = tool_definitions(load_prompts(version, panel.language), opinions=True) if tools else ()
     return len(json.dumps(schema)) + sum(len(json.dumps(tool._asdict())) for tool in offered)

@@ -138,7 +138,7 @@ def _said(error: ValidationError) -> str:
 
 
 class _Form(NamedTuple):
-    """How the values of a key are read (ValueError or TypeError for others), and what they may be, in words."""
+    """The parser of a key's values (ValueError or TypeError for invalid ones), and the allowed values in words."""
 
     read: Callable[[Any], Any]
     may_be: str

@@ -54,7 +54,7 @@ class Rehearsal:
         return [self._pen.text(image.content) for image in self.opened.images]
 
     def first_prompt(self, juror_id: str) -> tuple[PromptMessage, ...]:
-        """What a seat is asked in phase 1."""
+        """The prompt of a seat in phase 1."""
         assignment = self._debate.assign(Step(0, juror_id))
         return tuple(
             PromptMessage(

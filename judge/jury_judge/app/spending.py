@@ -48,7 +48,7 @@ class Spending:
         )
 
     def since(self, start: "Spending") -> "Spending":
-        """What one debate spent after `start`. If the cost at `start` is unknown, this cost is too."""
+        """The spending of one debate after `start`. If the cost at `start` is unknown, this cost is too."""
         return Spending(
             calls=self.calls - start.calls,
             input_tokens=self.input_tokens - start.input_tokens,
@@ -90,7 +90,7 @@ class SpendingWatch:
         self._ended = Spending()
 
     def look(self) -> Spending:
-        """What was spent since the watch began."""
+        """The spending since the watch began."""
         unfinished = self._unfinished()
         for debate_id in [one for one in self._open if one not in unfinished]:
             row = self._store.debate(debate_id)
@@ -112,7 +112,7 @@ class SpendingWatch:
         return total
 
     def before(self) -> Spending:
-        """What was spent before the watch began; reads a row of each debate of the run."""
+        """The spending before the watch began; reads a row of each debate of the run."""
         total = Spending()
         for row in rows_of_run(self._store, self._run_id):
             if row.position <= self._started_at:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jury_judge.panels.files import LoadedPanel
 
 _MEASURED = 200
-"""How many cases' prompts are measured, the first ones."""
+"""The prompts of so many cases, the first ones, are measured."""
 
 _NAMED = 12
 

@@ -318,7 +318,7 @@ def selection_options(command: F) -> F:
 def selected(
     ids: tuple[str, ...], run_id: str | None, *, everything: bool, where: "tuple[Condition, ...]" = ()
 ) -> "Selection":
-    """What `selection_options` name: debates, a run, or all; conditions select among those of a run, or all."""
+    """The selection of `selection_options`: debates, a run, or all; conditions select among those of a run, or all."""
     from jury_replay.selection import Selection
 
     if ids and where:

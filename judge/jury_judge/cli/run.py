@@ -123,7 +123,7 @@ class _Options:
 
     @property
     def overrides(self) -> "Overrides":
-        """What overrides the panel."""
+        """The options that override the panel."""
         from jury_judge.panels.variables import Overrides
 
         return Overrides(self.language, self.max_rounds, self.threshold, self.method, self.judge_model, self.preset)
@@ -270,7 +270,7 @@ def command(**options: Any) -> int:
             ):
                 async for line in lines:
                     results.take(line)
-                    # Printing what is judged already costs nothing; calls for results that nobody reads do.
+                    # Printing stored results costs nothing; calls for results without a reader do.
                     if checked.left and results.taken != checked.total:
                         check_stdout(resume_hint)
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def all_there(prove: Callable[[], T]) -> T:
-    """What `prove` gives from the hashes of the log.
+    """The result of `prove` for the hashes of the log.
 
     Raises:
         SealRefused: there are too few of them.
@@ -30,7 +30,7 @@ def all_there(prove: Callable[[], T]) -> T:
 
 
 def other_log() -> SealRefused:
-    """That the events are not those of the seal."""
+    """The error for events that are not those of the seal."""
     return SealRefused("the log is not the one that was sealed, so nothing of it is proved. Run jury verify --all")
 
 

@@ -39,12 +39,12 @@ def is_live(display: str) -> bool:
 
 
 def page_console() -> Console:
-    """Where a page is printed: stdout."""
+    """The console of stdout."""
     return Console()
 
 
 class Counting:
-    """How many are done and how fast, on one line of a terminal; elsewhere a line now and then.
+    """The count and rate of finished items, on one line of a terminal; elsewhere an occasional line.
 
     `what` names them: "debates replayed".
     """

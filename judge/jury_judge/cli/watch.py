@@ -60,7 +60,7 @@ def command(
         async def follow() -> bool:
             feed = Feed(store, most=_MOST)
             watching = _Watching(feed, as_json=as_json, named=len(selection.debate_ids or ()) != 1)
-            # Nobody watches any more: of what is still to come there is nothing to find out.
+            # The reader of stdout is gone: there is nothing left to do.
             with suppress(OutputClosed):
                 if selection.debate_ids is not None:
                     await watching.follow_all(selection.debate_ids)

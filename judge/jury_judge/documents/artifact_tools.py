@@ -25,7 +25,7 @@ Records = Sequence[Mapping[str, Any]]
 
 @dataclass
 class ArtifactContext:
-    """Where the records of a case are: as a URI or path, or as records that were read already.
+    """The records of a case: a URI or path, or the records themselves.
 
     Records that are there are used, whatever the URI says.
     """
@@ -88,7 +88,7 @@ class ArtifactToolsWithContext:
         return self._call("fetch_agent_card_passes", "agent_card", max_records=max_records)
 
     def get_other_juror_opinions(self, exclude_juror_id: str | None = None) -> dict[str, Any]:
-        """What the other jurors said, as `{count, total, records}`; each record names its `juror`."""
+        """The statements of the other jurors, as `{count, total, records}`; each record names its `juror`."""
         return self._call(OPINIONS_TOOL, None, exclude_juror_id=exclude_juror_id)
 
     def _call(self, name: str, kind: ArtifactKind | None, **arguments: Any) -> dict[str, Any]:

@@ -46,7 +46,7 @@ NO_SCENARIOS = "no_scenarios"
 
 
 class _CollaborativeJudge:
-    """What the two have in common: the documents' models, under a preset of rules."""
+    """The common base: the documents' models, under a preset of rules."""
 
     preset: ClassVar[str]
     may_be_turned_off: ClassVar[bool]
@@ -116,7 +116,7 @@ class _CollaborativeJudge:
 
     @property
     def panel(self) -> Panel:
-        """Who sits, and under which rules, every default written out."""
+        """The jurors and the rules, with every default filled in."""
         return self._loaded.panel
 
     @property
@@ -131,12 +131,12 @@ class _CollaborativeJudge:
 
     @property
     def consensus_threshold(self) -> float:
-        """What share of the jurors ends the discussion early."""
+        """The share of agreeing jurors that ends the discussion early."""
         return self.panel.discussion.threshold
 
     @property
     def final_judgment_method(self) -> FinalMethod:
-        """How phase 3 decides."""
+        """The method of phase 3."""
         return self.panel.final.method
 
     @property

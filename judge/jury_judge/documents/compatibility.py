@@ -1,4 +1,4 @@
-"""What is said of a call that was accepted although part of it has no meaning here, or another one."""
+"""The warning for a call of which a part has no meaning here, or another one."""
 
 import warnings
 from collections.abc import Iterable

@@ -59,7 +59,7 @@ class DiscussionState:
     should_terminate: bool = False
 
     def get_other_opinions(self, exclude_juror_id: str) -> list[dict[str, Any]]:
-        """What the others said last, each with its `juror_id`."""
+        """The latest statements of the others, each with its `juror_id`."""
         return [
             _table(juror_id, opinion)
             for juror_id, opinion in self.juror_opinions.items()

@@ -39,7 +39,7 @@ LANGUAGE: Language = "ja"
 
 
 class JurorRole(Enum):
-    """What a juror looks at."""
+    """The focus of a juror."""
 
     POLICY_COMPLIANCE = "policy_compliance"
     SECURITY_LEAK_RISK = "security_leak_risk"
@@ -254,7 +254,7 @@ def output_of(made: JurorEvaluation, debate_id: str) -> JurorEvaluationOutput:
 
 
 def spoken(said: JurorStatement, debate_id: str) -> JurorEvaluationOutput:
-    """What a juror said in a round, in document 002's form."""
+    """A juror's statement in a round, in document 002's form."""
     assert said.updated_evaluation is not None
     output = output_of(said.updated_evaluation, debate_id)
     output.statement, output.position_changed = said.statement, said.position_changed
@@ -278,7 +278,7 @@ def _name(config: JurorConfig) -> str:
 
 
 def _seat_of_other(juror_id: str) -> SeatSpec:
-    """Whoever's opinion was brought along is not asked; where its role is known, it is shown."""
+    """A seat whose opinion is supplied: no model is called; its role is shown if it is known."""
     known = JUROR_CONFIGS.get(juror_id)
     role = None if known is None else known.role.value
     return SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id, role=role)

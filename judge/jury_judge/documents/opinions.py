@@ -1,4 +1,4 @@
-"""What jurors said, in the forms in which callers of the documents' classes hand it on."""
+"""Opinions of jurors, in the forms that callers of the documents' classes pass."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, is_dataclass

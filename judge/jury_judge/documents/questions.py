@@ -19,7 +19,7 @@ _SPELLINGS = ("expected_behavior", "expected_behaviour")
 
 
 class QuestionSpec(case.QuestionSpec):
-    """What the agent was asked to do.
+    """The task of the agent.
 
     `question_id` names its row in the results, and `use_case` is repeated there; jurors see neither.
     `expected_behaviour` is `expected_behavior`; both are set if one is given. `perspective` and `source` mean
@@ -47,7 +47,7 @@ class QuestionSpec(case.QuestionSpec):
 
 
 class ExecutionResult(case.ExecutionResult):
-    """What the agent did: its answer, its transcript, or both.
+    """The outcome of the agent: its answer, its transcript, or both.
 
     `messages` is a list of messages as OpenAI, Anthropic or Gemini write them; `transcript` and `images` are made of
     it. `response` None is the last answer of the messages, else no response, and judged as that. `question_id` is that

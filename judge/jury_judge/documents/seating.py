@@ -1,4 +1,4 @@
-"""Who sits in a jury of the documents, by the arguments of its constructor."""
+"""The seats of a jury of the documents, by the arguments of its constructor."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -102,7 +102,7 @@ def with_turns(resolved: ResolvedPanel, turns: Any, rounds: int | None) -> tuple
     A turn of the documents' system is one statement of one juror: nine turns of three jurors are three rounds.
 
     Raises:
-        SettingError: it is no whole number, or says something else than `rounds`.
+        SettingError: it is no whole number, or differs from `rounds`.
         PanelFileError: there would be more rounds than a discussion may have.
     """
     if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0:

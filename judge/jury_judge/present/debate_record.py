@@ -66,7 +66,7 @@ class DebateRecord:
 
     @property
     def status(self) -> Status:
-        """How far the debate is."""
+        """The status of the debate."""
         return status_of(self.ending)
 
     @property
@@ -77,7 +77,7 @@ class DebateRecord:
 
 
 def status_of(ending: Ending | None) -> Status:
-    """What an ending, or none, makes of a debate."""
+    """The status of a debate with this ending, or without one."""
     if ending is None:
         return "unfinished"
     if isinstance(ending, DebateCompleted):

@@ -147,7 +147,7 @@ class _Describer:
                 return self._kept(event)
 
     def _kept(self, event: DebateEvent) -> str:
-        """What is no step of a discussion."""
+        """Events that are not steps of a discussion."""
         words = self._words
         match event:
             case DebateOpened():

@@ -1,4 +1,4 @@
-"""What a recorded debate comes to under today's rules, for people."""
+"""The result of a recorded debate under today's rules, as text."""
 
 from collections.abc import Iterator
 

@@ -85,7 +85,7 @@ class JurorEvaluation:
     """A juror's evaluation (document 004 §8: required fields first).
 
     `round_number` is 0 in phase 1. Points of the four dimensions are None where the panel's rubric has other ones;
-    `scores` holds all of them. `synthetic`: neutral, for an answer that a safety filter blocked. `simulated`: whoever
+    `scores` has all of them. `synthetic`: neutral, for an answer that a safety filter blocked. `simulated`: whoever
     answered is no model; `model` was asked, `model_version` answered.
 
     Document 004 §8 and its pipeline name the dimensions otherwise, in the constructor and in reading: `security_score`
@@ -197,7 +197,7 @@ def _one_of(name: str, value: _Points, other: str, other_value: _Points) -> floa
 
 @dataclass
 class JurorStatement:
-    """What a juror said in a round; `statement_order` counts from 0.
+    """A juror's statement in a round; `statement_order` counts from 0.
 
     `position_changed` is as recorded. `change` says whose change it is: `own`, or `synthetic` where only what stands in
     for an answer that a provider's filter blocked differs; None where there is none.
@@ -226,7 +226,7 @@ class DiscussionRound:
 
 @dataclass
 class JurorVote:
-    """What a seat brought to the final judgment: `own`, `stale`, `synthetic` or `abstained` (then without a position).
+    """A seat's vote in the final judgment: `own`, `stale`, `synthetic` or `abstained` (then without a position).
 
     `round` is where its evaluation was made, 0 for phase 1.
     """
@@ -273,7 +273,7 @@ class FinalJudgment:
 
     @property
     def vote_distribution(self) -> dict[str, int]:
-        """How many votes each verdict has; abstentions are not in it."""
+        """The number of votes by verdict, without abstentions."""
         return dict(Counter(vote.position for vote in self.votes if vote.position is not None))
 
     @property
@@ -308,7 +308,7 @@ class Abstention:
 
 @dataclass
 class CollaborativeJuryResult:
-    """What a debate came to.
+    """The result of a debate.
 
     A debate that has not completed has a `status` other than "completed", and None as `final_verdict`, `final_score`,
     `early_termination`, `end_reason` and `phase3_judgment`. A batch without a scenario has the status "no_scenarios",
@@ -363,12 +363,12 @@ class CollaborativeJuryResult:
         """The jurors' ids: before the judgment, of those who evaluated or abstained so far."""
         if self.phase3_judgment is not None:
             return [vote.juror_id for vote in self.phase3_judgment.votes]
-        heard = [one.juror_id for one in self.phase1_evaluations] + [one.juror_id for one in self.abstentions]
-        return list(dict.fromkeys(heard))
+        jurors = [one.juror_id for one in self.phase1_evaluations] + [one.juror_id for one in self.abstentions]
+        return list(dict.fromkeys(jurors))
 
     @property
     def vote_distribution(self) -> dict[str, int]:
-        """How many votes each verdict has in the final judgment; empty before it."""
+        """The number of votes by verdict in the final judgment; empty before it."""
         return {} if self.phase3_judgment is None else self.phase3_judgment.vote_distribution
 
     @property

@@ -1,4 +1,4 @@
-"""What a shown debate is labelled with, in both languages."""
+"""The labels of a shown debate, in English and Japanese."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What the model calls of a debate came to: one row a model."""
+"""The model calls of a debate, one row a model."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

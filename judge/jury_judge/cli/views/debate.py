@@ -213,7 +213,7 @@ class _DebateView:
                 page.line(TextSpan(words.unfinished, "yellow"))
 
     def _resumptions(self) -> None:
-        """Where a model may have been called twice for a step, and the record keeps one answer."""
+        """Resumptions: a model may have been called twice for a step, of which one answer is recorded."""
         words = self._words
         for event in self._record.resumed:
             steps = ", ".join(event.asked_again) or words.nothing

@@ -1,4 +1,4 @@
-"""What a rescoring came to, for a terminal: a table a setting, then the verdicts that changed."""
+"""The results of a rescoring: a table a setting, then the verdicts that changed."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

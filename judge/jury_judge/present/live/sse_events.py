@@ -58,7 +58,7 @@ class SseEvents:
                 return _end(event)
 
     def chunk(self, text: str) -> list[Live]:
-        """What the final judge is writing."""
+        """A chunk of the final judge's answer."""
         return [{"type": "final_judge_chunk", "chunk": text}]
 
     def call(self) -> list[Live]:

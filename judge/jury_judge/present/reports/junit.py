@@ -11,7 +11,7 @@ from jury_judge.present.reports.report import RunReport
 from jury_judge.text.visible_text import visible, visible_line
 
 BEGINS = b"<?xml version='1.0' encoding='utf-8'?>\n<testsuites"
-"""How every such file begins: no other file is replaced by one."""
+"""The first bytes of every such file: no other file is replaced."""
 
 _LINE = 500
 

@@ -1,4 +1,4 @@
-"""What a report is made of, and where it is put."""
+"""The contents of a report, and its file."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
