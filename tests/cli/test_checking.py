@@ -150,7 +150,7 @@ def test_schema_and_guards_are_checked(tampered):
     )
 
 
-def test_a_store_is_made_told_and_checked(jury):
+def test_a_store_is_created_described_and_checked(jury):
     before = jury("db", "current")
     made = jury("db", "upgrade")
     again = jury("db", "upgrade")

@@ -45,7 +45,7 @@ def test_the_same_command_again_is_the_same_branch(held: CommandLine) -> None:
     assert 2 == len(branches(held))
 
 
-def test_what_follows_is_told_and_what_was_kept_is_not(held: CommandLine) -> None:
+def test_new_events_are_shown_and_kept_ones_are_not(held: CommandLine) -> None:
     err = held(*FORK, "--at", "initial/check").err
 
     assert "phase 2: discussion, round 1" in err

@@ -19,7 +19,7 @@ def copy(judged: CommandLine, tmp_path) -> CommandLine:
 MEDIAN = ("--set", "method=median", "--set", "bands=100/99")
 
 
-def test_a_table_a_setting_and_the_flips_are_told(judged):
+def test_a_table_a_setting_and_the_flips_are_printed(judged):
     outcome = judged("rescore", "--all", "--recount", *MEDIAN)
 
     assert outcome.code == 0
@@ -162,7 +162,7 @@ def test_rows_survive_as_json_of_any_case_name(judged):
     assert "返金" in {json.loads(one)["case_id"] for one in rows}
 
 
-def test_a_setting_that_no_panel_can_take_is_told_with_the_reason(judged):
+def test_a_setting_that_no_panel_can_take_is_reported_with_the_reason(judged):
     outcome = judged("rescore", "--all", "--set", "weights=nobody:2")
 
     assert outcome.code == 0

@@ -63,7 +63,7 @@ def test_what_is_not_known_of_the_cost_is_said(jury, labelled):
     )
 
 
-def test_a_run_is_told_what_it_spends_while_it_lasts(jury, labelled, monkeypatch):
+def test_the_spending_is_shown_during_a_run(jury, labelled, monkeypatch):
     told: list[Spending] = []
     monkeypatch.setattr(ProgressDisplay, "spent", lambda _self, spending: told.append(spending))
     monkeypatch.setattr(run_session, "_SPENDING_SECONDS", 0.001)

@@ -43,7 +43,7 @@ def test_a_run_of_a_few_debates_starts_no_ray_and_says_so(jury, cases):
     assert "to hold" not in again.err
 
 
-def test_who_says_where_is_not_told(jury, cases):
+def test_a_chosen_runtime_is_not_noted(jury, cases):
     assert "to hold" not in jury.run(cases).err
 
 

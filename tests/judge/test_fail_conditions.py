@@ -56,7 +56,7 @@ def test_everything_that_is_counted_can_be_asked_for(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["unsafe_fail>2%", "safe_pass<=99.5%", "no_quorum>=3", "needs_review"])
-def test_a_condition_is_told_as_it_was_written(text: str) -> None:
+def test_a_condition_is_printed_as_it_was_written(text: str) -> None:
     assert text == str(parse_fail_condition(text))
 
 

@@ -114,7 +114,7 @@ def test_show_watch_and_the_list_of_events_say_whose_change_it_is():
         assert (2, 1) == (told.count(FILTER), told.count(OWN)), told
 
 
-def test_a_list_of_events_that_begins_late_still_knows_what_was_held_before():
+def test_a_list_of_events_that_begins_late_knows_the_earlier_positions():
     (line,) = event_lines(in_store(filtered(*BLOCKED_BACK_AND_CONVINCED)), after=5, limit=1)
 
     assert f"safe_pass 50/100, {FILTER}" == line.said

@@ -162,7 +162,7 @@ def test_one_scenario_alone_has_a_row_with_the_verdict_and_score_of_the_case():
     assert [] == collaborative_result(debate.events[:-2], debate.texts)["scenario_results"]
 
 
-def test_several_scenarios_that_nobody_judged_have_a_row_each():
+def test_several_scenarios_without_a_judgment_have_a_row_each():
     debate = whole().opened_as(scenarios=("a", "b"))
 
     rows = collaborative_result(debate.events, debate.texts)["scenario_results"]

@@ -289,7 +289,7 @@ class FullNow(MemoryEventStore):
         super().keep_run_size(run_id, cases)
 
 
-async def test_a_run_waits_for_a_store_that_cannot_be_told_how_many_cases_it_has() -> None:
+async def test_a_run_waits_for_a_store_that_cannot_write_its_size() -> None:
     store, run = FullNow(), a_run(a_case("c0"), a_case("c1"))
     plan = CourtPlan(run.resolved.panel, "", "r1")
     lines = execute_run(

@@ -6,7 +6,7 @@ from jury_judge.errors import BadPoint
 from jury_judge.present.live.points import START, Point, chunk_point, parse_point, pieces
 
 
-def test_places_are_in_the_order_in_which_they_are_told() -> None:
+def test_points_are_in_the_order_of_live_events() -> None:
     ordered = [START, *pieces(16, 1), *pieces(17, 3), chunk_point(17, 1), chunk_point(17, 10), *pieces(18, 1)]
 
     assert ["0", "16", "17.0", "17.1", "17", "17~1", "17~10", "18"] == [str(point) for point in ordered]

@@ -121,7 +121,7 @@ def test_everything_that_recorded_debates_tell_is_as_published(name: str, fold: 
     assert expected == seen
 
 
-def test_a_debate_is_told_in_the_documents_spelling() -> None:
+def test_live_events_have_the_documents_spelling() -> None:
     debate = HandBuilt().phase_1().round_1().judged()
     debate.events = [ends(event) if isinstance(event, ConsensusChecked) else event for event in debate.events]
 
