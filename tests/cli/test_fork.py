@@ -41,7 +41,7 @@ def test_the_same_command_again_is_the_same_branch(held: CommandLine) -> None:
 
     assert (0, 0, 0) == (first.code, again.code, other.code)
     assert first.out == again.out
-    assert "held before" in again.err
+    assert "judged before" in again.err
     assert 2 == len(branches(held))
 
 

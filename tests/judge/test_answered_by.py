@@ -105,7 +105,7 @@ def test_live_lines_name_it():
     lines = LiveLines()
     built = debate(**REROUTED)
 
-    told = [line for event in built.events for line in lines.tell(event)]
+    told = [line for event in built.events for line in lines.lines(event)]
 
     assert sum("(gemini-3.8-flash answered, google/gemini-2.5-flash was asked)" in line for line in told) == 2
 
@@ -115,7 +115,7 @@ def test_a_simulated_answer_for_a_models_name_is_said_to_be_simulated():
     lines = LiveLines()
 
     result = collaborative_result(built.events, built.texts)
-    told = [line for event in built.events for line in lines.tell(event)]
+    told = [line for event in built.events for line in lines.lines(event)]
     page = shown(built)
 
     assert (result["simulated"], result["model_mismatches"]) == (True, [])

@@ -107,7 +107,7 @@ def test_show_watch_and_the_list_of_events_say_whose_change_it_is():
     built = filtered(*BLOCKED_BACK_AND_CONVINCED)
     out, lines = StringIO(), LiveLines()
     render_debate(built.events, [], built.texts, Console(file=out, width=200))
-    watched = "\n".join(line for event in built.events for line in lines.tell(event))
+    watched = "\n".join(line for event in built.events for line in lines.lines(event))
     listed = "\n".join(line.said for line in event_lines(in_store(built)))
 
     for told in (out.getvalue(), watched, listed):

@@ -105,7 +105,7 @@ def command(
 
     everything = everything or bool(checkpoint_files or witness_files or certificate_files)
     if [bool(debate_ids), everything, bool(where)].count(True) != 1:
-        raise click.UsageError("name the debates to check, or --all, or choose with --where COND")
+        raise click.UsageError("name the debates to check, or --all, or select with --where COND")
     if key_files and not everything:
         raise click.UsageError("--key is for the seals, which are over the whole log: add --all")
     keys = read_keys(key_files)
