@@ -315,9 +315,7 @@ async def test_a_log_that_cannot_be_read_for_a_while_is_read_on(
         assert WHOLE[1:] == await ids(reader)
 
 
-async def test_a_caller_that_waits_gets_the_error_of_reading_the_log(
-    store: MemoryEventStore, feed: Feed
-) -> None:
+async def test_a_caller_that_waits_gets_the_error_of_reading_the_log(store: MemoryEventStore, feed: Feed) -> None:
     def broken(after: int = 0, limit: int = 1000) -> Any:
         raise StoreFailed("connection lost")
 
