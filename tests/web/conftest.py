@@ -53,4 +53,4 @@ def holding_client(url: str, gate: Gate = GATE, **panels: str) -> TestClient:
 
 
 def _maker(make: Callable[..., Jury]) -> Callable[[Callable[[str, str], None]], Jury]:
-    return lambda heard: make(heard=heard)
+    return lambda on_chunk: make(on_chunk=on_chunk)

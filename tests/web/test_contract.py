@@ -34,7 +34,7 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
         *("run", "--max-examples", "12", "--seed", "1", "--no-color", "--generation-database", "none"),
     ]
 
-    with served(open_store(url, write=False), {"usual": lambda heard: jury(heard=heard)}) as (base, _):
+    with served(open_store(url, write=False), {"usual": lambda on_chunk: jury(on_chunk=on_chunk)}) as (base, _):
         found = subprocess.run(
             [*command, f"{base}/openapi.json"], cwd=tmp_path, capture_output=True, text=True, check=False
         )

@@ -116,7 +116,7 @@ async def test_200_sse_and_50_websocket_readers_get_every_event_once_in_order_th
     upgrade(url)
     # All rounds are held, slowly enough that most readers are there while they are.
     jury = partial(Jury, "adk-sequential", store=url, simulate=Script(latency=0.15, seed=3), threshold=2.0)
-    with served(open_store(url, write=False), {"slow": lambda heard: jury(heard=heard)}) as (base, service):
+    with served(open_store(url, write=False), {"slow": lambda on_chunk: jury(on_chunk=on_chunk)}) as (base, service):
         async with httpx2.AsyncClient(base_url=base, timeout=30) as client:
             links = (await client.post("/api/evaluations", json={"case": CASE, "runId": "r"})).json()["links"]
         live, ws = base + links["live"], base + links["ws"]

@@ -255,7 +255,7 @@ def test_what_runs_when_the_server_ends_goes_on_when_it_is_sent_again(tmp_path: 
     body = {"case": CASE, "runId": "r"}
     upgrade(url)
     slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
-    service = Service(open_store(url, write=False), {"usual": lambda heard: slow(heard=heard)})
+    service = Service(open_store(url, write=False), {"usual": lambda on_chunk: slow(on_chunk=on_chunk)})
     with TestClient(create_app(service, GATE), base_url=BASE) as client:
         accepted = client.post("/api/evaluations", json=body).json()
         assert "running" == accepted["state"]
@@ -349,7 +349,7 @@ def slow_client(folder: Path) -> TestClient:
     url = f"sqlite:///{folder / 'jury.db'}"
     upgrade(url)
     slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
-    made = {name: lambda heard: slow(heard=heard) for name in ("usual", "other")}
+    made = {name: lambda on_chunk: slow(on_chunk=on_chunk) for name in ("usual", "other")}
     return TestClient(create_app(Service(open_store(url, write=False), made), GATE), base_url=BASE)
 
 
@@ -358,7 +358,7 @@ def test_more_than_a_server_holds_at_once_is_sent_away(tmp_path: Path, monkeypat
     upgrade(url)
     monkeypatch.setattr("jury_judge.web.submissions.MOST_BYTES", 600)
     slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
-    service = Service(open_store(url, write=False), {"usual": lambda heard: slow(heard=heard)})
+    service = Service(open_store(url, write=False), {"usual": lambda on_chunk: slow(on_chunk=on_chunk)})
     with TestClient(create_app(service, GATE), base_url=BASE) as client:
         asked = [
             client.post("/api/evaluations", json={"case": {**CASE, "response": "x" * 400}, "runId": f"r{number}"})
