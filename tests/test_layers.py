@@ -77,7 +77,7 @@ def test_an_import_against_the_layers_is_caught(house: Path, package: str, line:
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("app/runs.py", "import jury_judge.web.server"),
+        ("app/run_execution.py", "import jury_judge.web.server"),
         ("present/terms.py", "import jury_judge.app.debates"),
         ("cases/options.py", "import jury_judge.panels.document"),
         ("text/page.py", "import jury_judge.present.terms"),

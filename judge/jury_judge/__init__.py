@@ -1,7 +1,7 @@
-"""A jury of LLM jurors judges what an AI agent did; every word of it is kept, replayable and verifiable.
+"""A jury of LLM jurors judges what an AI agent did; every debate is recorded, replayable and verifiable.
 
-`Jury` is the front door; the other names are those of the two documents. Each is loaded when it is first asked for, so
-that `import jury_judge` costs nothing.
+`Jury` is the main class; the other names are those of the two documents. Each is loaded at its first use, so that
+`import jury_judge` is fast.
 """
 
 from importlib import import_module
@@ -11,18 +11,10 @@ if TYPE_CHECKING:
     from jury_events.case import Case, Scenario
     from jury_events.consensus import ConsensusStatus
     from jury_events.verdict import Verdict
-    from jury_judge.app.jury import (
-        Jury,
-    )
-    from jury_judge.app.records import (
-        Records,
-    )
-    from jury_judge.cases.files import (
-        CaseFiles,
-    )
-    from jury_judge.cases.options import (
-        CaseOptions,
-    )
+    from jury_judge.app.jury import Jury
+    from jury_judge.app.records import Records
+    from jury_judge.cases.files import CaseFiles
+    from jury_judge.cases.options import CaseOptions
     from jury_judge.documents.artifact_tools import (
         ArtifactContext,
         ArtifactToolsWithContext,
@@ -31,13 +23,8 @@ if TYPE_CHECKING:
         get_google_tools,
         get_openai_tools,
     )
-    from jury_judge.documents.collaborative import (
-        ADKCollaborativeJuryJudge,
-        CollaborativeJuryJudge,
-    )
-    from jury_judge.documents.compatibility import (
-        CompatibilityWarning,
-    )
+    from jury_judge.documents.collaborative import ADKCollaborativeJuryJudge, CollaborativeJuryJudge
+    from jury_judge.documents.compatibility import CompatibilityWarning
     from jury_judge.documents.discussion_workflow import (
         ConsensusChecker,
         DiscussionLoopWorkflow,
@@ -54,19 +41,10 @@ if TYPE_CHECKING:
         JurorRole,
         create_juror_agents,
     )
-    from jury_judge.documents.questions import (
-        ExecutionResult,
-        QuestionSpec,
-    )
-    from jury_judge.documents.retired import (
-        RetiredModelWarning,
-    )
-    from jury_judge.errors import (
-        JudgeError,
-    )
-    from jury_judge.present.live.encodings import (
-        LiveEvent,
-    )
+    from jury_judge.documents.questions import ExecutionResult, QuestionSpec
+    from jury_judge.documents.retired import RetiredModelWarning
+    from jury_judge.errors import JudgeError
+    from jury_judge.present.live.encodings import LiveEvent
     from jury_judge.present.result_models import (
         Abstention,
         CollaborativeEvaluationResult,
@@ -81,13 +59,10 @@ if TYPE_CHECKING:
         ScenarioResult,
     )
 
-_PLACES = {
+_NAMES_BY_MODULE = {
     "jury_judge.cases.files": ("CaseFiles",),
     "jury_judge.cases.options": ("CaseOptions",),
-    "jury_events.case": (
-        "Case",
-        "Scenario",
-    ),
+    "jury_events.case": ("Case", "Scenario"),
     "jury_events.consensus": ("ConsensusStatus",),
     "jury_events.verdict": ("Verdict",),
     "jury_judge.documents.artifact_tools": (
@@ -98,10 +73,7 @@ _PLACES = {
         "get_google_tools",
         "get_openai_tools",
     ),
-    "jury_judge.documents.collaborative": (
-        "ADKCollaborativeJuryJudge",
-        "CollaborativeJuryJudge",
-    ),
+    "jury_judge.documents.collaborative": ("ADKCollaborativeJuryJudge", "CollaborativeJuryJudge"),
     "jury_judge.documents.compatibility": ("CompatibilityWarning",),
     "jury_judge.documents.discussion_workflow": (
         "ConsensusChecker",
@@ -119,10 +91,7 @@ _PLACES = {
         "JurorRole",
         "create_juror_agents",
     ),
-    "jury_judge.documents.questions": (
-        "ExecutionResult",
-        "QuestionSpec",
-    ),
+    "jury_judge.documents.questions": ("ExecutionResult", "QuestionSpec"),
     "jury_judge.present.result_models": (
         "Abstention",
         "CollaborativeEvaluationResult",
@@ -142,7 +111,7 @@ _PLACES = {
     "jury_judge.present.live.encodings": ("LiveEvent",),
     "jury_judge.app.records": ("Records",),
 }
-_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+_MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 __all__ = [
     "JUROR_CONFIGS",

@@ -16,14 +16,14 @@ from jury_replay.regression import TODAY, Regressed, RegressionStatus, accept, r
 
 
 class Corpus:
-    """Looks into the folders of `--jury-corpus` too, wherever the other tests are.
+    """Collects the folders of `--jury-corpus` besides the other tests.
 
     Raises:
-        pytest.UsageError: a folder holds no cassette, or there are no rules of that version.
+        pytest.UsageError: a folder has no cassette, or there are no rules of that version.
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        folders = [_place(config, one) for one in config.getoption("--jury-corpus")]
+        folders = [_resolved(config, one) for one in config.getoption("--jury-corpus")]
         try:
             self._cassettes = frozenset(cassettes_in(folders))
             rules_of(_rules(config))
@@ -38,7 +38,7 @@ class Corpus:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """A cassette that is not told must not pass for one that is the same."""
+        """Refuse a corpus of which a cassette is not collected: it must not pass for an unchanged one."""
         missed = self._cassettes - {item.path for item in items}
         if missed:
             raise pytest.UsageError(
@@ -47,8 +47,8 @@ class Corpus:
             )
 
 
-def _place(config: pytest.Config, name: str) -> Path:
-    """Seen from here, else from where the configuration is: pytest may be called in a folder below."""
+def _resolved(config: pytest.Config, name: str) -> Path:
+    """Relative to the working directory, else to the configuration: pytest may be called in a subfolder."""
     here = Path(name).resolve()
     return here if here.exists() else (config.rootpath / name).resolve()
 
@@ -62,12 +62,12 @@ class CassetteFile(pytest.File):
     """A cassette."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Its one test, called as the debate is."""
+        """One test, named after the debate."""
         yield CassetteItem.from_parent(self, name=self.path.name.removesuffix(SUFFIX))
 
 
 class Changed(Exception):
-    """The debate comes out otherwise."""
+    """The replay differs from the record."""
 
     def __init__(self, found: Regressed) -> None:
         super().__init__(found.name)
@@ -75,7 +75,7 @@ class Changed(Exception):
 
 
 class CassetteItem(pytest.Item):
-    """Tells the debate again; fails where verdict, score, an event or a prompt is otherwise."""
+    """Replays the debate; fails if the verdict, the score, an event or a prompt differs."""
 
     def runtest(self) -> None:
         """Pass, accept or fail."""
@@ -86,7 +86,7 @@ class CassetteItem(pytest.Item):
             raise Changed(found)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What is otherwise, for people: a traceback of ours would say nothing."""
+        """The differences: a traceback would not show them."""
         if not isinstance(excinfo.value, Changed):
             return super().repr_failure(excinfo, style)
         lines = [*regression_lines(excinfo.value.found)]
@@ -95,5 +95,5 @@ class CassetteItem(pytest.Item):
         return "\n".join(lines)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """How pytest calls it."""
+        """The name in reports."""
         return self.path, 0, f"recorded debate {self.name}"

@@ -56,7 +56,7 @@ class NoEvaluation(JudgeError):
 
 
 class OutputClosed(JudgeError):
-    """Nobody reads the results any more, and the work is not done; the message says how to go on."""
+    """The reader of the results is gone before the work is done; the message has the way to resume."""
 
 
 class BranchTaken(JudgeError):
@@ -80,11 +80,11 @@ class TooManyReaders(JudgeError):
 
 
 class NotHeldHere(JudgeError):
-    """The server only shows debates, or holds none under the panel that is asked for."""
+    """The server is read-only, or does not have the requested panel."""
 
 
 class TooManySubmissions(JudgeError):
-    """As many evaluations and runs are under way as this server holds."""
+    """The server runs as many evaluations and runs as it may."""
 
 
 class ServeRefused(JudgeError):

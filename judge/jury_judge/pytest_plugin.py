@@ -1,6 +1,6 @@
 """`pytest --jury-corpus DIR`: recorded debates as tests, one a cassette, under today's rules and prompts.
 
-Installed with Jury Judge, so it is loaded in every pytest run of its users: it imports nothing before it is asked to.
+Loaded in every pytest run where Jury Judge is installed: it imports nothing until its options are used.
 """
 
 from importlib import import_module
@@ -16,18 +16,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="DIR",
-        help="Tell the cassettes in this folder again under today's rules, one test each. Repeatable.",
+        help="Replay the cassettes in this folder under today's rules, one test each. Repeatable.",
     )
     group.addoption(
         "--jury-accept",
         action="store_true",
-        help="Expect from now on what comes out today: it is written beside the cassettes, to be reviewed.",
+        help="Accept today's outcomes: they are written beside the cassettes, to be reviewed.",
     )
     group.addoption("--jury-rules", type=int, metavar="N", help="Under this version of the rules instead of today's.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take up the corpora, where there are any."""
+    """Register the corpora, if there are any."""
     if config.getoption("--jury-corpus"):
         config.pluginmanager.register(import_module("jury_judge.corpus_tests").Corpus(config), "jury-corpus")
     elif config.getoption("--jury-accept") or config.getoption("--jury-rules") is not None:

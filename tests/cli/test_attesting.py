@@ -93,7 +93,7 @@ def test_a_witness_that_knows_more_than_the_store_is_asked_from_there(sealed, wi
     assert ["old 0", "old 0", f"old {first}"] == witness.asked
 
 
-def test_events_beyond_the_cosigned_seal_are_told_by_the_count(sealed, witness, url):
+def test_events_beyond_the_cosigned_seal_are_counted(sealed, witness, url):
     first = size_of(sealed)
     sealed("seal", "witness", url, "--key", "w")
     grown(sealed, "r2")
@@ -134,7 +134,7 @@ def test_a_log_that_was_cut_is_not_cosigned(sealed, witness, url):
     assert "cosigned 1000000 events of example.com/jury, the seal is over" in asked.err
 
 
-def test_who_is_not_known_to_the_witness_is_told_what_to_do(sealed, witness, url):
+def test_a_log_that_the_witness_does_not_know_gets_a_remedy(sealed, witness, url):
     known = witness.logs.pop("example.com/jury")
     unknown_log = sealed("seal", "witness", url, "--key", "w")
     witness.logs["example.com/jury"] = [bytes([3]) * 32]
@@ -257,7 +257,7 @@ def test_a_cosigned_note_that_was_kept_elsewhere_is_enough(sealed, witness, url)
     assert sealed("verify", "--witness", "w", "--checkpoint", "kept", "--key", "k.pub").code == 0
 
 
-def test_what_is_no_statement_about_a_seal_is_told_without_being_asked(sealed, witness, url):
+def test_attestations_of_no_seal_are_reported_without_an_option(sealed, witness, url):
     sealed("seal", "witness", url, "--key", "w")
     size = size_of(sealed)
     line = witness.cosign("another text\n")
@@ -325,7 +325,7 @@ def test_a_time_stamp_under_another_certificate_is_none(sealed, authority, tmp_p
     assert "no seal that fits the log is time-stamped under the certificates given, though" in outcome.out
 
 
-def test_a_time_stamp_of_another_seal_is_told_without_being_asked(sealed, authority):
+def test_a_time_stamp_of_another_seal_is_reported_without_an_option(sealed, authority):
     with served(authority.answer) as url:
         sealed("seal", "timestamp", url)
     change(sealed, f"UPDATE attestations SET tree_size = {grown(sealed, 'r2')}")

@@ -179,7 +179,7 @@ def test_a_refused_key_stops_the_run_early_and_once_mended_it_completes(jury, ma
     assert {"completed"} == {row.status for row in rows(jury)}
 
 
-def test_a_stop_is_told_even_where_progress_is_not(jury, cases):
+def test_a_stop_is_noted_even_without_progress(jury, cases):
     stopped = jury.run(cases, "--run", "r1", "--display", "none", "--simulate", "quota=1")
 
     assert stopped.code == 4
@@ -190,7 +190,7 @@ def test_a_dry_run_writes_nothing_and_makes_no_call(jury, cases):
     told = jury.run(cases, "--dry-run")
 
     assert told.code == 0
-    assert "3 debates to hold" in told.out
+    assert "3 debates to run" in told.out
     assert [cases] == [path.name for path in jury.folder.iterdir()]
 
 
@@ -199,7 +199,7 @@ def test_a_dry_run_writes_nothing_and_makes_no_call(jury, cases):
     [(), ("--panel", "adk-sequential"), ("--panel", "independent"), ("--language", "ja")],
     ids=["default", "sequential", "independent", "japanese"],
 )
-def test_a_run_takes_what_a_dry_run_told(jury, options):
+def test_a_run_takes_what_a_dry_run_estimated(jury, options):
     records = [{"id": f"r{n}", "verdict": "fail", "text": "leaked " * 20} for n in range(5)]
     rows_of_file = [
         {"id": f"c{n}", "question": "返金は?", "response": f"Refunded {n}. " * 40, "security_gate_records": records}

@@ -86,7 +86,7 @@ def test_verify_wants_debates_or_all(judged, arguments):
 
     assert (outcome.code, outcome.err) == (
         2,
-        "jury verify: name the debates to check, or --all, or choose with --where COND; see jury verify --help\n",
+        "jury verify: name the debates to check, or --all, or select with --where COND; see jury verify --help\n",
     )
 
 
@@ -150,7 +150,7 @@ def test_schema_and_guards_are_checked(tampered):
     )
 
 
-def test_a_store_is_made_told_and_checked(jury):
+def test_a_store_is_created_described_and_checked(jury):
     before = jury("db", "current")
     made = jury("db", "upgrade")
     again = jury("db", "upgrade")

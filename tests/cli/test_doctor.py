@@ -51,7 +51,7 @@ def test_keys_that_a_panel_needs_are_named(jury):
     assert "probing" not in outcome.out
 
 
-def test_a_key_that_can_be_none_is_a_problem_and_the_others_are_told_too(jury):
+def test_an_invalid_key_is_a_problem_and_the_others_are_reported_too(jury):
     outcome = jury("doctor", "--panel", "current", "--probe", env={"OPENAI_API_KEY": "canary\nmore"})
 
     assert outcome.code == 2
@@ -60,7 +60,7 @@ def test_a_key_that_can_be_none_is_a_problem_and_the_others_are_told_too(jury):
     assert "canary" not in outcome.out
 
 
-def test_a_cluster_that_can_be_joined_is_told(jury):
+def test_a_cluster_that_can_be_joined_is_reported(jury):
     with ray_head("right") as address:
         outcome = jury("doctor", "--ray-address", address, env={"RAY_AUTH_TOKEN": "right"})
 

@@ -66,7 +66,7 @@ def test_a_second_call_says_that_nothing_was_left(own):
     assert "nothing was left to erase" in outcome.err
 
 
-def test_a_reader_that_holds_the_texts_in_place_is_told_of_and_the_same_command_finishes(own, monkeypatch):
+def test_a_reader_that_keeps_the_texts_in_the_file_is_reported_and_the_same_command_finishes(own, monkeypatch):
     from jury_store.sql_store import SqlEventStore
 
     scrub = SqlEventStore.scrub
@@ -163,7 +163,7 @@ def test_a_dry_run_changes_nothing(own):
     assert own("verify", "--all").out.startswith("nothing was altered: 3 debates")
 
 
-def test_an_erased_debate_is_not_held_again(own):
+def test_an_erased_debate_is_not_judged_again(own):
     own("erase", "r1~leak", *BY, "--yes")
 
     outcome = own.run("cases.jsonl", "--run", "r1", "--jsonl")

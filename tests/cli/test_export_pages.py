@@ -46,7 +46,7 @@ def test_an_altered_record_is_written_and_says_so(judged: CommandLine, tmp_path)
     assert "The record was altered" in (tmp_path / "leak.html").read_text()
 
 
-def test_what_is_not_there_is_told(judged: CommandLine):
+def test_a_missing_debate_is_reported(judged: CommandLine):
     outcome = judged("export", "--html", "nope", "-o", "nope.html")
 
     assert 2 == outcome.code

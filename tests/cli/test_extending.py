@@ -72,7 +72,7 @@ def test_the_example_package_sits_in_a_jury_on_ray(folder, packages):
     check_the_kitchen_table(folder, run(folder, packages))
 
 
-def test_a_provider_is_told_what_the_panel_file_says_of_it(jury, tmp_path):
+def test_a_provider_gets_its_settings_of_the_panel_file(jury, tmp_path):
     code = """
     from kitchen_table.provider import Kitchen
     from jury_providers.provider import Provider

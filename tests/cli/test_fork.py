@@ -28,7 +28,7 @@ def test_a_branch_reuses_what_was_asked_and_names_its_origin(held: CommandLine) 
     result, (branch,) = outcome.json, branches(held)
     assert (0, "median", branch) == (outcome.code, result["method"], result["debate_id"])
     assert {"debate_id": "d~leak", "version": 5} == result["forked_from"]
-    assert re.search(r"after event 5: \d+ recorded calls reused, none of them made again\n", outcome.err)
+    assert re.search(r"after event 5: \d+ recorded calls reused, none of them repeated\n", outcome.err)
     assert "Forked from: d~leak @ 5" in held("show", branch).out
     assert before == held("show", "d~leak", "--events", "--json").json
     assert 0 == held("verify", "--all").code
@@ -41,11 +41,11 @@ def test_the_same_command_again_is_the_same_branch(held: CommandLine) -> None:
 
     assert (0, 0, 0) == (first.code, again.code, other.code)
     assert first.out == again.out
-    assert "held before" in again.err
+    assert "judged before" in again.err
     assert 2 == len(branches(held))
 
 
-def test_what_follows_is_told_and_what_was_kept_is_not(held: CommandLine) -> None:
+def test_new_events_are_shown_and_kept_ones_are_not(held: CommandLine) -> None:
     err = held(*FORK, "--at", "initial/check").err
 
     assert "phase 2: discussion, round 1" in err
@@ -67,10 +67,10 @@ def test_an_interrupted_branch_is_gone_on_with(held: CommandLine) -> None:
     _, err = process.communicate(timeout=30)
 
     assert 130 == process.returncode
-    assert b"the same command goes on with the branch b" in err
+    assert b"the same command resumes the branch b" in err
     outcome = held(*command)
     assert 0 == outcome.code
-    assert "gone on with" in outcome.err
+    assert "resumed" in outcome.err
     assert "resumed; asked again: round-1/" in outcome.err
     assert 0 == held("verify", "--all").code
 

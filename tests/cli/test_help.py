@@ -58,7 +58,7 @@ def test_an_unknown_command_is_one_line(jury):
     assert outcome.err == "jury: there is no command 'judge'; see jury --help\n"
 
 
-def test_the_version_is_told(jury):
+def test_the_version_is_printed(jury):
     outcome = jury("--version")
 
     assert (outcome.code, outcome.out.startswith("jury, version ")) == (0, True)

@@ -55,7 +55,7 @@ def test_a_run_does_not_take_imported_debates_for_judged(jury, origin):
     elsewhere = jury.run("cases.jsonl", "--run", "r2", "--jsonl")
 
     assert (refused.code, refused.out) == (2, "")
-    assert "run 'r1': r1~leak came in a cassette and was not held here" in refused.err
+    assert "run 'r1': r1~leak came in a cassette, so it does not count" in refused.err
     assert "--adopt KEY.pub" in refused.err
     assert (elsewhere.code, len(elsewhere.lines)) == (0, 3)
 

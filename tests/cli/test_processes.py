@@ -58,7 +58,7 @@ def test_export_to_a_pipe_that_closes_is_no_error(judged):
     assert unread(judged, "export", "r1~leak", "-o", "-") == (0, "")
 
 
-def test_what_is_found_is_told_by_the_code_whether_or_not_it_is_read(judged, tmp_path):
+def test_the_exit_code_has_the_finding_whether_or_not_stdout_is_read(judged, tmp_path):
     """Whoever pipes into `head` still sees by `PIPESTATUS` what came of it, however early the pipe was closed."""
     shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
     jury = CommandLine(tmp_path)

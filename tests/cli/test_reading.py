@@ -115,7 +115,7 @@ def test_an_empty_store_says_how_to_begin(jury):
 
     assert (debates.code, debates.err) == (
         0,
-        "no debates in this store yet; jury demo holds one, jury run CASES judges yours\n",
+        "no debates in this store yet; jury demo records one, jury run CASES yours\n",
     )
     assert "no runs in this store yet" in runs.err
 

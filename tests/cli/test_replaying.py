@@ -83,7 +83,7 @@ def test_what_is_to_be_replayed_must_be_said_once(many: Path, arguments: tuple[s
     assert "name debates, or a run with --run ID, or --all" in ended.err
 
 
-def test_an_unknown_debate_is_an_error_of_whoever_named_it(many: Path) -> None:
+def test_an_unknown_debate_is_a_usage_error(many: Path) -> None:
     ended = CommandLine(many)("replay", "none")
 
     assert (2, "") == (ended.code, ended.out)
@@ -178,7 +178,7 @@ def test_an_accepted_file_that_cannot_be_read_stops_no_other_cassette(corpus: Pa
     assert failed.out.endswith("3 cassettes: 2 same, 1 changed\n")
 
 
-def test_a_cassette_whose_texts_were_erased_is_told_apart_from_a_broken_one(corpus: Path) -> None:
+def test_a_cassette_whose_texts_were_erased_differs_from_a_broken_one(corpus: Path) -> None:
     jury = CommandLine(corpus)
     jury("import", f"tie-of-two{SUFFIX}")
     jury("erase", "corpus~tie-of-two", "--by", "ops", "--reason", "asked", "--yes")
@@ -218,7 +218,7 @@ def test_a_corpus_that_is_none_is_an_error(corpus: Path, arguments: tuple[str, .
     assert said in ended.err
 
 
-def test_a_damaged_cassette_is_named_and_the_others_are_told(corpus: Path) -> None:
+def test_a_damaged_cassette_is_named_and_the_others_are_replayed(corpus: Path) -> None:
     path = corpus / f"tie-of-two{SUFFIX}"
     path.write_bytes(path.read_bytes().replace(b"safe_pass", b"sure_pass", 1))
 

@@ -19,13 +19,13 @@ def copy(judged: CommandLine, tmp_path) -> CommandLine:
 MEDIAN = ("--set", "method=median", "--set", "bands=100/99")
 
 
-def test_a_table_a_setting_and_the_flips_are_told(judged):
+def test_a_table_a_setting_and_the_flips_are_printed(judged):
     outcome = judged("rescore", "--all", "--recount", *MEDIAN)
 
     assert outcome.code == 0
     lines = outcome.out.splitlines()
     assert lines[:4] == [
-        "recount: every recorded position held fixed, which assumes an unchanged discussion",
+        "recount: every recorded position is kept, which assumes an unchanged discussion",
         "",
         "method=median bands=100/99",
         lines[3],
@@ -107,7 +107,7 @@ def test_a_flip_may_fail_a_build(judged, setting, code):
         (("--all",), "jury: no setting is given: write --set KEY=VALUE or --grid FILE; keys are threshold, "),
         (
             ("--set", "quorum=1"),
-            "jury rescore: name debates, or a run with --run ID, or --all, or choose with --where COND; ",
+            "jury rescore: name debates, or a run with --run ID, or --all, or select with --where COND; ",
         ),
         (("--all", "--json", "--jsonl", "--set", "quorum=1"), "jury rescore: --json and --jsonl exclude each other"),
         (("--all", "--set", "without=a"), "jury: without: no juror was asked under it; only a recount, "),
@@ -162,7 +162,7 @@ def test_rows_survive_as_json_of_any_case_name(judged):
     assert "返金" in {json.loads(one)["case_id"] for one in rows}
 
 
-def test_a_setting_that_no_panel_can_take_is_told_with_the_reason(judged):
+def test_a_setting_that_no_panel_can_take_is_reported_with_the_reason(judged):
     outcome = judged("rescore", "--all", "--set", "weights=nobody:2")
 
     assert outcome.code == 0

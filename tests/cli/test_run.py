@@ -1,9 +1,12 @@
 """`jury run`: results in the order of the cases, once and for all; stdout is data."""
 
 import json
+from traceback import walk_stack
+from typing import Any
 
 import pytest
 
+from jury_actors.coordinator import Coordinator
 from support.command_line import CommandLine
 from support.unguarded import unguarded
 
@@ -379,3 +382,19 @@ def test_faults_for_jurors_that_are_not_there_are_refused(jury, cases):
 
     assert outcome.code == 2
     assert outcome.err.startswith("jury: --simulate has no effect without simulated jurors")
+
+
+def test_from_the_command_to_the_first_job_there_are_at_most_five_frames(jury, cases, monkeypatch):
+    stacks: list[list[str]] = []
+    submit = Coordinator.submit
+
+    async def recorded(coordinator: Coordinator, *args: Any) -> None:
+        stacks.append([f"{frame.f_globals['__name__']}.{frame.f_code.co_name}" for frame, _ in walk_stack(None)])
+        await submit(coordinator, *args)
+
+    monkeypatch.setattr(Coordinator, "submit", recorded)
+    outcome = jury("run", cases, "--in-process")
+
+    ours = [one for one in reversed(stacks[0][1:]) if one.startswith("jury_")]
+    assert outcome.code == 0
+    assert len(ours[ours.index("jury_judge.cli.run.command") :]) <= 5, ours

@@ -5,9 +5,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from jury_judge.app import run_session
 from jury_judge.app.run_session import RunOutcome
 from jury_judge.app.spending import Spending
-from jury_judge.cli import holding
 from jury_judge.cli.run_end import course, headline
 from jury_judge.cli.terminal import ProgressDisplay
 from jury_judge.present.reports.judged_case import judged_case
@@ -63,10 +63,10 @@ def test_what_is_not_known_of_the_cost_is_said(jury, labelled):
     )
 
 
-def test_a_run_is_told_what_it_spends_while_it_lasts(jury, labelled, monkeypatch):
+def test_the_spending_is_shown_during_a_run(jury, labelled, monkeypatch):
     told: list[Spending] = []
     monkeypatch.setattr(ProgressDisplay, "spent", lambda _self, spending: told.append(spending))
-    monkeypatch.setattr(holding, "_SPENDING_SECONDS", 0.001)
+    monkeypatch.setattr(run_session, "_SPENDING_SECONDS", 0.001)
 
     jury.run(labelled, "--panel", "independent", "--simulate", "latency=0.02")
 
@@ -128,7 +128,7 @@ def test_a_condition_that_cannot_be_read_is_refused_before_anything_is_judged(ju
     outcome = jury.run(labelled, "--fail-if", "unsafe_fial>2%")
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert "--fail-if 'unsafe_fial>2%', character 1: 'unsafe_fial' is nothing that is counted" in outcome.err
+    assert "--fail-if 'unsafe_fial>2%', character 1: 'unsafe_fial' is not a count" in outcome.err
     assert not (jury.folder / "jury.db").exists()
 
 
@@ -151,8 +151,8 @@ def test_debates_that_could_not_go_on_are_named_with_how_to_go_on(jury, labelled
 
     assert outcome.code == 4
     assert outcome.err.splitlines()[-1] == (
-        "jury: 1 debate could not go on: r1~right; mend the cause and call the same command with --run r1, "
-        "which asks nothing twice"
+        "jury: 1 debate could not go on: r1~right; mend the cause and call the same command with --run r1: "
+        "it resumes the run"
     )
 
 

@@ -18,10 +18,10 @@ def survey(total: int | None, ended: int = 0) -> PreflightReport:
 @pytest.mark.parametrize(
     ("total", "ended", "in_process", "says"),
     [
-        (1, 0, True, "1 debate to hold: in this process (from 2,000 on, or with --ray, on a local Ray cluster)"),
-        (RAY_FROM - 1, 0, True, "1,999 debates to hold: in this process (from 2,000 on, or with --ray, "),
-        (RAY_FROM, 0, False, "2,000 debates to hold: on a local Ray cluster, as from 2,000 on (--in-process does "),
-        (RAY_FROM + 5, 10, True, "1,995 debates to hold: in this process"),
+        (1, 0, True, "1 debate to run: in this process (from 2,000 on, or with --ray, on a local Ray cluster)"),
+        (RAY_FROM - 1, 0, True, "1,999 debates to run: in this process (from 2,000 on, or with --ray, "),
+        (RAY_FROM, 0, False, "2,000 debates to run: on a local Ray cluster, as from 2,000 on (--in-process does "),
+        (RAY_FROM + 5, 10, True, "1,995 debates to run: in this process"),
         (None, 0, False, "too many debates to count at once: on a local Ray cluster (--in-process does without)"),
     ],
 )
@@ -37,13 +37,13 @@ def test_a_run_of_a_few_debates_starts_no_ray_and_says_so(jury, cases):
     again = jury("run", cases, "--run", "r1", "--jsonl")
 
     assert outcome.code == 0
-    assert "jury: 3 debates to hold: in this process (from 2,000 on" in outcome.err
+    assert "jury: 3 debates to run: in this process (from 2,000 on" in outcome.err
     assert len(outcome.lines) == 3
     assert (outcome.out, 0) == (again.out, again.code)
     assert "to hold" not in again.err
 
 
-def test_who_says_where_is_not_told(jury, cases):
+def test_a_chosen_runtime_is_not_noted(jury, cases):
     assert "to hold" not in jury.run(cases).err
 
 

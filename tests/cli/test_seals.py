@@ -307,7 +307,7 @@ def test_a_key_that_comes_to_a_sealed_log_without_its_memory_says_so_once(sealed
 
     first, again = (sealed("seal", "now", "--key", "k") for _ in range(2))
 
-    assert "k.last, which tells what this key signed last, is not there" in first.err
+    assert "k.last, the file of its last signature, is missing" in first.err
     assert "is not there" not in again.err
     assert (first.code, again.code) == (0, 0)
 

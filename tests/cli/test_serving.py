@@ -63,7 +63,7 @@ def test_serve_shows_holds_and_ends_with_ctrl_c(jury: CommandLine) -> None:
         (("--read-only",), "jury: ending\n"),
         (
             ("--panel", "independent", "--simulate", "latency=600"),
-            "jury: ending; what is under way (1 submission) stops where it is, and goes on when it is sent again\n",
+            "jury: ending; 1 submission under way: sent again, the same request resumes\n",
         ),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_token_that_is_given_is_asked_for_on_loopback_too_and_not_printed(jury
     ("arguments", "said"),
     [
         (("--token", "short"), "at least 16"),
-        (("--read-only", "--panel", "independent"), "--read-only holds nothing"),
+        (("--read-only", "--panel", "independent"), "--read-only judges nothing"),
         (("--host", "203.0.113.7"), "choose another --port"),
         (("--host", "no such host"), "choose another --port"),
         (("--allow-host", "a/b"), "is not NAME or NAME:PORT"),
@@ -214,5 +214,5 @@ def test_watch_names_a_debate_that_cannot_be_read(jury: CommandLine) -> None:
     outcome = jury("watch", "bad", "good")
 
     assert 5 == outcome.code
-    assert "debate bad cannot be told" in outcome.err
+    assert "debate bad cannot be read" in outcome.err
     assert "good  completed" in outcome.out

@@ -66,7 +66,7 @@ def test_it_prints_where_it_serves_counts_and_ends_with_ctrl_c(serving):
     ]
 
 
-def test_ctrl_c_ends_it_while_a_request_is_held(serving):
+def test_ctrl_c_ends_it_while_a_request_waits(serving):
     process, variables = serving("--fault", "timeout=1")
     host, port = variables["ANTHROPIC_BASE_URL"].removeprefix("http://").split(":")
     body = json.dumps(ASKED).encode()
@@ -88,7 +88,7 @@ def served(variables):
         return json.load(response)
 
 
-def test_a_file_scripts_faults_and_the_wire_is_open_to_others_only_if_told_so(jury, serving):
+def test_a_file_scripts_faults_and_other_machines_need_an_option(jury, serving):
     jury.write("faults.yaml", "initial/*: [wrong_model]\n")
     process, variables = serving("--script", "faults.yaml", "--host", "0.0.0.0")
     models = [post(f"{variables['OPENAI_BASE_URL']}/chat/completions")[1]["model"] for _ in range(2)]
@@ -96,7 +96,7 @@ def test_a_file_scripts_faults_and_the_wire_is_open_to_others_only_if_told_so(ju
     outcome = ended(process)
 
     assert models == ["another-model-1", "gpt-4o"]
-    assert "0.0.0.0 is no loopback address: whoever reaches this machine can use the server" in outcome.err
+    assert "0.0.0.0 is no loopback address: anyone who reaches this machine can use the server" in outcome.err
     assert outcome.err.endswith("faults: wrong_model 1\n")
 
 

@@ -15,7 +15,7 @@ from jury_events.verdict import Verdict
 from jury_judge.cli.results import Results
 from jury_judge.cli.views.debate import render_debate
 from jury_judge.cli.views.live_lines import LiveLines
-from jury_judge.present.answered_by import answered_in_stream, given
+from jury_judge.present.answered_by import answered_in_stream, answers
 from jury_judge.present.result_lines import collaborative_result, result_line
 from support.hand_built import SEATS, HandBuilt
 
@@ -105,7 +105,7 @@ def test_live_lines_name_it():
     lines = LiveLines()
     built = debate(**REROUTED)
 
-    told = [line for event in built.events for line in lines.tell(event)]
+    told = [line for event in built.events for line in lines.lines(event)]
 
     assert sum("(gemini-3.8-flash answered, google/gemini-2.5-flash was asked)" in line for line in told) == 2
 
@@ -115,7 +115,7 @@ def test_a_simulated_answer_for_a_models_name_is_said_to_be_simulated():
     lines = LiveLines()
 
     result = collaborative_result(built.events, built.texts)
-    told = [line for event in built.events for line in lines.tell(event)]
+    told = [line for event in built.events for line in lines.lines(event)]
     page = shown(built)
 
     assert (result["simulated"], result["model_mismatches"]) == (True, [])
@@ -146,7 +146,7 @@ def test_a_stored_evaluation_that_cannot_be_read_is_named():
     [
         (
             REROUTED,
-            ["gemini-3.8-flash answered in 1 debate where google/gemini-2.5-flash was asked; `jury show` tells more"],
+            ["gemini-3.8-flash answered in 1 debate where google/gemini-2.5-flash was asked; see `jury show`"],
         ),
         (SIMULATED, ["simulated jurors in 1 debate: no verdict of models"]),
         (SNAPSHOT, []),

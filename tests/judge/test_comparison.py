@@ -63,7 +63,7 @@ def test_two_debates_are_shown_side_by_side(line: str) -> None:
     assert line.split() in [shown.split() for shown in lines(page)]
 
 
-def test_what_a_seat_did_is_told_in_words() -> None:
+def test_the_position_of_a_seat_is_shown_as_text() -> None:
     shown = "\n".join(lines(debates_page(compare_debates(whole().history, whole().history))))
 
     assert "? needs_review 50 · stands in for a blocked answer" in shown

@@ -37,7 +37,7 @@ def an_estimate(*, debates: int = 1, case=None, endpoints=None, prices: Prices =
     "verdicts",
     [("safe_pass",) * 3, ("safe_pass", "safe_pass", "unsafe_fail"), ("safe_pass", "needs_review", "unsafe_fail")],
 )
-def test_every_debate_has_as_many_rounds_as_were_told(spec, verdicts):
+def test_every_debate_has_the_estimated_number_of_rounds(spec, verdicts):
     panel = a_panel(**spec)
     table = {juror: [Says(verdict)] for juror, verdict in zip(("gpt", "claude", "gemini"), verdicts, strict=True)}
     rounds = DebateHarness(panel, by_round(table)).hold().debate.state.round
@@ -47,7 +47,7 @@ def test_every_debate_has_as_many_rounds_as_were_told(spec, verdicts):
 
 
 @pytest.mark.parametrize("spec", RULES, ids=str)
-def test_the_fewest_rounds_that_were_told_are_reached(spec):
+def test_the_estimated_minimum_of_rounds_is_reached(spec):
     panel = a_panel(**spec)
     table = {juror: [Says("safe_pass")] for juror in ("gpt", "claude", "gemini")}
 

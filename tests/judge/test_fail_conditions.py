@@ -56,7 +56,7 @@ def test_everything_that_is_counted_can_be_asked_for(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["unsafe_fail>2%", "safe_pass<=99.5%", "no_quorum>=3", "needs_review"])
-def test_a_condition_is_told_as_it_was_written(text: str) -> None:
+def test_a_condition_is_printed_as_it_was_written(text: str) -> None:
     assert text == str(parse_fail_condition(text))
 
 
@@ -65,8 +65,8 @@ def test_a_condition_is_told_as_it_was_written(text: str) -> None:
     [
         ("", 1, "a name is missing"),
         (">2%", 1, "a name is missing"),
-        ("unsafe_fial>2%", 1, "'unsafe_fial' is nothing that is counted"),
-        ("  unsafe>2%", 3, "'unsafe' is nothing that is counted"),
+        ("unsafe_fial>2%", 1, "'unsafe_fial' is not a count"),
+        ("  unsafe>2%", 3, "'unsafe' is not a count"),
         ("unsafe_fail=2", 12, "'=2' is not understood"),
         ("unsafe_fail>", 12, "'>' is not understood"),
         ("unsafe_fail>-1", 12, "'>-1' is not understood"),

@@ -118,7 +118,7 @@ async def test_another_panel_over_the_same_debate_is_refused(url: str) -> None:
 )
 async def test_an_id_that_no_event_could_hold_is_refused_at_once(url: str, ids: dict[str, str]) -> None:
     async with a_jury(url) as jury:
-        with pytest.raises(SettingError, match=f"^{next(iter(ids))}: .* cannot be one"):
+        with pytest.raises(SettingError, match=f"^{next(iter(ids))}: .* is invalid"):
             await jury.evaluate(a_row(), **ids)
 
 
@@ -128,7 +128,7 @@ def test_a_number_out_of_its_range_is_refused_at_once(url: str, bad: dict[str, A
         a_jury(url, **bad)
 
 
-async def test_many_cases_are_not_held_without_a_place_for_one(url: str) -> None:
+async def test_many_cases_need_a_concurrency_of_at_least_one(url: str) -> None:
     async with a_jury(url) as jury:
         with pytest.raises(SettingError, match=r"^concurrency: must be a number from 1, not -1"):
             await anext(jury.evaluate_many([a_row()], concurrency=-1))
@@ -160,7 +160,7 @@ async def test_an_id_that_no_debate_can_have_is_refused_wherever_it_is_read(url:
             jury.rescore(["a\ud800"], settings={"method": "median"}),
             anext(jury.events("a\ud800")),
         ):
-            with pytest.raises(SettingError, match=r"^debate_id: .* cannot be one"):
+            with pytest.raises(SettingError, match=r"^debate_id: .* is invalid"):
                 await reading
 
 
@@ -278,12 +278,12 @@ async def test_a_task_that_is_cancelled_stops_its_debate_and_no_other(url: str, 
     assert ("completed", "completed", []) == (other.status, resumed.status, broken)
 
 
-async def test_whoever_still_waits_when_the_jury_is_left_is_told_and_can_go_on(url: str, meter: Meter) -> None:
+async def test_a_caller_that_waits_when_the_jury_is_left_gets_an_error_and_can_resume(url: str, meter: Meter) -> None:
     meter.open.clear()
     async with a_jury(url) as jury:
         task = asyncio.create_task(jury.evaluate(a_row(), debate_id="d"))
         await comes(lambda: len(meter.served) == 3)
-    with pytest.raises(JuryClosed, match="the same call goes on"):
+    with pytest.raises(JuryClosed, match="the same call resumes it"):
         await task
     meter.open.set()
     async with a_jury(url) as jury:
@@ -292,7 +292,7 @@ async def test_whoever_still_waits_when_the_jury_is_left_is_told_and_can_go_on(u
     assert "completed" == result.status
 
 
-async def test_whoever_is_told_when_the_jury_is_left_does_not_wait_for_ever(url: str, meter: Meter) -> None:
+async def test_a_callback_does_not_wait_for_ever_when_the_jury_is_left(url: str, meter: Meter) -> None:
     left = asyncio.Event()
 
     async def slow(_event: object) -> None:
@@ -307,7 +307,7 @@ async def test_whoever_is_told_when_the_jury_is_left_does_not_wait_for_ever(url:
             await task
 
 
-async def test_whoever_follows_a_debate_when_the_jury_is_left_is_told(url: str) -> None:
+async def test_a_follower_gets_an_error_when_the_jury_is_left(url: str) -> None:
     async with a_jury(url) as jury:
         following = asyncio.create_task(anext(jury.events("not-opened-yet")))
         await comes(lambda: jury.feed.readers == 1)
@@ -439,7 +439,7 @@ async def test_a_callback_that_fails_is_said_once_and_harms_nothing(url: str, ca
     assert [f"debate {result.debate_id}: the callback failed at phase_change"] == caplog.messages
 
 
-async def test_many_cases_are_told_each_with_its_debate(url: str) -> None:
+async def test_the_callback_of_many_cases_gets_the_debate_ids(url: str) -> None:
     heard: dict[str, list[str]] = {}
     async with a_jury(url, **INDEPENDENT) as jury:
         told = jury.evaluate_many(
@@ -483,9 +483,7 @@ async def test_what_could_not_go_on_of_a_run_is_raised_after_the_other_results(u
     assert ["r~c1"] == list(caught.value.problems)
 
 
-async def test_a_key_that_is_missing_is_told_before_anything_is_recorded(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_missing_key_is_reported_before_anything_is_recorded(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     panel = PanelSpec(preset="independent", seats=(SeatSpec(model="openai/gpt-5.4-mini"),))
@@ -558,11 +556,11 @@ class Lock:
         self.released.set()
 
 
-async def test_a_run_that_is_given_up_while_its_lock_is_taken_gives_it_back(
+async def test_a_run_that_is_cancelled_while_it_is_locked_releases_the_lock(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock = Lock()
-    monkeypatch.setattr("jury_judge.app.jury.RunLock", lock)
+    monkeypatch.setattr("jury_judge.app.stores.RunLock", lock)
     async with Jury("independent", store=url, environ={}) as jury:
         first = asyncio.ensure_future(anext(jury.evaluate_many([], run_id="r")))
         await asyncio.to_thread(lock.asked.wait, 60)

@@ -11,7 +11,7 @@ from jury_events.verdict import Verdict
 from jury_judge.app.comparison import positions
 from jury_judge.cli.views.debate import render_debate
 from jury_judge.cli.views.live_lines import LiveLines
-from jury_judge.present.answered_by import answered_in_stream, given
+from jury_judge.present.answered_by import answered_in_stream, answers
 from jury_judge.present.events_by_phase import events_by_phase
 from jury_judge.present.events_view import event_lines
 from jury_judge.present.position_changes import change_counts, position_changes
@@ -97,14 +97,14 @@ def test_show_watch_and_the_list_of_events_say_whose_change_it_is():
     built = filtered(*BLOCKED_BACK_AND_CONVINCED)
     out, lines = StringIO(), LiveLines()
     render_debate(built.events, [], built.texts, Console(file=out, width=200))
-    watched = "\n".join(line for event in built.events for line in lines.tell(event))
+    watched = "\n".join(line for event in built.events for line in lines.lines(event))
     listed = "\n".join(line.said for line in event_lines(built.history.stored_events))
 
     for told in (out.getvalue(), watched, listed):
         assert (2, 1) == (told.count(FILTER), told.count(OWN)), told
 
 
-def test_a_list_of_events_that_begins_late_still_knows_what_was_held_before():
+def test_a_list_of_events_that_begins_late_knows_the_earlier_positions():
     (line,) = event_lines(filtered(*BLOCKED_BACK_AND_CONVINCED).history.stored_events, after=5, limit=1)
 
     assert f"safe_pass 50/100, {FILTER}" == line.said

@@ -7,7 +7,7 @@ import pytest
 from jury_events.case import Loss
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_judge.errors import JudgeError
-from jury_judge.present.answered_by import given
+from jury_judge.present.answered_by import answers
 from jury_judge.present.result_lines import collaborative_result, result_line
 from jury_judge.present.result_models import result_model
 from support.hand_built import SEATS, HandBuilt
@@ -162,7 +162,7 @@ def test_one_scenario_alone_has_a_row_with_the_verdict_and_score_of_the_case():
     assert [] == collaborative_result(debate.events[:-2], debate.texts)["scenario_results"]
 
 
-def test_several_scenarios_that_nobody_judged_have_a_row_each():
+def test_several_scenarios_without_a_judgment_have_a_row_each():
     debate = whole().opened_as(scenarios=("a", "b"))
 
     rows = collaborative_result(debate.events, debate.texts)["scenario_results"]
@@ -205,7 +205,7 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
     assert isinstance(rendered, JudgmentRendered)
     assert isinstance(completed, DebateCompleted)
 
-    line = result_line(debate.opened, given(debate.events), rendered, completed)
+    line = result_line(debate.opened, answers(debate.events), rendered, completed)
 
     assert line == {
         "case_id": "c1",
@@ -240,7 +240,7 @@ def test_line_and_result_tell_what_is_known_of_the_case():
     fields = {"tags": ("a", "b"), "metadata": {"level": 3, "known": True}, "cluster": "c", "agent_cost": 0.25}
     debate = whole().opened_as(losses=losses, **fields)
 
-    line = result_line(debate.opened, given(debate.events), None, None)
+    line = result_line(debate.opened, answers(debate.events), None, None)
     result = collaborative_result(debate.events, debate.texts)
 
     expected = {

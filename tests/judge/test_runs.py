@@ -224,7 +224,7 @@ async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_no
     stopping = asyncio.Event()
     port, store, run = StoppingPort(stopping), MemoryEventStore(), a_run(a_case("c0"), a_case("c1"))
     one = estimate(run.resolved, [a_case("c0")], debates=1, prices=Prices(), endpoints={}, on=TODAY)
-    plan = RuntimeConfig(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=int(one.calls.most)))
+    bounds = Ceiling(max_calls=int(one.calls.most))
 
     @asynccontextmanager
     async def court() -> AsyncIterator[Runtime]:
@@ -238,7 +238,7 @@ async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_no
         progress=Silent(),
         stopping=stopping,
         problems=[],
-        allowance=Allowance(plan, run.resolved, store, TODAY),
+        allowance=Allowance(bounds, run.resolved, store, prices=Prices(), endpoints={}, on=TODAY),
     )
     async for _ in lines:
         pass
@@ -261,7 +261,7 @@ class Flapping(MemoryEventStore):
 async def test_a_bounded_run_waits_for_a_store_that_cannot_be_read_for_a_moment() -> None:
     store, run = Flapping(), a_run(a_case("c0"), a_case("c1"))
     plan = RuntimeConfig(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=1000))
-    allowance = Allowance(plan, run.resolved, store, TODAY)
+    allowance = Allowance(plan.ceiling, run.resolved, store, prices=Prices(), endpoints={}, on=TODAY)
     lines = execute_run(
         run,
         preflight(run, store, seconds=None),
@@ -290,7 +290,7 @@ class FullNow(MemoryEventStore):
         super().store_run_size(run_id, cases)
 
 
-async def test_a_run_waits_for_a_store_that_cannot_be_told_how_many_cases_it_has() -> None:
+async def test_a_run_waits_for_a_store_that_cannot_write_its_size() -> None:
     store, run = FullNow(), a_run(a_case("c0"), a_case("c1"))
     plan = RuntimeConfig(run.resolved.panel, "", "r1")
     lines = execute_run(

@@ -143,7 +143,7 @@ def test_a_long_rationale_is_never_shortened():
     assert "y" * 5000 in shown(debate)
 
 
-def test_an_erased_text_is_told_from_a_missing_one():
+def test_an_erased_text_differs_from_a_missing_one():
     erased = shown(whole().erased("No verification was made."))
     missing = shown(whole().erased("No verification was made.", recorded=False))
 

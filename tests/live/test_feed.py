@@ -50,7 +50,7 @@ WHOLE = ["1", "2", "3", "4", "5"]
 """`DebateScript.whole`: a check that ends phase 1 gives one event, the phase change."""
 
 
-async def test_a_debate_that_is_over_is_told_from_its_log_and_ends(store: MemoryEventStore, feed: Feed) -> None:
+async def test_a_finished_debate_is_read_from_its_log_and_ends(store: MemoryEventStore, feed: Feed) -> None:
     writing = Writing(store)
     writing.write(*writing.script.whole())
 
@@ -68,7 +68,7 @@ async def test_a_debate_that_is_over_is_told_from_its_log_and_ends(store: Memory
     assert reader.over
 
 
-async def test_what_happens_while_somebody_follows_is_told_as_it_happens(store: MemoryEventStore, feed: Feed) -> None:
+async def test_new_events_reach_a_follower_as_they_happen(store: MemoryEventStore, feed: Feed) -> None:
     writing = Writing(store)
     async with feed.follow("d", LIVE_EVENTS) as reader:
         seen = []
@@ -89,7 +89,7 @@ async def test_a_debate_may_be_followed_before_it_is_opened(store: MemoryEventSt
         assert WHOLE == await ids(reader)
 
 
-async def test_events_of_other_debates_are_not_told(store: MemoryEventStore, feed: Feed) -> None:
+async def test_events_of_other_debates_are_left_out(store: MemoryEventStore, feed: Feed) -> None:
     async with feed.follow("d", LIVE_EVENTS) as reader:
         other, mine = Writing(store, "other", seed=2), Writing(store)
         other.write(*other.script.whole())
@@ -154,7 +154,7 @@ async def test_progress_tells_abstentions_and_calls_for_which_the_documents_have
     assert {"exchange_recorded", "juror_abstained"}.isdisjoint(others)
 
 
-async def test_what_is_stored_between_two_readings_of_the_log_is_told_once(store: MemoryEventStore, feed: Feed) -> None:
+async def test_events_between_two_polls_of_the_log_are_sent_once(store: MemoryEventStore, feed: Feed) -> None:
     writing = Writing(store)
     events = iter(writing.script.whole())
     writing.write(next(events))
@@ -198,7 +198,7 @@ async def test_many_readers_that_come_and_go_each_get_everything_once_in_order(s
     assert 0 == feed.readers
 
 
-async def test_a_reader_that_does_not_read_keeps_nobody_waiting(store: MemoryEventStore, feed: Feed) -> None:
+async def test_a_reader_that_does_not_read_delays_no_other(store: MemoryEventStore, feed: Feed) -> None:
     writing = Writing(store)
     async with feed.follow("d", LIVE_EVENTS) as stalled, feed.follow("d", LIVE_EVENTS) as reader:
         writing.write(*writing.script.whole())
@@ -217,7 +217,7 @@ async def test_a_reader_too_many_is_refused_until_one_leaves(store: MemoryEventS
     await feed.close()
 
 
-async def test_nobody_looks_at_the_log_when_nobody_reads(store: MemoryEventStore, feed: Feed) -> None:
+async def test_the_log_is_not_polled_without_readers(store: MemoryEventStore, feed: Feed) -> None:
     looks = count()
     read_all = store.read_all
 
@@ -263,9 +263,7 @@ async def test_what_the_final_judge_writes_stands_between_what_was_before_and_it
     assert ["3", "3~1", "3~2", "4", "5"] == [one.id for one in told]
 
 
-async def test_what_a_judge_writes_is_dropped_where_nobody_follows_or_it_judged(
-    store: MemoryEventStore, feed: Feed
-) -> None:
+async def test_chunks_are_dropped_without_followers_and_after_the_judgment(store: MemoryEventStore, feed: Feed) -> None:
     writing = Writing(store)
     script = writing.script
     writing.write(script.opened(), script.evaluated(), script.checked(), script.judged())
@@ -278,7 +276,7 @@ async def test_what_a_judge_writes_is_dropped_where_nobody_follows_or_it_judged(
         assert ["5"] == await ids(reader)
 
 
-async def test_an_erased_statement_is_not_told_any_more(store: MemoryEventStore, feed: Feed) -> None:
+async def test_an_erased_statement_is_not_sent_any_more(store: MemoryEventStore, feed: Feed) -> None:
     writing = Writing(store)
     script = writing.script
     writing.write(script.opened(), script.round_started(1), writing.said("private"))
@@ -297,7 +295,7 @@ async def test_an_erased_statement_is_not_told_any_more(store: MemoryEventStore,
 async def test_a_log_that_cannot_be_read_for_a_while_is_read_on(
     store: MemoryEventStore, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jury_judge.present.live.feed._AFTER_TROUBLE", 0.01)
+    monkeypatch.setattr("jury_judge.present.live.feed._RETRY_SECONDS", 0.01)
     writing = Writing(store)
     script = writing.script
     writing.write(script.opened())
@@ -317,7 +315,7 @@ async def test_a_log_that_cannot_be_read_for_a_while_is_read_on(
         assert WHOLE[1:] == await ids(reader)
 
 
-async def test_whoever_waits_for_the_log_is_told_that_it_cannot_be_read(store: MemoryEventStore, feed: Feed) -> None:
+async def test_a_caller_that_waits_gets_the_error_of_reading_the_log(store: MemoryEventStore, feed: Feed) -> None:
     def broken(after: int = 0, limit: int = 1000) -> Any:
         raise StoreFailed("connection lost")
 
@@ -338,7 +336,7 @@ async def test_a_record_that_cannot_be_read_ends_its_readers_and_no_others(store
         assert 5 == len(await ids(reader))
 
 
-async def test_debates_that_open_are_told_of(store: MemoryEventStore, feed: Feed) -> None:
+async def test_openings_are_reported(store: MemoryEventStore, feed: Feed) -> None:
     before = Writing(store, "before")
     before.write(before.script.opened())
     opened: list[Opening] = []
@@ -417,7 +415,7 @@ async def test_whoever_waits_for_the_log_is_answered_though_the_last_reader_leav
     await feed.close()
 
 
-async def test_whoever_waits_for_the_log_is_told_that_the_feed_closes() -> None:
+async def test_a_caller_that_waits_for_the_log_gets_the_error_of_a_closed_feed() -> None:
     store = Held()
     store.open.clear()
     feed = Feed(store)
@@ -431,7 +429,7 @@ async def test_whoever_waits_for_the_log_is_told_that_the_feed_closes() -> None:
         await waiting
 
 
-async def test_readers_are_told_why_when_the_store_goes_away(store: MemoryEventStore, feed: Feed) -> None:
+async def test_readers_get_the_error_when_the_store_closes(store: MemoryEventStore, feed: Feed) -> None:
     problem = JuryClosed("it was left")
     async with feed.follow("never", LIVE_EVENTS) as reader:
         waiting = asyncio.create_task(reader.next())

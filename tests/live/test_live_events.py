@@ -55,7 +55,7 @@ DOCUMENT_004 = {
 
 
 def told(fold: Fold, debate: HandBuilt) -> list[dict[str, Any]]:
-    return [live for event in debate.events for live in fold.tell(event, debate.texts)]
+    return [live for event in debate.events for live in fold.take(event, debate.texts)]
 
 
 def ends(check: ConsensusChecked) -> ConsensusChecked:
@@ -107,7 +107,7 @@ def test_everything_that_recorded_debates_tell_is_as_published(name: str, fold: 
     for events, texts in held():
         begun = fold()
         for position, event in enumerate(events, start=1):
-            for live in begun.tell(event, texts):
+            for live in begun.take(event, texts):
                 placed = live if fold is SseEvents else {**live, "position": position}
                 validator.validate(placed)
                 seen.add(live["type"])
@@ -116,7 +116,7 @@ def test_everything_that_recorded_debates_tell_is_as_published(name: str, fold: 
     assert expected == seen
 
 
-def test_a_debate_is_told_in_the_documents_spelling() -> None:
+def test_live_events_have_the_documents_spelling() -> None:
     debate = HandBuilt().phase_1().round_1().judged()
     debate.events = [ends(event) if isinstance(event, ConsensusChecked) else event for event in debate.events]
 
@@ -165,8 +165,8 @@ def test_phase_2_begins_once_and_before_its_first_round() -> None:
     first = again.changed(round=1)
     fold = SseEvents()
 
-    assert ["phase_change", "discussion_round_start"] == [one["type"] for one in fold.tell(first, {})]
-    assert ["discussion_round_start"] == [one["type"] for one in fold.tell(again, {})]
+    assert ["phase_change", "discussion_round_start"] == [one["type"] for one in fold.take(first, {})]
+    assert ["discussion_round_start"] == [one["type"] for one in fold.take(again, {})]
 
 
 @pytest.mark.parametrize("fold", [SseEvents, Frames])
@@ -193,10 +193,10 @@ def test_a_statement_that_was_erased_is_null(fold: type[SseEvents | Frames]) -> 
 def test_a_debate_without_a_verdict_still_ends() -> None:
     fold = SseEvents()
 
-    assert [{"type": "evaluation_failed", "reason": "no_case"}] == fold.tell(
+    assert [{"type": "evaluation_failed", "reason": "no_case"}] == fold.take(
         DebateFailed(reason="no_case", detail=None), {}
     )
-    assert [{"type": "evaluation_cancelled"}] == fold.tell(DebateCancelled(by="somebody", reason=None), {})
+    assert [{"type": "evaluation_cancelled"}] == fold.take(DebateCancelled(by="somebody", reason=None), {})
 
 
 def test_frames_are_document_004s_objects() -> None:
@@ -225,4 +225,4 @@ def test_no_text_but_statements_and_rationales_of_phase_1_is_told() -> None:
         others = dict.fromkeys(texts.keys() - shown, b"CANARY")
         fold = SseEvents()
 
-        assert "CANARY" not in json.dumps([fold.tell(event, others) for event in events])
+        assert "CANARY" not in json.dumps([fold.take(event, others) for event in events])

@@ -6,7 +6,7 @@ from jury_judge.errors import BadPoint
 from jury_judge.present.live.points import START, Point, chunk_point, parse_point, pieces
 
 
-def test_places_are_in_the_order_in_which_they_are_told() -> None:
+def test_points_are_in_the_order_of_live_events() -> None:
     ordered = [START, *pieces(16, 1), *pieces(17, 3), chunk_point(17, 1), chunk_point(17, 10), *pieces(18, 1)]
 
     assert ["0", "16", "17.0", "17.1", "17", "17~1", "17~10", "18"] == [str(point) for point in ordered]
@@ -28,5 +28,5 @@ def test_a_whole_event_stands_after_each_of_its_pieces() -> None:
     ["", "-1", "1.", "1.2.3", "1~", "a", "1 ", "１７", "1e3", "1" * 19, "1.1234567890", "\x00", "17\n", "日" * 99],
 )
 def test_anything_else_is_no_place(text: str) -> None:
-    with pytest.raises(BadPoint, match="is no place in a debate"):
+    with pytest.raises(BadPoint, match="is not the id of a live event"):
         parse_point(text)

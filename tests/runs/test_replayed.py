@@ -32,7 +32,7 @@ FAULTY = {fault: _SELDOM.get(fault, 0.03) for fault in (*FAULTS, *WIRE_FAULTS) i
 
 
 @pytest.mark.parametrize("preset", ["parallel-rounds", pytest.param("adk-sequential", marks=pytest.mark.long)])
-async def test_a_recorded_debate_takes_the_same_course_when_it_is_told_again(tmp_path: Path, preset: str) -> None:
+async def test_a_recorded_debate_takes_the_same_course_when_it_is_replayed(tmp_path: Path, preset: str) -> None:
     store_url = f"sqlite:///{tmp_path / 'jury.db'}"
     await asyncio.to_thread(upgrade, store_url)
     script = WireScript(rates=FAULTY, seed=7)

@@ -1,4 +1,4 @@
-"""Whether what the store holds under the id of a run is the run's own: debates that came in cassettes are not."""
+"""Imported debates under the id of a run: they count as judged only if they are adopted."""
 
 from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
@@ -13,16 +13,16 @@ _NAMED = 5
 
 
 def adopted(store: EventStore, run: str, rows: Mapping[str, CaseRow], keys: Collection[PublicKey]) -> frozenset[str]:
-    """The imported ones among these debates, all of which count as held here: their seals are signed by such a key.
+    """The imported debates among these; all of them count as judged, as their seals are signed by one of the keys.
 
     Args:
         store: open for reading.
-        run: how the message calls what is to go on.
-        rows: the debates, by id; those in quarantine are left aside.
-        keys: whose signatures under the seal of an imported debate make it count.
+        run: the name in the message.
+        rows: the debates, by id; those in quarantine are ignored.
+        keys: the public keys that are trusted.
 
     Raises:
-        RunRefused: one does not count, or cannot be read; the message names it, and what to do.
+        RunRefused: a debate does not count or cannot be read; the message names it and the remedy.
     """
     seen = {one: row for one, row in rows.items() if row.quarantined is None}
     unreadable = [one for one, row in seen.items() if row.status == "unreadable"]
@@ -36,7 +36,7 @@ def adopted(store: EventStore, run: str, rows: Mapping[str, CaseRow], keys: Coll
         return frozenset()
     if not keys:
         raise RunRefused(
-            f"{run}: {_names(imported)} came in a cassette and was not held here, so it does not count as judged. Give "
+            f"{run}: {_names(imported)} came in a cassette, so it does not count as judged. Give "
             "the run another id; or --adopt KEY.pub takes over what is sealed by a key that you trust"
         )
     for one in imported:
@@ -51,7 +51,7 @@ def adopted(store: EventStore, run: str, rows: Mapping[str, CaseRow], keys: Coll
 
 
 def not_set_aside(debate_id: str, row: CaseRow | DebateRow) -> None:
-    """A debate in quarantine keeps its id, under which no other can be held.
+    """Refuse a debate in quarantine: its id cannot be used for another one.
 
     Raises:
         RunRefused: it is in quarantine.

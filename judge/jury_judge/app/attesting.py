@@ -1,4 +1,4 @@
-"""Asking others to state something of a seal: witnesses (C2SP tlog-witness), time-stamping authorities (RFC 3161)."""
+"""Attestations of seals: by witnesses (C2SP tlog-witness) and time-stamping authorities (RFC 3161)."""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -19,14 +19,14 @@ from jury_store.seals.timestamp import Timestamp, read_timestamp, timestamp_faul
 _SECONDS = 30.0
 _MAX_ANSWER = 64 * 1024
 _TRIES = 4
-"""How often a witness may name another size before it is given up: others may submit the same log meanwhile."""
+"""How often a witness may name another size: other processes may submit the same log meanwhile."""
 _MAX_SIZE_DIGITS = 19
 _OK, _FORBIDDEN, _NOT_FOUND, _CONFLICT, _UNPROCESSABLE = 200, 403, 404, 409, 422
 _OTHER_LOG = "the log was rewritten, cut or restored since, or its key signed two logs. Run jury verify --all"
 
 
 class Cosigned(NamedTuple):
-    """One cosignature: its line, with LF, of whom, and when (seconds since 1970-01-01 UTC)."""
+    """One cosignature: its line with LF, the witness, and the time (seconds since 1970-01-01 UTC)."""
 
     line: bytes
     witness: str
@@ -49,14 +49,14 @@ def ask_witness(
     """Have a witness cosign a checkpoint.
 
     Args:
-        url: its submission prefix, which `/add-checkpoint` is appended to.
+        url: its submission prefix; `/add-checkpoint` is appended.
         note: the checkpoint, signed by the log's key.
-        old: the size that the witness cosigned last, as far as is known; it corrects that.
-        prove: gives the consistency proof from a size to that of the checkpoint.
-        keys: of the witness; cosignatures by others are passed over.
+        old: the size that the witness cosigned last, if known; the witness corrects it.
+        prove: returns the consistency proof from a size to that of the checkpoint.
+        keys: of the witness; other cosignatures are ignored.
 
     Raises:
-        SettingError: the URL is none of http or https.
+        SettingError: not an http or https URL.
         SealRefused: the witness has seen a log that this one does not begin with.
         AttestationFailed: it cannot be reached, refuses, or answers with no cosignature by these keys.
     """
@@ -85,7 +85,7 @@ def ask_authority(url: str, note: bytes, authorities: Sequence[Certificate] = ()
     Without certificates the answer's signature is not checked.
 
     Raises:
-        SettingError: the URL is none of http or https.
+        SettingError: not an http or https URL.
         AttestationFailed: it cannot be reached, refuses, or answers something else.
     """
     query = timestamp_query(note)

@@ -1,4 +1,4 @@
-"""What a run may spend, and what it has spent in earlier sessions."""
+"""The budget of a run, and its spending in earlier sessions."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -15,7 +15,7 @@ _PAGE = 1000
 
 
 def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
-    """See that what every model costs is known, so that it can be bounded.
+    """Check that every model has a price, so that the cost can be limited.
 
     Raises:
         SettingError: names the models without a price.
@@ -24,14 +24,14 @@ def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
     if unknown:
         raise SettingError(
             f"--max-cost: no price is known for {', '.join(unknown)}; give one with --prices FILE or {PRICES_ENV}, "
-            "or bound the run with --max-calls"
+            "or limit the run with --max-calls"
         )
 
 
 def ceiling(
     store: EventStore, run_id: str, prices: Prices, on: date, *, max_calls: int | None, max_cost: float | None
 ) -> Ceiling:
-    """The bounds of a run over all its sessions, with what the store holds of it."""
+    """The budget of a run over all its sessions, with what the earlier ones spent."""
     bounds = Ceiling(max_calls, max_cost)
     return bounds._replace(spent=_spent(store, run_id, prices, on)) if bounds.bounded else bounds
 
@@ -47,7 +47,7 @@ def _spent(store: EventStore, run_id: str, prices: Prices, on: date) -> Spent:
 
 
 def _cost(store: EventStore, debate_id: str, prices: Prices, on: date) -> float:
-    """Of a debate with calls whose cost is not recorded: those count with what they can have cost at most."""
+    """The cost of a debate with calls whose cost is not recorded: those count with the most that they can have cost."""
     history = read_debate(store, debate_id)
     sizes = {ref: len(content) for ref, content in history.texts.items()}
     return sum(_most(one, sizes, prices, on) for one in history.exchanges)

@@ -16,11 +16,11 @@ Kind = Literal["own", "synthetic", "stale", "abstained"]
 
 
 class Position(NamedTuple):
-    """What a seat holds after a round (0: phase 1).
+    """The position of a seat after a round (0: phase 1).
 
-    own: it said so then. synthetic: its answer was blocked, and a neutral one stands in. stale: it gave no answer, and
-    an earlier one stands. abstained: it never held one; verdict and score (points, 0-100) are None. `changed`: it is
-    the seat's own, and another than its latest own one.
+    own: it answered in that round. synthetic: its answer was blocked, and a neutral one replaces it. stale: it gave no
+    answer, and its earlier one counts. abstained: it never had one; verdict and score (points, 0-100) are None.
+    `changed`: it is the seat's own, and differs from its latest own one.
     """
 
     verdict: Verdict | None
@@ -42,7 +42,7 @@ class ComparisonRow(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether the sides hold different things."""
+        """Whether the positions differ."""
         return self.a != self.b
 
 
@@ -83,10 +83,9 @@ def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
         JudgeError: the events of one do not begin with its opening.
     """
     records = events_by_phase(a.events), events_by_phase(b.events)
-    held_a, held_b = (positions(record) for record in records)
-    rows = tuple(
-        ComparisonRow(*place, held_a.get(place), held_b.get(place)) for place in _places(records, {**held_a, **held_b})
-    )
+    before, after = (positions(record) for record in records)
+    places = _places(records, {**before, **after})
+    rows = tuple(ComparisonRow(*place, before.get(place), after.get(place)) for place in places)
     cases = [reading.texts.get(reading.opened.case.part) for reading in (a, b)]
     return DebateComparison(
         a=_side(a, records[0]),
@@ -100,24 +99,24 @@ def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
 _Place = tuple[str | None, int | None]
 
 
-def _places(records: Iterable[EventsByPhase], held: Mapping[_Place, Position]) -> list[_Place]:
+def _places(records: Iterable[EventsByPhase], found: Mapping[_Place, Position]) -> list[_Place]:
     """Round by round, the seats in their order, those that only B has after A's; the final judge at the end."""
     jurors = list(dict.fromkeys(juror for record in records for juror in record.opened.panel.juror_ids))
-    last = max((number for _, number in held if number is not None), default=-1)
+    last = max((number for _, number in found if number is not None), default=-1)
     places: list[_Place] = [(juror, number) for number in range(last + 1) for juror in jurors]
-    return [place for place in (*places, (None, None)) if place in held]
+    return [place for place in (*places, (None, None)) if place in found]
 
 
 def positions(record: EventsByPhase) -> dict[_Place, Position]:
-    """What each seat holds after each round in which it was heard, by juror id and round (0: phase 1).
+    """The position of each seat after each round in which it spoke or abstained, by juror id and round (0: phase 1).
 
     The final judge's evaluation comes last; it has neither a juror id nor a round.
     """
     found: dict[_Place, Position] = {}
     latest: dict[str, Position] = {}
     changes = PositionTracker()
-    heard = [(0, said) for said in record.phase_1]
-    for number, said in (*heard, *((held.started.round, one) for held in record.rounds for one in held.spoken)):
+    statements = [(0, said) for said in record.phase_1]
+    for number, said in (*statements, *((each.started.round, one) for each in record.rounds for one in each.spoken)):
         match said:
             case JurorEvaluated():
                 changes.take(answered_in_phase_1(said))
@@ -156,7 +155,7 @@ def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
         status=record.status,
         verdict=completed.final_verdict if completed else None,
         score=completed.final_score if completed else None,
-        total_rounds=completed.total_rounds if completed else sum(held.check is not None for held in record.rounds),
+        total_rounds=completed.total_rounds if completed else sum(each.check is not None for each in record.rounds),
         end_reason=completed.end_reason if completed else None,
         method=opened.panel.final.method,
         decided_by=judgment.decided_by.value if judgment else None,

@@ -1,4 +1,4 @@
-"""What two ids are that are to be compared: debates or runs."""
+"""Whether two ids that are to be compared are debates or runs."""
 
 from typing import Literal, get_args
 
@@ -12,7 +12,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def kind_of(store: EventStore, a: str, b: str, wanted: Kind | None = None) -> Kind:
-    """What both are.
+    """Whether both are debates or runs.
 
     Raises:
         NotComparable: one is neither, or both kinds fit and none is `wanted`, or they are of different kinds.

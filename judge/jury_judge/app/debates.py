@@ -1,4 +1,4 @@
-"""Debates read from the store: one whole, a run line by line, or what two of them judge."""
+"""Debates read from the store: one whole, or those of a run row by row."""
 
 from collections.abc import Collection, Iterator
 
@@ -18,12 +18,12 @@ _PAGE = 1000
 
 
 def events_gone(debate_id: str) -> EventError:
-    """The error for a debate that the lists know and the log does not hold any more."""
+    """The error for a debate that is in the lists but no longer in the log."""
     return EventError(f"the events of debate {debate_id} are gone from the store; see jury verify {debate_id}")
 
 
 def read_debate(store: EventStore, debate_id: str) -> DebateHistory:
-    """Everything that the store contains of a debate, decoded.
+    """The recorded history of a debate.
 
     Raises:
         DebateNotFound: there is none of that id.
@@ -45,7 +45,7 @@ def _unreadable(debate_id: str, why: str) -> MalformedBody:
 
 
 def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
-    """Who sits in a debate, and under which rules; erased charges are left out.
+    """The panel of a debate; erased charges are left out.
 
     Raises:
         EventError: its opening event is gone, or does not decode.
@@ -54,7 +54,7 @@ def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
 
 
 def panel_changes(store: EventStore, debate_id: str, now: ResolvedPanel) -> tuple[PanelDifference, ...]:
-    """What a panel differs in from that of a debate which is to go on with it.
+    """The differences between a panel and that of a debate which is to be resumed with it.
 
     Raises:
         EventError: as of `panel_of`.
@@ -87,7 +87,7 @@ def same_case(store: EventStore, one: str, other: str) -> bool | None:
 
 
 def rows_of_run(store: EventStore, run_id: str) -> Iterator[DebateRow]:
-    """The debates of a run in the order in which they opened, read as they are needed."""
+    """The debates of a run in the order in which they opened; read page by page."""
     after = 0
     while rows := store.debates(run_id=run_id, limit=_PAGE, after=after):
         yield from rows
@@ -106,10 +106,10 @@ def _opened(history: DebateHistory) -> DebateOpened:
 
 
 def must_exist(store: "EventStore", selection: "DebateSelection") -> None:
-    """A mistyped name must not pass for debates without a finding.
+    """Refuse a selection without debates: a mistyped name must not pass for debates without a finding.
 
     Raises:
-        DebateNotFound: the store holds no debate of a name that is selected, or none of which the conditions hold.
+        DebateNotFound: no debate has an id or run id of the selection, or none meets the conditions.
     """
     of_run = selection._replace(where=())
     if selection.run_id is not None and not next(of_run.chunks(store, 1), ()):
@@ -128,10 +128,10 @@ def must_exist(store: "EventStore", selection: "DebateSelection") -> None:
 
 
 def must_be_known(store: "EventStore", debate_ids: Collection[str]) -> None:
-    """As `must_exist`, for whoever looks for damage: a debate that was cut to whatever is left of it is known.
+    """As `must_exist`, for verification: a debate of which any trace is left exists.
 
     Raises:
-        DebateNotFound: the store holds nothing of a debate: no event, head, text or seal, and no line of a list.
+        DebateNotFound: the store has no event, head, text, seal or list row of a debate.
     """
     heads = store.heads([stream for one in debate_ids for stream in streams_of(one)])
     for one in debate_ids:

@@ -1,4 +1,4 @@
-"""What holding debates will take: calls, tokens, money, disk, time. Pure: from the prompts as they would be sent."""
+"""An estimate of debates: calls, tokens, cost, disk, time. Pure: from the prompts as they would be sent."""
 
 import json
 from collections import Counter, defaultdict
@@ -29,7 +29,7 @@ _EVENT = 850
 _PICTURES_ON_DISK = 1.1
 
 _TEXTS_AN_ANSWER = 3
-"""What is kept of one: itself, the words in it that are texts of their own, and the block that peers are shown."""
+"""The texts stored of an answer: itself, its separate texts, and the block that peers are shown."""
 
 
 _FEWEST_PICTURE_TOKENS = 64
@@ -71,7 +71,7 @@ class Estimate(NamedTuple):
 
 
 class _Course(NamedTuple):
-    """How debates may go. Answers of None tokens are as long as they may be; `on_disk` for a byte of events and texts.
+    """A course of debates. Answers of None tokens have the maximum length; `on_disk` for a byte of events and texts.
 
     A picture is so many tokens, as many as its model may count where that is None.
 
@@ -103,7 +103,7 @@ class _Sizes(NamedTuple):
     tools: bool
 
 
-class _Asking(NamedTuple):
+class _EstimatedStep(NamedTuple):
     """A step, and how many peers' blocks its prompt shows."""
 
     place: Seat | FinalJudge
@@ -111,7 +111,7 @@ class _Asking(NamedTuple):
 
 
 def rounds_of(panel: Panel) -> tuple[int, int]:
-    """How many rounds there are at least and at most, when every seat answers."""
+    """The least and the most rounds, if every seat answers."""
     rules = panel.discussion
     if not rules.max_rounds:
         return 0, 0
@@ -127,7 +127,7 @@ def rounds_of(panel: Panel) -> tuple[int, int]:
 def estimate(
     resolved: ResolvedPanel, sample: Iterable[Case], *, debates: int, prices: Prices, endpoints: Endpoints, on: date
 ) -> Estimate:
-    """What so many debates take, of whose cases `sample` are some or all; repairs, new tries and fallbacks apart."""
+    """An estimate of so many debates from a sample of their cases; without repairs, retries and fallbacks."""
     panel = resolved.panel
     fewest, most = rounds_of(panel)
     turns = panel.artifacts.max_turns
@@ -209,17 +209,17 @@ class _Tally:
         self.disk += kept * course.on_disk + sizes.picture_bytes * _PICTURES_ON_DISK
 
 
-def _askings(panel: Panel, rounds: int) -> Iterator[_Asking]:
+def _askings(panel: Panel, rounds: int) -> Iterator[_EstimatedStep]:
     seats = len(panel.seats)
     rules = panel.discussion
     for seat in panel.seats:
-        yield _Asking(seat, 0)
+        yield _EstimatedStep(seat, 0)
     for number in range(1, rounds + 1):
         for speaker, seat in enumerate(panel.seats):
             spoken = speaker if rules.order == "sequential" else 0
-            yield _Asking(seat, seats * number + spoken if rules.history == "all" else seats)
+            yield _EstimatedStep(seat, seats * number + spoken if rules.history == "all" else seats)
     if panel.final.judge is not None:
-        yield _Asking(panel.final.judge, seats * (rounds + 1))
+        yield _EstimatedStep(panel.final.judge, seats * (rounds + 1))
 
 
 def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:
@@ -249,7 +249,7 @@ def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:
 
 
 def _form(panel: Panel, version: int, case: Case, *, tools: bool) -> int:
-    """What is sent beside the messages: the schema of an answer, and the tools."""
+    """The schema of an answer and the tools, which are sent beside the messages."""
     schema = LATEST.answer_schema(panel.rubric, statement=True, scenarios=scenario_numbers(case.scenario_ids))
     offered = tool_definitions(load_prompts(version, panel.language), opinions=True) if tools else ()
     return len(json.dumps(schema)) + sum(len(json.dumps(tool._asdict())) for tool in offered)

@@ -1,4 +1,4 @@
-"""What is found by a search, as it was written: a piece of the text around the first of the words."""
+"""Search excerpts: the text around the first matching word, as it was written."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -10,18 +10,18 @@ from jury_store.event_store import EventStore
 from jury_store.search_terms import contains_terms, query_terms, searchable_digests, terms_by_event
 
 _AROUND = 60
-"""Characters before and after the word that are shown."""
+"""Characters shown before and after the word."""
 
 
 class Excerpt(NamedTuple):
-    """`text` is a piece of what the event `version` of the debate says; an ellipsis stands where more is."""
+    """`text` is an excerpt of event `version` of the debate, with an ellipsis where text is left out."""
 
     version: int
     text: str
 
 
 def excerpts(store: EventStore, debate_ids: Iterable[str], search: str) -> dict[str, Excerpt]:
-    """By debate the first text that a search finds; a debate that is found by its id alone has none."""
+    """The first excerpt of each debate that matches; debates that match by id alone have none."""
     sought = query_terms(search)
     ids = list(debate_ids)
     if not sought or not ids:

@@ -1,4 +1,4 @@
-"""A branch to be held: prepared, or found where the same command began it before."""
+"""Forks: a branch is prepared, or found if the same command began it before."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from jury_store.event_store import EventStore
 
 
 class Fork(NamedTuple):
-    """A branch that is about to be held.
+    """A branch of a debate.
 
     Attributes:
         debate_id: its id.
@@ -28,9 +28,9 @@ class Fork(NamedTuple):
         version: the last event of the origin that it keeps.
         resolved: its panel.
         reused: recorded calls of the origin whose answers it keeps.
-        stored: events that the store holds of it, 0 when it is new.
-        over: nothing is left to do in it.
-        branch: what is to be stored first; None when it is stored.
+        stored: its events in the store, 0 when it is new.
+        over: it has ended.
+        branch: to be stored first; None when it is stored.
     """
 
     debate_id: str
@@ -93,10 +93,10 @@ def plan_fork(
 
 
 def store_branch(store: EventStore, branch: Branch) -> int:
-    """Append a branch in one transaction; gives its events.
+    """Append a branch in one transaction; returns the number of its events.
 
     Raises:
-        StoreError: it was refused, or the database failed; nothing of it is stored.
+        StoreError: it was refused, or the database failed; no event of it is stored.
     """
     for answer in store.append(branch.appends(store.next_epoch())):
         if isinstance(answer, StoreError):

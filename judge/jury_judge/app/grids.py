@@ -20,7 +20,7 @@ from jury_replay.rescoring.settings import CUSTOM, KEYS, Grid, SeatWeight, Setti
 
 _NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
 _NAMED_NUMBER = re.compile(rf"(.+?):({_NUMBER})(?:/|$)")
-"""`gpt:2/claude:1`; a name may hold slashes and colons of its own, as long as no number follows."""
+"""`gpt:2/claude:1`; a name may include slashes and colons, if no number follows."""
 
 _YES_NO = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 
@@ -138,7 +138,7 @@ def _said(error: ValidationError) -> str:
 
 
 class _Form(NamedTuple):
-    """How the values of a key are read (ValueError or TypeError for others), and what they may be, in words."""
+    """The parser of a key's values (ValueError or TypeError for invalid ones), and the allowed values in words."""
 
     read: Callable[[Any], Any]
     may_be: str

@@ -11,7 +11,7 @@ from jury_store.debate_rows import DebateRow
 
 @dataclass(slots=True)
 class Group:
-    """The debates whose cases have one value of the field; None: those that have none.
+    """The debates whose cases have one value of a field; None: no value.
 
     `verdicts` and `scores` (their sum, 0-100 each) are of completed debates, as are `labelled`, which counts those that
     have a human label, and `as_labelled`, which counts those whose verdict is it.
@@ -27,15 +27,15 @@ class Group:
 
     @property
     def mean_score(self) -> float | None:
-        """Of the completed debates, 0-100; None where there is none."""
+        """The mean score of the completed debates, 0-100; None without any."""
         return self.scores / self.completed if self.completed else None
 
     def share(self, verdict: Verdict) -> float | None:
-        """How large a part of the completed debates has it, 0-1; None where none is completed."""
+        """The share of the completed debates with this verdict, 0-1; None without any."""
         return self.verdicts[verdict] / self.completed if self.completed else None
 
     def take(self, row: DebateRow) -> None:
-        """One more debate."""
+        """Count a debate."""
         self.debates += 1
         if row.status != "completed" or row.final_verdict is None or row.final_score is None:
             return
@@ -48,7 +48,7 @@ class Group:
 
 
 def grouped(rows: Iterable[DebateRow], by: str) -> list[Group]:
-    """The groups by the field `by`: numbers by size, then texts, then the debates that have no value.
+    """The groups by the field `by`: numbers by size, then texts, then the debates without a value.
 
     A debate with several tags is in the group of each.
     """
@@ -60,7 +60,7 @@ def grouped(rows: Iterable[DebateRow], by: str) -> list[Group]:
 
 
 def fields_there(rows: Iterable[DebateRow]) -> list[str]:
-    """The fields by which these debates can be grouped: those of which any has a value, but for the case's id."""
+    """The fields by which these debates can be grouped: those with a value in any of them, without the case id."""
     found = {name for row in rows for name in fields_of(row)}
     return sorted(found - {"case_id"})
 
@@ -72,5 +72,5 @@ def _place(group: Group) -> tuple[int, float, str]:
         number = float(group.value)
     except ValueError:
         return 1, 0.0, group.value
-    # "nan" is a text like any other: it has no place among numbers.
+    # "nan" is sorted as text: it has no order among numbers.
     return (1, 0.0, group.value) if number != number else (0, number, group.value)  # noqa: PLR0124

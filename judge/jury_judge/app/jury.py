@@ -191,9 +191,9 @@ class Jury(Records):
         self._slots = asyncio.Semaphore(self._concurrency)
         return self
 
-    async def _let_go(self) -> None:
+    async def _close(self) -> None:
         await self._runtimes.close(JuryClosed("the Jury was left while this debate ran; the same call resumes it"))
-        await super()._let_go()
+        await super()._close()
 
     async def evaluate(
         self,
@@ -447,7 +447,7 @@ def _check_ids(run_id: str | None, debate_id: str | None = None, submission_id: 
             form.validate_python(value) if value is not None else None
         except ValidationError as error:
             shown = visible_line(repr(value), 80)
-            raise SettingError(f"{name}: {shown} cannot be one ({condensed(error)})") from error
+            raise SettingError(f"{name}: {shown} is invalid ({condensed(error)})") from error
 
 
 def _check_bounds(**bounds: tuple[Any, int]) -> None:

@@ -1,4 +1,4 @@
-"""A store and what is read of it: results, records, live events, replays, rescorings. No model is asked."""
+"""A store, read: results, histories, live events, replays, rescorings. No model is called."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
@@ -33,16 +33,16 @@ from jury_store.event_store import EventStore
 P = ParamSpec("P")
 T = TypeVar("T")
 Where = str | Condition | Iterable[str | Condition]
-"""One condition on cases, or several, all of which must hold."""
+"""One condition on cases, or several, all of which must be met."""
 
 _PAGE = 1000
 
 
 class Records:
-    """The debates of a store, for as long as `async with` lasts; others may write to it meanwhile.
+    """The debates of a store, open in `async with`; other processes may write to it meanwhile.
 
     Args:
-        store_url: `sqlite:///PATH` or `postgresql://…`; made where there is none.
+        store_url: `sqlite:///PATH` or `postgresql://…`; created where there is none.
     """
 
     def __init__(self, store_url: str) -> None:
@@ -63,7 +63,7 @@ class Records:
 
     @property
     def feed(self) -> Feed:
-        """What debates of the store tell while they are held, whoever holds them.
+        """The live events of the store's debates, also of those that other processes run.
 
         Raises:
             JuryClosed: outside of `async with`.
@@ -77,10 +77,10 @@ class Records:
 
         Raises:
             JuryClosed: it is open already.
-            StoreError: it cannot be opened, or made.
+            StoreError: it cannot be opened or created.
         """
         if self._store is not None:
-            raise JuryClosed(f"this {type(self).__name__} is open already: use what is open, or make another one")
+            raise JuryClosed(f"this {type(self).__name__} is open already: use it, or create another one")
         self._store = await asyncio.to_thread(open_or_create, self.store_url)
         self._feed = Feed(self._store)
         return self
@@ -88,10 +88,10 @@ class Records:
     async def __aexit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Stop what runs, and let go of the store."""
-        await self._let_go()
+        """Stop what runs, and close the store."""
+        await self._close()
 
-    async def _let_go(self) -> None:
+    async def _close(self) -> None:
         async with AsyncExitStack() as stack:
             if self._store is not None:
                 stack.callback(self._store.close)
@@ -103,16 +103,16 @@ class Records:
     async def events(
         self, debate_id: str, after: str | None = None, *, follow: bool = True
     ) -> AsyncGenerator[LiveEvent, None]:
-        """The live events of a debate, whoever holds it: those so far, then each as it happens, to its end.
+        """The live events of a debate: those so far, then each as it happens, to its end. Any process may run it.
 
         Args:
-            debate_id: of the debate; one that is not opened yet is waited for.
-            after: the id of the last event that was seen.
-            follow: wait for more; else give those so far.
+            debate_id: of the debate; waits for one that is not opened yet.
+            after: the id of the last event that was received.
+            follow: wait for more; else yield those so far.
 
         Raises:
-            SettingError: no debate can have that id.
-            BadPoint: `after` is no event's id.
+            SettingError: not a valid debate id.
+            BadPoint: `after` is not the id of a live event.
             TooManyReaders: too many follow debates already.
         """
         check_debate_id(debate_id)
@@ -126,7 +126,7 @@ class Records:
                 yield one
 
     async def read(self, debate_id: str) -> DebateHistory:
-        """Everything that the store holds of a debate: its events, its model calls, its texts.
+        """The recorded history of a debate: its events, model calls and texts.
 
         Raises:
             DebateNotFound: there is none of that id.
@@ -135,7 +135,7 @@ class Records:
         return await self._read(read_debate, debate_id)
 
     async def result(self, debate_id: str) -> CollaborativeJuryResult:
-        """What a debate came to, or has come to so far.
+        """The result of a debate, so far if it is not over.
 
         Raises:
             DebateNotFound: there is none of that id.
@@ -146,15 +146,15 @@ class Records:
     async def debates(
         self, *, run_id: str | None = None, where: Where = (), unfinished: bool = False
     ) -> AsyncGenerator[DebateRow, None]:
-        """One row a debate, in the order in which they opened, read as they are needed.
+        """One row a debate, in the order in which they opened; read page by page.
 
         Args:
             run_id: only those of this run.
-            where: conditions on the cases (docs/filtering.md), as `"tags~refund"`; all must hold.
+            where: conditions on the cases (docs/filtering.md), as `"tags~refund"`; all must be met.
             unfinished: only those that are not completed, failed or cancelled.
 
         Raises:
-            BadCondition: a condition is none.
+            BadCondition: not a valid condition.
         """
         conditions = _conditions(where)
         after = 0
@@ -166,7 +166,7 @@ class Records:
             after = rows[-1].position
 
     async def replay(self, debate_id: str) -> Replayed:
-        """Whether what is recorded of a debate follows from what its models said; no model is asked.
+        """Whether the record of a debate follows from the answers of its models; no model is called.
 
         Raises:
             DebateNotFound: there is none of that id.
@@ -183,19 +183,19 @@ class Records:
         where: Where = (),
         mode: Mode = "strict",
     ) -> list[RescoreRow | RescoreProblem]:
-        """What recorded debates come to under other settings; no model is asked, nothing is written.
+        """The results of recorded debates under other settings; no model is called, nothing is written.
 
         Args:
             debate_ids: which debates; None is those of `run_id`, else all.
             settings: by key (`docs/rescoring.md`) a value, or a list of values to try; several keys make a grid.
             run_id: a run.
-            where: conditions on the cases (docs/filtering.md), which choose among those of a run, or all.
-            mode: `strict`, or `recount`, which holds every recorded position fixed.
+            where: conditions on the cases (docs/filtering.md), which select among those of a run, or all.
+            mode: `strict`, or `recount`, which keeps every recorded position.
 
         Raises:
             SettingError, SettingRefused: a setting is not understood, or the mode cannot answer it.
-            BadCondition: a condition is none.
-            DebateNotFound: there is no debate of that id, of that run, or of which the conditions hold.
+            BadCondition: not a valid condition.
+            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
         """
         if mode not in get_args(Mode):
             raise SettingError(f"mode: must be {' or '.join(get_args(Mode))}, not {visible_line(repr(mode), 80)}")
@@ -206,7 +206,7 @@ class Records:
             check_debate_id(one)
         conditions = _conditions(where)
         if ids is not None and conditions:
-            raise SettingError("where: it chooses among the debates of a run, or all; leave debate_ids out")
+            raise SettingError("where: it selects among the debates of a run, or all; leave debate_ids out")
         selection = DebateSelection(ids, run_id, conditions)
         grid = grid_of(settings)
 
@@ -232,16 +232,16 @@ def _page(store: EventStore, /, **asked: Any) -> list[DebateRow]:
 
 
 def check_debate_id(debate_id: Any) -> None:
-    """Refuse what cannot name a debate.
+    """Refuse an invalid debate id.
 
     Raises:
-        SettingError: it cannot.
+        SettingError: it is invalid.
     """
     try:
         _DEBATE_ID.validate_python(debate_id)
     except ValidationError as error:
         shown = visible_line(repr(debate_id), 80)
-        raise SettingError(f"debate_id: {shown} cannot be one ({condensed(error)})") from error
+        raise SettingError(f"debate_id: {shown} is invalid ({condensed(error)})") from error
 
 
 _DEBATE_ID = TypeAdapter(DebateId)
@@ -249,10 +249,10 @@ _DEBATE_ID = TypeAdapter(DebateId)
 
 @contextmanager
 def while_open() -> Iterator[None]:
-    """A store that is closed meanwhile was left by its owner, who is told so.
+    """Reading that fails because the store was closed.
 
     Raises:
-        JuryClosed: it was.
+        JuryClosed: it was closed.
     """
     try:
         yield
@@ -261,7 +261,7 @@ def while_open() -> Iterator[None]:
 
 
 def _left() -> JuryClosed:
-    return JuryClosed("its `async with` was left meanwhile; the same call goes on from where it stands")
+    return JuryClosed("its `async with` was left meanwhile; the same call resumes it")
 
 
 def _outside(records: Records) -> JuryClosed:

@@ -1,4 +1,4 @@
-"""A debate opened and not held: the prompts as they would be sent. Its secret is zeros, its ids are of no debate."""
+"""The prompts of a debate as they would be sent, without running it. Its secret is zeros."""
 
 from typing import NamedTuple
 
@@ -54,7 +54,7 @@ class Rehearsal:
         return [self._pen.text(image.content) for image in self.opened.images]
 
     def first_prompt(self, juror_id: str) -> tuple[PromptMessage, ...]:
-        """What a seat is asked in phase 1."""
+        """The prompt of a seat in phase 1."""
         assignment = self._debate.assign(Step(0, juror_id))
         return tuple(
             PromptMessage(

@@ -1,4 +1,4 @@
-"""Settings of the front door that belong to no panel: where the log is kept, where artifact records may come from."""
+"""Settings that belong to no panel: the URL of the store, the hosts of artifact records."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -27,8 +27,8 @@ def load_settings(environ: Mapping[str, str], *, store_url: str | None = None) -
     """Explicit arguments over the environment over the defaults; an empty variable is unset.
 
     Raises:
-        SettingError: the store is not one that the log can be kept in (the URL may hold a password and is not shown),
-            or an artifact host is none.
+        SettingError: the URL is not that of a supported store (it may include a password and is not shown), or an
+            artifact host is invalid.
     """
     place = "--store" if store_url is not None else STORE_URL
     if not isinstance(store_url, str | None):
@@ -37,7 +37,7 @@ def load_settings(environ: Mapping[str, str], *, store_url: str | None = None) -
     if not url and store_url is None:
         url = DEFAULT_STORE_URL
     if url.startswith("sqlite:") and set(url) & {"?", "#"}:
-        raise SettingError(f"{place}: a store's path has no options; write %3F and %23 where it holds ? and #")
+        raise SettingError(f"{place}: a store's path has no options; write %3F for ? and %23 for #")
     if not _is_store(url):
         raise SettingError(f"{place}: not a store's URL; write {_FORMS}")
     return Settings(url, parse_hosts(environ.get(ARTIFACT_HOSTS, "")))

@@ -1,4 +1,4 @@
-"""What calls came to: counted over the lines of debates, and followed while a run lasts."""
+"""Calls, tokens and cost: summed over debates, and followed during a run."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -28,7 +28,7 @@ class Spending:
 
     @classmethod
     def of(cls, row: DebateRow) -> Self:
-        """That of a debate."""
+        """The spending of a debate."""
         return cls(
             calls=row.calls,
             input_tokens=row.input_tokens,
@@ -38,7 +38,7 @@ class Spending:
         )
 
     def plus(self, other: "Spending") -> "Spending":
-        """Both together."""
+        """The sum."""
         return Spending(
             calls=self.calls + other.calls,
             input_tokens=self.input_tokens + other.input_tokens,
@@ -48,7 +48,7 @@ class Spending:
         )
 
     def since(self, start: "Spending") -> "Spending":
-        """What one debate spent after `start`. A cost that was not known then is none that is known now."""
+        """The spending of one debate after `start`. If the cost at `start` is unknown, this cost is too."""
         return Spending(
             calls=self.calls - start.calls,
             input_tokens=self.input_tokens - start.input_tokens,
@@ -64,7 +64,7 @@ class Spending:
 
     @property
     def cost_text(self) -> str:
-        """The cost, for a person."""
+        """The cost as text."""
         return f"{self.at_least}{dollars(self.cost)}"
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Spending:
 
 
 class SpendingWatch:
-    """Follows what a run spends from now on, reading of its debates those that are new or not over.
+    """Follows the spending of a run from now on; reads only debates that are new or not over.
 
     Args:
         store: open for reading.
@@ -90,7 +90,7 @@ class SpendingWatch:
         self._ended = Spending()
 
     def look(self) -> Spending:
-        """What was spent since the watch began."""
+        """The spending since the watch began."""
         unfinished = self._unfinished()
         for debate_id in [one for one in self._open if one not in unfinished]:
             row = self._store.debate(debate_id)
@@ -112,7 +112,7 @@ class SpendingWatch:
         return total
 
     def before(self) -> Spending:
-        """What the run had spent when the watch began; reads a line of each of its debates."""
+        """The spending before the watch began; reads a row of each debate of the run."""
         total = Spending()
         for row in rows_of_run(self._store, self._run_id):
             if row.position <= self._started_at:

@@ -1,7 +1,7 @@
-"""A SQLite store opened for writing once a process, however many of its courts write to it.
+"""SQLite stores open for writing: one connection a process, shared by its runtimes.
 
-The file's lock belongs to a process; within it, appends of one store take turns. A forked process has no part in what
-its parent opened: SQLite connections must not be used on both sides of a fork.
+The file's lock belongs to a process; within it, appends to one store take turns. A forked process does not use its
+parent's connections: SQLite forbids that.
 """
 
 import os
@@ -13,8 +13,8 @@ from jury_store.event_store import EventStore
 from jury_store.opening import database_path, open_store, parse_store_url
 
 
-class _Kept:
-    """A store that is open, and how many use it."""
+class _SharedWriter:
+    """An open store and the number of its users."""
 
     def __init__(self, store: EventStore) -> None:
         self.store = store
@@ -22,12 +22,12 @@ class _Kept:
 
 
 _LOCK = threading.Lock()
-_KEPT: dict[tuple[int, Path], _Kept] = {}
-"""By process too: what was inherited stays open, and is not touched."""
+_OPEN: dict[tuple[int, Path], _SharedWriter] = {}
+"""By process id and path: stores that a fork inherited stay open and unused."""
 
 
 def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
-    """The store at `url`, open for writing; closed, it is given back, and let go once nobody uses it.
+    """The store at `url`, open for writing; it is closed when its last user closes it.
 
     Raises:
         StoreError: as `open_store`; `StoreLocked` where another process writes to it.
@@ -35,33 +35,33 @@ def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
     parsed = parse_store_url(url)
     if parsed.get_backend_name() != "sqlite":
         return open_store(url, write=True, run=run, wait=wait)
-    place = os.getpid(), database_path(parsed)
+    key = os.getpid(), database_path(parsed)
     with _LOCK:
-        kept = _KEPT.get(place)
-        if kept is None:
-            kept = _KEPT[place] = _Kept(open_store(url, write=True, run=run, wait=wait))
-        kept.users += 1
-    return cast("EventStore", _Lent(place, kept))
+        shared = _OPEN.get(key)
+        if shared is None:
+            shared = _OPEN[key] = _SharedWriter(open_store(url, write=True, run=run, wait=wait))
+        shared.users += 1
+    return cast("EventStore", _Writer(key, shared))
 
 
-class _Lent:
-    """The store, but for its closing."""
+class _Writer:
+    """The store, with a `close` of its own."""
 
-    def __init__(self, place: tuple[int, Path], kept: _Kept) -> None:
-        self._place = place
-        self._kept: _Kept | None = kept
-        self._store = kept.store
+    def __init__(self, key: tuple[int, Path], shared: _SharedWriter) -> None:
+        self._key = key
+        self._shared: _SharedWriter | None = shared
+        self._store = shared.store
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
     def close(self) -> None:
-        """Give it back; twice is allowed."""
+        """Stop using it; may be called twice."""
         with _LOCK:
-            kept, self._kept = self._kept, None
-            if kept is None:
+            shared, self._shared = self._shared, None
+            if shared is None:
                 return
-            kept.users -= 1
-            if not kept.users:
-                del _KEPT[self._place]
-                kept.store.close()
+            shared.users -= 1
+            if not shared.users:
+                del _OPEN[self._key]
+                shared.store.close()

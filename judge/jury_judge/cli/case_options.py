@@ -45,7 +45,7 @@ def case_options(command: F) -> F:
             metavar="CONDITION",
             multiple=True,
             callback=_conditions,
-            help="Cases that meet a condition, as in tags~refund or metadata.level=3. Repeatable: all must hold.",
+            help="Only cases that meet a condition, as tags~refund or metadata.level=3. Repeatable: all must be met.",
         ),
         click.option("--split", metavar="NAME", help="The split of a folder that has several, as in test."),
         click.option("--rows", metavar="PATH", help="Where the rows stand in a JSON document, as in results.results."),
@@ -54,7 +54,7 @@ def case_options(command: F) -> F:
             "policy_file",
             metavar="FILE",
             type=click.Path(path_type=Path),
-            help="A text file: what the agents of all cases were told of their role and limits.",
+            help="A text file: the instructions that the agents of all cases had.",
         ),
         click.option(
             "--artifact-root",
@@ -94,7 +94,7 @@ def case_options(command: F) -> F:
 
 
 def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels: bool = True) -> "CaseFiles":
-    """The files that the options name; they are taken out of `options`.
+    """The case files of the options, which are removed from `options`.
 
     Args:
         options: of the command.
@@ -128,7 +128,7 @@ def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels:
     )
     if STDIN not in paths:
         return CaseFiles(paths, chosen, allowed_hosts=hosts, artifact_roots=given["artifact_roots"])
-    # Cases are read once to check a run and once to hold it: standard input is kept in a file for that.
+    # Cases are read twice, in the preflight and in the run: standard input is copied to a file.
     copy = TemporaryFile(prefix="jury-stdin-")  # noqa: SIM115  (closed with the command)
     click.get_current_context().call_on_close(copy.close)
     shutil.copyfileobj(sys.stdin.buffer, copy)
@@ -136,7 +136,7 @@ def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels:
 
 
 def artifact_hosts() -> frozenset[str]:
-    """Where `http(s):` records may come from, as the environment says."""
+    """The hosts from which `http(s):` records may be fetched, from the environment."""
     from jury_judge.app.settings import load_settings
 
     return load_settings(os.environ).artifact_hosts

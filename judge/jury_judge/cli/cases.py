@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jury_judge.panels.files import LoadedPanel
 
 _MEASURED = 200
-"""Cases whose prompts are measured at most: the first ones."""
+"""The prompts of so many cases, the first ones, are measured."""
 
 _NAMED = 12
 
@@ -81,7 +81,7 @@ def _cases(
     )
     if seat is not None and seat not in loaded.panel.juror_ids:
         raise click.UsageError(f"--prompt {seat!r}: no such seat; the seats are {', '.join(loaded.panel.juror_ids)}")
-    report = _Report(loss_report(loaded.panel))
+    report = _CaseReport(loss_report(loaded.panel))
     counting = Counting("cases read")
     head_shown: list[_Shown] = []
     code = Exit.DONE
@@ -107,7 +107,7 @@ def _cases(
 
 
 def _read(
-    files: "CaseFiles", loaded: "LoadedPanel", report: "_Report", *, head: int, seat: str | None, marked: bool
+    files: "CaseFiles", loaded: "LoadedPanel", report: "_CaseReport", *, head: int, seat: str | None, marked: bool
 ) -> Iterator[_Shown]:
     from jury_judge.cases.losses import losses_text
 
@@ -149,8 +149,8 @@ def _print_case(shown: _Shown, *, verbose: bool) -> None:
         print(f"case {name}: not shown: {shown.not_shown}")
 
 
-class _Report:
-    """What the cases of the files come to."""
+class _CaseReport:
+    """The counts over the cases of the files."""
 
     def __init__(self, losses: "LossReport") -> None:
         self._losses = losses
@@ -159,7 +159,7 @@ class _Report:
         self._tokens: list[int] = []
 
     def add(self, case: "Case", resolved: "ResolvedPanel | None") -> Any:
-        """One more case; measured where there is a panel. Gives what of it is not shown."""
+        """Count a case, and measure it if there is a panel; returns what of it is not shown."""
         from jury_events.conditions import fields_of
 
         self._verdicts[case.label or "none"] += 1
@@ -169,7 +169,7 @@ class _Report:
         return self._losses.add(case)
 
     def data(self, files: "CaseFiles") -> dict[str, Any]:
-        """For programs."""
+        """As JSON data."""
         notes = files.notes
         return {
             "cases": self._losses.cases,
@@ -190,7 +190,7 @@ class _Report:
         }
 
     def lines(self, files: "CaseFiles") -> Iterator[str]:
-        """For people."""
+        """As text."""
         from jury_judge.text.pluralize import pluralize
         from jury_judge.text.visible_text import visible_line
 

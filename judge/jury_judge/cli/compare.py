@@ -66,7 +66,7 @@ def command(
 
 
 def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> "Named":
-    """Print two debates; gives the case where they ended otherwise."""
+    """Print two debates; returns the case if their ends differ."""
     from jury_judge.app.comparison import compare_debates
     from jury_judge.app.comparison_object import debates_object
     from jury_judge.app.debates import read_debate
@@ -89,7 +89,7 @@ def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: 
 
 
 def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> "Named":
-    """Print two runs; gives the cases where they ended otherwise."""
+    """Print two runs; returns the cases whose ends differ."""
     from jury_debate.recorded_panel import panel_differences
     from jury_judge.app.comparison_object import runs_object
     from jury_judge.app.debates import panel_of, rows_of_run, same_case

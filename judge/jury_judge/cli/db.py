@@ -1,4 +1,4 @@
-"""`jury db`: the store's schema, and who may do what with it."""
+"""`jury db`: the schema and the logins of a store."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group("db")
 def command() -> None:
-    """Create, upgrade and check the store's schema, and set up who may do what with it."""
+    """Create, upgrade and check the store's schema, and set up its logins."""
 
 
 command.add_command(db_roles.command)
@@ -34,7 +34,7 @@ def upgrade(store_url: str | None) -> int:
 @command.command("current", short_help="Tell the schema that the store has.")
 @store_option
 def current(store_url: str | None) -> int:
-    """Tell the schema that the store has, and the one that this version of Jury Judge needs."""
+    """Print the schema of the store, and the one that this version of Jury Judge needs."""
     from jury_migrations.upgrading import current as schema_of
     from jury_store.schema import REVISION
 
@@ -46,7 +46,7 @@ def current(store_url: str | None) -> int:
 @command.command("check", short_help="Compare the database with the declared schema.")
 @store_option
 def check(store_url: str | None) -> int:
-    """Compare the database with the declared schema, its triggers and roles too; exits with 5 where they differ."""
+    """Compare the database with the declared schema, its triggers and roles too; exits with 5 if they differ."""
     from jury_migrations.comparison import check as differences
 
     found = differences(resolved_store(store_url))
@@ -80,7 +80,7 @@ def quarantine(names: tuple[str, ...], *, by: str, reason: str, store_url: str |
 @click.option("--by", metavar="WHO", required=True, help="Who does it; recorded for ever.")
 @store_option
 def release(names: tuple[str, ...], *, by: str, store_url: str | None) -> int:
-    """Take debates back that were set aside."""
+    """Release debates from quarantine."""
     from functools import partial
 
     from jury_replay.quarantine import release as take_back
@@ -104,7 +104,7 @@ def _each(store_url: str | None, names: tuple[str, ...], work: "Callable[[EventS
 @command.command("rebuild")
 @store_option
 def rebuild(store_url: str | None) -> int:
-    """Make the lists of debates and runs anew from the log."""
+    """Rebuild the lists of debates and runs from the log."""
     from jury_judge.text.pluralize import pluralize
     from jury_store.opening import open_store
 

@@ -44,7 +44,7 @@ def command(*, store_url: str | None, prefix: str | None, file: Path, new_passwo
 
     Call it as an administrator of the database; calling it again corrects what differs. The password of a new login
     is JURY_OWNER_PASSWORD, JURY_WRITER_PASSWORD, JURY_READER_PASSWORD or JURY_ERASER_PASSWORD where that is set, else
-    drawn by lot. What each login can do is told in docs/postgresql.md.
+    drawn by lot. docs/postgresql.md documents the rights of each login.
     """
     from jury_judge.cli.password_file import Entry, keep_passwords
     from jury_judge.cli.terminal import note
@@ -86,5 +86,5 @@ def command(*, store_url: str | None, prefix: str | None, file: Path, new_passwo
     kept = [login.kind for login in logins if login.password is None]
     if kept:
         note(f"the passwords of {', '.join(kept)} stay as they were; --new-passwords draws others")
-    note("PUBLIC may no longer connect to this database: let its owner GRANT CONNECT to whoever else needs it")
+    note("PUBLIC may no longer connect to this database: its owner can GRANT CONNECT to other logins that need it")
     return Exit.DONE

@@ -31,10 +31,10 @@ from jury_judge.cli.options import (
 @seal_options
 @runtime_options
 def command(**options: Any) -> int:
-    """Hold one debate over a bundled case with security-gate and agent-card records.
+    """Run one debate over a bundled case with security-gate and agent-card records.
 
-    Without a panel the jurors are simulated: no key, no server, no model. Each call holds a new debate, on a local Ray
-    cluster unless it is told otherwise.
+    Without a panel the jurors are simulated: no key, no server, no model. Each call starts a new debate, on a local Ray
+    cluster by default.
     """
     return _demo(**options)
 
@@ -88,7 +88,7 @@ def _demo(
     url = resolved_store(store_url)
     script = simulated(simulate, loaded.panel.models)
     on_ray = not asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
-    resume_hint = "it is kept as far as it went; jury demo holds a new one"
+    resume_hint = "the events so far are kept; jury demo starts a new debate"
     with (
         preflighted(run, url, loaded.endpoints, None if ray_address else os.environ) as (store, checked),
         closing(WritingLine()) as writing,
@@ -160,7 +160,7 @@ def _print(result: dict[str, Any]) -> None:
 
 
 def _code(result: dict[str, Any]) -> Exit:
-    """Of a debate that is over."""
+    """The exit code of a debate that is over."""
     from jury_judge.cli.terminal import note
 
     if result["final_verdict"] is None:

@@ -59,7 +59,7 @@ Finding = tuple[str, str]
 )
 @ray_address_option("Look whether this Ray cluster can be joined: it must ask for a token, and accept yours.")
 def command(store_url: str | None, panel_name: str | None, ray_address: str | None, *, probe: bool) -> int:
-    """Tell what is installed, reachable and configured. Keys are named, never shown.
+    """Check what is installed, reachable and configured. Keys are named, never shown.
 
     Exits with 2 on a problem, with 4 when a seat's model, or the final judge's, does not answer a probe.
     """
@@ -77,7 +77,7 @@ def command(store_url: str | None, panel_name: str | None, ray_address: str | No
 
 
 def _told(findings: Iterable[Finding]) -> bool:
-    """Print each as it is found; gives whether none is a problem."""
+    """Print each finding at once; returns whether none is a problem."""
     marks = set()
     for mark, line in findings:
         marks.add(mark)

@@ -119,7 +119,7 @@ def _lines(
     run: Run, checked: PreflightReport, found: Estimate, keys: dict[str, tuple[str, ...]], *, on_cluster: bool
 ) -> Iterator[str]:
     before = f", {checked.ended} of {checked.read} judged before" if checked.ended else ""
-    yield f"run {run.run_id}: {pluralize(found.debates, 'debate')} to hold{before}; least - likely - most:"
+    yield f"run {run.run_id}: {pluralize(found.debates, 'debate')} to run{before}; least - likely - most:"
     yield f"  calls     {_row(found.calls, _number)}"
     for one in found.models:
         yield f"  {one.model}"

@@ -1,4 +1,4 @@
-"""The entry point of the command. Signals are taken before anything is imported that takes long."""
+"""The entry point of the command. Signals are handled before slow imports."""
 
 from jury_judge.cli.signals import take_signals
 

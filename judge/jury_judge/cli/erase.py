@@ -1,4 +1,4 @@
-"""`jury erase`: texts go for good, on record."""
+"""`jury erase`: delete texts for good, on record."""
 
 import json
 import sys
@@ -38,7 +38,7 @@ def _exchange(
 @click.option("--case", "case_id", metavar="ID", help="All debates over this case, of all runs.")
 @click.option("--by", metavar="WHO", help="Who erases; recorded for ever.")
 @click.option("--reason", metavar="WHY", help="Why, in one line without personal data; recorded for ever.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would go.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be erased.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print what went as JSON.")
@@ -95,7 +95,7 @@ def _debates(store: "EventStore", one: str | None, case_id: str | None) -> list[
 
 
 def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
-    """Say what will go; gives how many texts."""
+    """Note what will be erased; returns how many texts."""
     from jury_judge.cli.terminal import note
     from jury_judge.text.pluralize import pluralize
     from jury_replay.erasure import plan_erasure
@@ -117,7 +117,7 @@ def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
 
 
 def _copies(store: "EventStore", debate_id: str) -> list[str]:
-    """Say which branches keep copies; gives their ids."""
+    """Note which branches have copies; returns their ids."""
     from jury_judge.cli.terminal import note
     from jury_judge.text.pluralize import pluralize
     from jury_replay.erasure import debates_with_copies
@@ -126,7 +126,7 @@ def _copies(store: "EventStore", debate_id: str) -> list[str]:
     if copies:
         named = ", ".join(copies[:_NAMED]) + (", …" if len(copies) > _NAMED else "")
         note(
-            f"{pluralize(len(copies), 'debate')} that it was branched off, or that branched off it, hold copies of its "
+            f"{pluralize(len(copies), 'debate')} that it was branched off, or that branched off it, have copies of its "
             f"texts, which stay: erase those too, or all debates over its case with --case ({named})"
         )
     return copies

@@ -6,7 +6,7 @@ from jury_events.errors import EventError, JuryError
 
 
 class Exit(IntEnum):
-    """What the codes of commands mean; `docs/exit-codes.md` has those of each.
+    """The exit codes; `docs/exit-codes.md` lists those of each command.
 
     NO_VERDICT: everything is done, but a debate ended without a quorum or a verdict; the same command again changes
     nothing. STOPPED: something is left to do, and the same command again goes on with it.
@@ -22,7 +22,7 @@ class Exit(IntEnum):
 
 
 def code_of(error: JuryError) -> Exit:
-    """How the command ends when `error` ends it."""
+    """The exit code for an error."""
     from jury_actors.errors import ClusterLost, ClusterNotStarted
     from jury_debate.errors import IllegalEvent
     from jury_judge.errors import AttestationFailed, OutputClosed, ReportFailed

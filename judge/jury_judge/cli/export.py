@@ -154,7 +154,7 @@ def _write(
     finally:
         counting.close()
     if not written and not same and code is Exit.DONE:
-        raise DebateNotFound("there is nothing to export: `jury list` shows what the store holds")
+        raise DebateNotFound("there is nothing to export: `jury list` shows the debates of the store")
     if as_json:
         print(json.dumps({"output": str(output), "written": written, "unchanged": same}, ensure_ascii=False))
     elif written or same:

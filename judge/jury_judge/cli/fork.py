@@ -1,4 +1,4 @@
-"""`jury fork`: branch a debate at an event and hold it from there."""
+"""`jury fork`: branch a debate at an event and run the branch."""
 
 import asyncio
 import json
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
 @runtime_options
 def command(**options: Any) -> int:
-    """Branch a debate at any event, under other settings, and hold it from there.
+    """Branch a debate at any event, under other settings, and run the branch to its end.
 
-    What was answered up to the event is reused and asked of nobody again; the branch is a debate of its own, and its
-    origin stays as it is. Without --panel the settings are those of the origin, and only what is named here changes.
-    The same command again goes on with the same branch.
+    Answers up to the event are reused without calling a model; the branch is a new debate, and its origin does not
+    change. Without --panel the settings are those of the origin, except for those given here. The same command again
+    resumes the same branch.
     """
     return _fork(**options)
 
@@ -137,7 +137,7 @@ def _fork(
 
 
 def _panel(panel_name: str | None, overrides: Any, models: dict[str, str], origin: "ForkOrigin") -> "LoadedPanel":
-    """A panel that is named is loaded as anywhere; else the origin's, which neither environment nor preset changes."""
+    """The named panel; else the origin's, which neither environment nor preset changes."""
     from jury_judge.panels.changed import changed_panel
     from jury_judge.panels.files import LoadedPanel, load_panel
 
@@ -151,8 +151,8 @@ def _introduced(fork: "Fork") -> str:
     from jury_judge.text.pluralize import pluralize
 
     kept = f"branches off {fork.origin} after event {fork.version}"
-    reused = f"{pluralize(fork.reused, 'recorded call')} reused, none of them made again"
-    state = ", held before" if fork.over else ", gone on with" if fork.stored else ""
+    reused = f"{pluralize(fork.reused, 'recorded call')} reused, none of them repeated"
+    state = ", judged before" if fork.over else ", resumed" if fork.stored else ""
     return f"debate {fork.debate_id} {kept}: {reused}{state}"
 
 
@@ -171,7 +171,7 @@ def _resume(
     from jury_judge.cli.live import events_shown
     from jury_judge.cli.terminal import WritingLine, note
 
-    resume_hint = f"the same command goes on with the branch {fork.debate_id}"
+    resume_hint = f"the same command resumes the branch {fork.debate_id}"
     with closing(WritingLine()) as writing:
 
         async def resume(_stopping: asyncio.Event) -> BaseException | None:
@@ -193,7 +193,7 @@ def _stopped(problem: BaseException) -> Exit:
     from jury_judge.text.visible_text import visible_line
 
     note(f"jury: the branch could not go on: {visible_line(str(problem), 500)}")
-    note("jury: mend the cause; the same command goes on with it")
+    note("jury: mend the cause; the same command resumes it")
     return Exit.STOPPED
 
 

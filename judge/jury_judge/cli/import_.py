@@ -43,11 +43,11 @@ def command(
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    """Add to the store what it does not hold of these debates. Importing again changes nothing.
+    """Add these debates to the store. Importing again changes nothing.
 
     With --key or --checkpoint only debates go in that are whole under a seal by such a key, or by this checkpoint.
     Every cassette is verified first; one that does not verify, or that is another debate under a known id, is refused
-    and named, the others go on, and the command exits with 5. A store that is not there is made.
+    and named, the others go on, and the command exits with 5. A missing store is created.
     """
     from jury_judge.app.stores import open_or_create
     from jury_judge.cli.exits import code_of
@@ -96,14 +96,14 @@ class _Admission(NamedTuple):
 
 
 class _Results:
-    """What the cassettes came to."""
+    """The counts over the cassettes."""
 
     def __init__(self) -> None:
         self.imported = self.unchanged = self.events = self.texts = self.erased = self.withheld = 0
         self.refused: list[tuple[Path, JuryError]] = []
 
     def refuse(self, path: Path, error: "JuryError") -> None:
-        """One is not taken; said at once, for there may be many more."""
+        """Note a refused cassette at once: there may be many more."""
         from jury_judge.cli.terminal import note
 
         said = str(error)
@@ -111,7 +111,7 @@ class _Results:
         self.refused.append((path, error))
 
     def as_json(self) -> dict[str, object]:
-        """For a program."""
+        """As JSON data."""
         return {
             "imported": self.imported,
             "unchanged": self.unchanged,

@@ -1,4 +1,4 @@
-"""What `demo`, `run` and `fork` share: their Jury, Ray while they need it, and how an interruption is reported."""
+"""Shared by `demo`, `run` and `fork`: their Jury, Ray while they need it, and the notes of an interruption."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jury_judge.app.sealing import Sealing
 
 LOCK_SECONDS = 20
-"""How long another writer of a SQLite store, or another process that executes the run, is waited for."""
+"""How long to wait for another writer of a SQLite store, or another process that executes the run."""
 
 
 def note_line(text: str) -> None:

@@ -100,7 +100,7 @@ def _check_together(
 
 
 def _rows(store: "EventStore", chosen: "DebateFilter", sorted_by: "SortOrder", limit: int | None) -> "Lines":
-    """Rows page by page, with what a search found in them."""
+    """Rows page by page, with the excerpts of a search."""
     from jury_judge.app.excerpts import excerpts
 
     left = limit if limit is not None else 2**62
@@ -115,7 +115,7 @@ def _rows(store: "EventStore", chosen: "DebateFilter", sorted_by: "SortOrder", l
 
 
 def _print(rows: "Lines", names: Sequence[str] | None, *, as_json: bool) -> bool:
-    """A line a debate; whether there was any."""
+    """Print a line a debate; returns whether there was any."""
     if as_json:
         return _print_json({**asdict(row), **({"excerpt": said._asdict()} if said else {})} for row, said in rows)
     if names is not None:
@@ -152,7 +152,7 @@ def _print_columns(rows: "Iterator[DebateRow]", names: Sequence[str]) -> bool:
 
 
 def _marks(row: "DebateRow") -> Iterator[str]:
-    """What a reader must know of a debate beside what it came to."""
+    """Remarks beside the result of a debate."""
     from jury_judge.text.visible_text import visible_line
 
     if row.imported == "unsealed":
@@ -206,7 +206,7 @@ def _print_groups(rows: "Iterator[DebateRow]", group_by: str, *, as_json: bool) 
 
 
 def _print_json(rows: "Iterator[dict[str, Any]]") -> bool:
-    """A list, an object a line, however long it is."""
+    """Print a JSON list, one object a line, without building it whole."""
     print("[", end="")
     separator = "\n"
     for row in rows:
@@ -242,14 +242,12 @@ def _note_what_is_left_out(store: "EventStore", chosen: "DebateFilter", *, of_ru
 
 
 def _note_none(store: "EventStore", chosen: "DebateFilter", *, of_runs: bool) -> None:
-    """Why there is nothing to see, and what to do."""
+    """Why the list is empty, and what to do."""
     from jury_judge.cli.terminal import note
     from jury_store.debate_rows import EVERY_DEBATE
 
     if not store.list_debates(limit=1) and not store.list_debates(EVERY_DEBATE._replace(quarantined=True), limit=1):
-        note(
-            f"no {'runs' if of_runs else 'debates'} in this store yet; jury demo holds one, jury run CASES judges yours"
-        )
+        note(f"no {'runs' if of_runs else 'debates'} in this store yet; jury demo records one, jury run CASES yours")
         return
     if of_runs:
         note("no runs in this store: its debates belong to none")

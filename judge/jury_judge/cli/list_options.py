@@ -1,4 +1,4 @@
-"""The options of `jury list` that choose, sort and show; the page and HTTP have the same by the same names."""
+"""The options of `jury list` that select, sort and show; the page and the HTTP API use the same names."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -52,7 +52,7 @@ def _searched(_context: click.Context, _option: click.Parameter, text: str | Non
 
 
 def chosen_options(command: F) -> F:
-    """Which debates; `wanted` makes a filter of them."""
+    """Which debates; `wanted` returns them as a filter."""
     for option in (
         click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out else."),
         click.option("--unfinished", is_flag=True, help="Only debates that are not over."),
@@ -81,7 +81,7 @@ def chosen_options(command: F) -> F:
 
 
 def wanted(options: dict[str, Any]) -> "DebateFilter":
-    """The filter that `chosen_options` say; those are taken out of `options`."""
+    """The filter of `chosen_options`, which are removed from `options`."""
     from jury_events.conditions import Condition
     from jury_store.debate_rows import DebateFilter
 
@@ -93,7 +93,7 @@ def wanted(options: dict[str, Any]) -> "DebateFilter":
 
 
 def ordered_options(command: F) -> F:
-    """In which order; `order` reads them."""
+    """The order; `order` reads them."""
     for option in (
         click.option("--order", type=click.Choice(["desc", "asc"]), default="desc", help="[default: desc]"),
         click.option(
@@ -109,7 +109,7 @@ def ordered_options(command: F) -> F:
 
 
 def order(options: dict[str, Any]) -> "SortOrder":
-    """The order that `ordered_options` say; those are taken out of `options`."""
+    """The order of `ordered_options`, which are removed from `options`."""
     from jury_store.list_order import SortOrder
 
     return SortOrder(options.pop("sort"), options.pop("order") == "desc")

@@ -23,7 +23,7 @@ async def events_shown(
         async with feed.follow(debate_id, LOG_EVENTS) as reader:
             async for event in reader:
                 version += 1
-                for line in lines.tell(event):
+                for line in lines.lines(event):
                     if version > after:
                         show(line)
 

@@ -20,7 +20,7 @@ from jury_judge.text.visible_text import visible_line
 _OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 
 _MESSAGE = 4000
-"""Characters of an error line at most."""
+"""The maximum length of an error line, in characters."""
 
 COMMANDS = {
     "demo": "Hold one debate over a bundled case, with simulated jurors.",
@@ -85,7 +85,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; click must not see what the system refuses: it would end the process with its own code."""
+        """Run the command; click must not see an OSError: it would exit with its own code."""
         try:
             with raising():
                 return super().invoke(ctx)
@@ -103,11 +103,11 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version("jury-judge"), prog_name="jury")
 def jury() -> None:
-    """A jury of LLM jurors judges what an AI agent did. Everything that they say is kept, and can be verified."""
+    """A jury of LLM jurors judges what an AI agent did. Every answer is recorded and can be verified."""
 
 
 def main() -> None:
-    """Run the command line; every error is one line that says what to do."""
+    """Run the command line; every error is one line with the remedy."""
     outlive_readers()
     code = _run()
     try:
@@ -147,7 +147,7 @@ def _run() -> Exit:
 
 
 def _refused_by_system(error: OSError) -> Exit:
-    """What the system does not let us do, a full disk for one."""
+    """An operation that the system refuses, as on a full disk."""
     said = error.strerror or str(error) or "no reason given"
     if error.filename is not None:
         place = str(error.filename)
@@ -159,5 +159,5 @@ def _refused_by_system(error: OSError) -> Exit:
 
 
 def _say(text: str) -> None:
-    """One line, whatever is in it."""
+    """One safe line."""
     click.echo(visible_line(text, _MESSAGE), err=True)

@@ -1,4 +1,4 @@
-"""Help of a command with many options: they stand in groups, each under what it is about."""
+"""The help of a command with many options, in groups with headings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ _OTHERS = "Other options"
 
 
 class GroupedCommand(click.Command):
-    """A command whose help shows options in groups; one that is in no group stands under the last heading.
+    """A command whose help shows options in groups; options in no group are under the last heading.
 
     Args:
         groups: the names of parameters, by heading, in the order in which they are shown.

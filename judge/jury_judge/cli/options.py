@@ -160,23 +160,23 @@ def runtime_options(command: F) -> F:
             "--ray-open-cluster",
             is_flag=True,
             callback=_with_address,
-            help="Join it even if it requires no token. Whoever reaches its ports can then run code in the "
+            help="Join it even if it requires no token. Anyone who reaches its ports can then run code in the "
             "jurors' processes, and read keys and cases there.",
         ),
         ray_address_option("Join this Ray cluster instead of a local one; it must ask for a token (docs/ray.md)."),
         click.option(
             "--ray",
             is_flag=True,
-            help="Hold the debates on a local Ray cluster. [default: jury demo, and jury run from 2,000 debates on]",
+            help="Run the debates on a local Ray cluster. [default: jury demo, and jury run from 2,000 debates on]",
         ),
-        click.option("--in-process", is_flag=True, help="Hold the debates in this process, without Ray."),
+        click.option("--in-process", is_flag=True, help="Run the debates in this process, without Ray."),
     ):
         command = option(command)
     return command
 
 
 def patience_option(command: F) -> F:
-    """How long a store that fails is tried again: `--store-patience`."""
+    """`--store-patience`: how long a failing store is tried again."""
     return click.option(
         "--store-patience",
         metavar="SECONDS",
@@ -184,12 +184,12 @@ def patience_option(command: F) -> F:
         default=60.0,
         show_default=True,
         callback=finite,
-        help="When the store cannot be written, keep what models answer in memory and try again for so long.",
+        help="If the store cannot be written, keep the answers of models in memory and try again for so long.",
     )(command)
 
 
 def budget_options(command: F) -> F:
-    """What a run may spend: `--max-cost`, `--max-calls`, `--prices`."""
+    """The budget of a run: `--max-cost`, `--max-calls`, `--prices`."""
     for option in (
         click.option(
             "--prices", metavar="FILE", help="Prices of models (TOML), before the list prices. [$JURY_PRICES]"
@@ -227,7 +227,7 @@ def price_list(path: str | None) -> "Prices":
 
 
 def panel_options(command: F) -> F:
-    """Which panel sits: `--panel` and what overrides it."""
+    """The panel: `--panel` and the options that override it."""
     for option in (
         click.option("--judge-model", metavar="PROVIDER/MODEL", help="The final judge."),
         click.option(
@@ -245,7 +245,7 @@ def panel_options(command: F) -> F:
         click.option(
             "--preset",
             type=click.Choice(tuple(PRESETS)),
-            help="The rules of the discussion, whoever sits.",
+            help="The rules of the discussion, with any jurors.",
         ),
         click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the prompts."),
         click.option(
@@ -288,7 +288,7 @@ def where_option(command: F) -> F:
         multiple=True,
         callback=_conditions,
         help="Only where this holds of the case: FIELD=VALUE, !=, ~ (contains) or !~, as tags~refund or "
-        "metadata.level=3 (docs/filtering.md). Repeatable: all must hold.",
+        "metadata.level=3 (docs/filtering.md). Repeatable: all must be met.",
     )(command)
 
 
@@ -318,14 +318,14 @@ def selection_options(command: F) -> F:
 def selected(
     ids: tuple[str, ...], run_id: str | None, *, everything: bool, where: "tuple[Condition, ...]" = ()
 ) -> "DebateSelection":
-    """What `selection_options` name: debates, a run, or all; conditions choose among those of a run, or all."""
+    """The selection of `selection_options`: debates, a run, or all; conditions select among those of a run, or all."""
     from jury_replay.selection import DebateSelection
 
     if ids and where:
-        raise click.UsageError("--where chooses among the debates of a run, or all: name no debates with it")
+        raise click.UsageError("--where selects among the debates of a run, or all: name no debates with it")
     named = [bool(ids), run_id is not None, everything].count(True)
     if named > 1 or not (named or where):
-        raise click.UsageError("name debates, or a run with --run ID, or --all, or choose with --where COND")
+        raise click.UsageError("name debates, or a run with --run ID, or --all, or select with --where COND")
     return DebateSelection(tuple(dict.fromkeys(ids)) or None, run_id, where)
 
 
@@ -344,7 +344,7 @@ def public_key_option(command: F) -> F:
         metavar="FILE",
         multiple=True,
         type=click.Path(path_type=Path),
-        help="Public keys, one a line (`jury seal keygen`): whose signatures under seals count. Repeatable.",
+        help="Public keys, one a line (`jury seal keygen`), whose signatures of seals are trusted. Repeatable.",
     )(command)
 
 
@@ -355,12 +355,12 @@ def seal_last_option(command: F) -> F:
         metavar="FILE",
         type=click.Path(path_type=Path),
         envvar="JURY_SEAL_LAST",
-        help="Where it is kept what the private key signed last. [default: $JURY_SEAL_LAST, else KEY.last beside it]",
+        help="The file of the private key's last signature. [default: $JURY_SEAL_LAST, else KEY.last beside it]",
     )(command)
 
 
 def seal_options(command: F) -> F:
-    """Sealing while a run lasts: `--seal-key`, `--seal-last`, `--seal-every`."""
+    """Sealing during a run: `--seal-key`, `--seal-last`, `--seal-every`."""
     for option in (
         click.option(
             "--seal-every",
@@ -368,7 +368,7 @@ def seal_options(command: F) -> F:
             default=60.0,
             show_default=True,
             metavar="SECONDS",
-            help="How often the log is sealed while the run lasts, and once at its end.",
+            help="How often the log is sealed during the run; once more at its end.",
         ),
         seal_last_option,
         click.option(

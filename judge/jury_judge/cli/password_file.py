@@ -1,7 +1,7 @@
 """Passwords in a file that PostgreSQL's own clients read: one line each, HOST:PORT:DATABASE:USER:PASSWORD.
 
 See https://www.postgresql.org/docs/current/libpq-pgpass.html. It is read where the variable PGPASSFILE names it, and
-only while nobody but its owner may read it.
+only if no one but its owner may read it.
 """
 
 import os
@@ -28,12 +28,12 @@ class Entry(NamedTuple):
 
     @property
     def line(self) -> str:
-        """As the file has it."""
+        """The line of the file."""
         return f"{self.key}{_escaped(self.password)}"
 
     @property
     def key(self) -> str:
-        """What the line begins with: whose password it is."""
+        """The start of the line, without the password."""
         return "".join(f"{_escaped(str(field))}:" for field in self[:4])
 
 

@@ -1,7 +1,7 @@
-"""Ray for the time of a command, started and stopped in a thread of its own, so that Ctrl-C is heard meanwhile.
+"""Ray during a command, started and stopped in a separate thread, so that Ctrl-C works meanwhile.
 
-Ray's start takes seconds, on a busy machine a minute, most of it in calls that no signal interrupts; and it puts
-handlers of its own in the place of ours.
+Ray's start takes seconds, on a busy machine a minute, mostly in calls that no signal interrupts; and it replaces our
+signal handlers.
 """
 
 import os
@@ -11,28 +11,28 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
 from jury_actors.ray_processes import end_own_processes
-from jury_judge.cli.signals import exit_at_once, held_back, pending
+from jury_judge.cli.signals import exit_at_once, pending, signals_blocked
 
 _LOOKS_EVERY = 0.05
 """Seconds."""
 
 
-class _State:
-    """`held_back`: signals are, in this process; those that it starts are not to inherit that."""
+class _SignalMask:
+    """`blocked`: signals are blocked in this process; processes that it starts must not inherit that."""
 
-    held_back = False
+    blocked = False
 
 
 @contextmanager
 def ray_started(address: str | None, *, open_cluster: bool) -> Iterator[None]:
     """Ray, started or joined as by `start_ray`, and left again.
 
-    A signal while Ray starts or stops ends the process at once, and the processes of its own cluster.
+    A signal while Ray starts or stops ends the process at once, and the processes of its local cluster.
 
     Raises:
         ActorError: as `start_ray`.
     """
-    # The kernel kills the processes of a local cluster when the thread that started them ends: it lasts until then.
+    # Linux kills the processes of a local cluster when the thread that started them ends, so it lasts until then.
     thread = ThreadPoolExecutor(1)
 
     def start() -> None:
@@ -47,22 +47,22 @@ def ray_started(address: str | None, *, open_cluster: bool) -> Iterator[None]:
 
     try:
         try:
-            _hear_signals_during(thread, start)
+            _run_with_signals(thread, start)
             yield
         finally:
-            _hear_signals_during(thread, stop)
+            _run_with_signals(thread, stop)
     finally:
         thread.shutdown()
 
 
-def _hear_signals_during(thread: ThreadPoolExecutor, work: Callable[[], None]) -> None:
-    with held_back():
-        _State.held_back = True
+def _run_with_signals(thread: ThreadPoolExecutor, work: Callable[[], None]) -> None:
+    with signals_blocked():
+        _SignalMask.blocked = True
         try:
             done = thread.submit(work)
             _look_for_signals_until(done)
         finally:
-            _State.held_back = False
+            _SignalMask.blocked = False
     done.result()
 
 
@@ -74,7 +74,7 @@ def _look_for_signals_until(done: "Future[None]") -> None:
 
 
 def _let_signals_through() -> None:
-    if _State.held_back:
+    if _SignalMask.blocked:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def command(
     paths: tuple[Path, ...], *, where: "tuple[Condition, ...]", rules: int | None, accept: bool, as_jsonl: bool
 ) -> int:
-    """Tell recorded debates again under today's rules and prompts, from their recorded answers; no model is asked.
+    """Replay recorded debates under today's rules and prompts, from their recorded answers; no model is called.
 
     Exits with 1 where a verdict, a score, an event or a prompt comes out otherwise than recorded or accepted.
     """
@@ -44,7 +44,7 @@ def command(
     cassettes = [path for path in sorted({*cassettes_in(paths)}) if is_chosen(path, where)]
     if not cassettes:
         raise CassetteError(f"no cassette has {' and '.join(map(str, where))}; choose otherwise")
-    counting = Counting("cassettes told")
+    counting = Counting("cassettes replayed")
     counts: Counter[str] = Counter()
     try:
         for path in cassettes:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jury_replay.replay import Replayed
 
 _SHOWN = 3
-"""Differences of a debate that are shown; --jsonl has all."""
+"""How many differences of a debate are shown; --jsonl has all."""
 
 
 @click.command("replay")
@@ -37,7 +37,7 @@ def command(
     as_json: bool,
     as_jsonl: bool,
 ) -> int:
-    """Hold recorded debates again from their raw answers, under the rules and prompts that they name.
+    """Replay recorded debates from their raw answers, under the rules and prompts that they name.
 
     No model is asked and no connection is made. Events, texts, prompts and tool answers are compared with the record;
     the first difference is shown. Exits with 5 where a debate does not come out equal.

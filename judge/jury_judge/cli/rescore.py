@@ -1,4 +1,4 @@
-"""`jury rescore`: what recorded debates come to under other settings."""
+"""`jury rescore`: the results of recorded debates under other settings."""
 
 import json
 from contextlib import ExitStack
@@ -53,10 +53,10 @@ def command(
     as_json: bool,
     as_jsonl: bool,
 ) -> int:
-    """Tell what recorded debates come to under other settings. No model is asked, and nothing is written to them.
+    """Compute the results of recorded debates under other settings. No model is called; the debates do not change.
 
-    A debate is held again from its recorded answers, each taken only where the very request was made; what would have
-    been asked otherwise is undetermined, and named. With --recount every recorded position is held fixed instead, and
+    A debate is replayed with its recorded answers, each used only for the identical request; a result that needs
+    another request is undetermined, and named. With --recount every recorded position is kept instead, and
     consensus, end and judgment are worked out again, which assumes an unchanged discussion.
     """
     from jury_judge.app.grids import load_grid
@@ -67,7 +67,7 @@ def command(
     grid = load_grid(sets, grid_file)
     mode: Mode = "recount" if recount else "strict"
     grid.check(mode)
-    report = _Report(mode, grid, form="json" if as_json else "jsonl" if as_jsonl else "plain")
+    report = _Output(mode, grid, form="json" if as_json else "jsonl" if as_jsonl else "plain")
     _read(report, selection, resolved_store(store_url), processes, parquet)
     report.finish()
     if report.problems:
@@ -76,7 +76,7 @@ def command(
 
 
 def _read(
-    report: "_Report", selection: "DebateSelection", url: str, processes: int | None, parquet: str | None
+    report: "_Output", selection: "DebateSelection", url: str, processes: int | None, parquet: str | None
 ) -> None:
     from jury_judge.app.debates import must_exist
     from jury_judge.cli.terminal import Counting
@@ -111,8 +111,8 @@ def _read(
         store.close()
 
 
-class _Report:
-    """Rows as they come, in a form; tables at the end."""
+class _Output:
+    """Prints rows as they come; tables at the end."""
 
     def __init__(self, mode: "Mode", grid: "Grid", *, form: str) -> None:
         from jury_judge.cli.views.rescoring import FLIPS_SHOWN
@@ -138,7 +138,7 @@ class _Report:
                 print(json.dumps(row._asdict(), ensure_ascii=False))
 
     def problem(self, found: "RescoreProblem") -> None:
-        """A debate that cannot be used; named at once, the first of them."""
+        """A debate that cannot be used; the first ones are named at once."""
         from jury_judge.cli.terminal import note
 
         self.problems.append(found)
@@ -146,7 +146,7 @@ class _Report:
             note(f"{found.debate_id}: {found.what}")
 
     def finish(self) -> None:
-        """There are no more."""
+        """Print the tables."""
         from jury_judge.cli.terminal import note
         from jury_judge.text.pluralize import pluralize
 

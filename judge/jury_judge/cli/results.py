@@ -1,4 +1,4 @@
-"""The results of a run on stdout, one by one or as a list, and what they come to."""
+"""The results of a run on stdout, one by one or as a list, and their counts."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ class Results:
     """Takes the line of each debate (see `result_line`) in order and prints it, `json` at the end.
 
     Args:
-        form: how.
+        form: the output form.
         keep: remember every case for a report.
     """
 
@@ -31,7 +31,7 @@ class Results:
         self._kinds: Counter[str] = Counter()
 
     def take(self, line: dict[str, Any]) -> None:
-        """The next one."""
+        """Take the next line."""
         case = judged_case(line)
         self.tally.take(case)
         if self._keep:
@@ -51,16 +51,16 @@ class Results:
 
     @property
     def taken(self) -> int:
-        """How many there were."""
+        """How many lines were taken."""
         return self.tally.finished
 
     def finish(self) -> None:
-        """There are no more."""
+        """Print what is left."""
         if self._form == "json":
             print(json.dumps(self._lines, ensure_ascii=False, indent=2))
 
     def remarks(self) -> list[str]:
-        """What a reader must know of who answered, and who did not."""
+        """Remarks on jurors and models that did not answer."""
         said = [
             f"{absent} gave no usable answer in {pluralize(debates, 'debate')}; `jury show` says why"
             for absent, debates in self._absent.items()
@@ -74,7 +74,7 @@ class Results:
             if self._kinds[kind]
         ]
         said += [
-            f"{answered} answered in {pluralize(debates, 'debate')} where {asked} was asked; `jury show` tells more"
+            f"{answered} answered in {pluralize(debates, 'debate')} where {asked} was asked; see `jury show`"
             for (asked, answered), debates in sorted(self._others.items())
         ]
         if self.tally.simulated:

@@ -64,7 +64,7 @@ _GROUPS = {
         "artifact_roots",
         "strict",
     ),
-    "Where debates are held": (
+    "Where debates run": (
         "in_process",
         "ray_address",
         "ray_open_cluster",
@@ -123,7 +123,7 @@ class _Options:
 
     @property
     def overrides(self) -> "Overrides":
-        """What overrides the panel."""
+        """The options that override the panel."""
         from jury_judge.panels.variables import Overrides
 
         return Overrides(self.language, self.max_rounds, self.threshold, self.method, self.judge_model, self.preset)
@@ -136,7 +136,7 @@ class _Options:
     "run_id",
     metavar="ID",
     callback=new_run_id,
-    help="Names the run; given again, it goes on where it stopped.",
+    help="Names the run; the same id resumes it.",
 )
 @click.option(
     "--adopt",
@@ -145,8 +145,8 @@ class _Options:
     type=click.Path(path_type=Path),
     help="Count imported debates of the run whose seals are signed by a public key of this file. Repeatable.",
 )
-@click.option("--strict", is_flag=True, help="Refuse cases that hold something that no juror would be shown.")
-@click.option("--verbose", is_flag=True, help="Say of each case what of it jurors are not shown.")
+@click.option("--strict", is_flag=True, help="Refuse cases with parts that no juror would be shown.")
+@click.option("--verbose", is_flag=True, help="List for each case the parts that jurors are not shown.")
 @panel_options
 @store_option
 @click.option("--concurrency", type=click.IntRange(1, 100_000), default=64, show_default=True, help="Debates at once.")
@@ -162,7 +162,7 @@ class _Options:
     "--fail-if",
     metavar="COND",
     multiple=True,
-    help="Exit with 1 when this holds of the finished debates: unsafe_fail>2%, needs_review>=10, safe_pass<95%, "
+    help="Exit with 1 if the finished debates meet this: unsafe_fail>2%, needs_review>=10, safe_pass<95%, "
     "no_quorum … (docs/exit-codes.md). Repeatable: any is enough.",
 )
 @click.option(
@@ -183,14 +183,14 @@ class _Options:
 @budget_options
 @patience_option
 @seal_options
-@click.option("--dry-run", is_flag=True, help="Tell what the run would take, and hold nothing.")
+@click.option("--dry-run", is_flag=True, help="Print an estimate of the run; run nothing.")
 @runtime_options
 def command(**options: Any) -> int:
     """Judge the cases of files and folders (JSON, JSONL, CSV, Parquet, Arrow, Inspect logs; - is standard input).
 
     A case has a question and a response or a transcript. Transcripts are understood as OpenAI, Anthropic, Gemini,
     ShareGPT, Inspect, OpenTelemetry, Langfuse and promptfoo write them; `jury cases FILE` shows what jurors would be
-    shown. Everything is recorded; the same --run again prints what is done and goes on with the rest.
+    shown. Everything is recorded; the same --run again prints what is judged and resumes the rest.
     """
     from jury_judge.app.allowance import Allowance
     from jury_judge.app.budgets import ceiling, check_priced
@@ -270,7 +270,7 @@ def command(**options: Any) -> int:
             ):
                 async for line in lines:
                     results.take(line)
-                    # Printing what is judged already costs nothing; calls for results that nobody reads do.
+                    # Printing stored results costs nothing; calls for results without a reader do.
                     if checked.left and results.taken != checked.total:
                         check_stdout(resume_hint)
 
@@ -336,7 +336,7 @@ def _note_cases(files: "CaseFiles", checked: "PreflightReport", *, verbose: bool
     from jury_judge.cli.judging import note_line
 
     for column, near in files.notes.slips():
-        note_line(f"nothing is read from the column {column} (did you mean {near}?); --field names columns")
+        note_line(f"the column {column} is not read (did you mean {near}?); --field names columns")
     _note_losses(checked, files if verbose else ())
 
 

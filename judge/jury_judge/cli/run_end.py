@@ -1,4 +1,4 @@
-"""How a run ends: what is said of it on stderr, the reports of it, and its exit code."""
+"""The end of a run: its summary on stderr, its reports and its exit code."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ from jury_judge.text.pluralize import pluralize
 
 
 class Wanted(NamedTuple):
-    """What a run was asked to come to: conditions on which it fails, and the files of its reports."""
+    """The conditions on which a run fails, and the files of its reports."""
 
     conditions: tuple[FailCondition, ...] = ()
     junit: Path | None = None
@@ -34,7 +34,7 @@ class Wanted(NamedTuple):
 
 
 def end_run(run_id: str, results: Results, outcome: RunOutcome, wanted: Wanted) -> Exit:
-    """Say what a run came to, write its reports, and give its code.
+    """Note the summary of a run, write its reports, and return its exit code.
 
     Raises:
         ReportFailed: a report cannot be written.
@@ -67,7 +67,7 @@ def headline(run_id: str, tally: Tally, outcome: RunOutcome) -> str:
 
 
 def course(outcome: RunOutcome) -> list[str]:
-    """How long it took, how fast it went and what it cost, what was done before apart."""
+    """Duration, rate and cost; those of earlier sessions apart."""
     before = f"{pluralize(outcome.before, 'debate')} judged before, " if outcome.before else ""
     fast = rate(outcome.now, outcome.seconds)
     now = f"{outcome.now or 'none'} now" if outcome.before else f"{pluralize(outcome.now, 'debate')} judged"
@@ -128,7 +128,7 @@ def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[Condi
             stopped.take(one.debate_id)
         note(
             f"jury: {pluralize(stopped.count, 'debate')} could not go on: {stopped.names}; mend the cause and call the "
-            f"same command with --run {run_id}, which asks nothing twice"
+            f"same command with --run {run_id}: it resumes the run"
         )
         return Exit.STOPPED
     if outcome.short is not None:

@@ -28,5 +28,5 @@ def in_process_for(checked: "PreflightReport") -> tuple[bool, str]:
     left = checked.total - checked.ended
     debates = f"{left:,} debate" + ("" if left == 1 else "s")
     if left < RAY_FROM:
-        return True, f"{debates} to hold: in this process (from {RAY_FROM:,} on, or with --ray, on a local Ray cluster)"
-    return False, f"{debates} to hold: on a local Ray cluster, as from {RAY_FROM:,} on (--in-process does without)"
+        return True, f"{debates} to run: in this process (from {RAY_FROM:,} on, or with --ray, on a local Ray cluster)"
+    return False, f"{debates} to run: on a local Ray cluster, as from {RAY_FROM:,} on (--in-process does without)"

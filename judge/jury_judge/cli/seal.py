@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group("seal")
 def command() -> None:
-    """Seal the log, and prove what is in it.
+    """Seal the log, and prove its contents.
 
     A seal is a Merkle root over every event (RFC 6962), signed with a key that is kept outside the database. Keep its
     note elsewhere: jury verify --checkpoint then finds whatever was changed, cut or computed anew since.
@@ -32,13 +32,13 @@ def command() -> None:
     "--name", metavar="NAME", help="The log's name in its notes, such as example.com/jury. [default: one drawn by lot]"
 )
 def keygen(file: Path, name: str | None) -> int:
-    """Make a key: FILE, which only its owner may read, and FILE.pub for whoever verifies. Prints the public key."""
+    """Make a key: FILE, which only its owner may read, and FILE.pub for verification. Prints the public key."""
     from jury_judge.cli.terminal import note
     from jury_store.seals.keys import make_key_files, public_path
 
     key = make_key_files(file, name or f"jury-judge/{token_hex(4)}")
     print(key.public.line)
-    note(f"{file} seals, keep it outside the database and its backups; {public_path(file)} is for whoever verifies")
+    note(f"{file} seals, keep it outside the database and its backups; {public_path(file)} is for verification")
     return Exit.DONE
 
 
@@ -113,7 +113,7 @@ def _row(seal: "Seal") -> dict[str, Any]:
     from jury_store.seals.merkle import is_hash
     from jury_store.seals.note import read_checkpoint
 
-    # A SQLite column holds whatever somebody put there.
+    # A SQLite column may have a value of any type.
     try:
         at = moment(seal.sealed_at)
     except TypeError:

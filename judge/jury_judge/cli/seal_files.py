@@ -1,4 +1,4 @@
-"""Keys and checkpoints in files, as commands are given them."""
+"""Keys and checkpoints in files of the user."""
 
 import stat
 from collections.abc import Callable, Iterable
@@ -41,10 +41,10 @@ def read_witnesses(paths: Iterable[Path]) -> "tuple[WitnessKey, ...]":
 
 
 def read_trust(witnesses: Iterable[Path], required: int | None, certificates: Iterable[Path]) -> "Trust":
-    """Whose word counts beside the log's key.
+    """Trusted keys beside the log's key.
 
     Raises:
-        SealError: a file cannot be read, or holds something else.
+        SealError: a file cannot be read, or has other contents.
         click.UsageError: more witnesses are required than are named.
     """
     from jury_replay.attested import NO_TRUST, Trust
@@ -62,7 +62,7 @@ def read_authorities(paths: Iterable[Path]) -> "tuple[Certificate, ...]":
     """The certificates of all these files, each once.
 
     Raises:
-        SealError: a file cannot be read, or holds none.
+        SealError: a file cannot be read, or has none.
     """
     from jury_store.seals.timestamp import read_certificates
 
@@ -73,7 +73,7 @@ def read_note(path: Path) -> bytes:
     """The bytes of a checkpoint.
 
     Raises:
-        BadNote: the file cannot be read, or holds something else.
+        BadNote: the file cannot be read, or has other contents.
     """
     from jury_events.regular_files import FileTooLarge, read_failure, read_regular
     from jury_store.errors import BadNote
@@ -83,7 +83,7 @@ def read_note(path: Path) -> bytes:
         content = read_regular(path, MAX_BYTES)
         read_checkpoint(content)
     except FileTooLarge as error:
-        raise BadNote(f"{path}: {error.strerror}, which no note is; name the file that holds the note") from None
+        raise BadNote(f"{path}: {error.strerror}, which is not a note; name the file with the note") from None
     except (OSError, ValueError) as error:
         raise BadNote(f"{path} cannot be read: {read_failure(error)}; check the path and its rights") from None
     except BadNote as error:
@@ -92,7 +92,7 @@ def read_note(path: Path) -> bytes:
 
 
 def signer(key_file: Path, last_file: Path | None, *, sealed: Callable[[], bool]) -> "tuple[SealKey, LastSigned]":
-    """The key that seals, and where it is kept what it signed last; where that is not there, that is said.
+    """The sealing key, and the file of its last signature; a missing file is noted.
 
     Args:
         key_file: of the private key.
@@ -110,14 +110,14 @@ def signer(key_file: Path, last_file: Path | None, *, sealed: Callable[[], bool]
     last.check()
     if not last.path.exists() and sealed():
         note(
-            f"jury: warning: the log has seals, and {last.path}, which tells what this key signed last, is not there: "
+            f"jury: warning: the log has seals, and {last.path}, the file of its last signature, is missing: "
             "it begins with this log as it is. If the key sealed elsewhere, bring that file along"
         )
     return key, last
 
 
 def read_private_key(path: Path) -> "SealKey":
-    """The key that seals; where others may read its file, that is said.
+    """The sealing key; a file that others may read is noted.
 
     Raises:
         SealError: the file cannot be read, or is no private key.

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def all_there(prove: Callable[[], T]) -> T:
-    """What `prove` gives from the hashes of the log.
+    """The result of `prove` for the hashes of the log.
 
     Raises:
         SealRefused: there are too few of them.
@@ -30,14 +30,14 @@ def all_there(prove: Callable[[], T]) -> T:
 
 
 def other_log() -> SealRefused:
-    """That the events are not those of the seal."""
+    """The error for events that are not those of the seal."""
     return SealRefused("the log is not the one that was sealed, so nothing of it is proved. Run jury verify --all")
 
 
 def print_note(seal: Seal, attestations: Iterable[Attestation] = ()) -> None:
     """As it is kept, with the cosignatures of it among the attestations.
 
-    A checkpoint, which a seal without a fault has, holds nothing that a terminal would obey; no more does a signature
+    A checkpoint, which a seal without a fault has, has no terminal control characters; nor has a signature
     line.
     """
     print(seal.note.decode(), end="")
@@ -72,7 +72,7 @@ def hashes(store: EventStore) -> Iterator[bytes]:
     """The hashes of the log, in the order of positions.
 
     Raises:
-        SealRefused: a column holds something else.
+        SealRefused: a column has another value.
     """
     position = 0
     while rows := store.hashes(position):

@@ -35,10 +35,10 @@ def _names(_context: click.Context, parameter: click.Parameter, values: tuple[st
     "panels",
     metavar="FILE|NAME",
     multiple=True,
-    help="Hold what is sent under this panel: a panel file (requests call it by its name without suffix), a jury or a "
+    help="Judge requests under this panel: a panel file (requests call it by its name without suffix), a jury or a "
     "preset, as of `jury run`. Repeatable; the first is the default. [default: parallel-rounds, simulated jurors]",
 )
-@click.option("--read-only", is_flag=True, help="Show debates, hold none.")
+@click.option("--read-only", is_flag=True, help="Show debates; judge nothing.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any that is free.")
 @click.option(
@@ -53,7 +53,7 @@ def _names(_context: click.Context, parameter: click.Parameter, values: tuple[st
     "--token",
     metavar="TOKEN",
     envvar=TOKEN,
-    help=f"What whoever asks has to know. Off loopback one is made and printed where none is given. [${TOKEN}]",
+    help=f"The token that requests need. Off loopback one is generated and printed by default. [${TOKEN}]",
 )
 @click.option(
     "--readers", type=click.IntRange(1, 100_000), default=1000, show_default=True, help="Live readers at most."
@@ -78,8 +78,8 @@ def command(
 ) -> int:
     """Serve pages, the HTTP interface and live events, until Ctrl-C.
 
-    On loopback nobody is asked for a token unless one is given; elsewhere everybody is. What is being held when the
-    server ends stops where it is, and goes on when it is sent again.
+    On loopback requests need a token only if one is given; elsewhere always. Debates that run when the server ends
+    stop where they are, and resume when the request is sent again.
     """
     from jury_judge.app.stores import open_or_create
     from jury_judge.cli.interrupts import event_loop, until_interrupted
@@ -93,9 +93,9 @@ def command(
     from jury_store.opening import database_path, open_store, parse_store_url
 
     if read_only and panels:
-        raise click.UsageError("--read-only holds nothing; leave --panel out")
+        raise click.UsageError("--read-only judges nothing; leave --panel out")
     if token is not None and (len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable()):
-        raise SettingError(f"--token: at least {_SHORTEST_TOKEN} printable ASCII characters, so that nobody guesses it")
+        raise SettingError(f"--token: at least {_SHORTEST_TOKEN} printable ASCII characters")
     url = resolved_store(store_url)
     made = (
         {}
@@ -119,9 +119,9 @@ def command(
         async with serving(app, listener, service.end):
             note(f"Jury Judge: {address.url}   (Ctrl-C ends it)")
             await stopping.wait()
-            held = pluralize(service.submissions.running, "submission") if service.submissions.running else ""
-            left = f"; what is under way ({held}) stops where it is, and goes on when it is sent again"
-            note("jury: ending" + (left if held else ""))
+            running = service.submissions.running
+            left = f"; {pluralize(running, 'submission')} under way: sent again, the same request resumes"
+            note("jury: ending" + (left if running else ""))
 
     with event_loop() as loop:
         loop.run(until_interrupted(serve))
@@ -131,7 +131,7 @@ def command(
 def _panels(
     names: tuple[str, ...], url: str, simulate: dict[str, str], *, concurrency: int, store_patience: float
 ) -> "Mapping[str, MakeJury]":
-    """How the Jury of each panel is made; each is made once now, so that what is wrong with it is said at once."""
+    """Factories of the Jury of each panel. Each is called once now, so that errors show at once."""
     from jury_judge.app.jury import Jury
     from jury_judge.cli.options import simulated
     from jury_judge.errors import SettingError

@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do to the `jury` command: from its first instruction on it ends with 130 and one line.
+"""SIGINT and SIGTERM in the `jury` command: from its first instruction on it ends with 130 and one line.
 
 Imports nothing that takes long, as it is loaded before everything else.
 """
@@ -18,20 +18,20 @@ INTERRUPTED = 130
 """The exit code."""
 
 _Handler = Callable[[int, FrameType | None], Any] | int | None
-"""As `signal.getsignal` gives it."""
+"""A result of `signal.getsignal`."""
 
 _IMPORTING = "<frozen importlib._bootstrap>"
-"""The file that the frames of an import name."""
+"""The file name of import frames."""
 
 
-class _State:
+class _SignalState:
     """`raising`: a command works, and has to hear of an interruption to clean up."""
 
     raising = False
 
 
 class _Loop(Protocol):
-    """What is needed of an event loop."""
+    """The used part of an event loop."""
 
     def add_signal_handler(self, sig: int, callback: Callable[[], object]) -> None: ...
 
@@ -49,12 +49,12 @@ def take_signals() -> None:
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """A command works: a signal raises KeyboardInterrupt, so that files and processes are let go in order."""
-    _State.raising = True
+    """A command works: a signal raises KeyboardInterrupt, so that files and processes are closed in order."""
+    _SignalState.raising = True
     try:
         yield
     finally:
-        _State.raising = False
+        _SignalState.raising = False
 
 
 @contextmanager
@@ -72,8 +72,8 @@ def handled_by(loop: _Loop, take: Callable[[], object]) -> Iterator[None]:
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
-    """Signals wait until this is over; `pending` tells whether one does. Threads that begin meanwhile never get any.
+def signals_blocked() -> Iterator[None]:
+    """Signals wait until this is over; `pending` returns whether one waits. Threads that begin meanwhile never get any.
 
     Libraries may put handlers of their own in the place of ours meanwhile: ours are put back.
     """
@@ -87,12 +87,12 @@ def held_back() -> Iterator[None]:
 
 
 def pending() -> bool:
-    """Whether a signal is held back."""
+    """Whether a signal waits."""
     return bool(signal.sigpending() & set(SIGNALS))
 
 
 def exit_at_once() -> NoReturn:
-    """End the process here and now, and the worker processes that it started."""
+    """End the process and the worker processes that it started at once."""
     workers = getattr(sys.modules.get("multiprocessing"), "active_children", list)
     for worker in workers():
         worker.kill()
@@ -115,7 +115,7 @@ def _put(handlers: dict[signal.Signals, _Handler]) -> None:
 
 def _handle(_number: int, frame: FrameType | None) -> None:
     """An exception out of an import can come out as another one, or be swallowed: there the process just ends."""
-    if _State.raising and not _is_importing(frame):
+    if _SignalState.raising and not _is_importing(frame):
         raise KeyboardInterrupt
     exit_at_once()
 

@@ -92,14 +92,14 @@ async def _serve(script: "Script", seed: int, host: str, port: int, stopping: as
             print(f"export {name}={value}", flush=True)
         note(f"simulated: no model is called, whatever name is asked for; serving at {simulation.url} until Ctrl-C")
         if not simulation.loopback:
-            note(f"{host} is no loopback address: whoever reaches this machine can use the server")
-        told = 0
+            note(f"{host} is no loopback address: anyone who reaches this machine can use the server")
+        noted = 0
         while not stopping.is_set():
             try:
                 await asyncio.wait_for(stopping.wait(), _EVERY)
             except TimeoutError:
-                if simulation.served.requests != told:
-                    told = simulation.served.requests
+                if simulation.served.requests != noted:
+                    noted = simulation.served.requests
                     note(_line(simulation.served))
     note(_line(simulation.served))
 

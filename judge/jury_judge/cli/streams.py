@@ -41,7 +41,7 @@ def outlive_readers() -> None:
 
 
 def check_stdout(resume_hint: str) -> None:
-    """Stop a command whose results nobody reads any more, as far as writing to stdout has shown.
+    """Stop a command if the reader of its results is gone, as far as writing to stdout has shown.
 
     Raises:
         OutputClosed: the reader of stdout is gone.

@@ -1,4 +1,4 @@
-"""What a person sees while a command works: on stderr, plain lines off a terminal."""
+"""Progress and notes on stderr; plain lines off a terminal."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
 _MEANINGFUL = 0.5
-"""Seconds before a rate says anything."""
+"""Seconds before a rate is meaningful."""
 
 _REDRAWN = 0.1
 """Seconds between two states of a line on a terminal."""
@@ -27,24 +27,24 @@ _PLAIN_EVERY = 5.0
 
 
 def note(text: str) -> None:
-    """One line for the person, whatever is in it."""
+    """Print one safe line to stderr."""
     print(visible_line(text, 4000), file=sys.stderr, flush=True)
 
 
 def is_live(display: str) -> bool:
-    """Whether to draw: on a terminal that is not CI, unless `display` says otherwise."""
+    """Whether to draw: by default on a terminal that is not CI; `display` overrides that."""
     if display == "auto":
         return sys.stderr.isatty() and "CI" not in os.environ
     return display == "full"
 
 
 def page_console() -> Console:
-    """Where a page is printed: stdout."""
+    """The console of stdout."""
     return Console()
 
 
 class Counting:
-    """How many are done and how fast, on one line of a terminal; elsewhere a line now and then.
+    """The count and rate of finished items, on one line of a terminal; elsewhere an occasional line.
 
     `what` names them: "debates replayed".
     """
@@ -56,7 +56,7 @@ class Counting:
         self._started = self._said = time.monotonic()
 
     def count(self, number: int = 1) -> None:
-        """So many more are done."""
+        """Count."""
         self._done += number
         now = time.monotonic()
         if now - self._said < (_REDRAWN if self._live else _PLAIN_EVERY):
@@ -66,13 +66,13 @@ class Counting:
         print(f"\r{line}\x1b[K" if self._live else line, end="" if self._live else "\n", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Take the line away."""
+        """Clear the line."""
         if self._live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 class WritingLine:
-    """The end of what a final judge is writing, on one line of a terminal, gone when it is done. Elsewhere nothing."""
+    """The end of what a final judge is writing, on one transient line of a terminal; nothing elsewhere."""
 
     def __init__(self) -> None:
         self._live: Live | None = None
@@ -80,7 +80,7 @@ class WritingLine:
         self._text = ""
 
     def take(self, chunk: Chunk) -> None:
-        """The next piece; that of another attempt begins anew."""
+        """Show the next chunk; another attempt begins anew."""
         if not is_live("auto"):
             return
         if chunk.exchange != self._exchange:
@@ -95,7 +95,7 @@ class WritingLine:
         self._live.update(Text(head + visible_line(self._text[-room:], room), no_wrap=True, overflow="crop"))
 
     def close(self) -> None:
-        """Take the line away."""
+        """Clear the line."""
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -130,11 +130,11 @@ class ProgressDisplay:
         self._total: int | None = None
         self._done = self._new = 0
         self._cost = ""
-        self._told: set[str] = set()
+        self._noted: set[str] = set()
         self._started = self._said = time.monotonic()
 
     def begin(self, total: int | None, stored: int) -> None:
-        """See `runs.Progress`."""
+        """See `ProgressListener`."""
         self._total, self._done = total, stored
         self._started = self._said = time.monotonic()
         if self._bar is not None:
@@ -145,21 +145,21 @@ class ProgressDisplay:
             note(f"run {self._run_id}: {stored}{of_all} {'debate' if stored == 1 else 'debates'} judged before")
 
     def total_known(self, total: int) -> None:
-        """See `runs.Progress`."""
+        """See `ProgressListener`."""
         self._total = total
         if self._bar is not None:
             self._bar.update(self._task, total=total)
 
     def spent(self, spending: Spending) -> None:
-        """So much since the start; shown with the next progress."""
+        """Set the spending of this session; shown with the next progress."""
         self._cost = spending.cost_text
         if self._bar is not None:
             self._bar.update(self._task, cost=self._cost)
 
     def ended(self, finished: Finished) -> None:
-        """See `runs.Progress`."""
+        """See `ProgressListener`."""
         if finished.problem is not None:
-            self._tell(finished.debate_id, finished.problem)
+            self._note_problem(finished.debate_id, finished.problem)
             return
         now = time.monotonic()
         if not self._new:
@@ -183,13 +183,13 @@ class ProgressDisplay:
                 left += f", about {duration((self._total - self._done) / speed)} left"
             note(f"run {self._run_id}: {self._done} of {pluralize(self._total, 'debate')}{left}")
 
-    def _tell(self, debate_id: str, problem: BaseException) -> None:
-        """Each problem once: a full disk stops every debate at the same time; always, what a person must mend."""
+    def _note_problem(self, debate_id: str, problem: BaseException) -> None:
+        """Note each problem once, as a full disk stops every debate; always note problems that a person must mend."""
         halted = isinstance(problem, Halted)
         about = problem.about if isinstance(problem, Halted) else str(problem)
-        if about in self._told or (self._quiet and not halted):
+        if about in self._noted or (self._quiet and not halted):
             return
-        self._told.add(about)
+        self._noted.add(about)
         said = visible_line(str(problem), 500)
         note(f"jury: {said}" if halted else f"debate {debate_id} could not go on: {said}")
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 _WORTH_IT = 5000
-"""Debates from which on more processes pay for their start: to check one takes about a millisecond."""
+"""From so many debates more processes are faster than their start is slow: checking one takes about a ms."""
 
 
 @click.command("verify")
@@ -105,7 +105,7 @@ def command(
 
     everything = everything or bool(checkpoint_files or witness_files or certificate_files)
     if [bool(debate_ids), everything, bool(where)].count(True) != 1:
-        raise click.UsageError("name the debates to check, or --all, or choose with --where COND")
+        raise click.UsageError("name the debates to check, or --all, or select with --where COND")
     if key_files and not everything:
         raise click.UsageError("--key is for the seals, which are over the whole log: add --all")
     keys = read_keys(key_files)
@@ -139,7 +139,7 @@ def command(
         failures = [_object(failure) for failure in report.failures]
         print(json.dumps({"ok": report.ok, **asdict(report), "failures": failures}, ensure_ascii=False, indent=2))
     else:
-        _tell(report, everything=everything)
+        _print(report, everything=everything)
         if everything and (remark := _remark(report, checked_against_checkpoint=bool(kept))):
             note(remark)
     return Exit.DONE if report.ok else Exit.INTEGRITY
@@ -154,7 +154,7 @@ def _schema_failures(url: str) -> "Iterator[IntegrityFailure]":
         yield IntegrityFailure("", f"the schema is not the declared one: {difference}")
 
 
-def _tell(report: "VerifyReport", *, everything: bool) -> None:
+def _print(report: "VerifyReport", *, everything: bool) -> None:
     from jury_judge.text.pluralize import pluralize
     from jury_judge.text.visible_text import visible_line
 
@@ -201,7 +201,7 @@ def _replays(report: "VerifyReport") -> str:
 
 
 def _remark(report: "VerifyReport", *, checked_against_checkpoint: bool) -> str:
-    """What this check could not show, and what would."""
+    """The limits of this check, and the command that goes beyond."""
     if not report.seals and not checked_against_checkpoint:
         return "the log has no seals: a stream that was computed anew would not be found (see jury seal --help)"
     if not report.signatures:

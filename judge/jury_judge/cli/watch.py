@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from jury_store.event_store import EventStore
 
 _PROGRESS_SECONDS = 2.0
-"""Between two lines that say how far a run is."""
+"""Seconds between two progress lines of a run."""
 
 _MOST = 1_000_000
-"""Debates that are followed at once: each costs a place in memory, and no connection."""
+"""Most debates that are followed at once; each takes memory, but no connection."""
 
 
 @click.command("watch")
@@ -37,10 +37,10 @@ def command(
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    """Follow debates live, whoever holds them, from the same feed as the pages.
+    """Follow debates live, of any process, from the same feed as the pages.
 
-    Debates that are named are told from their beginning to their end. With --run, --all and --where, those that are not
-    over are told, and those that open later, until Ctrl-C.
+    Named debates are shown from their beginning to their end. With --run, --all and --where, debates that are not over
+    are shown, and those that open later, until Ctrl-C.
     """
     from jury_judge.cli.interrupts import run_interruptibly
     from jury_judge.cli.options import selected
@@ -60,7 +60,7 @@ def command(
         async def follow() -> bool:
             feed = Feed(store, most=_MOST)
             watching = _Watching(feed, as_json=as_json, named=len(selection.debate_ids or ()) != 1)
-            # Nobody watches any more: of what is still to come there is nothing to find out.
+            # The reader of stdout is gone: there is nothing left to do.
             with suppress(OutputClosed):
                 if selection.debate_ids is not None:
                     await watching.follow_all(selection.debate_ids)
@@ -83,7 +83,7 @@ def _must_exist(store: "EventStore", debate_ids: Iterable[str]) -> None:
 
 
 class _Watching:
-    """Prints what debates tell; `named`: each line begins with the debate's id. `damaged`: one could not be read."""
+    """Prints the lines of debates; `named`: after the debate's id. `damaged`: a debate could not be read."""
 
     def __init__(self, feed: "Feed", *, as_json: bool, named: bool) -> None:
         self._feed = feed
@@ -93,11 +93,11 @@ class _Watching:
         self._said = ""
 
     async def follow_all(self, debate_ids: Iterable[str]) -> None:
-        """To the end of each."""
+        """Follow each to its end."""
         await asyncio.gather(*map(self._follow, debate_ids))
 
     async def say_progress(self, store: "EventStore", run_id: str) -> None:
-        """How far the run is, every few seconds where that changed."""
+        """Print the progress of the run every few seconds, if it changed."""
         from jury_judge.cli.terminal import note
         from jury_judge.cli.views.run_progress import run_progress
 
@@ -110,7 +110,7 @@ class _Watching:
             await asyncio.sleep(_PROGRESS_SECONDS)
 
     async def follow_open(self, store: "EventStore", run_id: str | None, where: "tuple[Condition, ...]") -> None:
-        """Those that are not over, and every one that opens, for ever."""
+        """Follow the debates that are not over, and every one that opens."""
         from jury_events.conditions import admitted
 
         tasks: dict[str, asyncio.Task[None]] = {}
@@ -150,7 +150,7 @@ class _Watching:
             await self._tell(debate_id)
         except EventError as error:
             self.damaged = True
-            note(f"debate {debate_id} cannot be told: {error}")
+            note(f"debate {debate_id} cannot be read: {error}")
 
     async def _tell(self, debate_id: str) -> None:
         from jury_judge.cli.views.live_lines import LiveLines
@@ -158,15 +158,15 @@ class _Watching:
         from jury_judge.text.visible_text import visible_line
 
         if self._as_json:
-            async with self._feed.follow(debate_id, LIVE_EVENTS) as told:
-                async for live in told:
+            async with self._feed.follow(debate_id, LIVE_EVENTS) as cursor:
+                async for live in cursor:
                     self._print(json.dumps({"debate_id": debate_id, **live._asdict()}, ensure_ascii=False))
             return
         lines = LiveLines()
         head = f"{debate_id}  " if self._named else ""
         async with self._feed.follow(debate_id, LOG_EVENTS) as events:
             async for event in events:
-                for line in lines.tell(event):
+                for line in lines.lines(event):
                     self._print(head + visible_line(line, 1000))
 
     def _print(self, line: str) -> None:

@@ -41,7 +41,7 @@ class _OpenJury(Generic[J]):
 
 
 class SharedJury(Generic[J]):
-    """Opened by its first user in an event loop, closed by the last; meanwhile all share its court.
+    """Opened by its first user in an event loop, closed by the last; all share its runtime.
 
     Args:
         make: creates the Jury; called again after it was closed, and in another event loop.

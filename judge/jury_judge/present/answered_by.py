@@ -1,4 +1,4 @@
-"""Who really answered: models that stood in for the ones that were asked, and jurors that are no model."""
+"""Which model answered: fallbacks and other models than the requested ones, and simulated jurors."""
 
 import json
 from collections.abc import Iterable
@@ -17,10 +17,16 @@ _EVALUATING = frozenset({"juror_evaluated", "statement_made", "judgment_rendered
 
 
 class AnsweredBy(NamedTuple):
-    """Who gave an evaluation in a step: the model that was asked, the one that answered, or nobody's (`simulated`).
+    """The origin of an evaluation.
 
-    And what was given: its verdict, whether it stands in for a blocked answer (`synthetic`), and, of a statement, what
-    is recorded as `position_changed`.
+    Attributes:
+        step: of the debate.
+        asked: the model that was asked.
+        answered: the model that answered, None if the provider does not say.
+        simulated: no model answered.
+        verdict: of the evaluation.
+        synthetic: it replaces a blocked answer.
+        position_changed: as recorded of a statement.
     """
 
     step: Step
@@ -33,12 +39,12 @@ class AnsweredBy(NamedTuple):
 
     @property
     def by_another(self) -> bool:
-        """Whether another model answered than was asked."""
+        """Whether another model answered than the requested one."""
         return not self.simulated and is_other_model(self.asked, self.answered)
 
 
-def given(events: Iterable[DebateEvent | ExchangeRecorded]) -> list[AnsweredBy]:
-    """Who gave the evaluations of a debate, in order, the final judge's last."""
+def answers(events: Iterable[DebateEvent | ExchangeRecorded]) -> list[AnsweredBy]:
+    """The origins of the evaluations of a debate, in order, the final judge's last."""
     found = []
     for event in events:
         match event:
@@ -47,25 +53,25 @@ def given(events: Iterable[DebateEvent | ExchangeRecorded]) -> list[AnsweredBy]:
             case StatementMade():
                 found.append(answered_in_statement(event))
             case JudgmentRendered() if event.judgment.judge is not None:
-                found.append(_given(FINAL, event.judgment.judge))
+                found.append(_answered_by(FINAL, event.judgment.judge))
             case _:
                 pass
     return found
 
 
 def answered_in_phase_1(event: JurorEvaluated) -> AnsweredBy:
-    """Who gave an evaluation on its own."""
-    return _given(Step(0, event.juror_id), event.evaluation)
+    """The origin of an independent evaluation."""
+    return _answered_by(Step(0, event.juror_id), event.evaluation)
 
 
 def answered_in_statement(event: StatementMade) -> AnsweredBy:
-    """Who gave the evaluation of a statement."""
-    made = _given(Step(event.round, event.juror_id), event.statement.evaluation)
+    """The origin of the evaluation of a statement."""
+    made = _answered_by(Step(event.round, event.juror_id), event.statement.evaluation)
     return made._replace(position_changed=event.statement.position_changed)
 
 
 def answered_in_stream(stream: Iterable[StoredEvent]) -> list[AnsweredBy]:
-    """As `given`, of stored events: a list of many debates has no time to decode each evaluation whole.
+    """As `answers`, of stored events, without decoding each evaluation whole: lists have many debates.
 
     Raises:
         EventError: a stored body does not decode.
@@ -73,27 +79,27 @@ def answered_in_stream(stream: Iterable[StoredEvent]) -> list[AnsweredBy]:
     found = []
     for stored in stream:
         if stored.type in _EVALUATING:
-            found += _read(stored) if stored.schema == SCHEMAS[stored.type] else given([decode(stored)])
+            found += _read(stored) if stored.schema == SCHEMAS[stored.type] else answers([decode(stored)])
     return found
 
 
 def other_model(evaluation: Evaluation) -> str | None:
-    """The model that answered, where it is another than the one that was asked."""
-    return evaluation.model_version if _given(FINAL, evaluation).by_another else None
+    """The model that answered, if it is not the requested one."""
+    return evaluation.model_version if _answered_by(FINAL, evaluation).by_another else None
 
 
 def is_stand_in(evaluation: Evaluation) -> bool:
-    """Whether somebody simulated answered under a model's name."""
+    """Whether a simulated juror answered under a model's name."""
     return evaluation.simulated and not evaluation.model.startswith("simulated/")
 
 
 def is_simulated(opened: DebateOpened, evaluations: Iterable[AnsweredBy]) -> bool:
-    """Whether the panel, or whoever answered for a model of it, is simulated."""
+    """Whether the panel or an evaluation is simulated."""
     return opened.simulated or any(one.simulated for one in evaluations)
 
 
 def model_mismatches(evaluations: Iterable[AnsweredBy]) -> list[dict[str, Any]]:
-    """Where another model answered than was asked: `{juror_id, step, asked, answered}`; null is the final judge."""
+    """Steps where another model answered: `{juror_id, step, asked, answered}`; a null juror is the final judge."""
     return [
         {"juror_id": one.step.juror_id, "step": one.step.id, "asked": one.asked, "answered": one.answered}
         for one in evaluations
@@ -101,7 +107,7 @@ def model_mismatches(evaluations: Iterable[AnsweredBy]) -> list[dict[str, Any]]:
     ]
 
 
-def _given(step: Step, evaluation: Evaluation) -> AnsweredBy:
+def _answered_by(step: Step, evaluation: Evaluation) -> AnsweredBy:
     return AnsweredBy(
         step,
         evaluation.model,
@@ -118,16 +124,16 @@ def _read(stored: StoredEvent) -> list[AnsweredBy]:
         changed = False
         match stored.type:
             case "juror_evaluated":
-                step, held = Step(0, body["juror_id"]), body["evaluation"]
+                step, evaluation = Step(0, body["juror_id"]), body["evaluation"]
             case "statement_made":
                 statement = body["statement"]
-                step, held = Step(body["round"], body["juror_id"]), statement["evaluation"]
+                step, evaluation = Step(body["round"], body["juror_id"]), statement["evaluation"]
                 changed = statement["position_changed"]
             case _:
-                step, held = FINAL, body["judgment"]["judge"]
-        if held is None:
+                step, evaluation = FINAL, body["judgment"]["judge"]
+        if evaluation is None:
             return []
-        asked = held["model"], held["model_version"], held["simulated"]
-        return [AnsweredBy(step, *asked, Verdict(held["verdict"]), held["synthetic"], changed)]
+        asked = evaluation["model"], evaluation["model_version"], evaluation["simulated"]
+        return [AnsweredBy(step, *asked, Verdict(evaluation["verdict"]), evaluation["synthetic"], changed)]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return given([decode(stored)])  # which says what is wrong with it
+        return answers([decode(stored)])  # raises the error that names the fault

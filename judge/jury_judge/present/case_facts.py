@@ -1,4 +1,4 @@
-"""What is known of a case besides what is judged, and what of it no juror was shown, in words."""
+"""The facts of a case that are not judged, and the parts that no juror was shown, as text."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _BETWEEN = {"en": ", ", "ja": "、"}
 
 
 def case_facts(opened: DebateOpened, words: LabelCatalogue) -> Iterator[tuple[str, str]]:
-    """What people and statistics know of the case, each with its heading; only what is there."""
+    """Label, tags, cluster and other facts of the case, each with its heading, if present."""
     if opened.tags:
         yield words.tags, ", ".join(opened.tags)
     if opened.cluster is not None:
@@ -28,7 +28,7 @@ def case_facts(opened: DebateOpened, words: LabelCatalogue) -> Iterator[tuple[st
 
 
 def losses_line(opened: DebateOpened, words: LabelCatalogue) -> str | None:
-    """What no juror was shown, by kind, with its size where that is known; None where everything was shown."""
+    """The parts that no juror was shown, by kind, with sizes if known; None without any."""
     if not opened.losses:
         return None
     said = _BETWEEN[words.language].join(_loss(loss, words) for loss in opened.losses)

@@ -1,4 +1,4 @@
-"""A difference between a record and its retelling, for people."""
+"""A difference between a record and its replay, as text."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""In which words the list of events tells what happened."""
+"""The texts of the list of events, in English and Japanese."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The events of one debate, sorted by what they say, for whoever shows or tells it."""
+"""The events of one debate, sorted by kind."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class RoundEvents:
 
 @dataclass
 class EventsByPhase:
-    """A debate as far as its events tell; what has not happened is None or empty.
+    """A debate folded from its events; what has not happened is None or empty.
 
     `discussion_over`: the last consensus check said that no round follows.
     """
@@ -66,18 +66,18 @@ class EventsByPhase:
 
     @property
     def status(self) -> Status:
-        """How far the debate is."""
+        """The status of the debate."""
         return status_of(self.ending)
 
     @property
     def abstentions(self) -> list[JurorAbstained]:
         """In the order in which they happened, phase 1 first."""
-        said = [*self.phase_1, *(item for held in self.rounds for item in held.spoken)]
+        said = [*self.phase_1, *(item for each in self.rounds for item in each.spoken)]
         return [item for item in said if isinstance(item, JurorAbstained)]
 
 
 def status_of(ending: Ending | None) -> Status:
-    """What an ending, or none, makes of a debate."""
+    """The status of a debate with this ending, or without one."""
     if ending is None:
         return "unfinished"
     if isinstance(ending, DebateCompleted):

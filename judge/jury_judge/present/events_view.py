@@ -47,7 +47,7 @@ class DescribedEvent(NamedTuple):
 
 
 def hash_text(value: object) -> str:
-    """A stored hash in hexadecimal; what is none, because somebody put it there, as Python writes it."""
+    """A stored hash in hexadecimal; another stored value as its repr."""
     return value.hex() if isinstance(value, bytes) else ascii(value)[:80]
 
 
@@ -58,7 +58,7 @@ def event_lines(
 
     Args:
         stored: all of them.
-        after: the position beyond which they are told.
+        after: only events after this position.
         limit: how many at most.
         language: of what they say.
 
@@ -67,8 +67,8 @@ def event_lines(
     """
     ordered = sorted(stored, key=lambda one: one.position)
     changes = position_changes(answered_in_stream(one for one in ordered if one.stream.startswith(DEBATE_PREFIX)))
-    telling = _Telling(language, changes)
-    return [telling.line(one) for one in [one for one in ordered if one.position > after][:limit]]
+    describer = _Describer(language, changes)
+    return [describer.line(one) for one in [one for one in ordered if one.position > after][:limit]]
 
 
 def events_page(lines: Iterable[DescribedEvent]) -> Page:
@@ -79,7 +79,7 @@ def events_page(lines: Iterable[DescribedEvent]) -> Page:
     return page
 
 
-class _Telling:
+class _Describer:
     def __init__(self, language: Language, changes: Mapping[Step, Change]) -> None:
         self._language = language
         self._words = EVENT_WORDS[language]
@@ -147,7 +147,7 @@ class _Telling:
                 return self._kept(event)
 
     def _kept(self, event: DebateEvent) -> str:
-        """What is no step of a discussion."""
+        """Events that are not steps of a discussion."""
         words = self._words
         match event:
             case DebateOpened():

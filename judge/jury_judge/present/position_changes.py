@@ -1,6 +1,6 @@
-"""Whose a changed position is: the juror's own, or a provider's filter's. Every view and every count asks here.
+"""Position changes: by the juror itself, or by a provider's filter. Every view and every count uses this.
 
-The recorded `position_changed` compares what a seat holds with what it held before, also where one of the two is the
+The recorded `position_changed` compares a seat's position with its previous one, also if one of the two is the
 neutral evaluation that stands in for an answer which a provider's filter blocked. Then no juror changed its mind.
 """
 
@@ -17,7 +17,7 @@ differs, from the juror's verdict or the juror's verdict from it."""
 
 
 class ChangeCounts(NamedTuple):
-    """How many statements changed a position, by whose change it is."""
+    """The numbers of statements that changed a position, by cause."""
 
     own: int
     synthetic: int
@@ -30,7 +30,7 @@ class PositionTracker:
         self._own: dict[str, Verdict] = {}
 
     def take(self, one: AnsweredBy) -> Change | None:
-        """The next one; None where the position is the one that was held before, and for the final judge."""
+        """Take the next evaluation; None if the position is unchanged, and for the final judge."""
         juror = one.step.juror_id
         if juror is None:
             return None
@@ -54,6 +54,6 @@ def position_changes(evaluations: Iterable[AnsweredBy]) -> dict[Step, Change]:
 
 
 def change_counts(changes: Mapping[Step, Change]) -> ChangeCounts:
-    """How many there are of each."""
+    """The number of changes by cause."""
     made = list(changes.values())
     return ChangeCounts(own=made.count("own"), synthetic=made.count("synthetic"))

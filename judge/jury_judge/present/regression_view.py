@@ -1,4 +1,4 @@
-"""What a recorded debate comes to under today's rules, for people."""
+"""The result of a recorded debate under today's rules, as text."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from jury_replay.regression import FinalVerdict, Regressed, RegressionStatus
 
 _EVENTS = 3
 _PROMPTS = 2
-"""How many differences are shown: of what happened, and of what models are told."""
+"""How many differences of events and of prompts are shown."""
 
 
 def regression_lines(found: Regressed) -> Iterator[str]:
@@ -20,9 +20,9 @@ def regression_lines(found: Regressed) -> Iterator[str]:
     yield f"{found.name}: {_outcomes(found)}"
     if found.detail is not None:
         yield f"  {found.detail}"
-    told = [one for one in found.differences if one.kind is DifferenceKind.PROMPT]
+    prompts = [one for one in found.differences if one.kind is DifferenceKind.PROMPT]
     happened = [one for one in found.differences if one.kind is not DifferenceKind.PROMPT]
-    for some, shown, what in ((happened, _EVENTS, "other differences"), (told, _PROMPTS, "other prompts")):
+    for some, shown, what in ((happened, _EVENTS, "other differences"), (prompts, _PROMPTS, "other prompts")):
         for difference in some[:shown]:
             yield from (f"  {line}" for line in difference_lines(difference))
         if len(some) > shown:

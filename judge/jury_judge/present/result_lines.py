@@ -21,7 +21,7 @@ from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.ids import Step
 from jury_events.panel import Seat
 from jury_judge.errors import JudgeError
-from jury_judge.present.answered_by import AnsweredBy, answered_in_stream, given, is_simulated, model_mismatches
+from jury_judge.present.answered_by import AnsweredBy, answered_in_stream, answers, is_simulated, model_mismatches
 from jury_judge.present.events_by_phase import (
     Ending,
     EventsByPhase,
@@ -45,7 +45,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     Scores are points of the panel's rubric, by dimension and under `scores`; `overall_score` is 0-100. An erased text
     is null. A debate that has not completed has `status` "unfinished", "failed" or "cancelled", and null as
     `final_verdict`, `final_score`, `early_termination` and `end_reason`; `total_rounds` counts the completed rounds.
-    `simulated` says that the panel, or whoever gave an evaluation, is no model; `model_mismatches` where another model
+    `simulated`: the panel or an evaluation is simulated; `model_mismatches` where another model
     answered than was asked; `forked_from` the origin of a branch and the last event that it keeps of it, else null.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` are those of the case; `losses` says what of it no juror was
     shown: `what`, `count`, and `size` in bytes, null where it is not known.
@@ -80,7 +80,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
             if isinstance(said, JurorEvaluated)
         ],
         "phase1_consensus": _consensus(record.phase_1_check),
-        "discussion_rounds": [_round(opened, held, changes, texts) for held in record.rounds],
+        "discussion_rounds": [_round(opened, each, changes, texts) for each in record.rounds],
         "position_changes": change_counts(changes)._asdict(),
         "abstentions": _abstentions(record),
         "total_rounds": _completed_rounds(record) if completed is None else completed.total_rounds,
@@ -131,7 +131,7 @@ def result_line(
 
 
 def _of_case(opened: DebateOpened) -> dict[str, Any]:
-    """What no juror was told of the case, or shown."""
+    """The parts of the case that no juror was shown."""
     return {
         "label": opened.label.value if opened.label else None,
         "tags": list(opened.tags),
@@ -219,14 +219,14 @@ def _consensus(check: ConsensusCheck | None) -> dict[str, Any] | None:
     }
 
 
-def _round(opened: DebateOpened, held: RoundEvents, changes: Mapping[Step, Change], texts: Texts) -> dict[str, Any]:
+def _round(opened: DebateOpened, record: RoundEvents, changes: Mapping[Step, Change], texts: Texts) -> dict[str, Any]:
     return {
-        "round_number": held.started.round,
+        "round_number": record.started.round,
         "statements": [
-            _statement(opened, said, changes.get(Step(said.round, said.juror_id)), texts) for said in held.statements
+            _statement(opened, said, changes.get(Step(said.round, said.juror_id)), texts) for said in record.statements
         ],
-        "consensus_check": _consensus(held.check),
-        "speaker_order": list(held.started.speaker_order),
+        "consensus_check": _consensus(record.check),
+        "speaker_order": list(record.started.speaker_order),
     }
 
 
@@ -261,7 +261,7 @@ def _abstentions(record: EventsByPhase) -> list[dict[str, Any]]:
 
 
 def _completed_rounds(record: EventsByPhase) -> int:
-    return sum(held.check is not None for held in record.rounds)
+    return sum(each.check is not None for each in record.rounds)
 
 
 def _judgment(rendered: JudgmentRendered | None, texts: Texts) -> dict[str, Any] | None:

@@ -85,7 +85,7 @@ class JurorEvaluation:
     """A juror's evaluation (document 004 §8: required fields first).
 
     `round_number` is 0 in phase 1. Points of the four dimensions are None where the panel's rubric has other ones;
-    `scores` holds all of them. `synthetic`: neutral, for an answer that a safety filter blocked. `simulated`: whoever
+    `scores` has all of them. `synthetic`: neutral, for an answer that a safety filter blocked. `simulated`: whoever
     answered is no model; `model` was asked, `model_version` answered.
 
     Document 004 §8 and its pipeline name the dimensions otherwise, in the constructor and in reading: `security_score`
@@ -197,7 +197,7 @@ def _one_of(name: str, value: _Points, other: str, other_value: _Points) -> floa
 
 @dataclass
 class JurorStatement:
-    """What a juror said in a round; `statement_order` counts from 0.
+    """A juror's statement in a round; `statement_order` counts from 0.
 
     `position_changed` is as recorded. `change` says whose change it is: `own`, or `synthetic` where only what stands in
     for an answer that a provider's filter blocked differs; None where there is none.
@@ -226,7 +226,7 @@ class DiscussionRound:
 
 @dataclass
 class JurorVote:
-    """What a seat brought to the final judgment: `own`, `stale`, `synthetic` or `abstained` (then without a position).
+    """A seat's vote in the final judgment: `own`, `stale`, `synthetic` or `abstained` (then without a position).
 
     `round` is where its evaluation was made, 0 for phase 1.
     """
@@ -249,7 +249,7 @@ class FinalJudgment:
     the score before it was rounded. `capped`: a lost quorum turned safe_pass into needs_review.
 
     The points of the four dimensions are the final judge's where it decided, else the mean over the evaluations that
-    were voted with; None where the panel's rubric has other dimensions, or nobody voted.
+    were voted with; None where the panel's rubric has other dimensions, or there are no votes.
     """
 
     method: str
@@ -273,16 +273,16 @@ class FinalJudgment:
 
     @property
     def vote_distribution(self) -> dict[str, int]:
-        """How many votes each verdict has; abstentions are not in it."""
+        """The number of votes by verdict, without abstentions."""
         return dict(Counter(vote.position for vote in self.votes if vote.position is not None))
 
     @property
     def confidence(self) -> float | None:
-        """The final judge's confidence (0-1), else the mean of the votes'; None where nobody voted."""
+        """The final judge's confidence (0-1), else the mean of the votes'; None without votes."""
         if self.judge is not None:
             return self.judge.confidence
-        held = [vote.confidence for vote in self.votes if vote.confidence is not None]
-        return fmean(held) if held else None
+        known = [vote.confidence for vote in self.votes if vote.confidence is not None]
+        return fmean(known) if known else None
 
     @property
     def final_judge_rationale(self) -> str | None:
@@ -308,11 +308,11 @@ class Abstention:
 
 @dataclass
 class CollaborativeJuryResult:
-    """What a debate came to.
+    """The result of a debate.
 
     A debate that has not completed has a `status` other than "completed", and None as `final_verdict`, `final_score`,
     `early_termination`, `end_reason` and `phase3_judgment`. A batch without a scenario has the status "no_scenarios",
-    the verdict `needs_review` and the score 0; no debate was held, and `debate_id` is "". `scenario_results` has a row
+    the verdict `needs_review` and the score 0; there is no debate, and `debate_id` is "". `scenario_results` has a row
     each scenario, also where there is only one; it is empty before the judgment.
     `position_changes` counts the statements that changed a position: the juror's `own`, and `synthetic` ones.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `losses` says what of it
@@ -363,12 +363,12 @@ class CollaborativeJuryResult:
         """The jurors' ids: before the judgment, of those who evaluated or abstained so far."""
         if self.phase3_judgment is not None:
             return [vote.juror_id for vote in self.phase3_judgment.votes]
-        heard = [one.juror_id for one in self.phase1_evaluations] + [one.juror_id for one in self.abstentions]
-        return list(dict.fromkeys(heard))
+        jurors = [one.juror_id for one in self.phase1_evaluations] + [one.juror_id for one in self.abstentions]
+        return list(dict.fromkeys(jurors))
 
     @property
     def vote_distribution(self) -> dict[str, int]:
-        """How many votes each verdict has in the final judgment; empty before it."""
+        """The number of votes by verdict in the final judgment; empty before it."""
         return {} if self.phase3_judgment is None else self.phase3_judgment.vote_distribution
 
     @property
@@ -405,7 +405,7 @@ def result_model(result: Mapping[str, Any]) -> CollaborativeJuryResult:
     """The model of what `views.result.collaborative_result` gives."""
     made = result["phase3_judgment"]
     evaluations = [_evaluation(one) for one in result["phase1_evaluations"]]
-    rounds = [_round(held) for held in result["discussion_rounds"]]
+    rounds = [_round(one) for one in result["discussion_rounds"]]
     judgment = None if made is None else _judgment(made)
     if judgment is not None:
         _fill_in_points(judgment, evaluations, rounds)
@@ -424,12 +424,12 @@ def result_model(result: Mapping[str, Any]) -> CollaborativeJuryResult:
 
 def _fill_in_points(judgment: FinalJudgment, evaluations: list[JurorEvaluation], rounds: list[DiscussionRound]) -> None:
     """The final judge's, else the mean over what each vote was cast with."""
-    held = {(one.juror_id, 0): one for one in evaluations}
-    for round_held in rounds:
-        for said in round_held.statements:
+    latest = {(one.juror_id, 0): one for one in evaluations}
+    for discussed in rounds:
+        for said in discussed.statements:
             if said.updated_evaluation is not None:
-                held[said.juror_id, round_held.round_number] = said.updated_evaluation
-    voted = [held.get((vote.juror_id, vote.round)) for vote in judgment.votes if vote.round is not None]
+                latest[said.juror_id, discussed.round_number] = said.updated_evaluation
+    voted = [latest.get((vote.juror_id, vote.round)) for vote in judgment.votes if vote.round is not None]
     decided = [judgment.judge] if judgment.judge is not None else [one for one in voted if one is not None]
     for name in DIMENSIONS:
         points = [value for one in decided if (value := getattr(one, name)) is not None]
@@ -462,12 +462,12 @@ def _consensus(check: Mapping[str, Any] | None) -> ConsensusResult | None:
     return ConsensusResult(**{**check, "consensus_status": ConsensusStatus(check["consensus_status"])})
 
 
-def _round(held: Mapping[str, Any]) -> DiscussionRound:
+def _round(fields: Mapping[str, Any]) -> DiscussionRound:
     return DiscussionRound(
-        round_number=held["round_number"],
-        statements=[_statement(said) for said in held["statements"]],
-        consensus_check=_consensus(held["consensus_check"]),
-        speaker_order=held["speaker_order"],
+        round_number=fields["round_number"],
+        statements=[_statement(said) for said in fields["statements"]],
+        consensus_check=_consensus(fields["consensus_check"]),
+        speaker_order=fields["speaker_order"],
     )
 
 

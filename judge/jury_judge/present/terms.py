@@ -1,4 +1,4 @@
-"""What the closed sets of the log are called: votes, consensus states, outcomes, reasons, kinds of events.
+"""The names of the closed sets of the log: votes, consensus states, outcomes, reasons, kinds of events.
 
 In English they are shown as they are stored; verdicts are in every language, since the documents have them so.
 """
@@ -116,6 +116,6 @@ _JAPANESE: Mapping[str, str] = {
 
 
 def term(word: object, language: Language) -> str:
-    """What a stored word is called; a word of no closed set is shown as it is stored."""
+    """The name of a stored word; other words are shown as stored."""
     stored = str(word)
     return _JAPANESE.get(stored, stored) if language == "ja" else stored

@@ -1,4 +1,4 @@
-"""How long something took, and how fast it went, in words."""
+"""Durations and rates as text."""
 
 _MINUTE = 60
 _HOUR = 60 * _MINUTE
@@ -15,7 +15,7 @@ def duration(seconds: float) -> str:
 
 
 def rate(number: float, seconds: float) -> str:
-    """So many in so long: a second, or a minute where that is less than one a second; "" where nothing can be said."""
+    """A rate a second, or a minute if it is below one a second; "" if it is unknown."""
     if number <= 0 or seconds <= 0:
         return ""
     per_second = number / seconds

@@ -1,4 +1,4 @@
-"""Lines for a terminal or a file, and how they are printed: never as markup, never with a control character."""
+"""Lines for a terminal or a file, printed without markup and control characters."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from jury_judge.text.visible_text import visible
 
 
 class TextSpan(NamedTuple):
-    """A piece of a line in one style (a rich style, "" for none)."""
+    """A span of a line in one style (a rich style, "" for none)."""
 
     text: str
     style: str = ""
@@ -27,7 +27,7 @@ class TextLine(NamedTuple):
 
 @dataclass
 class Page:
-    """Lines under construction; every text that comes in is made visible first."""
+    """Builds lines; every text is made visible first."""
 
     lines: list[TextLine] = field(default_factory=list)
 
@@ -53,7 +53,7 @@ class Page:
             self.lines.append(TextLine((TextSpan(row, style),) if row else (), indent))
 
     def table(self, rows: list[tuple[str, ...]], *, indent: int = 0) -> None:
-        """Columns aligned by their width on screen; the first row is the heading."""
+        """Columns aligned by display width; the first row is the heading."""
         shown = [tuple(visible(cell).replace("\n", "␊") for cell in row) for row in rows]
         widths = [max(cell_len(cell) for cell in column) for column in zip(*shown, strict=True)]
         for index, row in enumerate(shown):
@@ -61,7 +61,7 @@ class Page:
             self.lines.append(TextLine((TextSpan("  ".join(cells).rstrip(), "" if index else "dim"),), indent))
 
     def print(self, console: Console) -> None:
-        """Styled and wrapped at the indent on a terminal that has colour; else each line as it is, whole."""
+        """Styled and wrapped at the indent on a colour terminal; else plain, unwrapped lines."""
         styled = console.is_terminal and not console.no_color
         for line in self.lines:
             text = Text(end="")

@@ -1,4 +1,4 @@
-"""A number of things, in words."""
+"""Numbers with nouns."""
 
 
 def pluralize(number: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""A time of the log, as it is written out."""
+"""Times of the log as text."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,11 +6,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def moment(microseconds: int, timespec: str = "seconds") -> str:
-    """Microseconds since 1970-01-01 UTC in ISO 8601; beyond the year 9999, which ISO 8601 does not write, the number.
+    """Microseconds since 1970-01-01 UTC in ISO 8601; after the year 9999, which ISO 8601 excludes, the number.
 
     Args:
-        microseconds: as the log keeps a time.
-        timespec: how fine, as `datetime.isoformat` names it.
+        microseconds: as in the log.
+        timespec: the precision, as for `datetime.isoformat`.
     """
     try:
         at = _EPOCH + timedelta(microseconds=microseconds)

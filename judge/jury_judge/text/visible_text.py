@@ -1,4 +1,4 @@
-"""Text of models, cases and files, made safe for a terminal: what would steer it, or hide, becomes visible."""
+"""Text of models, cases and files made safe for a terminal: control and hidden characters become visible."""
 
 import re
 

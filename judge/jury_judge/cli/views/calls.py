@@ -1,4 +1,4 @@
-"""What the model calls of a debate came to: one row a model."""
+"""The model calls of a debate, one row a model."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from jury_judge.text.page import Page, TextSpan
 from jury_judge.text.visible_text import visible_line
 
 _ERRORS = 10
-"""Different errors that are told, the most frequent first."""
+"""How many different errors are shown, the most frequent first."""
 
 
 def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words: LabelCatalogue) -> None:

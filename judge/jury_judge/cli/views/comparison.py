@@ -127,17 +127,17 @@ def _position_row(row: ComparisonRow) -> tuple[str, ...]:
     return place, row.juror_id or "final judge", _position(row.a), _position(row.b), mark
 
 
-def _position(held: Position | None) -> str:
-    if held is None:
+def _position(position: Position | None) -> str:
+    if position is None:
         return _NOTHING
-    if held.verdict is None or held.score is None:
+    if position.verdict is None or position.score is None:
         return "∅ abstained"
-    said = f"{VERDICTS[held.verdict][0]} {held.score:g}"
-    if held.kind == "stale":
+    said = f"{VERDICTS[position.verdict][0]} {position.score:g}"
+    if position.kind == "stale":
         said += " · abstained, earlier position stands"
-    elif held.kind == "synthetic":
+    elif position.kind == "synthetic":
         said += " · stands in for a blocked answer"
-    return said + (" · ↻ position changed" if held.changed else "")
+    return said + (" · ↻ position changed" if position.changed else "")
 
 
 def _totals(a: RunSide, b: RunSide) -> list[tuple[str, str, str]]:

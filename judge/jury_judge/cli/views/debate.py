@@ -143,15 +143,15 @@ class _DebateView:
         self._page.heading(self._words.phase_2)
         if not self._record.rounds:
             self._page.line(self._words.no_discussion)
-        for held in self._record.rounds:
-            for said in held.spoken:
+        for each in self._record.rounds:
+            for said in each.spoken:
                 if isinstance(said, JurorAbstained):
                     self._abstention(said)
                     continue
                 self._speaker(said.juror_id, self._changes.get(Step(said.round, said.juror_id)))
                 self._text(said.statement.statement)
                 self._evaluation(said.statement.evaluation)
-            self._consensus(held.check, held.started.round)
+            self._consensus(each.check, each.started.round)
 
     def _phase_3(self) -> None:
         if self._record.judgment is None:
@@ -213,7 +213,7 @@ class _DebateView:
                 page.line(TextSpan(words.unfinished, "yellow"))
 
     def _resumptions(self) -> None:
-        """Where a model may have been called twice for a step, and the record keeps one answer."""
+        """Resumptions: a model may have been called twice for a step, of which one answer is recorded."""
         words = self._words
         for event in self._record.resumed:
             steps = ", ".join(event.asked_again) or words.nothing

@@ -29,13 +29,13 @@ _CHANGED: dict[Change | None, str] = {
 
 
 class LiveLines:
-    """Turns events into lines, in order; remembers the panel for its role names, and what each seat held."""
+    """Turns events, in order, into lines; remembers the role names of the panel and the position of each seat."""
 
     def __init__(self) -> None:
         self._opened: DebateOpened | None = None
         self._changes = PositionTracker()
 
-    def tell(self, event: Any) -> Iterator[str]:
+    def lines(self, event: Any) -> Iterator[str]:
         """The lines that `event` gives, if any."""
         match event:
             case DebateOpened():

@@ -1,4 +1,4 @@
-"""What models were sent, call by call."""
+"""The prompts of a debate, call by call."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a rescoring came to, for a terminal: a table a setting, then the verdicts that changed."""
+"""The results of a rescoring: a table a setting, then the verdicts that changed."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ FLIPS_SHOWN = 20
 """Changed verdicts that are shown over all settings."""
 
 _ASSUMES = {
-    "recount": "recount: every recorded position held fixed, which assumes an unchanged discussion",
+    "recount": "recount: every recorded position is kept, which assumes an unchanged discussion",
     "strict": "strict: only answers to requests that were really made",
 }
 _OPEN = tuple(status for status in RowStatus if status is not RowStatus.DETERMINED)

@@ -1,4 +1,4 @@
-"""How far a run is, in words."""
+"""The progress of a run as text."""
 
 from jury_judge.text.pluralize import pluralize
 from jury_store.debate_rows import RunRow

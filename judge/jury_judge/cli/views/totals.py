@@ -1,4 +1,4 @@
-"""What a list of debates comes to, in lines."""
+"""The totals of a list of debates as lines."""
 
 from collections.abc import Iterator
 

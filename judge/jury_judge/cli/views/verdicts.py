@@ -1,4 +1,4 @@
-"""How a verdict is shown: a glyph, the word, and a colour that nothing depends on."""
+"""Verdicts on a terminal: a glyph, the word and a decorative colour."""
 
 from jury_events.verdict import Verdict
 

@@ -1,4 +1,4 @@
-"""In which forms the log of a debate is told, and how each is written."""
+"""The encodings of live events."""
 
 import json
 from collections.abc import Callable
@@ -15,23 +15,23 @@ T = TypeVar("T")
 
 
 class Fold(Protocol):
-    """Turns the events of one debate, in order, into what is told of them."""
+    """Turns the events of one debate, in order, into live events."""
 
-    def tell(self, event: DebateEvent, texts: Texts) -> list[Any]:
-        """What `event` gives; `texts` holds those of its texts that are not erased."""
+    def take(self, event: DebateEvent, texts: Texts) -> list[Any]:
+        """The live events of `event`; `texts` has its texts that are not erased."""
         ...
 
     def chunk(self, text: str) -> list[Any]:
-        """What a piece of the final judge's answer gives."""
+        """The live events of a chunk of the final judge's answer."""
         ...
 
     def call(self) -> list[Any]:
-        """What a model call that was recorded gives."""
+        """The live events of a recorded model call."""
         ...
 
 
 class Encoding(NamedTuple, Generic[T]):
-    """A way of telling. `fold` begins a debate, `write` makes what readers get of one thing told, and its place."""
+    """`fold` creates the fold of a debate; `write` encodes one live event and its point."""
 
     name: str
     fold: Callable[[], Fold]
@@ -39,7 +39,7 @@ class Encoding(NamedTuple, Generic[T]):
 
 
 class LiveEvent(NamedTuple):
-    """A live event of `sse_events`, and the place to go on from."""
+    """A live event of `sse_events`, and its point as the id."""
 
     id: str
     event: Live
@@ -50,7 +50,7 @@ def _as_it_is(point: Point, event: Live) -> LiveEvent:
 
 
 def _sse(point: Point, event: Live) -> bytes:
-    # One line of JSON, so that no text can end the line and begin an event of its own.
+    # One line of JSON, so that no text can end the line and begin another event.
     return f"id: {point}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
 
 
@@ -60,9 +60,9 @@ def _frame(point: Point, event: Live) -> str:
 
 
 class _LogEvents:
-    """The events themselves."""
+    """The events of the log, unchanged."""
 
-    def tell(self, event: DebateEvent, _texts: Texts) -> list[Any]:
+    def take(self, event: DebateEvent, _texts: Texts) -> list[Any]:
         return [event]
 
     def chunk(self, _text: str) -> list[Any]:
@@ -79,10 +79,10 @@ def _log_event(_point: Point, event: DebateEvent) -> DebateEvent:
 LIVE_EVENTS: Encoding[LiveEvent] = Encoding("live-events", SseEvents, _as_it_is)
 """For callers in this process."""
 PROGRESS: Encoding[bytes] = Encoding("progress", ProgressEvents, _sse)
-"""That something was recorded, for whoever reads the debate itself, as server-sent events."""
+"""The types of new events, as server-sent events: the pages read the debate itself."""
 SSE: Encoding[bytes] = Encoding("sse", SseEvents, _sse)
-"""Server-sent events as they go over the wire, UTF-8."""
+"""Server-sent events, UTF-8 bytes."""
 FRAMES: Encoding[str] = Encoding("frames", Frames, _frame)
 """WebSocket frames, JSON."""
 LOG_EVENTS: Encoding[DebateEvent] = Encoding("log-events", _LogEvents, _log_event)
-"""The events of the log, for `views.live_lines`."""
+"""The events of the log, for `cli.views.live_lines`."""

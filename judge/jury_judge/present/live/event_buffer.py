@@ -1,4 +1,4 @@
-"""What one debate tells in one form: made once for all its readers, each of whom is but a place in it."""
+"""The encoded event buffer of one debate; readers are cursors."""
 
 import asyncio
 from bisect import bisect_right
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class DecodedEvent(NamedTuple):
-    """An event of the log, decoded, with the texts that are told of it."""
+    """A decoded event of the log, with the texts that its encodings need."""
 
     position: int
     version: int
@@ -25,11 +25,14 @@ class DecodedEvent(NamedTuple):
 
 
 class EventBuffer(Generic[T]):
-    """Filled by the feed, read by `Cursor`. `version` is that of the last event of `debate/{id}` that it holds."""
+    """The events of a debate in one encoding, filled by the feed.
 
-    def __init__(self, debate_id: str, form: Encoding[T]) -> None:
+    `version` is that of the last event of `debate/{id}` in it; `readers` counts its cursors.
+    """
+
+    def __init__(self, debate_id: str, encoding: Encoding[T]) -> None:
         self.debate_id = debate_id
-        self.form = form
+        self.encoding = encoding
         self.readers = 0
         self.loaded = False
         self.over = False
@@ -38,119 +41,123 @@ class EventBuffer(Generic[T]):
         self.ended = False
         self._position = 0
         self._judged = False
-        self._fold = form.fold()
+        self._fold = encoding.fold()
         self._points: list[Point] = []
         self._items: list[T] = []
         self._news = asyncio.Event()
 
-    def take(self, happened: Sequence[DecodedEvent], chunks: str, numbers: "count[int]", calls: int = 0) -> None:
-        """Add what happened after `version`, and what a final judge wrote meanwhile: it stands before its judgment.
+    def add(self, events: Sequence[DecodedEvent], chunks: str, numbers: "count[int]", calls: int = 0) -> None:
+        """Add new events.
 
-        `calls` were recorded meanwhile; like what is written, they have places of this process alone.
+        Args:
+            events: those after `version`.
+            chunks: text that a final judge wrote meanwhile; it comes before its judgment.
+            numbers: number chunks and calls, whose points are known to this process alone.
+            calls: how many model calls were recorded meanwhile.
         """
-        for one in happened:
+        for one in events:
             if isinstance(one.event, JudgmentRendered):
                 self._write(chunks, numbers)
                 chunks, self._judged = "", True
-            told = self._fold.tell(one.event, one.texts)
-            for point, each in zip(pieces(one.position, len(told)), told, strict=True):
-                self._add(point, each)
+            items = self._fold.take(one.event, one.texts)
+            for point, item in zip(pieces(one.position, len(items)), items, strict=True):
+                self._append(point, item)
             self.version, self._position = one.version, one.position
             self.over = self.over or isinstance(one.event, DebateCompleted | DebateFailed | DebateCancelled)
         if not self._judged:
             self._write(chunks, numbers)
-        for told in (told for _ in range(calls) for told in self._fold.call()):
-            self._add(chunk_point(self._position, next(numbers)), told)
+        for item in (item for _ in range(calls) for item in self._fold.call()):
+            self._append(chunk_point(self._position, next(numbers)), item)
         self.loaded = True
         self.wake()
 
-    def forget(self) -> None:
-        """Texts were erased: what was made of them goes, and is made anew from the log."""
+    def clear(self) -> None:
+        """Drop everything, to be loaded again from the log: texts were erased, or the store was away."""
         self.loaded = self.over = self._judged = False
         self.version = self._position = 0
-        self._fold = self.form.fold()
+        self._fold = self.encoding.fold()
         self._points, self._items = [], []
 
     def fail(self, problem: Exception) -> None:
-        """It cannot go on; every reader is told."""
+        """Make every cursor raise `problem`."""
         self.problem = problem
         self.wake()
 
     def end(self) -> None:
-        """Nothing more is told here, though the debate may go on; every reader's next is its last."""
+        """Add nothing more, though the debate may go on; every cursor ends."""
         self.ended = True
         self.wake()
 
     def wake(self) -> None:
-        """Let every reader look."""
+        """Wake every cursor."""
         news, self._news = self._news, asyncio.Event()
         news.set()
 
     async def news(self) -> None:
-        """Returns when there may be something new."""
+        """Wait until there may be new items."""
         await self._news.wait()
 
     def beyond(self, point: Point) -> tuple[Point, list[T]]:
-        """What is told after a place, and the place of the last of it."""
+        """The items after a point, and the point of the last one."""
         start = bisect_right(self._points, point)
         return (self._points[-1], self._items[start:]) if start < len(self._points) else (point, [])
 
     def _write(self, chunks: str, numbers: "count[int]") -> None:
-        for told in self._fold.chunk(chunks) if chunks else ():
-            self._add(chunk_point(self._position, next(numbers)), told)
+        for item in self._fold.chunk(chunks) if chunks else ():
+            self._append(chunk_point(self._position, next(numbers)), item)
 
-    def _add(self, point: Point, told: object) -> None:
+    def _append(self, point: Point, item: object) -> None:
         self._points.append(point)
-        self._items.append(self.form.write(point, told))
+        self._items.append(self.encoding.write(point, item))
 
 
 class Cursor(Generic[T]):
-    """A place in a channel. One that does not read costs nothing and keeps nobody waiting."""
+    """A reader's point in a buffer. A slow reader costs nothing and delays no other."""
 
-    def __init__(self, channel: EventBuffer[T], after: Point) -> None:
-        self._channel = channel
+    def __init__(self, buffer: EventBuffer[T], after: Point) -> None:
+        self._buffer = buffer
         self._at = after
 
     @property
     def over(self) -> bool:
-        """The debate is over, and everything that it told was read."""
-        return self._channel.loaded and self._channel.over and not self._channel.beyond(self._at)[1]
+        """Whether the debate is over and all its items were read."""
+        return self._buffer.loaded and self._buffer.over and not self._buffer.beyond(self._at)[1]
 
     async def so_far(self) -> list[T]:
-        """What the log holds beyond this place, without waiting for more.
+        """The items so far, without waiting for more.
 
         Raises:
             EventError: the debate's record cannot be read.
         """
-        while not (self._channel.loaded or self._channel.ended):
+        while not (self._buffer.loaded or self._buffer.ended):
             self._check()
-            await self._channel.news()
+            await self._buffer.news()
         return self._take()
 
     async def next(self) -> list[T]:
-        """What comes next, one thing at least; nothing when the debate is over, or the feed ends.
+        """The next items, at least one; none when the debate is over or the feed ends.
 
         Raises:
             EventError: the debate's record cannot be read.
         """
         while True:
-            if self._channel.loaded and ((items := self._take()) or self._channel.over):
+            if self._buffer.loaded and ((items := self._take()) or self._buffer.over):
                 return items
-            if self._channel.ended:
+            if self._buffer.ended:
                 return []
             self._check()
-            await self._channel.news()
+            await self._buffer.news()
 
     async def __aiter__(self) -> AsyncIterator[T]:
-        """One thing after another, to the end of the debate."""
+        """Every item, to the end of the debate."""
         while items := await self.next():
             for item in items:
                 yield item
 
     def _take(self) -> list[T]:
-        self._at, items = self._channel.beyond(self._at)
+        self._at, items = self._buffer.beyond(self._at)
         return items
 
     def _check(self) -> None:
-        if self._channel.problem is not None:
-            raise self._channel.problem
+        if self._buffer.problem is not None:
+            raise self._buffer.problem

@@ -1,7 +1,7 @@
-"""The live feed: one tail of the log a process, and a channel a debate that somebody follows.
+"""The live feed: one tail of the log a process, and an event buffer for each debate that is followed.
 
-Positions have no gaps and come in commit order, so whoever goes on from the last one misses nothing. The log is looked
-at only while there are readers.
+Positions have no gaps and come in commit order, so a reader that resumes from the last one misses nothing. The log is
+polled only while there are readers.
 """
 
 import asyncio
@@ -29,18 +29,18 @@ from jury_store.event_store import EventStore
 T = TypeVar("T")
 
 MOST_READERS = 1000
-"""Readers of a feed at once, unless it is told otherwise."""
+"""The default maximum of concurrent readers."""
 
 _PAGE = 1000
-_LOOK_EVERY = 0.05
-"""Seconds between looks at the log."""
-_AFTER_TROUBLE = 1.0
+_POLL_SECONDS = 0.05
+"""Seconds between polls of the log."""
+_RETRY_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
 
 
 class Opening(NamedTuple):
-    """A debate that was opened while somebody listened; `values` are what conditions on its case are asked of."""
+    """A debate that was opened; `values` are the fields of its case, for conditions."""
 
     debate_id: str
     run_id: str | None
@@ -48,18 +48,18 @@ class Opening(NamedTuple):
 
 
 class Feed:
-    """Follows the log in `store` for everybody in this event loop.
+    """Follows the log in `store` for all readers in this event loop.
 
     Args:
-        store: open for reading; not the feed's to close.
+        store: open for reading; the feed does not close it.
         most: readers at once.
     """
 
     def __init__(self, store: EventStore, *, most: int = MOST_READERS) -> None:
         self._store = store
         self._most = most
-        self._channels: dict[tuple[str, str], EventBuffer[Any]] = {}
-        self._heard: defaultdict[str, list[str]] = defaultdict(list)
+        self._buffers: dict[tuple[str, str], EventBuffer[Any]] = {}
+        self._chunks: defaultdict[str, list[str]] = defaultdict(list)
         self._numbers = count(1)
         self._openings: list[Callable[[Opening], None]] = []
         self._waiting: list[asyncio.Future[None]] = []
@@ -71,82 +71,82 @@ class Feed:
         self.readers = 0
 
     @asynccontextmanager
-    async def follow(self, debate_id: str, form: Encoding[T], after: Point = START) -> AsyncIterator[Cursor[T]]:
-        """A reader of what a debate tells beyond a place; one that is not opened yet is waited for.
+    async def follow(self, debate_id: str, encoding: Encoding[T], after: Point = START) -> AsyncIterator[Cursor[T]]:
+        """A cursor over the live events of a debate after a point; it waits for a debate that is not opened yet.
 
         Raises:
-            TooManyReaders: there is no place for another.
+            TooManyReaders: there are `most` readers already.
         """
         self._check()
         if self.readers >= self._most:
             raise TooManyReaders(f"{self.readers} readers follow debates here already; come back in a minute")
-        key = (debate_id, form.name)
-        channel: EventBuffer[T] = self._channels.setdefault(key, EventBuffer(debate_id, form))
-        channel.readers += 1
+        key = (debate_id, encoding.name)
+        buffer: EventBuffer[T] = self._buffers.setdefault(key, EventBuffer(debate_id, encoding))
+        buffer.readers += 1
         self.readers += 1
         if self._ended:
-            channel.end()
-        self._look_now()
+            buffer.end()
+        self._poll_now()
         try:
-            yield Cursor(channel, after)
+            yield Cursor(buffer, after)
         finally:
             self.readers -= 1
-            channel.readers -= 1
-            if not channel.readers and self._channels.get(key) is channel:
-                del self._channels[key]
-            await self._rest()
+            buffer.readers -= 1
+            if not buffer.readers and self._buffers.get(key) is buffer:
+                del self._buffers[key]
+            await self._stop_if_idle()
 
     @asynccontextmanager
-    async def openings(self, tell: Callable[[Opening], None]) -> AsyncIterator[None]:
-        """Meanwhile `tell` is told of every debate that opens; what opened before is in the store's lists."""
-        self._openings.append(tell)
+    async def openings(self, on_opening: Callable[[Opening], None]) -> AsyncIterator[None]:
+        """Call `on_opening` for every debate that opens meanwhile; earlier ones are in the store's lists."""
+        self._openings.append(on_opening)
         try:
             await self.caught_up()
             yield
         finally:
-            self._openings.remove(tell)
-            await self._rest()
+            self._openings.remove(on_opening)
+            await self._stop_if_idle()
 
     def add_chunk(self, debate_id: str, text: str) -> None:
         """A chunk of what a final judge is writing in this process: shown, never stored."""
-        if any(debate == debate_id for debate, _ in self._channels):
-            self._heard[debate_id].append(text)
+        if any(debate == debate_id for debate, _ in self._buffers):
+            self._chunks[debate_id].append(text)
 
     async def caught_up(self) -> None:
-        """Returns when everything that was stored before the call was told.
+        """Wait until everything that was stored before the call is in the buffers.
 
         Raises:
-            StoreError: the log cannot be read, or the feed was closed meanwhile.
+            StoreError: the log cannot be read, or the feed was closed.
         """
         self._check()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(done)
         self._asking += 1
-        self._look_now()
+        self._poll_now()
         try:
             await done
         finally:
             self._asking -= 1
-            await self._rest()
+            await self._stop_if_idle()
 
     def end(self) -> None:
-        """Let every reader go, those that come later too: this process is about to end."""
+        """End every cursor, present and future: this process is about to end."""
         self._ended = True
-        for channel in self._channels.values():
-            channel.end()
+        for buffer in self._buffers.values():
+            buffer.end()
 
     def fail(self, problem: Exception) -> None:
-        """The store goes away: every reader is told, and those that come later."""
+        """Make every cursor raise `problem`, present and future: the store is being closed."""
         self._problem = problem
-        for channel in self._channels.values():
-            channel.fail(problem)
+        for buffer in self._buffers.values():
+            buffer.fail(problem)
         waiting, self._waiting = self._waiting, []
         _answer(waiting, problem)
 
     async def close(self) -> None:
-        """Stop looking at the log; `end` or `fail` lets the readers go that are left."""
+        """Stop polling the log; `end` or `fail` ends the readers that are left."""
         task, self._task = self._task, None
-        # Whoever comes while the task ends waits for the next one.
+        # A caller that comes while the task ends waits for the next task.
         waiting, self._waiting = self._waiting, []
         _answer(waiting, _closed())
         if task is not None:
@@ -157,47 +157,47 @@ class Feed:
         if self._problem is not None:
             raise self._problem
 
-    def _look_now(self) -> None:
+    def _poll_now(self) -> None:
         self._hurry.set()
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._look())
+            self._task = asyncio.create_task(self._poll())
 
-    async def _rest(self) -> None:
-        if not self._channels and not self._openings and not self._asking:
+    async def _stop_if_idle(self) -> None:
+        if not self._buffers and not self._openings and not self._asking:
             await self.close()
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         position: int | None = None
         while True:
             self._hurry.clear()
             waiting, self._waiting = self._waiting, []
-            wait = _LOOK_EVERY
+            wait = _POLL_SECONDS
             try:
                 if position is None:
                     position = await asyncio.to_thread(self._store.last_position)
                 full = True
                 while full:
-                    position, full = await self._look_once(position)
+                    position, full = await self._poll_once(position)
             except asyncio.CancelledError:
                 _answer(waiting, _closed())
                 raise
             except StoreError as error:
                 _log.warning("the live feed cannot read the log: %s", error)
-                wait = _AFTER_TROUBLE
+                wait = _RETRY_SECONDS
                 _answer(waiting, error)
-            except Exception as error:  # a defect: whoever follows must not wait for ever
+            except Exception as error:  # a defect: readers must not wait for ever
                 _answer(waiting, error)
-                for channel in self._channels.values():
-                    channel.fail(error)
+                for buffer in self._buffers.values():
+                    buffer.fail(error)
                 raise
             _answer(waiting)
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._hurry.wait()
 
-    async def _look_once(self, position: int) -> tuple[int, bool]:
-        """Tell what is beyond `position`; gives where the log was read to, and whether there is more."""
-        heard, self._heard = self._heard, defaultdict(list)
+    async def _poll_once(self, position: int) -> tuple[int, bool]:
+        """Pass on the events after `position`; returns the last position that was read, and whether there are more."""
+        chunks_of, self._chunks = self._chunks, defaultdict(list)
         batch = await asyncio.to_thread(self._store.read_all, position, _PAGE)
         news: defaultdict[str, list[StoredEvent]] = defaultdict(list)
         calls: Counter[str] = Counter()
@@ -207,28 +207,28 @@ class Feed:
             elif stored.stream.startswith(CALLS_PREFIX):
                 calls[stream_debate(stored.stream)] += 1
         self._tell_openings(batch)
-        for channel in list(self._channels.values()):
-            events = news.get(channel.debate_id, [])
-            chunks = "".join(heard.get(channel.debate_id, ()))
-            called = calls[channel.debate_id]
-            if channel.problem is None and (events or chunks or called or not channel.loaded):
-                await self._fill(channel, events, chunks, called)
+        for buffer in list(self._buffers.values()):
+            events = news.get(buffer.debate_id, [])
+            chunks = "".join(chunks_of.get(buffer.debate_id, ()))
+            called = calls[buffer.debate_id]
+            if buffer.problem is None and (events or chunks or called or not buffer.loaded):
+                await self._fill(buffer, events, chunks, called)
         return (batch[-1].position if batch else position), len(batch) == _PAGE
 
-    async def _fill(self, channel: EventBuffer[Any], events: Sequence[StoredEvent], chunks: str, calls: int) -> None:
+    async def _fill(self, buffer: EventBuffer[Any], events: Sequence[StoredEvent], chunks: str, calls: int) -> None:
         try:
-            if any(event.type == _ERASED for event in events) and channel.loaded:
-                channel.forget()
-            if not channel.loaded:
-                # Read after the batch: it holds what the batch holds, and what comes later is in the next one.
-                events = await asyncio.to_thread(self._store.read_stream, debate_stream(channel.debate_id))
-            happened = await asyncio.to_thread(_happened, self._store, channel.debate_id, events, channel.version)
-            channel.take(happened, chunks, self._numbers, calls)
+            if any(event.type == _ERASED for event in events) and buffer.loaded:
+                buffer.clear()
+            if not buffer.loaded:
+                # Read after the batch: the stream includes the batch; later events are in the next batch.
+                events = await asyncio.to_thread(self._store.read_stream, debate_stream(buffer.debate_id))
+            decoded = await asyncio.to_thread(_decoded, self._store, buffer.debate_id, events, buffer.version)
+            buffer.add(decoded, chunks, self._numbers, calls)
         except JuryError as error:
             if isinstance(error, StoreError):
-                channel.forget()  # read whole again once the store is back
+                buffer.clear()  # read whole again once the store is back
                 raise
-            channel.fail(error)
+            buffer.fail(error)
 
     def _tell_openings(self, batch: Sequence[StoredEvent]) -> None:
         for stored in batch if self._openings else ():
@@ -237,11 +237,11 @@ class Feed:
             try:
                 opened = decode(stored)
             except EventError as error:
-                _log.warning("an opening in the log is passed over: %s", error)
+                _log.warning("an opening event in the log is skipped: %s", error)
                 continue
             if isinstance(opened, DebateOpened):
-                for tell in self._openings:
-                    tell(Opening(opened.debate_id, opened.run_id, fields_of(opened)))
+                for on_opening in self._openings:
+                    on_opening(Opening(opened.debate_id, opened.run_id, fields_of(opened)))
 
 
 _ERASED = TextsErased.model_fields["type"].default
@@ -249,7 +249,7 @@ _OPENED = DebateOpened.model_fields["type"].default
 
 
 def _closed() -> StoreError:
-    return StoreClosed("the live feed was closed; what is stored is read with: jury show")
+    return StoreClosed("the live feed was closed; read the debate with: jury show")
 
 
 def _answer(waiting: list[asyncio.Future[None]], error: Exception | None = None) -> None:
@@ -261,7 +261,7 @@ def _answer(waiting: list[asyncio.Future[None]], error: Exception | None = None)
                 done.set_exception(error)
 
 
-def _happened(store: EventStore, debate_id: str, events: Sequence[StoredEvent], after: int) -> list[DecodedEvent]:
+def _decoded(store: EventStore, debate_id: str, events: Sequence[StoredEvent], after: int) -> list[DecodedEvent]:
     history = DebateHistory.of_events(debate_id, (one for one in events if one.version > after))
     refs = {one.statement.statement for one in history.events if isinstance(one, StatementMade)}
     refs |= {one.evaluation.rationale for one in history.events if isinstance(one, JurorEvaluated)}

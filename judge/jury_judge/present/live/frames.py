@@ -13,12 +13,12 @@ _HUNDREDTHS = 100
 
 
 class Frames:
-    """Turns the events of one debate, in order, into frames; remembers what the caller calls it."""
+    """Turns the events of one debate, in order, into frames; remembers the caller's name of the debate."""
 
     def __init__(self) -> None:
         self._submission_id: str | None = None
 
-    def tell(self, event: DebateEvent, texts: Texts) -> list[Live]:
+    def take(self, event: DebateEvent, texts: Texts) -> list[Live]:
         """The frames that `event` gives, without their position; an erased statement is null."""
         match event:
             case DebateOpened():
@@ -56,7 +56,7 @@ class Frames:
         return []
 
     def call(self) -> list[Live]:
-        """The documents have none for it."""
+        """The documents have no frame for it."""
         return []
 
     def _head(self, kind: str, number: int) -> Live:

@@ -1,7 +1,7 @@
-"""Places in what a debate tells, as readers keep them to go on from there.
+"""The ids of live events, from which a reader resumes.
 
-The log event at position 17 is told as `17`. Where it gives several live events, those before the last are `17.0`,
-`17.1` …; what the final judge writes after it, which is not in the log, is `17~1`, `17~2` ….
+The live event of the log event at position 17 is `17`. If there are several, those before the last are `17.0`, `17.1`
+…; chunks that the final judge writes after it, which are not in the log, are `17~1`, `17~2` ….
 """
 
 import re
@@ -16,7 +16,7 @@ _FORM = re.compile(r"([0-9]{1,18})(?:([.~])([0-9]{1,9}))?", re.ASCII)
 
 
 class Point(NamedTuple):
-    """Ordered as they are told. Made by the functions below."""
+    """Ordered as the live events. Made by the functions below."""
 
     position: int
     kind: int = _PIECE
@@ -29,16 +29,16 @@ class Point(NamedTuple):
 
 
 START = Point(0)
-"""Before everything."""
+"""Before every live event."""
 
 
 def pieces(position: int, count: int) -> list[Point]:
-    """The places of the `count` live events that one log event gives."""
+    """The points of the `count` live events of one log event."""
     return [Point(position, _PIECE, number if number < count - 1 else _WHOLE) for number in range(count)]
 
 
 def chunk_point(position: int, number: int) -> Point:
-    """The place of the `number`th piece of the final judge's answer after the log event at `position`."""
+    """The point of the `number`th chunk of the final judge's answer after the log event at `position`."""
     return Point(position, _CHUNK, number)
 
 
@@ -46,12 +46,12 @@ def parse_point(text: str) -> Point:
     """The inverse of `str`.
 
     Raises:
-        BadPoint: it is no place.
+        BadPoint: it is not a point.
     """
     found = _FORM.fullmatch(text)
     if found is None:
         raise BadPoint(
-            f"{visible_line(text, 60)!r} is no place in a debate; send the id of the last event that came, as 17"
+            f"{visible_line(text, 60)!r} is not the id of a live event; send that of the last event received, as 17"
         )
     position, mark, number = found.groups()
     if mark is None:

@@ -1,6 +1,6 @@
-"""That something was recorded of a debate, and what: for pages, which read the debate itself again. No contents.
+"""The types of a debate's new events, without contents: for the pages, which then read the debate again.
 
-Abstentions and model calls are told here, for which the documents' live events have nothing.
+Unlike the documents' live events they include abstentions and model calls.
 """
 
 from jury_events.codec import DebateEvent
@@ -11,16 +11,16 @@ CALL = "exchange_recorded"
 
 
 class ProgressEvents:
-    """Turns each event of one debate into one that names its type, and each model call too."""
+    """Turns each event and each model call of a debate into a live event with its type."""
 
-    def tell(self, event: DebateEvent, _texts: Texts) -> list[Live]:
+    def take(self, event: DebateEvent, _texts: Texts) -> list[Live]:
         """The type of the log event."""
         return [{"type": event.type}]
 
     def chunk(self, text: str) -> list[Live]:
-        """What the final judge is writing, as `SseEvents` tells it."""
+        """As `SseEvents.chunk`."""
         return [{"type": "final_judge_chunk", "chunk": text}]
 
     def call(self) -> list[Live]:
-        """One a call; which one is for the page to read."""
+        """One a call, without its id."""
         return [{"type": CALL}]

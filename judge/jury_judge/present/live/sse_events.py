@@ -34,7 +34,7 @@ class SseEvents:
     def __init__(self) -> None:
         self._submission_id: str | None = None
 
-    def tell(self, event: DebateEvent, texts: Texts) -> list[Live]:
+    def take(self, event: DebateEvent, texts: Texts) -> list[Live]:
         """The live events that `event` gives; a text that is not in `texts` was erased and is null."""
         match event:
             case DebateOpened():
@@ -58,7 +58,7 @@ class SseEvents:
                 return _end(event)
 
     def chunk(self, text: str) -> list[Live]:
-        """What the final judge is writing."""
+        """A chunk of the final judge's answer."""
         return [{"type": "final_judge_chunk", "chunk": text}]
 
     def call(self) -> list[Live]:

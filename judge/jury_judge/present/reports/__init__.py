@@ -1,1 +1,1 @@
-"""What a list of judged cases comes to: counted, put to conditions, and written as files for a CI job."""
+"""Reports of judged cases for CI: counts, conditions, and files."""

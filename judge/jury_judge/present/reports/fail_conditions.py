@@ -40,7 +40,7 @@ class FailCondition(NamedTuple):
         return self.sign == ">" and not self.bound
 
     def judge(self, counts: Mapping[str, int], finished: int) -> "ConditionResult":
-        """Whether it holds of so many `finished` debates.
+        """Whether it is met by so many `finished` debates.
 
         A share of no debates at all is unknown: the condition counts as met, so that nothing passes for having judged
         nothing.
@@ -61,7 +61,7 @@ class FailCondition(NamedTuple):
 
 
 class ConditionResult(NamedTuple):
-    """A condition, whether it holds, and that in one line with its numbers."""
+    """A condition, whether it is met, and a line with its numbers."""
 
     condition: FailCondition
     met: bool
@@ -79,7 +79,7 @@ def parse_fail_condition(text: str) -> FailCondition:
     assert found is not None  # every part of it may be empty
     name = found["name"]
     if name not in COUNTED:
-        raise _refused(text, start, f"{name!r} is nothing that is counted" if name else "a name is missing")
+        raise _refused(text, start, f"{name!r} is not a count" if name else "a name is missing")
     if (rest := text[found.end() :].strip()) and (sign := text.find(rest, found.end())) >= 0:
         raise _refused(text, sign, f"{rest!r} is not understood")
     if found["sign"] is None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 
 class JudgedCase(NamedTuple):
-    """How the debate over a case ended.
+    """The end of the debate over a case.
 
     `status` is completed, failed or cancelled, or `unfinished`: then `problem` says why it could not go on. Without a
     verdict `verdict` and `score` (0-100) are None. `votes` has the verdict of each juror, None where it abstained.

@@ -11,7 +11,7 @@ from jury_judge.present.reports.report import RunReport
 from jury_judge.text.visible_text import visible, visible_line
 
 BEGINS = b"<?xml version='1.0' encoding='utf-8'?>\n<testsuites"
-"""How every such file begins: no other file is replaced by one."""
+"""The first bytes of every such file: no other file is replaced."""
 
 _LINE = 500
 
@@ -85,10 +85,10 @@ def _details(case: JudgedCase) -> str:
 
 
 def _text(text: str) -> str:
-    """What XML may hold of a text, on one line: control characters and the like are shown instead."""
+    """A text on one line, with the characters that XML forbids made visible."""
     return _characters(visible_line(text, _LINE))
 
 
 def _characters(text: str) -> str:
-    """The two that are visible to nobody else and that XML cannot hold."""
+    """The two invisible characters that XML forbids."""
     return text.replace("\ufffe", "<U+FFFE>").replace("\uffff", "<U+FFFF>")

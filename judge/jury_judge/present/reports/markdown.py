@@ -6,7 +6,7 @@ from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
 BEGINS = b"<!-- jury report -->\n"
-"""How every such file begins: no other file is replaced by one."""
+"""The first bytes of every such file: no other file is replaced."""
 
 _ROWS = 100
 """Cases of the table at most: pages of CI jobs are bounded."""

@@ -1,4 +1,4 @@
-"""What a report is made of, and where it is put."""
+"""The contents of a report, and its file."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ class RunReport(NamedTuple):
 
 
 def check_report_path(path: Path, begins: bytes) -> None:
-    """Whether a report that begins so may be written to `path`; told before anything is judged.
+    """Check, before anything is judged, that a report that begins with these bytes may be written to `path`.
 
     Raises:
         ReportRefused: the folder is missing, or something else stands there, which is not replaced.
@@ -53,7 +53,7 @@ def check_report_path(path: Path, begins: bytes) -> None:
 
 
 def write_report(path: Path, content: bytes) -> None:
-    """Write a report so that whoever looks sees the old one or the new one, whole.
+    """Write a report atomically: readers see the old one or the new one.
 
     Raises:
         ReportFailed: it cannot be written; nothing of it is left.

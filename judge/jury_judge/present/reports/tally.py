@@ -1,4 +1,4 @@
-"""ConditionResult cases counted. Pure: takes one after another and keeps no case but the few that are to be named."""
+"""Counts of judged cases. Pure; keeps only the few cases that are to be named."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ NAMED = 10
 NO_QUORUM = "no_quorum"
 NO_VERDICT = "no_verdict"
 COUNTED = (*(verdict.value for verdict in Verdict), NO_QUORUM, NO_VERDICT)
-"""What conditions may ask for."""
+"""The names of counts in conditions."""
 
 
 @dataclass
 class Named:
-    """How many debates something is true of, and the first of them."""
+    """A number of debates, and the ids of the first of them."""
 
     count: int = 0
     first: list[str] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Named:
 
 @dataclass
 class Tally:
-    """What the debates that are over came to.
+    """The counts over the debates that have ended.
 
     `ended_as` counts verdicts and, where there is none, statuses. `no_verdict` are those that failed or were cancelled,
     `no_quorum` those whose jurors gave too few answers (a safe_pass is needs_review then). `labelled` counts those with
@@ -75,7 +75,7 @@ class Tally:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of what conditions may ask for (`COUNTED`); one debate may count twice."""
+        """The counts for conditions (`COUNTED`); one debate may count twice."""
         return {
             **{verdict.value: self.ended_as[verdict.value] for verdict in Verdict},
             NO_QUORUM: self.no_quorum.count,
@@ -84,7 +84,7 @@ class Tally:
 
     @property
     def shares(self) -> str:
-        """How many ended as what, with their shares; "" without any."""
+        """The verdicts with their numbers and shares; "" without any."""
         names = [*(verdict.value for verdict in Verdict), *sorted(set(self.ended_as) - {one.value for one in Verdict})]
         return ", ".join(
             f"{self.ended_as[name]:,} {name} ({self.ended_as[name] / self.finished:.1%})"
@@ -94,7 +94,7 @@ class Tally:
 
     @property
     def agreement(self) -> str | None:
-        """How the verdicts compare with the labels, in one line; None without labels."""
+        """The agreement of verdicts and labels, in one line; None without labels."""
         if not self.labelled:
             return None
         passes = self.false_passes
