@@ -145,7 +145,7 @@ def _demo(
 
 def _note_commands(debate_id: str, url: str | None) -> None:
     from jury_judge.cli.terminal import note
-    from jury_store.opening import redacted_url, store_url
+    from jury_store.opening import parse_store_url, redacted_url
 
     option = "" if url is None else f" --store {shlex.quote(redacted_url(parse_store_url(url)))}"
     note(f"the whole debate:   jury show {debate_id}{option}")
