@@ -34,8 +34,8 @@ from jury_replay.selection import EVERYTHING
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+from jury_store.sealer import Sealer
 from jury_store.seals.keys import SealKey
-from jury_store.seals.sealer import Sealer
 
 Side = Callable[[EventStore], None]
 """Works on every debate of the store."""

@@ -1,4 +1,4 @@
-"""README, getting started and the examples work as they are; `jury run` is called without Ray unless `-m long` is given."""
+"""README, getting started and the examples work as they are; `jury run` does without Ray unless `-m long` is given."""
 
 import asyncio
 import os

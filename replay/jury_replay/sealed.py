@@ -14,11 +14,11 @@ from typing import NamedTuple
 from jury_replay.attested import NO_TRUST, Attested, Trust, check_attestations
 from jury_replay.integrity import IntegrityFailure
 from jury_store.event_store import EventStore
+from jury_store.sealer import seal_fault
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.merkle import Frontier
 from jury_store.seals.note import Checkpoint, read_checkpoint, signature_fault
 from jury_store.seals.seal import Seal
-from jury_store.seals.sealer import seal_fault
 
 _BATCH = 10_000
 

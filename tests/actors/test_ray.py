@@ -20,8 +20,8 @@ from jury_replay.verify import verify
 from jury_store.errors import StoreFailed, StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+from jury_store.sealer import Sealer
 from jury_store.seals.keys import SealKey
-from jury_store.seals.sealer import Sealer
 from support.counted_script import CountedScript, served
 from support.crashing_script import CrashingScript
 from support.processes import actor_process

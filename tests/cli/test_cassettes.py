@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from jury_store.opening import open_store
+from jury_store.sealer import Sealer
 from jury_store.seals.keys import SealKey
-from jury_store.seals.sealer import Sealer
 from support.command_line import CommandLine
 from support.unguarded import unguarded
 

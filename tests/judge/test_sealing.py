@@ -15,9 +15,9 @@ from jury_judge.app.sealing import Sealing
 from jury_store.errors import StoreFailed
 from jury_store.event_store import Append
 from jury_store.memory import MemoryEventStore
+from jury_store.sealer import Sealer
 from jury_store.seals.keys import SealKey
 from jury_store.seals.seal import Seal
-from jury_store.seals.sealer import Sealer
 from support.debates import DebateScript
 
 OFTEN, NEVER = 0.001, 3600.0

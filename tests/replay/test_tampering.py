@@ -18,10 +18,10 @@ from jury_replay.verify import VerifyReport, verify
 from jury_store.event_store import Append
 from jury_store.inventory import Head
 from jury_store.memory import MemoryEventStore
+from jury_store.sealer import Sealer
 from jury_store.seals.keys import SealKey
 from jury_store.seals.note import sign_checkpoint
 from jury_store.seals.seal import Seal
-from jury_store.seals.sealer import Sealer
 from support.debates import JUROR, MODEL, DebateScript
 from support.tampered_store import TamperedStore, flips
 

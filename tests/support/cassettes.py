@@ -15,8 +15,8 @@ from jury_replay.cassettes.provenance import Provenance
 from jury_replay.cassettes.writing import write_cassette
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
+from jury_store.sealer import Sealer
 from jury_store.seals.keys import SealKey
-from jury_store.seals.sealer import Sealer
 from support.debates import JUROR, MODEL, DebateScript
 
 EXCHANGE = exchange_id(Step(0, JUROR).id, MODEL, 1, 1)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from jury_actors.runtime import Runtime
-from jury_store.seals.sealer import Sealer
+from jury_store.sealer import Sealer
 
 
 class Sealing:

@@ -87,7 +87,7 @@ def sealing_of(key_file: Path | None, last_file: Path | None, every: float, stor
         return None
     from jury_judge.app.sealing import Sealing
     from jury_judge.cli.seal_files import signer
-    from jury_store.seals.sealer import Sealer
+    from jury_store.sealer import Sealer
 
     key, last = signer(key_file, last_file, sealed=lambda: store.latest_seal() is not None)
     return Sealing(Sealer(store, key, Effects().clock, last), every, note_line)

@@ -65,7 +65,7 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     from jury_judge.cli.seal_reading import print_note
     from jury_judge.cli.terminal import note
     from jury_store.opening import open_store
-    from jury_store.seals.sealer import Sealer
+    from jury_store.sealer import Sealer
 
     store = open_store(resolved_store(store_url), write=True, run="seal")
     try:

@@ -6,9 +6,9 @@ from typing import Any, BinaryIO
 
 from jury_judge.cases.containers.nested_rows import with_eval
 from jury_judge.cases.containers.row import FileRow, RowSource, kind_of
-from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.cases.containers.zip_members import ZipMembers
 from jury_judge.errors import CaseFileError
+from jury_judge.text.strict_json import JsonRefused, decode_text
 from jury_judge.text.visible_text import visible_line
 
 ZIP = b"PK\x03\x04"

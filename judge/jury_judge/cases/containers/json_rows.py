@@ -12,9 +12,9 @@ from typing import Any, BinaryIO
 from jury_judge.cases.containers.byte_streams import Readable, peekable, skip_blank, skip_mark
 from jury_judge.cases.containers.json_text import Bound, JsonTextReader
 from jury_judge.cases.containers.row import FileRow, RowSource, row_data
-from jury_judge.cases.containers.strict_json import JsonRefused, decode_text, ends_inside_string, is_cut_short
 from jury_judge.cases.transcripts.reading import is_message
 from jury_judge.errors import CaseFileError
+from jury_judge.text.strict_json import JsonRefused, decode_text, ends_inside_string, is_cut_short
 
 MAX_LINE = 64 * 1024 * 1024
 """Bytes of one line, or characters of one element of a list."""

@@ -7,8 +7,8 @@ from typing import Any, BinaryIO, NamedTuple
 from jury_events.outcome import RefusalReason
 from jury_events.strict_json import JsonCut, skip_space
 from jury_judge.cases.containers.row import RowSource
-from jury_judge.cases.containers.strict_json import JsonRefused, decode_value
 from jury_judge.errors import CaseFileError
+from jury_judge.text.strict_json import JsonRefused, decode_value
 
 _CHUNK = 1 << 20
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from jury_events.regular_files import open_regular
 from jury_judge.cases.containers.splits import Member, check_split
-from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.errors import CaseFileError
+from jury_judge.text.strict_json import JsonRefused, decode_text
 from jury_judge.text.visible_text import visible_line
 
 STATE = "state.json"

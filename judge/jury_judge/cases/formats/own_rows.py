@@ -3,13 +3,13 @@
 from typing import Any
 
 from jury_judge.cases.columns import automatic, present
-from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.cases.draft import CaseDraft
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.json_values import json_kind
 from jury_judge.cases.transcripts.reading import read_messages
 from jury_judge.errors import CaseFileError
+from jury_judge.text.strict_json import JsonRefused, decode_text
 from jury_judge.text.visible_text import visible_line
 
 _OF_AN_EXECUTION = frozenset({"response", "messages", "error"})

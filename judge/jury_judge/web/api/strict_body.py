@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
+from jury_judge.text.strict_json import JsonRefused, decode_text
 from jury_judge.web.api.error_responses import RequestRefused
 
 
