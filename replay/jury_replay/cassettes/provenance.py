@@ -8,11 +8,11 @@ from jury_events.parts import decode_digest, encode_digest
 from jury_replay.cassettes.lines import Included, SealLine, written
 from jury_replay.errors import RecordDamaged
 from jury_replay.import_checks import import_failures
+from jury_store import sealer
 from jury_store.debate_history import DebateHistory
 from jury_store.errors import BadNote
 from jury_store.event_store import EventStore
 from jury_store.log_tree import LogTree
-from jury_store.seals import sealer
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.merkle import is_included
 from jury_store.seals.note import Checkpoint, read_checkpoint, signature_fault
