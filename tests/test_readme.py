@@ -130,7 +130,7 @@ async def test_the_readme_can_be_followed_block_by_block(tmp_path: Path, more: s
 
     assert "No model is called" in printed_by(page, "jury demo")
     assert "refund-18" in printed_by(page, "--run first --jsonl")
-    assert "replayed" in printed_by(page, "jury replay")
+    assert re.search(r"(\d+) debates: \1 equal", printed_by(page, "jury replay"))
 
 
 @pytest.mark.ray

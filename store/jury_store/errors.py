@@ -18,7 +18,7 @@ class DebateNotFound(JuryError):
     @classmethod
     def named(cls, debate_id: str) -> Self:
         """The error for one id."""
-        return cls(f"there is no debate {debate_id[:_SHOWN]!r} in this store; `jury list` lists its debates")
+        return cls(f"there is no debate {debate_id[:_SHOWN]!r} in this store; `jury list` lists the debates")
 
 
 class AppendRefused(StoreError):

@@ -57,7 +57,7 @@ def test_a_mistyped_debate_is_no_altered_one(judged, arguments):
 
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
-        "jury: there is no debate 'r1~gone' in this store; `jury list` lists its debates; "
+        "jury: there is no debate 'r1~gone' in this store; `jury list` lists the debates; "
         "jury verify --all finds what was deleted whole\n"
     )
 

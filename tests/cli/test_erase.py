@@ -131,7 +131,7 @@ def test_branches_that_keep_copies_are_named_until_they_are_erased_too(own):
     last = own("erase", "one", *BY, "--yes", "--json")
 
     assert [["one", "two"], ["one"], []] == [outcome.json["copies"] for outcome in (origin, branch, last)]
-    assert "hold copies of its texts, which stay" in origin.err
+    assert "have copies of its texts" in origin.err
     assert "(one, two)" in origin.err
     assert found(own.folder) == []
 
@@ -185,7 +185,7 @@ def test_an_erased_debate_is_not_judged_again(own):
             ("--exchange", "r1~leak", "final/none/1/1", *BY, "--yes"),
             "has no exchange 'final/none/1/1'; `jury show r1~leak --events`",
         ),
-        (("a/b", *BY, "--yes"), "is no debate's id"),
+        (("a/b", *BY, "--yes"), "is not the id of a debate"),
         (("r1~leak", "--by", "x", "--reason", "a\nb", "--yes"), "reason: "),
     ],
 )

@@ -185,7 +185,7 @@ def test_a_store_of_a_newer_version_is_not_upgraded(jury):
 
 @pytest.mark.parametrize("debate", ["none", "../../etc/passwd", "a'; drop table events", "x\x1b[31m", "x\udcff", ""])
 def test_an_unknown_debate_is_refused_and_nothing_of_its_name_is_executed(judged, debate):
-    refused(judged("show", debate), "`jury list` lists its debates")
+    refused(judged("show", debate), "`jury list` lists the debates")
 
 
 def test_another_writer_is_waited_for_and_named(jury, cases, monkeypatch):

@@ -78,15 +78,15 @@ def test_an_interrupted_branch_is_gone_on_with(held: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--at", "round-9/started"), "has no event 'round-9/started'; `jury show d~leak --events` shows"),
-        (("--at", "completed"), "nothing would be left to do"),
+        (("--at", "round-9/started"), "has no event 'round-9/started'; `jury show d~leak --events` lists its events"),
+        (("--at", "completed"), "nothing is left to do"),
         (("--at", "round-1/started", "--max-rounds", "0"), "does not happen under these settings"),
         (("--at", "5", "--model", "nobody=simulated/a"), "the panel has no seat 'nobody'; its seats are sim-policy"),
         (("--at", "5", "--model", "sim-policy=x"), "model 'x' names no provider"),
         (("--at", "5", "--model", "sim-policy=openai/gpt-5"), "needs a key; set OPENAI_API_KEY"),
         (("--at", "5", "--method", "median", "--judge-model", "openai/x"), "has no effect with the method median"),
         (("--at", "5", "--as", "d~polite"), "there is a debate d~polite already, and it is no branch"),
-        (("--at", "5", "--as", "a/b"), "is no debate's id"),
+        (("--at", "5", "--as", "a/b"), "is not the id of a debate"),
         (("--at", "5", "--as", ".."), "'..' cannot be an id"),
         (("--at", "5", "--panel", "nix.yaml"), "there is no such panel file"),
     ],

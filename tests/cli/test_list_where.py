@@ -152,7 +152,7 @@ def test_groups_are_data_too(listed: CommandLine) -> None:
 def test_no_debates_are_no_groups(listed: CommandLine) -> None:
     plain, as_json = (listed("list", "--group-by", "tags", "--run", "none", *more) for more in ((), ("--json",)))
 
-    assert ("", "no debates of a run none in this store; jury list --runs shows those that there are\n") == (
+    assert ("", "no debates of a run none in this store; jury list --runs lists the runs\n") == (
         plain.out,
         plain.err,
     )

@@ -124,7 +124,7 @@ def test_a_list_of_nothing_is_empty_and_said(judged):
     outcome = judged("list", "--run", "other")
 
     assert (outcome.code, outcome.out) == (0, "")
-    assert outcome.err == "no debates of a run other in this store; jury list --runs shows those that there are\n"
+    assert outcome.err == "no debates of a run other in this store; jury list --runs lists the runs\n"
     assert ids(judged, "--run", "other") == []
 
 

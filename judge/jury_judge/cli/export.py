@@ -108,11 +108,12 @@ class _Pages:
         from jury_judge.web.pages.integrity_state import integrity_states
         from jury_judge.web.pages.single_file import single_file
 
+        opened = history.opened
         (state,) = integrity_states(self._store, [history])
         if not state.intact:
             self.code = Exit.INTEGRITY
             note(f"jury: {history.debate_id}: the record was altered, and its page says so: {state.failures[0]}")
-        return "".join(single_file(history, state, history.opened.panel.language)).encode()
+        return "".join(single_file(history, state, opened.panel.language)).encode()
 
 
 def _write(

@@ -253,7 +253,7 @@ def _note_none(store: "EventStore", chosen: "DebateFilter", *, of_runs: bool) ->
         note("no runs in this store: its debates belong to none")
         return
     if chosen.run_id is not None and all(run.run_id != chosen.run_id for run in store.runs()):
-        note(f"no debates of a run {chosen.run_id} in this store; jury list --runs shows those that there are")
+        note(f"no debates of a run {chosen.run_id} in this store; jury list --runs lists the runs")
         return
     narrowed = [
         f"of a run {chosen.run_id}" if chosen.run_id else "",

@@ -75,7 +75,7 @@ def debate_ids(_context: click.Context, parameter: click.Parameter, value: Any) 
     for one in [value] if isinstance(value, str) else value:
         if not is_debate_id(one):
             raise click.BadParameter(
-                f"{one!r} is no debate's id; `jury list` shows those that there are", param=parameter
+                f"{one!r} is not the id of a debate; `jury list` lists the debates", param=parameter
             )
     return value
 

@@ -62,7 +62,7 @@ def seal_of(store: EventStore, size: int | None) -> Seal:
     else:
         found = next((seal for seal in store.seals() if seal.tree_size == size), None)
         if found is None:
-            raise click.UsageError(f"no seal is over {size} events; jury seal list shows those that there are")
+            raise click.UsageError(f"no seal is over {size} events; jury seal list lists the seals")
     if (fault := seal_fault(found)) is not None:
         raise SealRefused(f"the seal over {found.tree_size} events is not as it was made: {fault}. {_VERIFY}")
     return found
