@@ -23,6 +23,7 @@ from support.browser import chromium, tab
 from support.hand_built import HandBuilt
 from support.pages import keep
 from support.runtime_harness import KeptStore, Meter, Run
+from support.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -98,6 +99,7 @@ async def live() -> AsyncIterator[Held]:
     run, steps = Run(KeptStore(), case=case), Steps()
     async with served(run.store) as (base, service):
         task = asyncio.create_task(run.hold(meter=steps))
+        await until(lambda: run.store.last_position())
         yield Held(base, steps, service.feed)
         await steps.let("")
         await task
@@ -173,6 +175,7 @@ async def test_answered_steps_and_abstentions_appear_while_the_debate_runs(brows
     async with served(run.store) as (base, _), tab(browser, base, locale="en") as opened:
         holding = asyncio.create_task(run.hold(meter=steps, script=silent))
         await steps.let("initial/")
+        await until(lambda: run.store.last_position())
         page = opened.page
         await page.goto(f"{base}/debates/d0")
         waiting = page.locator("[data-region=pending-discussion] li")
