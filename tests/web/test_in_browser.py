@@ -99,7 +99,7 @@ async def live() -> AsyncIterator[Held]:
     run, steps = Run(KeptStore(), case=case), Steps()
     async with served(run.store) as (base, service):
         task = asyncio.create_task(run.hold(meter=steps))
-        await until(lambda: run.store.last_position())
+        await until(run.store.last_position)
         yield Held(base, steps, service.feed)
         await steps.let("")
         await task
@@ -175,7 +175,7 @@ async def test_answered_steps_and_abstentions_appear_while_the_debate_runs(brows
     async with served(run.store) as (base, _), tab(browser, base, locale="en") as opened:
         holding = asyncio.create_task(run.hold(meter=steps, script=silent))
         await steps.let("initial/")
-        await until(lambda: run.store.last_position())
+        await until(run.store.last_position)
         page = opened.page
         await page.goto(f"{base}/debates/d0")
         waiting = page.locator("[data-region=pending-discussion] li")
