@@ -110,8 +110,8 @@ class DebateProcess:
             run_id=job.context.run_id,
             secret=secret,
             parts=self._pen,
-            charges=resolved.charges,
-            judge_charge=resolved.judge_charge,
+            role_prompts=resolved.role_prompts,
+            judge_prompt=resolved.judge_prompt,
             submission_id=job.submission_id,
         )
         appended = await self._append([opened], expected=0)

@@ -429,7 +429,7 @@ async def test_a_charge_of_a_seat_stays_with_the_branch(store: KeptStore) -> Non
 
     branch = a_branch(origin_in(store), "opened")
 
-    assert {"sim-policy": "Look for lies."} == branch.resolved.charges
+    assert {"sim-policy": "Look for lies."} == branch.resolved.role_prompts
     assert "Look for lies." in " ".join(
         part.content.decode("utf-8", "replace") for event in branch.opening for part in event.parts
     )

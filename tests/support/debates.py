@@ -104,7 +104,7 @@ class DebateScript:
             "case": self.pen.make(case),
             "images": (),
             "secret": self.pen.make(b"\x00secret\xff"),
-            "pieces": (NamedPart(name="charge", text=self.pen.make("judge!")),),
+            "pieces": (NamedPart(name="role_prompt", text=self.pen.make("judge!")),),
         }
         return self._new(DebateOpened(**{**fields, **changes}))
 
