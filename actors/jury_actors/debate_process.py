@@ -191,7 +191,7 @@ class DebateProcess:
             epoch=self._context.epoch,
             cause="juror" if cause == "juror" else "coordinator",
             nth=self._debate.state.resumed + 1,
-            asked_again=tuple(steps),
+            repeated_steps=tuple(steps),
         )
         version = self._debate.state.version
         self._debate.fold([event])

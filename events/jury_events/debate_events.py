@@ -227,14 +227,14 @@ class DebateCancelled(EventBody):
 class CoordinatorResumed(EventBody):
     """A coordinator resumed an unfinished debate, or replaced a lost juror.
 
-    `asked_again`: steps whose call may have been in flight, for which a model may therefore be called twice.
+    `repeated_steps`: steps whose call may have been in flight, for which a model may therefore be called twice.
     """
 
     type: Literal["coordinator_resumed"] = "coordinator_resumed"
     epoch: Annotated[int, Field(ge=1)]
     cause: Literal["coordinator", "juror"]
     nth: Annotated[int, Field(ge=1)]
-    asked_again: tuple[StepId, ...]
+    repeated_steps: tuple[StepId, ...]
 
     @property
     def event_id(self) -> str:

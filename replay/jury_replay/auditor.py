@@ -43,7 +43,7 @@ artifacts max_calls max_turns mode
 bands needs_review safe_pass
 check largest majority_position reached seats status
 consensus_checked check end_reason round type
-coordinator_resumed asked_again cause epoch nth type
+coordinator_resumed cause epoch nth repeated_steps type
 debate_cancelled by reason type
 debate_completed early_termination end_reason final_score final_verdict total_rounds type
 debate_failed detail reason type

@@ -249,7 +249,7 @@ def _cancelled(row: Row, event: StoredEvent, _body: Row) -> None:
 
 
 def _resumed(row: Row, _event: StoredEvent, body: Row) -> None:
-    row["asked_again"] += len(body["asked_again"])
+    row["asked_again"] += len(body["repeated_steps"])
 
 
 def _imported(row: Row, _event: StoredEvent, body: Row) -> None:

@@ -34,8 +34,8 @@ from support.runtime_harness import (
     Meter,
     Run,
     a_case_with_records,
-    asked_again,
     broken_promises,
+    repeated_steps,
     said,
     step_of,
 )
@@ -103,7 +103,7 @@ async def test_a_branch_at_any_event_under_the_same_settings_takes_the_same_cour
         assert sorted(asked) == sorted(calls_of(store, f"b{at}")), where
         assert sorted(set(asked) - set(reused)) == sorted(meter.served_of(f"b{at}")), where
         assert set(meter.served.values()) <= {1}, where
-        assert not asked_again(store, f"b{at}"), where
+        assert not repeated_steps(store, f"b{at}"), where
         assert replay_history(store.histories([f"b{at}"])[0]).status is ReplayStatus.EQUAL, where
     assert verify(store).ok
 
@@ -264,7 +264,7 @@ async def test_a_branch_cut_off_after_any_append_goes_on_to_the_same_end(answere
         served = first.served_of("b") + second.served_of("b")
         recorded = [exchange for exchange in calls_of(store, "b") if exchange in served]
         assert sorted(recorded) == sorted(served), where
-        again = asked_again(store, "b")
+        again = repeated_steps(store, "b")
         assert all(times <= 1 + again[step_of(exchange)] for exchange, times in served.items()), where
         assert verify(store).ok, where
     assert after > 8
@@ -343,7 +343,7 @@ async def test_bookkeeping_counts_as_the_event_before_it_and_is_left_out(store: 
     for stream, events in store.histories(["d0"])[0].streams.items():
         kept = events[:4] if stream.startswith("debate/") else events
         append(cut, stream, [decode(event) for event in kept], store)
-    append(cut, "debate/d0", [CoordinatorResumed(epoch=9, cause="coordinator", nth=1, asked_again=())], store)
+    append(cut, "debate/d0", [CoordinatorResumed(epoch=9, cause="coordinator", nth=1, repeated_steps=())], store)
     append(cut, "debate/d0", [DebateCancelled(by="somebody", reason=None)], store)
     origin = origin_in(cut)
 

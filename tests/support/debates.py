@@ -204,8 +204,8 @@ class DebateScript:
         return self._new(DebateCancelled(by="somebody", reason=None))
 
     def resumed(self, nth: int = 1) -> NewEvent:
-        asked_again = (Step(0, JUROR).id, "final")
-        return self._new(CoordinatorResumed(epoch=2, cause="coordinator", nth=nth, asked_again=asked_again))
+        repeated_steps = (Step(0, JUROR).id, "final")
+        return self._new(CoordinatorResumed(epoch=2, cause="coordinator", nth=nth, repeated_steps=repeated_steps))
 
     def erased(self, *texts: str | bytes, nth: int = 1) -> NewEvent:
         parts = tuple(self.pen.make(text) for text in texts)

@@ -46,7 +46,7 @@ def sample_events() -> dict[str, AnyEvent]:
     by_hand: list[AnyEvent] = [
         DebateFailed(reason="case_unreadable", detail=text),
         DebateCancelled(by="operator", reason=None),
-        CoordinatorResumed(epoch=7, cause="juror", nth=1, asked_again=("initial/gpt", "round-2/a%2Fb")),
+        CoordinatorResumed(epoch=7, cause="juror", nth=1, repeated_steps=("initial/gpt", "round-2/a%2Fb")),
         DebateForked(
             origin="r1~refund",
             version=12,

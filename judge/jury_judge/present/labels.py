@@ -125,7 +125,7 @@ class LabelCatalogue:
     cancelled = Translation("The debate was cancelled by", "議論は中止されました。中止者")
     unfinished = Translation("The debate is unfinished.", "議論は完了していません。")
     resumed = Translation("Resumed", "再開")
-    asked_again = Translation("asked again", "再質問")
+    repeated_steps = Translation("asked again", "再質問")
     nothing = Translation("nothing", "なし")
     calls = Translation("Calls", "呼び出し")
     model = Translation("model", "モデル")

@@ -216,9 +216,9 @@ class _DebateView:
         """Resumptions: a model may have been called twice for a step, of which one answer is recorded."""
         words = self._words
         for event in self._record.resumed:
-            steps = ", ".join(event.asked_again) or words.nothing
+            steps = ", ".join(event.repeated_steps) or words.nothing
             self._page.line(
-                TextSpan(f"{words.resumed} ({self._term(event.cause)}) · {words.asked_again}: {steps}", "dim")
+                TextSpan(f"{words.resumed} ({self._term(event.cause)}) · {words.repeated_steps}: {steps}", "dim")
             )
 
     def _speaker(self, juror_id: str, change: Change | None = None) -> None:
