@@ -190,7 +190,7 @@ class DebateProcess:
         event = CoordinatorResumed(
             epoch=self._context.epoch,
             cause="juror" if cause == "juror" else "coordinator",
-            nth=self._debate.state.resumed + 1,
+            number=self._debate.state.resumed + 1,
             repeated_steps=tuple(steps),
         )
         version = self._debate.state.version

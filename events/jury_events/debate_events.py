@@ -233,13 +233,13 @@ class CoordinatorResumed(EventBody):
     type: Literal["coordinator_resumed"] = "coordinator_resumed"
     epoch: Annotated[int, Field(ge=1)]
     cause: Literal["coordinator", "juror"]
-    nth: Annotated[int, Field(ge=1)]
+    number: Annotated[int, Field(ge=1)]
     repeated_steps: tuple[StepId, ...]
 
     @property
     def event_id(self) -> str:
-        """One a resumption: `nth` counts them in the debate."""
-        return f"resumed/{self.nth}"
+        """One a resumption: `number` counts them in the debate."""
+        return f"resumed/{self.number}"
 
 
 class InheritedSteps(Value):
@@ -288,10 +288,10 @@ class TextsErased(EventBody):
     by: Label
     reason: Label
     scope: ExchangeId
-    nth: Annotated[int, Field(ge=1)]
+    number: Annotated[int, Field(ge=1)]
     parts: tuple[PartRef, ...]
 
     @property
     def event_id(self) -> str:
-        """One an erasure: `nth` counts them in the debate."""
-        return f"erased/{self.nth}"
+        """One an erasure: `number` counts them in the debate."""
+        return f"erased/{self.number}"

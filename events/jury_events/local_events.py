@@ -11,7 +11,7 @@ Imported = Literal["unsealed", "sealed", "vouched"]
 """The proof of an imported debate's origin: none; a seal by anyone; a seal whose signature was checked with a key that
 the importer trusts."""
 
-Nth = Annotated[int, Field(ge=1, lt=2**31)]
+EventNumber = Annotated[int, Field(ge=1, lt=2**31)]
 
 
 class VersionRange(Value):
@@ -41,12 +41,12 @@ class DebateImported(EventBody):
     seal: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
     sealed_by: Label | None
     vouched_by: Label | None
-    nth: Nth
+    number: EventNumber
 
     @property
     def event_id(self) -> str:
-        """One an import: `nth` counts them."""
-        return f"imported/{self.nth}"
+        """One an import: `number` counts them."""
+        return f"imported/{self.number}"
 
 
 def import_proof(seal: str | None, vouched_by: str | None) -> Imported:
@@ -62,22 +62,22 @@ class DebateQuarantined(EventBody):
     type: Literal["debate_quarantined"] = "debate_quarantined"
     by: Label
     reason: Label
-    nth: Nth
+    number: EventNumber
 
     @property
     def event_id(self) -> str:
-        """One a quarantine: `nth` counts them."""
-        return f"quarantined/{self.nth}"
+        """One a quarantine: `number` counts them."""
+        return f"quarantined/{self.number}"
 
 
 class DebateReleased(EventBody):
-    """The quarantine `nth` ended."""
+    """The quarantine `number` ended."""
 
     type: Literal["debate_released"] = "debate_released"
     by: Label
-    nth: Nth
+    number: EventNumber
 
     @property
     def event_id(self) -> str:
         """One a quarantine."""
-        return f"released/{self.nth}"
+        return f"released/{self.number}"

@@ -43,7 +43,7 @@ artifacts max_calls max_turns mode
 bands needs_review safe_pass
 check largest majority_position reached seats status
 consensus_checked check end_reason round type
-coordinator_resumed cause epoch nth repeated_steps type
+coordinator_resumed cause epoch number repeated_steps type
 debate_cancelled by reason type
 debate_completed early_termination end_reason final_score final_verdict total_rounds type
 debate_failed detail reason type
@@ -82,7 +82,7 @@ settings deadline_seconds max_output_tokens seed temperature timeout_seconds tri
 speakers base kind seed
 statement evaluation order position_changed statement
 statement_made exchanges juror_id round shown statement type
-texts_erased by nth parts reason scope type
+texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
 usage cached_input_tokens input_tokens output_tokens reasoning_tokens
 votes confidence juror_id kind position round score stale weight

@@ -237,7 +237,7 @@ def test_after_the_end_nothing_follows(end) -> None:
 
 def test_resumptions_are_counted() -> None:
     court = DebateHarness(a_panel(), lambda _step, _call: Says("safe_pass"))
-    court.debate.fold([CoordinatorResumed(epoch=2, cause="coordinator", nth=1, repeated_steps=(Step(0, "gpt").id,))])
+    court.debate.fold([CoordinatorResumed(epoch=2, cause="coordinator", number=1, repeated_steps=(Step(0, "gpt").id,))])
 
     with pytest.raises(IllegalEvent, match="resumption 3 follows 1"):
-        court.debate.fold([CoordinatorResumed(epoch=3, cause="coordinator", nth=3, repeated_steps=())])
+        court.debate.fold([CoordinatorResumed(epoch=3, cause="coordinator", number=3, repeated_steps=())])

@@ -343,7 +343,7 @@ async def test_bookkeeping_counts_as_the_event_before_it_and_is_left_out(store: 
     for stream, events in store.histories(["d0"])[0].streams.items():
         kept = events[:4] if stream.startswith("debate/") else events
         append(cut, stream, [decode(event) for event in kept], store)
-    append(cut, "debate/d0", [CoordinatorResumed(epoch=9, cause="coordinator", nth=1, repeated_steps=())], store)
+    append(cut, "debate/d0", [CoordinatorResumed(epoch=9, cause="coordinator", number=1, repeated_steps=())], store)
     append(cut, "debate/d0", [DebateCancelled(by="somebody", reason=None)], store)
     origin = origin_in(cut)
 
@@ -396,7 +396,7 @@ async def test_without_the_case_or_the_secret_nothing_is_branched(store: KeptSto
 
 def erase(store: EventStore, ref: PartRef) -> None:
     version = len(events_of(store, "d0"))
-    event = TextsErased(by="a", reason="b", scope="debate", nth=1, parts=(ref,))
+    event = TextsErased(by="a", reason="b", scope="debate", number=1, parts=(ref,))
     store.append([Append("debate/d0", (encode(event, recorded_at=1),), version, store.next_epoch())])
     store.delete_parts("d0", [ref.digest])
 

@@ -76,7 +76,7 @@ def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) 
         seal=seal_digest(origin),
         sealed_by="example.com/jury",
         vouched_by="example.com/jury",
-        nth=1,
+        number=1,
     )
     assert record.stored_local[0].recorded_at == 7
     assert verify(store).ok

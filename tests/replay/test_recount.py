@@ -413,7 +413,7 @@ def test_a_debate_without_a_result_has_a_status(last, status, why):
 
 def test_an_erased_debate_is_recounted_since_no_text_is_read():
     court = held(MOVES, **THREE_ROUNDS)
-    erased = TextsErased(by="ops", reason="asked", scope="debate", nth=1, parts=(court.debate.state.debate.case,))
+    erased = TextsErased(by="ops", reason="asked", scope="debate", number=1, parts=(court.debate.state.debate.case,))
     court.events = [*court.events, erased]
 
     assert (P, 85, 0, "no_discussion") == new(only(court, max_rounds=0))

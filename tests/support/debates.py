@@ -203,13 +203,13 @@ class DebateScript:
     def cancelled(self) -> NewEvent:
         return self._new(DebateCancelled(by="somebody", reason=None))
 
-    def resumed(self, nth: int = 1) -> NewEvent:
+    def resumed(self, number: int = 1) -> NewEvent:
         repeated_steps = (Step(0, JUROR).id, "final")
-        return self._new(CoordinatorResumed(epoch=2, cause="coordinator", nth=nth, repeated_steps=repeated_steps))
+        return self._new(CoordinatorResumed(epoch=2, cause="coordinator", number=number, repeated_steps=repeated_steps))
 
-    def erased(self, *texts: str | bytes, nth: int = 1) -> NewEvent:
+    def erased(self, *texts: str | bytes, number: int = 1) -> NewEvent:
         parts = tuple(self.pen.make(text) for text in texts)
-        return self._new(TextsErased(by="dpo", reason="asked", scope="debate", nth=nth, parts=parts))
+        return self._new(TextsErased(by="dpo", reason="asked", scope="debate", number=number, parts=parts))
 
     def whole(self) -> tuple[NewEvent, ...]:
         """The stream `debate/` of a debate that ends well."""

@@ -196,7 +196,7 @@ class HandBuilt:
         ref = self.text(content)
         del self.texts[ref.part]
         if recorded:
-            self.events.append(TextsErased(by="ops", reason="asked to", scope="debate", nth=1, parts=(ref,)))
+            self.events.append(TextsErased(by="ops", reason="asked to", scope="debate", number=1, parts=(ref,)))
         return self
 
     def _evaluated(self, juror_id: str, evaluation: Evaluation) -> None:

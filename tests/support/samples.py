@@ -46,7 +46,7 @@ def sample_events() -> dict[str, AnyEvent]:
     by_hand: list[AnyEvent] = [
         DebateFailed(reason="case_unreadable", detail=text),
         DebateCancelled(by="operator", reason=None),
-        CoordinatorResumed(epoch=7, cause="juror", nth=1, repeated_steps=("initial/gpt", "round-2/a%2Fb")),
+        CoordinatorResumed(epoch=7, cause="juror", number=1, repeated_steps=("initial/gpt", "round-2/a%2Fb")),
         DebateForked(
             origin="r1~refund",
             version=12,
@@ -54,7 +54,7 @@ def sample_events() -> dict[str, AnyEvent]:
             steps=("initial/gpt", "initial/a%2Fb", "round-1/gpt"),
             inherited=(InheritedSteps(secret=pen.make("older"), steps=("initial/gpt",)),),
         ),
-        TextsErased(by="privacy office", reason="request 17", scope="debate", nth=1, parts=(text,)),
+        TextsErased(by="privacy office", reason="request 17", scope="debate", number=1, parts=(text,)),
         an_exchange(pen),
         DebateImported(
             debate=VersionRange(after=0, until=12),
@@ -62,10 +62,10 @@ def sample_events() -> dict[str, AnyEvent]:
             seal="0f" * 32,
             sealed_by="example.com/jury",
             vouched_by=None,
-            nth=1,
+            number=1,
         ),
-        DebateQuarantined(by="operator", reason="its usage cannot be read", nth=2),
-        DebateReleased(by="operator", nth=2),
+        DebateQuarantined(by="operator", reason="its usage cannot be read", number=2),
+        DebateReleased(by="operator", number=2),
     ]
     return samples | {event.type: event for event in by_hand}
 

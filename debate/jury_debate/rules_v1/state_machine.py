@@ -133,13 +133,13 @@ def _completed(state: DebateState, event: DebateCompleted) -> Changes:
 
 
 def _resumed(state: DebateState, event: CoordinatorResumed) -> Changes:
-    _law(event.nth == state.resumed + 1, "resumption {} follows {}", event.nth, state.resumed)
-    return {"resumed": event.nth}
+    _law(event.number == state.resumed + 1, "resumption {} follows {}", event.number, state.resumed)
+    return {"resumed": event.number}
 
 
 def _erased(state: DebateState, event: TextsErased) -> Changes:
-    _law(event.nth == state.erased + 1, "erasure {} follows {}", event.nth, state.erased)
-    return {"erased": event.nth}
+    _law(event.number == state.erased + 1, "erasure {} follows {}", event.number, state.erased)
+    return {"erased": event.number}
 
 
 def _forked(state: DebateState, event: DebateForked) -> Changes:

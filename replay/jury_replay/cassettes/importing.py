@@ -167,7 +167,7 @@ def _imported(
         seal=None if origin is None else seal_digest(origin),
         sealed_by=None if seal is None else _label(read_checkpoint(seal.note.encode()).origin),
         vouched_by=None if vouched_by is None else _label(vouched_by),
-        nth=len(mine.local.imports) + 1,
+        number=len(mine.local.imports) + 1,
     )
 
 
