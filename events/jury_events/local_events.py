@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 from jury_events.debate_events import EventBody
 from jury_events.value import Label, Value
 
-Imported = Literal["unsealed", "sealed", "vouched"]
+Imported = Literal["unsealed", "sealed", "verified"]
 """The proof of an imported debate's origin: none; a seal by anyone; a seal whose signature was checked with a key that
 the importer trusts."""
 
@@ -31,7 +31,7 @@ class DebateImported(EventBody):
     """Events of this debate were imported from a cassette.
 
     `debate` and `calls` are the ranges in the two streams. `seal` is the SHA-256 in hexadecimal of the stored seal
-    (None: there is none), `sealed_by` the log that this seal names, and `vouched_by` the key that its signature was
+    (None: there is none), `sealed_by` the log that this seal names, and `verified_with` the key that its signature was
     checked with on import.
     """
 
@@ -40,7 +40,7 @@ class DebateImported(EventBody):
     calls: VersionRange
     seal: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
     sealed_by: Label | None
-    vouched_by: Label | None
+    verified_with: Label | None
     number: EventNumber
 
     @property
@@ -49,10 +49,10 @@ class DebateImported(EventBody):
         return f"imported/{self.number}"
 
 
-def import_proof(seal: str | None, vouched_by: str | None) -> Imported:
+def import_proof(seal: str | None, verified_with: str | None) -> Imported:
     """The proof of origin in these two fields of `debate_imported`."""
-    if vouched_by is not None:
-        return "vouched"
+    if verified_with is not None:
+        return "verified"
     return "unsealed" if seal is None else "sealed"
 
 

@@ -59,7 +59,9 @@ def quarantine(store: EventStore, debate_id: str, *, by: str, reason: str, clock
         store,
         debate_id,
         lambda facts: (
-            None if facts.quarantine is not None else DebateQuarantined(by=by, reason=reason, number=facts.quarantines + 1)
+            None
+            if facts.quarantine is not None
+            else DebateQuarantined(by=by, reason=reason, number=facts.quarantines + 1)
         ),
         clock,
     )

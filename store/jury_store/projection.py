@@ -253,7 +253,7 @@ def _resumed(row: Row, _event: StoredEvent, body: Row) -> None:
 
 
 def _imported(row: Row, _event: StoredEvent, body: Row) -> None:
-    how = import_proof(body["seal"], body["vouched_by"])
+    how = import_proof(body["seal"], body["verified_with"])
     if row["imported"] is None:
         row["imported"], row["imported_from"] = how, body["sealed_by"]
     else:

@@ -61,7 +61,7 @@ def sample_events() -> dict[str, AnyEvent]:
             calls=VersionRange(after=2, until=9),
             seal="0f" * 32,
             sealed_by="example.com/jury",
-            vouched_by=None,
+            verified_with=None,
             number=1,
         ),
         DebateQuarantined(by="operator", reason="its usage cannot be read", number=2),

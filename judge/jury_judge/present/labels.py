@@ -44,7 +44,7 @@ class LabelCatalogue:
         "Imported from another store; its seal names the log {log}, whose signature was not checked.",
         "インポートされた議論です。封印はログ{log}を示していますが、署名は確認されていません。",
     )
-    imported_vouched = Translation(
+    imported_verified = Translation(
         "Imported from another store; sealed by the log {log}, whose signature was checked.",
         "インポートされた議論です。ログ{log}の封印があり、署名は確認済みです。",
     )
@@ -457,7 +457,7 @@ class LabelCatalogue:
     # Imported debates in a list
     imported_mark_unsealed = Translation("unsealed", "封印なし")
     imported_mark_sealed = Translation("sealed, not checked", "封印あり（未確認）")
-    imported_mark_vouched = Translation("sealed", "封印あり")
+    imported_mark_verified = Translation("sealed", "封印あり")
 
     # Keys
     key_next = Translation("next statement", "次の発言")

@@ -107,7 +107,7 @@ class DebateSummary(CamelModel):
     """One debate of a list. Costs are in US dollars, null where unknown.
 
     Label, cluster, tags, metadata and agent cost belong to the case. `imported`: it came from another log, which is
-    `importedFrom` where a seal names it; only `vouched` means that the signature was checked. `problem`: why it cannot
+    `importedFrom` where a seal names it; only `verified` means that the signature was checked. `problem`: why it cannot
     be read.
     """
 
