@@ -62,7 +62,7 @@ inherited secret steps
 judge confidence model model_version overall rationale scenarios scores simulated synthetic verdict
 judge fallbacks images model settings
 judge fallbacks model settings
-judgment capped decided_by judge judge_failure mean method quorum quorum_held scenarios score verdict votes
+judgment capped decided_by judge judge_failure mean method quorum quorum_votes scenarios score verdict votes
 judgment_rendered exchanges judgment type
 juror_abstained exchanges juror_id reason refusal stale step type
 juror_abstained exchanges juror_id reason refusal step type

@@ -227,7 +227,7 @@ def _judgment(row: Row, _event: StoredEvent, body: Row) -> None:
     row["final_score"] = judgment["score"]
     row["method"] = judgment["method"]
     row["decided_by"] = judgment["decided_by"]
-    row["quorum_met"] = judgment["quorum_held"] >= judgment["quorum"]
+    row["quorum_met"] = judgment["quorum_votes"] >= judgment["quorum"]
 
 
 def _completed(row: Row, event: StoredEvent, body: Row) -> None:

@@ -145,7 +145,7 @@ def test_the_judgment_lists_every_vote(debate, pick) -> None:
             vote.kind, vote.position, vote.score, vote.round, vote.stale
         )  # fmt: skip
     own = sum(vote.kind in {"own", "stale"} for vote in judgment.votes)
-    assert own == judgment.quorum_held
+    assert own == judgment.quorum_votes
 
 
 @given(debates(), picks)
@@ -203,7 +203,7 @@ def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) ->
         {"verdict": Verdict.SAFE_PASS},
         {"score": 1},
         {"capped": True},
-        {"quorum_held": 0},
+        {"quorum_votes": 0},
         {"judge": None},
         {"judge_failure": FailureReason.TIMEOUT},
         {"votes": ()},

@@ -181,7 +181,7 @@ class DebateScript:
             mean=20.0,
             votes=(vote,),
             quorum=1,
-            quorum_held=1,
+            quorum_votes=1,
             capped=False,
         )
         return self._new(JudgmentRendered(judgment=judgment, exchanges=()))

@@ -153,7 +153,7 @@ class HandBuilt:
                         _vote(2, "synthetic", REVIEW, 50.0, 0, stale=True),
                     ),
                     quorum=2,
-                    quorum_held=2,
+                    quorum_votes=2,
                     capped=False,
                     judge=judge,
                 ),

@@ -276,7 +276,7 @@ def _judgment(rendered: JudgmentRendered | None, texts: Texts) -> dict[str, Any]
         "mean": judgment.mean,
         "rationale": text_in(texts, judgment.judge.rationale) if judgment.judge else None,
         "quorum": judgment.quorum,
-        "quorum_held": judgment.quorum_held,
+        "quorum_votes": judgment.quorum_votes,
         "quorum_met": judgment.quorum_met,
         "capped": judgment.capped,
         "votes": [vote.model_dump(mode="json") for vote in judgment.votes],

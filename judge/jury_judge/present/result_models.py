@@ -260,7 +260,7 @@ class FinalJudgment:
     mean: float
     votes: list[JurorVote] = field(default_factory=list)
     quorum: int = 1
-    quorum_held: int = 0
+    quorum_votes: int = 0
     quorum_met: bool = False
     capped: bool = False
     judge: JurorEvaluation | None = None
