@@ -225,7 +225,7 @@ class DebateProcess:
         juror = self._context.juror(self._job.debate_id, step.juror_id)
         prior = self._prior.pop(step.id, ())
         refs = [ref.part for message in assignment.messages for ref in message.texts]
-        refs += [opinion.shown.part for opinion in assignment.opinions or ()]
+        refs += [opinion.peer_text.part for opinion in assignment.opinions or ()]
         refs += [ref for stored in prior for ref in _refs(stored)]
         case = self._debate.state.debate.case if assignment.tools else None
         refs += [] if case is None else [case.part]

@@ -37,7 +37,7 @@ class Opinion(NamedTuple):
     verdict: str
     score: float
     confidence: float
-    shown: PartRef
+    peer_text: PartRef
 
 
 class AnswerSpec(NamedTuple):

@@ -79,12 +79,12 @@ class DebateOpened(EventBody):
 
 
 class JurorEvaluated(EventBody):
-    """Phase 1: a seat evaluated independently. `shown` is the text of it that peers are shown."""
+    """Phase 1: a seat evaluated independently. `peer_text` is its text as its peers are shown it."""
 
     type: Literal["juror_evaluated"] = "juror_evaluated"
     juror_id: JurorId
     evaluation: Evaluation
-    shown: PartRef
+    peer_text: PartRef
     exchanges: Exchanges
 
     @property
@@ -131,13 +131,13 @@ class RoundStarted(EventBody):
 
 
 class StatementMade(EventBody):
-    """Phase 2: a seat spoke. `shown` is the text of it that peers are shown."""
+    """Phase 2: a seat spoke. `peer_text` is its text as its peers are shown it."""
 
     type: Literal["statement_made"] = "statement_made"
     round: Round
     juror_id: JurorId
     statement: Statement
-    shown: PartRef
+    peer_text: PartRef
     exchanges: Exchanges
 
     @property

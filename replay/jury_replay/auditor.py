@@ -66,7 +66,7 @@ judgment capped decided_by judge judge_failure mean method quorum quorum_votes s
 judgment_rendered exchanges judgment type
 juror_abstained exchanges juror_id reason refusal stale step type
 juror_abstained exchanges juror_id reason refusal step type
-juror_evaluated evaluation exchanges juror_id shown type
+juror_evaluated evaluation exchanges juror_id peer_text type
 losses count size what
 panel answers artifacts discussion final language name rubric seats
 pieces name text
@@ -81,7 +81,7 @@ seats fallbacks juror_id model role role_focus role_name settings weight
 settings deadline_seconds max_output_tokens seed temperature timeout_seconds tries
 speakers base kind seed
 statement evaluation order position_changed statement
-statement_made exchanges juror_id round shown statement type
+statement_made exchanges juror_id peer_text round statement type
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
 usage cached_input_tokens input_tokens output_tokens reasoning_tokens

@@ -157,9 +157,9 @@ def test_a_juror_sees_only_the_allowed_evaluations(debate, pick) -> None:
     ballots = {asked.step.juror_id: asked.assignment.spec.ballot for asked in court.asked}
     for event in court.events:
         if event.type == "juror_evaluated":
-            shown[event.shown.part] = (0, event.juror_id)
+            shown[event.peer_text.part] = (0, event.juror_id)
         elif event.type == "statement_made":
-            shown[event.shown.part] = (event.round, event.juror_id)
+            shown[event.peer_text.part] = (event.round, event.juror_id)
     order = {event.round: event.speaker_order for event in court.events if event.type == "round_started"}
     assert len(set(ballots.values())) == len(ballots)
     for asked in court.asked:

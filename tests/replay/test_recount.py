@@ -84,7 +84,9 @@ THREE_ROUNDS = {"discussion": {"max_rounds": 3, "threshold": 1.0}, **MAJORITY}
 
 def ten_lines(bodies: list[dict[str, Any]], threshold: float, max_rounds: int) -> tuple[str, int, int]:
     seats = len(bodies[0]["panel"]["seats"])
-    said = [(b.get("round", 0), b["juror_id"], (b.get("statement") or b)["evaluation"]) for b in bodies if "shown" in b]
+    said = [
+        (b.get("round", 0), b["juror_id"], (b.get("statement") or b)["evaluation"]) for b in bodies if "peer_text" in b
+    ]
     for last in range(max_rounds + 1):
         counts = Counter(one["verdict"] for number, _, one in said if number == last)
         agreed = max(counts.values(), default=0) / seats

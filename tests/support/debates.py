@@ -144,8 +144,10 @@ class DebateScript:
             rationale=self.pen.make(rationale),
             model=MODEL,
         )
-        shown = self.pen.make(f"shown: {rationale}")
-        return self._new(JurorEvaluated(juror_id=JUROR, evaluation=evaluation, shown=shown, exchanges=exchanges))
+        peer_text = self.pen.make(f"shown: {rationale}")
+        return self._new(
+            JurorEvaluated(juror_id=JUROR, evaluation=evaluation, peer_text=peer_text, exchanges=exchanges)
+        )
 
     def checked(self, round_: int = 0, *, over: bool = True) -> NewEvent:
         check = ConsensusCheck(

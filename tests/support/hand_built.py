@@ -201,14 +201,14 @@ class HandBuilt:
 
     def _evaluated(self, juror_id: str, evaluation: Evaluation) -> None:
         self.events.append(
-            JurorEvaluated(juror_id=juror_id, evaluation=evaluation, shown=self.text("shown"), exchanges=())
+            JurorEvaluated(juror_id=juror_id, evaluation=evaluation, peer_text=self.text("shown"), exchanges=())
         )
 
     def _said(self, number: int, order: int, text: str, evaluation: Evaluation, *, changed: bool = False) -> None:
         statement = Statement(order=order, statement=self.text(text), evaluation=evaluation, position_changed=changed)
         self.events.append(
             StatementMade(
-                round=number, juror_id=SEATS[order], statement=statement, shown=self.text("shown"), exchanges=()
+                round=number, juror_id=SEATS[order], statement=statement, peer_text=self.text("shown"), exchanges=()
             )
         )
 

@@ -68,7 +68,7 @@ def _took_turn(
 
 
 def _evaluated(state: DebateState, event: JurorEvaluated) -> Changes:
-    return _took_turn(state, event.juror_id, SeatEvaluation(0, event.juror_id, event.evaluation, event.shown))
+    return _took_turn(state, event.juror_id, SeatEvaluation(0, event.juror_id, event.evaluation, event.peer_text))
 
 
 def _spoke(state: DebateState, event: StatementMade) -> Changes:
@@ -76,7 +76,7 @@ def _spoke(state: DebateState, event: StatementMade) -> Changes:
     _law(event.statement.order == len(state.done), "statement order {}, not {}", event.statement.order, len(state.done))
     expected = discussion.position_changed(state, event.juror_id, event.statement.position)
     _law(event.statement.position_changed == expected, "position_changed of {} must be {}", event.juror_id, expected)
-    entry = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.shown)
+    entry = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.peer_text)
     return _took_turn(state, event.juror_id, entry, changed=event.statement.position_changed)
 
 

@@ -1,7 +1,7 @@
 """Evaluations that a caller supplies in place of model calls.
 
 The runtime processes and records them like a model's answers, as exchanges that no model answered (`simulated`, with
-the model version `given`). So such a debate is run, verified and replayed by the same rules as any other.
+the model version `supplied`). So such a debate is run, verified and replayed by the same rules as any other.
 """
 
 import json
