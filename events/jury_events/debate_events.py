@@ -253,7 +253,7 @@ class DebateForked(EventBody):
     """This debate is a fork of `origin` after its event `version`; answers up to there are reused.
 
     `steps` are those whose answers are reused: their exchanges are copies of the origin's. Their ballots and datamarks
-    derive from the origin's `secret`; those of `inherited` steps, where the origin is a fork itself, from the secret of
+    derive from the origin's `secret`; those of `inherited_steps` steps, where the origin is a fork itself, from the secret of
     the debate that made the calls.
     """
 
@@ -264,7 +264,7 @@ class DebateForked(EventBody):
     version: Annotated[int, Field(ge=1)]
     secret: PartRef
     steps: tuple[StepId, ...]
-    inherited: tuple[InheritedSteps, ...] = ()
+    inherited_steps: tuple[InheritedSteps, ...] = ()
 
     @property
     def event_id(self) -> str:
@@ -275,7 +275,7 @@ class DebateForked(EventBody):
         """The secret of a step's ballot, None unless its answers are reused."""
         if step not in self.steps:
             return None
-        return next((one.secret for one in self.inherited if step in one.steps), self.secret)
+        return next((one.secret for one in self.inherited_steps if step in one.steps), self.secret)
 
 
 class TextsErased(EventBody):

@@ -25,7 +25,7 @@ def _juror_abstained_2(body: dict[str, Any]) -> dict[str, Any]:
 
 def _debate_forked_2(body: dict[str, Any]) -> dict[str, Any]:
     """Schema 1 did not name the reused steps; no version wrote it."""
-    return _with(body, steps=[], inherited=[])
+    return _with(body, steps=[], inherited_steps=[])
 
 
 def _debate_opened_2(body: dict[str, Any]) -> dict[str, Any]:

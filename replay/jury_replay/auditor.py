@@ -47,7 +47,7 @@ coordinator_resumed cause epoch number repeated_steps type
 debate_cancelled by reason type
 debate_completed early_termination end_reason final_score final_verdict total_rounds type
 debate_failed detail reason type
-debate_forked inherited origin secret steps type version
+debate_forked inherited_steps origin secret steps type version
 debate_forked origin secret type version
 debate_opened agent_card_records agent_cost case case_id cluster debate_id images label losses metadata panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id tags type
 debate_opened agent_card_records case case_id debate_id label panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id type
@@ -58,7 +58,7 @@ evaluation confidence model model_version overall rationale scenarios scores sim
 exchange_recorded answer attempt cost error finish_reason juror_id latency_ms model model_version outcome request request_id response sent settings simulated step tool_calls tools turn type usage waited_ms
 final bands judge method quorum
 images content media_type
-inherited secret steps
+inherited_steps secret steps
 judge confidence model model_version overall rationale scenarios scores simulated synthetic verdict
 judge fallbacks images model settings
 judge fallbacks model settings

@@ -91,16 +91,16 @@ def test_a_fork_of_schema_1_names_no_reused_steps() -> None:
     event = decode(stored("debate_forked", golden, schema=1, event_id="forked"))
 
     assert isinstance(event, DebateForked)
-    assert (event.origin, event.version, event.steps, event.inherited) == ("r1~refund", 12, (), ())
+    assert (event.origin, event.version, event.steps, event.inherited_steps) == ("r1~refund", 12, (), ())
 
 
 def test_a_fork_names_the_secret_of_each_reused_step() -> None:
     event = SAMPLES["debate_forked"]
 
     assert isinstance(event, DebateForked)
-    (inherited,) = event.inherited
+    (inherited_steps,) = event.inherited_steps
     steps = ("initial/gpt", "initial/a%2Fb", "round-1/gpt", "round-1/a%2Fb")
-    assert [inherited.secret, event.secret, event.secret, None] == [event.secret_of(step) for step in steps]
+    assert [inherited_steps.secret, event.secret, event.secret, None] == [event.secret_of(step) for step in steps]
 
 
 def test_every_older_schema_has_an_upcaster() -> None:

@@ -233,7 +233,7 @@ async def test_a_branch_of_a_branch_knows_whose_ballots_its_answers_carry(store:
         assert verdict(store, "d0") == verdict(store, branch.debate_id), at
     forked = decode(store.read_stream(debate_stream(branch.debate_id))[1])
     assert isinstance(forked, DebateForked)
-    (inherited,) = forked.inherited
+    (inherited,) = forked.inherited_steps
     assert inherited.steps == first.steps
     assert set(forked.steps) > set(first.steps)
     assert verify(store).ok

@@ -52,7 +52,7 @@ def sample_events() -> dict[str, AnyEvent]:
             version=12,
             secret=text,
             steps=("initial/gpt", "initial/a%2Fb", "round-1/gpt"),
-            inherited=(InheritedSteps(secret=pen.make("older"), steps=("initial/gpt",)),),
+            inherited_steps=(InheritedSteps(secret=pen.make("older"), steps=("initial/gpt",)),),
         ),
         TextsErased(by="privacy office", reason="request 17", scope="debate", number=1, parts=(text,)),
         an_exchange(pen),
