@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from jury_events.case import Loss, MetadataValue
+from jury_events.case import MetadataValue, Omission
 from jury_events.consensus import ConsensusCheck
 from jury_events.evaluation import Evaluation, Statement
 from jury_events.ids import Step
@@ -43,7 +43,7 @@ class DebateOpened(EventBody):
 
     `case` is the case as canonical JSON, `secret` the random secret that ballots and the datamark derive from, `pieces`
     the texts that prompts are composed of, `images` the case's pictures. `rules` and `prompts` are the versions in use.
-    `losses` counts the items of the case that no juror is shown; `label`, `metadata`, `tags`, `cluster` and
+    `omissions` counts the items of the case that no juror is shown; `label`, `metadata`, `tags`, `cluster` and
     `agent_cost` are those of the case.
     """
 
@@ -66,7 +66,7 @@ class DebateOpened(EventBody):
     simulated: bool
     security_gate_records: Annotated[int, Field(ge=0)]
     agent_card_records: Annotated[int, Field(ge=0)]
-    losses: tuple[Loss, ...]
+    omissions: tuple[Omission, ...]
     case: PartRef
     images: tuple[ImageRef, ...]
     secret: PartRef
@@ -253,7 +253,7 @@ class DebateForked(EventBody):
     """This debate is a fork of `origin` after its event `version`; answers up to there are reused.
 
     `steps` are those whose answers are reused: their exchanges are copies of the origin's. Their ballots and datamarks
-    derive from the origin's `secret`; those of `inherited_steps` steps, where the origin is a fork itself, from the secret of
+    derive from the origin's `secret`; those of `inherited_steps`, where the origin is a fork itself, from the secret of
     the debate that made the calls.
     """
 

@@ -49,7 +49,7 @@ debate_completed early_termination end_reason final_score final_verdict total_ro
 debate_failed detail reason type
 debate_forked inherited_steps origin secret steps type version
 debate_forked origin secret type version
-debate_opened agent_card_records agent_cost case case_id cluster debate_id images label losses metadata panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id tags type
+debate_opened agent_card_records agent_cost case case_id cluster debate_id images label metadata omissions panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id tags type
 debate_opened agent_card_records case case_id debate_id label panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id type
 dimensions dimension points
 dimensions maximum name
@@ -67,7 +67,7 @@ judgment_rendered exchanges judgment type
 juror_abstained exchanges juror_id reason refusal stale step type
 juror_abstained exchanges juror_id reason refusal step type
 juror_evaluated evaluation exchanges juror_id peer_text type
-losses count size what
+omissions count size what
 panel answers artifacts discussion final language name rubric seats
 pieces name text
 request call_id images parts role

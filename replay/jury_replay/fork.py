@@ -152,7 +152,9 @@ def _forked(origin: ForkOrigin, version: int, steps: tuple[str, ...], pen: PartB
         version=version,
         secret=pen.make(own),
         steps=steps,
-        inherited_steps=tuple(InheritedSteps(secret=pen.make(secret), steps=tuple(its)) for secret, its in older.items()),
+        inherited_steps=tuple(
+            InheritedSteps(secret=pen.make(secret), steps=tuple(its)) for secret, its in older.items()
+        ),
     )
 
 

@@ -179,7 +179,7 @@ def _opened(event: StoredEvent) -> Row:
         "metadata": body.get("metadata", {}),
         "agent_cost": body.get("agent_cost"),
         "models": _models(body["panel"]),
-        "not_shown": sum(loss["count"] for loss in body.get("losses", ())),
+        "not_shown": sum(omission["count"] for omission in body.get("omissions", ())),
         "case_part": decode_digest(body["case"]["part"]),
     }
 

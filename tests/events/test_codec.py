@@ -72,7 +72,7 @@ def test_an_opening_of_schema_1_has_no_pictures_and_of_its_case_only_the_label()
     event = decode(stored("debate_opened", golden, schema=1, event_id="opened"))
 
     assert isinstance(event, DebateOpened)
-    assert ((), (), {}, ()) == (event.images, event.losses, event.metadata, event.tags)
+    assert ((), (), {}, ()) == (event.images, event.omissions, event.metadata, event.tags)
     assert {False} == {place.images for place in event.panel.places}
 
 
@@ -98,9 +98,9 @@ def test_a_fork_names_the_secret_of_each_reused_step() -> None:
     event = SAMPLES["debate_forked"]
 
     assert isinstance(event, DebateForked)
-    (inherited_steps,) = event.inherited_steps
+    (inherited,) = event.inherited_steps
     steps = ("initial/gpt", "initial/a%2Fb", "round-1/gpt", "round-1/a%2Fb")
-    assert [inherited_steps.secret, event.secret, event.secret, None] == [event.secret_of(step) for step in steps]
+    assert [inherited.secret, event.secret, event.secret, None] == [event.secret_of(step) for step in steps]
 
 
 def test_every_older_schema_has_an_upcaster() -> None:

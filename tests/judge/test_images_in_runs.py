@@ -26,7 +26,7 @@ from support.runtime_harness import KeptStore, Run, a_resolved, completed
 
 ON = date(2026, 11, 21)
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
-LATER_FIELDS = ("metadata", "tags", "cluster", "agent_cost", "losses", "images")
+LATER_FIELDS = ("metadata", "tags", "cluster", "agent_cost", "omissions", "images")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from jury_events.case import Loss
+from jury_events.case import Omission
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_judge.errors import JudgeError
 from jury_judge.present.answered_by import answers
@@ -231,14 +231,14 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "metadata": {},
         "cluster": None,
         "agent_cost": None,
-        "losses": [],
+        "omissions": [],
     }
 
 
 def test_line_and_result_tell_what_is_known_of_the_case():
-    losses = (Loss(what="audio/wav", count=1), Loss(what="image/png", count=2, size=96_000))
+    omissions = (Omission(what="audio/wav", count=1), Omission(what="image/png", count=2, size=96_000))
     fields = {"tags": ("a", "b"), "metadata": {"level": 3, "known": True}, "cluster": "c", "agent_cost": 0.25}
-    debate = whole().opened_as(losses=losses, **fields)
+    debate = whole().opened_as(omissions=omissions, **fields)
 
     line = result_line(debate.opened, answers(debate.events), None, None)
     result = collaborative_result(debate.events, debate.texts)
@@ -249,7 +249,7 @@ def test_line_and_result_tell_what_is_known_of_the_case():
         "metadata": {"level": 3, "known": True},
         "cluster": "c",
         "agent_cost": 0.25,
-        "losses": [
+        "omissions": [
             {"what": "audio/wav", "count": 1, "size": None},
             {"what": "image/png", "count": 2, "size": 96_000},
         ],

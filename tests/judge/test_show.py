@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from jury_events.case import Loss
+from jury_events.case import Omission
 from jury_events.debate_events import DebateCancelled, DebateFailed
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
@@ -102,10 +102,10 @@ def test_a_japanese_panel_has_japanese_headings(heading):
     ],
 )
 def test_what_is_known_of_the_case_and_what_no_juror_was_shown_is_said(language, expected):
-    losses = (Loss(what="image/png", count=2, size=96_000), Loss(what="audio/wav", count=1))
+    omissions = (Omission(what="image/png", count=2, size=96_000), Omission(what="audio/wav", count=1))
     metadata = {"level": 3, "known": True, "source": "a"}
     debate = HandBuilt(language=language).opened_as(
-        tags=("refund", "card"), cluster="支払い", metadata=metadata, agent_cost=0.25, losses=losses
+        tags=("refund", "card"), cluster="支払い", metadata=metadata, agent_cost=0.25, omissions=omissions
     )
 
     lines = shown(debate).splitlines()

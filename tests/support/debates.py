@@ -100,7 +100,7 @@ class DebateScript:
             "simulated": True,
             "security_gate_records": 0,
             "agent_card_records": 0,
-            "losses": (),
+            "omissions": (),
             "case": self.pen.make(case),
             "images": (),
             "secret": self.pen.make(b"\x00secret\xff"),

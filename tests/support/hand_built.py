@@ -61,7 +61,7 @@ class HandBuilt:
             simulated=True,
             security_gate_records=10,
             agent_card_records=6,
-            losses=(),
+            omissions=(),
             case=self.text(case or _case(prompt).to_part().decode()),
             images=(),
             secret=self.text("secret"),

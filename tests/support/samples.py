@@ -37,7 +37,7 @@ def sample_events() -> dict[str, AnyEvent]:
         cluster="refund-17",
         agent_cost=0.0125,
     )
-    court = DebateHarness(sighted, by_round(table, Says("needs_review", 44.0)), case=_with_a_loss(case)).hold()
+    court = DebateHarness(sighted, by_round(table, Says("needs_review", 44.0)), case=_with_an_omission(case)).hold()
     samples: dict[str, AnyEvent] = {}
     for event in court.events:
         samples.setdefault(event.type, event)
@@ -70,7 +70,7 @@ def sample_events() -> dict[str, AnyEvent]:
     return samples | {event.type: event for event in by_hand}
 
 
-def _with_a_loss(case: Case) -> Case:
+def _with_an_omission(case: Case) -> Case:
     first, *others = case.scenarios
     lost = Transcript(items=(NotShown(origin="user", what="audio/wav", size=48_000, place="messages.0.content.1"),))
     execution = first.execution.changed(transcript=lost)

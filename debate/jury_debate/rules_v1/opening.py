@@ -49,7 +49,7 @@ def open_debate(
         simulated=all(model.startswith("simulated/") for model in panel.models),
         security_gate_records=len(case.security_gate_records),
         agent_card_records=len(case.agent_card_records),
-        losses=case.losses(images_seen=any(place.images for place in panel.places)),
+        omissions=case.omissions(images_seen=any(place.images for place in panel.places)),
         case=parts.make(case.to_part()),
         images=tuple(
             ImageRef(media_type=image.media_type, content=parts.make(image.content))

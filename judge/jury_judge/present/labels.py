@@ -64,8 +64,8 @@ class LabelCatalogue:
         "{gate} security-gate and {card} agent-card records", "Security Gate記録 {gate}件、Agent Card記録 {card}件"
     )
     not_shown = Translation("not shown to jurors", "陪審員に示されていないもの")
-    loss = Translation("{count} {what}", "{what} {count}件")
-    loss_sized = Translation("{count} {what} ({size})", "{what} {count}件（{size}）")
+    omission = Translation("{count} {what}", "{what} {count}件")
+    omission_sized = Translation("{count} {what} ({size})", "{what} {count}件（{size}）")
     tags = Translation("Tags", "タグ")
     cluster = Translation("Cluster", "クラスタ")
     metadata = Translation("Metadata", "メタデータ")

@@ -18,7 +18,7 @@ from jury_events.verdict import Verdict
 from jury_judge.cli.views.calls import add_calls
 from jury_judge.cli.views.verdicts import VERDICTS
 from jury_judge.present.answered_by import answers, is_simulated, is_stand_in, other_model
-from jury_judge.present.case_facts import case_facts, losses_line
+from jury_judge.present.case_facts import case_facts, omissions_line
 from jury_judge.present.case_view import add_case, pictures_sent
 from jury_judge.present.consensus_line import reached_line
 from jury_judge.present.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
@@ -126,8 +126,8 @@ class _DebateView:
         gate, card = opened.security_gate_records, opened.agent_card_records
         if gate or card:
             page.line(TextSpan(self._words.records.format(gate=gate, card=card), "dim"))
-        if (losses := losses_line(opened, self._words)) is not None:
-            page.line(TextSpan(losses, "yellow"))
+        if (omissions := omissions_line(opened, self._words)) is not None:
+            page.line(TextSpan(omissions, "yellow"))
 
     def _phase_1(self) -> None:
         self._page.heading(self._words.phase_1)

@@ -327,7 +327,7 @@ class DebateResult(CamelModel):
     metadata: Metadata
     cluster: str | None
     agent_cost: Annotated[float | None, Field(description="Cost of the judged agent in US dollars.")]
-    losses: Annotated[list[OmittedContent], Field(description="Parts of the case that no juror was shown, by kind.")]
+    omissions: Annotated[list[OmittedContent], Field(description="Parts of the case that no juror was shown, by kind.")]
     status: Status
     phase1_evaluations: list[JsonObject]
     phase1_consensus: Consensus | None
