@@ -73,7 +73,7 @@ def test_an_opening_of_schema_1_has_no_pictures_and_of_its_case_only_the_label()
 
     assert isinstance(event, DebateOpened)
     assert ((), (), {}, ()) == (event.images, event.omissions, event.metadata, event.tags)
-    assert {False} == {place.images for place in event.panel.places}
+    assert {False} == {place.images for place in event.panel.seats_and_judge}
 
 
 def test_an_exchange_of_schema_1_sent_no_pictures() -> None:

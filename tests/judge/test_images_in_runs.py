@@ -49,7 +49,7 @@ def test_a_panel_with_a_custom_server_sends_it_no_pictures_by_default(
 
 def test_every_model_of_the_bundled_panels_gets_pictures() -> None:
     for name in ("documents", "current"):
-        assert {True} == {place.images for place in load_panel(name, {}).panel.places}
+        assert {True} == {place.images for place in load_panel(name, {}).panel.seats_and_judge}
 
 
 def a_seat(*, images: bool, model: str = "openai/gpt-x") -> ResolvedPanel:

@@ -72,7 +72,7 @@ def sample_events() -> dict[str, AnyEvent]:
 
 def _with_an_omission(case: Case) -> Case:
     first, *others = case.scenarios
-    lost = Transcript(items=(NotShown(origin="user", what="audio/wav", size=48_000, place="messages.0.content.1"),))
+    lost = Transcript(items=(NotShown(origin="user", what="audio/wav", size=48_000, location="messages.0.content.1"),))
     execution = first.execution.changed(transcript=lost)
     return case.changed(scenarios=(first.changed(execution=execution), *others))
 

@@ -49,11 +49,11 @@ def open_debate(
         simulated=all(model.startswith("simulated/") for model in panel.models),
         security_gate_records=len(case.security_gate_records),
         agent_card_records=len(case.agent_card_records),
-        omissions=case.omissions(images_seen=any(place.images for place in panel.places)),
+        omissions=case.omissions(images_seen=any(place.images for place in panel.seats_and_judge)),
         case=parts.make(case.to_part()),
         images=tuple(
             ImageRef(media_type=image.media_type, content=parts.make(image.content))
-            for image in (case.images if any(place.images for place in panel.places) else ())
+            for image in (case.images if any(place.images for place in panel.seats_and_judge) else ())
         ),
         secret=parts.make(secret),
         pieces=tuple(
@@ -80,7 +80,7 @@ def _pieces(
     seats = len(panel.seats)
     several = scenario_numbers(case.scenario_ids)
     pieces = {"case": _case_piece(case, panel, prompts, marker) + "\n\n"}
-    if case.images and any(place.images for place in panel.places):
+    if case.images and any(place.images for place in panel.seats_and_judge):
         pieces[CASE_WITH_IMAGES] = _case_piece(case, panel, prompts, marker, images=True) + "\n\n"
     for index, seat in enumerate(panel.seats):
         role = prompts.role(seat.role)

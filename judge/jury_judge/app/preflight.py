@@ -161,7 +161,7 @@ def preflighted(
 
 def sees_images(panel: Panel) -> bool:
     """Whether a juror or the final judge is sent pictures."""
-    return any(place.images for place in panel.places)
+    return any(place.images for place in panel.seats_and_judge)
 
 
 def omission_report(panel: Panel) -> OmissionReport:
