@@ -47,8 +47,8 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     `final_verdict`, `final_score`, `early_termination` and `end_reason`; `total_rounds` counts the completed rounds.
     `simulated`: the panel or an evaluation is simulated; `model_mismatches` where another model
     answered than was asked; `forked_from` the origin of a branch and the last event that it keeps of it, else null.
-    `label`, `tags`, `metadata`, `cluster` and `agent_cost` are those of the case; `omissions` its parts that no juror was
-    shown: `what`, `count`, and `size` in bytes, null where it is not known.
+    `label`, `tags`, `metadata`, `cluster` and `agent_cost` are those of the case; `omissions` its parts that no juror
+    was shown: `what`, `count`, and `size` in bytes, null where it is not known.
     A statement's `position_changed` is as recorded; its `change` says whose it is: `own`, `synthetic` (only what stands
     in for an answer that a provider's filter blocked differs), or null. `position_changes` counts both.
     `scenario_results` has a row each scenario once there is a judgment: the only one's is that of the case.
