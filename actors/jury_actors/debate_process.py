@@ -9,7 +9,7 @@ from typing import NoReturn, Protocol
 
 from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Effects
-from jury_actors.errors import Halted, HeldElsewhere, OtherPanel, Released, TextMissing
+from jury_actors.errors import Halted, NotResumable, OtherPanel, Released, TextMissing
 from jury_actors.juror_client import JurorClient
 from jury_actors.messages import Finished, Job, StepRequest, StepResult
 from jury_debate.debate import Debate
@@ -110,8 +110,8 @@ class DebateProcess:
             run_id=job.context.run_id,
             secret=secret,
             parts=self._pen,
-            charges=resolved.charges,
-            judge_charge=resolved.judge_charge,
+            role_prompts=resolved.role_prompts,
+            judge_prompt=resolved.judge_prompt,
             submission_id=job.submission_id,
         )
         appended = await self._append([opened], expected=0)
@@ -147,17 +147,17 @@ class DebateProcess:
         """An imported cassette must not decide the results of a run.
 
         Raises:
-            HeldElsewhere: the debate was imported, or is in quarantine.
+            NotResumable: the debate was imported, or is in quarantine.
         """
         facts = known.local
         debate = self._job.debate_id
         if facts.quarantine is not None:
-            raise HeldElsewhere(
+            raise NotResumable(
                 f"debate {debate} is in quarantine ({facts.quarantine.reason}): take it back with: "
                 f"jury db release {debate}; or judge the case under another run id"
             )
         if facts.imports and not self._job.adopted:
-            raise HeldElsewhere(
+            raise NotResumable(
                 f"debate {debate} came in a cassette and was not held here, so it does not go on as this run's own; "
                 "give the run another id"
             )
@@ -190,8 +190,8 @@ class DebateProcess:
         event = CoordinatorResumed(
             epoch=self._context.epoch,
             cause="juror" if cause == "juror" else "coordinator",
-            nth=self._debate.state.resumed + 1,
-            asked_again=tuple(steps),
+            number=self._debate.state.resumed + 1,
+            repeated_steps=tuple(steps),
         )
         version = self._debate.state.version
         self._debate.fold([event])
@@ -225,7 +225,7 @@ class DebateProcess:
         juror = self._context.juror(self._job.debate_id, step.juror_id)
         prior = self._prior.pop(step.id, ())
         refs = [ref.part for message in assignment.messages for ref in message.texts]
-        refs += [opinion.shown.part for opinion in assignment.opinions or ()]
+        refs += [opinion.peer_text.part for opinion in assignment.opinions or ()]
         refs += [ref for stored in prior for ref in _refs(stored)]
         case = self._debate.state.debate.case if assignment.tools else None
         refs += [] if case is None else [case.part]

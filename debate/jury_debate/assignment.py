@@ -8,6 +8,10 @@ from jury_events.parts import ImageRef, PartRef
 from jury_events.rubric import Rubric
 
 CASE_WITH_IMAGES = "case/images"
+ROLE_PROMPT = "role_prompt/"
+"""Prefix of the pieces with the panel's custom prompts; the juror id follows."""
+
+JUDGE_ROLE_PROMPT = ROLE_PROMPT + "final"
 """The prompt piece that is sent together with the case's pictures."""
 
 
@@ -33,7 +37,7 @@ class Opinion(NamedTuple):
     verdict: str
     score: float
     confidence: float
-    shown: PartRef
+    peer_text: PartRef
 
 
 class AnswerSpec(NamedTuple):

@@ -139,11 +139,11 @@ class PanelSpec(Spec):
 
 
 class ResolvedPanel(NamedTuple):
-    """A panel and its custom prompts, which are free text: `charges` by juror id, and the final judge's."""
+    """A panel and its custom prompts, which are free text: `role_prompts` by juror id, and the final judge's."""
 
     panel: Panel
-    charges: dict[str, str]
-    judge_charge: str | None
+    role_prompts: dict[str, str]
+    judge_prompt: str | None
 
 
 def read_spec(data: Any) -> PanelSpec:
@@ -193,8 +193,8 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = ()) -> ResolvedPanel
         )
     except ValidationError as error:
         raise PanelError(first_problem(error)) from error
-    charges = {juror: seat.prompt for juror, seat in zip(ids, seats, strict=True) if seat.prompt}
-    return ResolvedPanel(panel, charges, spec.final.judge.prompt if spec.final.judge else None)
+    role_prompts = {juror: seat.prompt for juror, seat in zip(ids, seats, strict=True) if seat.prompt}
+    return ResolvedPanel(panel, role_prompts, spec.final.judge.prompt if spec.final.judge else None)
 
 
 def full_model_name(name: str) -> str:

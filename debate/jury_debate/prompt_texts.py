@@ -9,19 +9,19 @@ from jury_events.value import Value
 
 
 class RoleText(Value):
-    """A role: its name, its field, and its charge (the instructions of the role)."""
+    """A role: its name, its field and its instructions."""
 
     role: str
     focus: str
-    charge: str
+    role_prompt: str
 
 
 class SeatTexts(Value):
     """Seats in general."""
 
     role_name: str
-    default_charge: str
-    judge_charge: str
+    default_role_prompt: str
+    judge_role_prompt: str
 
 
 class SystemTexts(Value):
@@ -149,9 +149,11 @@ _BLOCK = frozenset({"letter", "verdict", "score", "confidence"})
 
 PLACEHOLDERS: dict[str, frozenset[str]] = {
     "seats.role_name": frozenset({"letter", "role", "model"}),
-    "seats.default_charge": frozenset({"focus"}),
-    "system.juror": frozenset({"letter", "seats", "role", "focus", "charge", "marker", "standards", "answer_format"}),
-    "system.final_judge": frozenset({"seats", "charge", "marker", "standards", "answer_format"}),
+    "seats.default_role_prompt": frozenset({"focus"}),
+    "system.juror": frozenset(
+        {"letter", "seats", "role", "focus", "role_prompt", "marker", "standards", "answer_format"}
+    ),
+    "system.final_judge": frozenset({"seats", "role_prompt", "marker", "standards", "answer_format"}),
     "system.standards": frozenset({"dimensions"}),
     "system.dimension": frozenset({"name", "maximum", "meaning"}),
     "system.answer_format": frozenset({"ballot", "example", "scenario_rule"}),

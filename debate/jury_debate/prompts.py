@@ -67,15 +67,15 @@ class Prompts(NamedTuple):
         """The name of a seat for people: "陪審員A（ポリシー遵守性：gpt-4o）"."""
         return fill(self.texts.seats.role_name, letter=letter, role=role, model=model)
 
-    def charge(self, role: str, focus: str) -> str:
+    def role_prompt(self, role: str, focus: str) -> str:
         """The instructions of a role; a custom role gets a general text about `focus`."""
         known = self.role(role)
-        return known.charge if known else fill(self.texts.seats.default_charge, focus=focus)
+        return known.role_prompt if known else fill(self.texts.seats.default_role_prompt, focus=focus)
 
     @property
-    def judge_charge(self) -> str:
+    def judge_role_prompt(self) -> str:
         """The instructions of the final judge, unless the panel has custom ones."""
-        return self.texts.seats.judge_charge
+        return self.texts.seats.judge_role_prompt
 
     def system_juror(
         self,
@@ -84,7 +84,7 @@ class Prompts(NamedTuple):
         seats: int,
         role: str,
         focus: str,
-        charge: str,
+        role_prompt: str,
         rubric: Rubric,
         ballot: str,
         marker: str,
@@ -97,20 +97,20 @@ class Prompts(NamedTuple):
             seats=seats,
             role=role,
             focus=focus,
-            charge=charge,
+            role_prompt=role_prompt,
             marker=marker,
             standards=_standards(self.version, self.language, rubric),
             answer_format=self._answer_format(rubric, ballot, scenarios),
         )
 
     def system_final_judge(
-        self, *, seats: int, charge: str, rubric: Rubric, ballot: str, marker: str, scenarios: tuple[str, ...] = ()
+        self, *, seats: int, role_prompt: str, rubric: Rubric, ballot: str, marker: str, scenarios: tuple[str, ...] = ()
     ) -> str:
         """The final judge's system turn."""
         return fill(
             self.texts.system.final_judge,
             seats=seats,
-            charge=charge,
+            role_prompt=role_prompt,
             marker=marker,
             standards=_standards(self.version, self.language, rubric),
             answer_format=self._answer_format(rubric, ballot, scenarios),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jury_debate.assignment import JUDGE_ROLE_PROMPT, ROLE_PROMPT
 from jury_debate.image_models import reads_images
 from jury_debate.panel_spec import (
     ROLE_KEYS,
@@ -19,8 +20,6 @@ from jury_events.debate_events import DebateOpened
 from jury_events.panel import FinalJudge, FinalRules, Seat
 from jury_events.rubric import RUBRICS, Rubric
 
-_CHARGE = "charge/"
-_JUDGE_CHARGE = "charge/final"
 _IMAGES = ".images"
 
 IMAGES_SINCE = 2
@@ -45,13 +44,17 @@ def recorded_panel(opened: DebateOpened, texts: Mapping[str, bytes]) -> Resolved
         opened: its opening event.
         texts: contents by the 43 characters of their references; a custom prompt that is missing is left out.
     """
-    charges = {
+    role_prompts = {
         piece.name: texts[piece.text.part].decode("utf-8")
         for piece in opened.pieces
-        if piece.name.startswith(_CHARGE) and piece.text.part in texts
+        if piece.name.startswith(ROLE_PROMPT) and piece.text.part in texts
     }
-    seats = {juror: charges[_CHARGE + juror] for juror in opened.panel.juror_ids if _CHARGE + juror in charges}
-    return ResolvedPanel(opened.panel, seats, charges.get(_JUDGE_CHARGE))
+    seats = {
+        juror: role_prompts[ROLE_PROMPT + juror]
+        for juror in opened.panel.juror_ids
+        if ROLE_PROMPT + juror in role_prompts
+    }
+    return ResolvedPanel(opened.panel, seats, role_prompts.get(JUDGE_ROLE_PROMPT))
 
 
 def panel_differences(before: ResolvedPanel, now: ResolvedPanel, *, images: bool = True) -> tuple[PanelDifference, ...]:
@@ -107,10 +110,10 @@ def _has_default_images(place: Seat | FinalJudge) -> bool:
 
 def _fields(resolved: ResolvedPanel) -> Iterator[tuple[str, Any]]:
     yield from _flat("", resolved.panel.model_dump(mode="json"))
-    for juror, text in resolved.charges.items():
-        yield _CHARGE + juror, text
-    if resolved.judge_charge is not None:
-        yield _JUDGE_CHARGE, resolved.judge_charge
+    for juror, text in resolved.role_prompts.items():
+        yield ROLE_PROMPT + juror, text
+    if resolved.judge_prompt is not None:
+        yield JUDGE_ROLE_PROMPT, resolved.judge_prompt
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -132,27 +135,27 @@ def _written(resolved: ResolvedPanel) -> PanelSpec:
         name=panel.name,
         language=panel.language,
         seats=tuple(
-            SeatSpec(**seat.model_dump(exclude={"settings"}), settings=seat.settings, prompt=charge)
+            SeatSpec(**seat.model_dump(exclude={"settings"}), settings=seat.settings, prompt=prompt)
             for seat in panel.seats
-            for charge in [resolved.charges.get(seat.juror_id)]
+            for prompt in [resolved.role_prompts.get(seat.juror_id)]
         ),
         rubric=_rubric(panel.rubric),
         discussion=DiscussionSpec(
             **rules, speakers=SpeakersSpec(kind=speakers.kind, base=speakers.base, seed=speakers.seed)
         ),
-        final=_final(panel.final, resolved.judge_charge),
+        final=_final(panel.final, resolved.judge_prompt),
         answers=panel.answers,
         artifacts=panel.artifacts,
     )
 
 
-def _final(rules: FinalRules, charge: str | None) -> FinalSpec:
+def _final(rules: FinalRules, prompt: str | None) -> FinalSpec:
     written = FinalSpec(method=rules.method, bands=rules.bands, quorum=rules.quorum)
     if rules.judge is None:
         return written
     judge = rules.judge
     spec = JudgeSpec(
-        model=judge.model, prompt=charge, fallbacks=judge.fallbacks, images=judge.images, settings=judge.settings
+        model=judge.model, prompt=prompt, fallbacks=judge.fallbacks, images=judge.images, settings=judge.settings
     )
     return FinalSpec(method=rules.method, bands=rules.bands, quorum=rules.quorum, judge=spec)
 

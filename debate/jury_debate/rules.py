@@ -56,8 +56,8 @@ class Rules(Protocol):
         run_id: str | None,
         secret: bytes,
         parts: PartMaker,
-        charges: Mapping[str, str] | None = None,
-        judge_charge: str | None = None,
+        role_prompts: Mapping[str, str] | None = None,
+        judge_prompt: str | None = None,
         submission_id: str | None = None,
         prompts_version: int = PROMPTS_VERSION,
     ) -> DebateOpened:
@@ -70,8 +70,8 @@ class Rules(Protocol):
             run_id: the run it belongs to, if any.
             secret: `SECRET_BYTES` random bytes.
             parts: makes the references of the texts.
-            charges: custom prompts by juror id, in place of those of the roles.
-            judge_charge: the final judge's custom prompt.
+            role_prompts: custom prompts by juror id, in place of those of the roles.
+            judge_prompt: the final judge's custom prompt.
             submission_id: the caller's name for the debate in live events.
             prompts_version: the latest, unless the debate is a fork of an older one.
         """

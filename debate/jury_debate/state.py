@@ -38,7 +38,7 @@ class SeatEvaluation(NamedTuple):
     round: int
     juror_id: str
     evaluation: Evaluation
-    shown: PartRef
+    peer_text: PartRef
 
 
 class DebateState(NamedTuple):

@@ -136,7 +136,7 @@ class Image(Value):
     content: Annotated[bytes, Field(min_length=1, max_length=MAX_IMAGE_BYTES)]
 
 
-class Loss(Value):
+class Omission(Value):
     """The number of items of one kind (`what`) that no juror is shown; `size` in bytes, None where unknown."""
 
     what: Label
@@ -210,11 +210,11 @@ class Case(Value):
             place = ".".join(map(str, first["loc"]))
             raise EventError(f"the stored text is not a case: {place}: {first['msg']}") from error
 
-    def losses(self, *, images_seen: bool) -> tuple[Loss, ...]:
+    def omissions(self, *, images_seen: bool) -> tuple[Omission, ...]:
         """The items that no juror is shown, counted by kind, in alphabetical order.
 
         Args:
-            images_seen: whether any juror is sent pictures; an attachment without bytes in the case is lost anyway.
+            images_seen: whether any juror is sent pictures; an attachment without bytes in the case is omitted anyway.
         """
         counts: Counter[str] = Counter()
         sizes: Counter[str] = Counter()
@@ -232,7 +232,7 @@ class Case(Value):
             if size is None:
                 unknown.add(what)
         return tuple(
-            Loss(what=what, count=count, size=None if what in unknown else sizes[what])
+            Omission(what=what, count=count, size=None if what in unknown else sizes[what])
             for what, count in sorted(counts.items())
         )
 

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from jury_events.case import Loss, MetadataValue
+from jury_events.case import MetadataValue, Omission
 from jury_events.consensus import ConsensusCheck
 from jury_events.evaluation import Evaluation, Statement
 from jury_events.ids import Step
@@ -43,7 +43,7 @@ class DebateOpened(EventBody):
 
     `case` is the case as canonical JSON, `secret` the random secret that ballots and the datamark derive from, `pieces`
     the texts that prompts are composed of, `images` the case's pictures. `rules` and `prompts` are the versions in use.
-    `losses` counts the items of the case that no juror is shown; `label`, `metadata`, `tags`, `cluster` and
+    `omissions` counts the items of the case that no juror is shown; `label`, `metadata`, `tags`, `cluster` and
     `agent_cost` are those of the case.
     """
 
@@ -66,7 +66,7 @@ class DebateOpened(EventBody):
     simulated: bool
     security_gate_records: Annotated[int, Field(ge=0)]
     agent_card_records: Annotated[int, Field(ge=0)]
-    losses: tuple[Loss, ...]
+    omissions: tuple[Omission, ...]
     case: PartRef
     images: tuple[ImageRef, ...]
     secret: PartRef
@@ -79,12 +79,12 @@ class DebateOpened(EventBody):
 
 
 class JurorEvaluated(EventBody):
-    """Phase 1: a seat evaluated independently. `shown` is the text of it that peers are shown."""
+    """Phase 1: a seat evaluated independently. `peer_text` is its text as its peers are shown it."""
 
     type: Literal["juror_evaluated"] = "juror_evaluated"
     juror_id: JurorId
     evaluation: Evaluation
-    shown: PartRef
+    peer_text: PartRef
     exchanges: Exchanges
 
     @property
@@ -131,13 +131,13 @@ class RoundStarted(EventBody):
 
 
 class StatementMade(EventBody):
-    """Phase 2: a seat spoke. `shown` is the text of it that peers are shown."""
+    """Phase 2: a seat spoke. `peer_text` is its text as its peers are shown it."""
 
     type: Literal["statement_made"] = "statement_made"
     round: Round
     juror_id: JurorId
     statement: Statement
-    shown: PartRef
+    peer_text: PartRef
     exchanges: Exchanges
 
     @property
@@ -227,19 +227,19 @@ class DebateCancelled(EventBody):
 class CoordinatorResumed(EventBody):
     """A coordinator resumed an unfinished debate, or replaced a lost juror.
 
-    `asked_again`: steps whose call may have been in flight, for which a model may therefore be called twice.
+    `repeated_steps`: steps whose call may have been in flight, for which a model may therefore be called twice.
     """
 
     type: Literal["coordinator_resumed"] = "coordinator_resumed"
     epoch: Annotated[int, Field(ge=1)]
     cause: Literal["coordinator", "juror"]
-    nth: Annotated[int, Field(ge=1)]
-    asked_again: tuple[StepId, ...]
+    number: Annotated[int, Field(ge=1)]
+    repeated_steps: tuple[StepId, ...]
 
     @property
     def event_id(self) -> str:
-        """One a resumption: `nth` counts them in the debate."""
-        return f"resumed/{self.nth}"
+        """One a resumption: `number` counts them in the debate."""
+        return f"resumed/{self.number}"
 
 
 class InheritedSteps(Value):
@@ -253,7 +253,7 @@ class DebateForked(EventBody):
     """This debate is a fork of `origin` after its event `version`; answers up to there are reused.
 
     `steps` are those whose answers are reused: their exchanges are copies of the origin's. Their ballots and datamarks
-    derive from the origin's `secret`; those of `inherited` steps, where the origin is a fork itself, from the secret of
+    derive from the origin's `secret`; those of `inherited_steps`, where the origin is a fork itself, from the secret of
     the debate that made the calls.
     """
 
@@ -264,7 +264,7 @@ class DebateForked(EventBody):
     version: Annotated[int, Field(ge=1)]
     secret: PartRef
     steps: tuple[StepId, ...]
-    inherited: tuple[InheritedSteps, ...] = ()
+    inherited_steps: tuple[InheritedSteps, ...] = ()
 
     @property
     def event_id(self) -> str:
@@ -275,7 +275,7 @@ class DebateForked(EventBody):
         """The secret of a step's ballot, None unless its answers are reused."""
         if step not in self.steps:
             return None
-        return next((one.secret for one in self.inherited if step in one.steps), self.secret)
+        return next((one.secret for one in self.inherited_steps if step in one.steps), self.secret)
 
 
 class TextsErased(EventBody):
@@ -288,10 +288,10 @@ class TextsErased(EventBody):
     by: Label
     reason: Label
     scope: ExchangeId
-    nth: Annotated[int, Field(ge=1)]
+    number: Annotated[int, Field(ge=1)]
     parts: tuple[PartRef, ...]
 
     @property
     def event_id(self) -> str:
-        """One an erasure: `nth` counts them in the debate."""
-        return f"erased/{self.nth}"
+        """One an erasure: `number` counts them in the debate."""
+        return f"erased/{self.number}"

@@ -57,7 +57,7 @@ class Judgment(Value):
     mean: Points
     votes: tuple[Vote, ...]
     quorum: Annotated[int, Field(ge=1)]
-    quorum_held: Annotated[int, Field(ge=0)]
+    quorum_votes: Annotated[int, Field(ge=0)]
     capped: bool
     judge: Evaluation | None = None
     judge_failure: FailureReason | None = None
@@ -66,4 +66,4 @@ class Judgment(Value):
     @property
     def quorum_met(self) -> bool:
         """Whether enough seats have a non-synthetic evaluation."""
-        return self.quorum_held >= self.quorum
+        return self.quorum_votes >= self.quorum

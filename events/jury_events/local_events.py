@@ -7,11 +7,11 @@ from pydantic import Field, StringConstraints, model_validator
 from jury_events.debate_events import EventBody
 from jury_events.value import Label, Value
 
-Imported = Literal["unsealed", "sealed", "vouched"]
+Imported = Literal["unsealed", "sealed", "verified"]
 """The proof of an imported debate's origin: none; a seal by anyone; a seal whose signature was checked with a key that
 the importer trusts."""
 
-Nth = Annotated[int, Field(ge=1, lt=2**31)]
+EventNumber = Annotated[int, Field(ge=1, lt=2**31)]
 
 
 class VersionRange(Value):
@@ -31,7 +31,7 @@ class DebateImported(EventBody):
     """Events of this debate were imported from a cassette.
 
     `debate` and `calls` are the ranges in the two streams. `seal` is the SHA-256 in hexadecimal of the stored seal
-    (None: there is none), `sealed_by` the log that this seal names, and `vouched_by` the key that its signature was
+    (None: there is none), `sealed_by` the log that this seal names, and `verified_with` the key that its signature was
     checked with on import.
     """
 
@@ -40,19 +40,19 @@ class DebateImported(EventBody):
     calls: VersionRange
     seal: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
     sealed_by: Label | None
-    vouched_by: Label | None
-    nth: Nth
+    verified_with: Label | None
+    number: EventNumber
 
     @property
     def event_id(self) -> str:
-        """One an import: `nth` counts them."""
-        return f"imported/{self.nth}"
+        """One an import: `number` counts them."""
+        return f"imported/{self.number}"
 
 
-def import_proof(seal: str | None, vouched_by: str | None) -> Imported:
+def import_proof(seal: str | None, verified_with: str | None) -> Imported:
     """The proof of origin in these two fields of `debate_imported`."""
-    if vouched_by is not None:
-        return "vouched"
+    if verified_with is not None:
+        return "verified"
     return "unsealed" if seal is None else "sealed"
 
 
@@ -62,22 +62,22 @@ class DebateQuarantined(EventBody):
     type: Literal["debate_quarantined"] = "debate_quarantined"
     by: Label
     reason: Label
-    nth: Nth
+    number: EventNumber
 
     @property
     def event_id(self) -> str:
-        """One a quarantine: `nth` counts them."""
-        return f"quarantined/{self.nth}"
+        """One a quarantine: `number` counts them."""
+        return f"quarantined/{self.number}"
 
 
 class DebateReleased(EventBody):
-    """The quarantine `nth` ended."""
+    """The quarantine `number` ended."""
 
     type: Literal["debate_released"] = "debate_released"
     by: Label
-    nth: Nth
+    number: EventNumber
 
     @property
     def event_id(self) -> str:
         """One a quarantine."""
-        return f"released/{self.nth}"
+        return f"released/{self.number}"

@@ -18,7 +18,7 @@ class LocalFacts(NamedTuple):
     @property
     def imported(self) -> Imported | None:
         """The weakest proof of origin among all imports; None: all of it was recorded here."""
-        ways = {import_proof(one.seal, one.vouched_by) for one in self.imports}
+        ways = {import_proof(one.seal, one.verified_with) for one in self.imports}
         return next((way for way in get_args(Imported) if way in ways), None)
 
     @property

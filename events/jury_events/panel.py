@@ -172,11 +172,13 @@ class Panel(Value):
         return tuple(seat.juror_id for seat in self.seats if seat.model == model)
 
     @property
-    def places(self) -> tuple[Seat | FinalJudge, ...]:
+    def seats_and_judge(self) -> tuple[Seat | FinalJudge, ...]:
         """The seats in their order, then the final judge where there is one."""
         return (*self.seats, *((self.final.judge,) if self.final.judge else ()))
 
     @property
     def models(self) -> tuple[str, ...]:
         """Every model that may be asked, seats first, without repeats."""
-        return tuple(dict.fromkeys(model for place in self.places for model in (place.model, *place.fallbacks)))
+        return tuple(
+            dict.fromkeys(model for place in self.seats_and_judge for model in (place.model, *place.fallbacks))
+        )

@@ -103,14 +103,14 @@ class NotShown(_Item):
     """An item of the source that jurors are not shown.
 
     `what` is its kind (`image`, `audio`, `block computer_call`, `field annotations`), `size` its bytes if known,
-    `place` its path in the source (`messages.3.content.1`).
+    `location` its path in the source (`messages.3.content.1`).
     """
 
     kind: Literal["not_shown"] = "not_shown"
     origin: Origin
     what: Label
     size: Bytes | None = None
-    place: Text = ""
+    location: Text = ""
 
 
 Item = Annotated[

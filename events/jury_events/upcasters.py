@@ -25,17 +25,24 @@ def _juror_abstained_2(body: dict[str, Any]) -> dict[str, Any]:
 
 def _debate_forked_2(body: dict[str, Any]) -> dict[str, Any]:
     """Schema 1 did not name the reused steps; no version wrote it."""
-    return _with(body, steps=[], inherited=[])
+    return _with(body, steps=[], inherited_steps=[])
 
 
 def _debate_opened_2(body: dict[str, Any]) -> dict[str, Any]:
-    """Schema 1 had neither pictures nor losses, and of the case's fields only the label."""
+    """Schema 1 had neither pictures nor omissions, and of the case's fields only the label."""
     panel = body["panel"]
     final, judge = panel["final"], panel["final"]["judge"]
     if judge is not None:
         final = {**final, "judge": _with(judge, images=False)}
     seats = [_with(seat, images=False) for seat in panel["seats"]]
-    new: dict[str, Any] = {"metadata": {}, "tags": [], "cluster": None, "agent_cost": None, "losses": [], "images": []}
+    new: dict[str, Any] = {
+        "metadata": {},
+        "tags": [],
+        "cluster": None,
+        "agent_cost": None,
+        "omissions": [],
+        "images": [],
+    }
     return {**_with(body, **new), "panel": {**panel, "seats": seats, "final": final}}
 
 

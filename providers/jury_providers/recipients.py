@@ -17,7 +17,7 @@ def recipients(panel: Panel, endpoints: Endpoints, environ: Mapping[str, str] | 
         endpoints: from the panel file.
         environ: the environment with base URLs; None: it is that of other machines, so unknown.
     """
-    primary = {place.model for place in panel.places}
+    primary = {place.model for place in panel.seats_and_judge}
     by_provider: dict[str, list[str]] = {}
     for model in panel.models:
         name, _, bare = model.partition("/")

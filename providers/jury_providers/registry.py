@@ -104,7 +104,7 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
         UnknownProvider: a model has no provider; names the first such seat (or the final judge).
         KeyMissing: names the first seat without a key, and the variable to set.
     """
-    fallbacks = {model for place in panel.places for model in place.fallbacks}
+    fallbacks = {model for place in panel.seats_and_judge for model in place.fallbacks}
     for place, model in _places(panel):
         name = model.partition("/")[0]
         if name not in known_providers(endpoints):

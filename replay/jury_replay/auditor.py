@@ -43,13 +43,13 @@ artifacts max_calls max_turns mode
 bands needs_review safe_pass
 check largest majority_position reached seats status
 consensus_checked check end_reason round type
-coordinator_resumed asked_again cause epoch nth type
+coordinator_resumed cause epoch number repeated_steps type
 debate_cancelled by reason type
 debate_completed early_termination end_reason final_score final_verdict total_rounds type
 debate_failed detail reason type
-debate_forked inherited origin secret steps type version
+debate_forked inherited_steps origin secret steps type version
 debate_forked origin secret type version
-debate_opened agent_card_records agent_cost case case_id cluster debate_id images label losses metadata panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id tags type
+debate_opened agent_card_records agent_cost case case_id cluster debate_id images label metadata omissions panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id tags type
 debate_opened agent_card_records case case_id debate_id label panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id type
 dimensions dimension points
 dimensions maximum name
@@ -58,16 +58,16 @@ evaluation confidence model model_version overall rationale scenarios scores sim
 exchange_recorded answer attempt cost error finish_reason juror_id latency_ms model model_version outcome request request_id response sent settings simulated step tool_calls tools turn type usage waited_ms
 final bands judge method quorum
 images content media_type
-inherited secret steps
+inherited_steps secret steps
 judge confidence model model_version overall rationale scenarios scores simulated synthetic verdict
 judge fallbacks images model settings
 judge fallbacks model settings
-judgment capped decided_by judge judge_failure mean method quorum quorum_held scenarios score verdict votes
+judgment capped decided_by judge judge_failure mean method quorum quorum_votes scenarios score verdict votes
 judgment_rendered exchanges judgment type
 juror_abstained exchanges juror_id reason refusal stale step type
 juror_abstained exchanges juror_id reason refusal step type
-juror_evaluated evaluation exchanges juror_id shown type
-losses count size what
+juror_evaluated evaluation exchanges juror_id peer_text type
+omissions count size what
 panel answers artifacts discussion final language name rubric seats
 pieces name text
 request call_id images parts role
@@ -81,8 +81,8 @@ seats fallbacks juror_id model role role_focus role_name settings weight
 settings deadline_seconds max_output_tokens seed temperature timeout_seconds tries
 speakers base kind seed
 statement evaluation order position_changed statement
-statement_made exchanges juror_id round shown statement type
-texts_erased by nth parts reason scope type
+statement_made exchanges juror_id peer_text round statement type
+texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
 usage cached_input_tokens input_tokens output_tokens reasoning_tokens
 votes confidence juror_id kind position round score stale weight

@@ -101,9 +101,9 @@ def _picture(media_type: str, content: bytes) -> str:
 
 _RENDERED: dict[str, frozenset[str]] = {
     "debate_opened": frozenset({"pieces"}),
-    "juror_evaluated": frozenset({"shown"}),
+    "juror_evaluated": frozenset({"peer_text"}),
     "round_started": frozenset({"instruction"}),
-    "statement_made": frozenset({"shown"}),
+    "statement_made": frozenset({"peer_text"}),
 }
 """Fields with pieces of prompts: they depend on the prompts version, not on an answer."""
 

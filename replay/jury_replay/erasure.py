@@ -178,7 +178,7 @@ def _events(history: DebateHistory, plan: ErasurePlan, order: ErasureOrder, now:
             by=order.by,
             reason=order.reason,
             scope=order.scope,
-            nth=before + 1,
+            number=before + 1,
             parts=tuple(PartRef(part=encode_digest(digest)) for digest in parts),
         )
     except ValidationError as error:

@@ -68,8 +68,8 @@ def branch_id(origin: str, version: int, resolved: ResolvedPanel) -> str:
         "origin": origin,
         "version": version,
         "panel": _as_hashed(resolved.panel.model_dump(mode="json")),
-        "charges": resolved.charges,
-        "judge_charge": resolved.judge_charge,
+        "role_prompts": resolved.role_prompts,
+        "judge_prompt": resolved.judge_prompt,
     }
     end = f"~at{version}-{hashlib.sha256(canonical_json(settings)).hexdigest()[:8]}"
     return origin[: _MOST - len(end)] + end
@@ -118,8 +118,8 @@ def branch_off(
         run_id=None,
         secret=secret,
         parts=pen,
-        charges=resolved.charges,
-        judge_charge=resolved.judge_charge,
+        role_prompts=resolved.role_prompts,
+        judge_prompt=resolved.judge_prompt,
         prompts_version=origin.opened.prompts,
     )
     forked = _forked(origin, version, tuple(asked), pen)
@@ -152,7 +152,9 @@ def _forked(origin: ForkOrigin, version: int, steps: tuple[str, ...], pen: PartB
         version=version,
         secret=pen.make(own),
         steps=steps,
-        inherited=tuple(InheritedSteps(secret=pen.make(secret), steps=tuple(its)) for secret, its in older.items()),
+        inherited_steps=tuple(
+            InheritedSteps(secret=pen.make(secret), steps=tuple(its)) for secret, its in older.items()
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Imported debates: their recorded origin, and whether a trusted key vouches for them."""
+"""Imported debates: their recorded origin, and whether a trusted key verified them."""
 
 from collections.abc import Collection, Iterator
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from jury_debate.assignment import ROLE_PROMPT
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import recorded_panel
 from jury_events.case import Case
@@ -74,13 +75,13 @@ class ForkOrigin:
         return version
 
     def panel(self) -> ResolvedPanel:
-        """The panel with its charges.
+        """The panel with its custom prompts.
 
         Raises:
-            ForkRefused: a charge was erased.
+            ForkRefused: a custom prompt was erased.
         """
         for piece in self.opened.pieces:
-            if piece.name.startswith("charge/"):
+            if piece.name.startswith(ROLE_PROMPT):
                 self.needed(piece.text, f"the text {piece.name} of its panel")
         return recorded_panel(self.opened, self.texts)
 

@@ -59,7 +59,9 @@ def quarantine(store: EventStore, debate_id: str, *, by: str, reason: str, clock
         store,
         debate_id,
         lambda facts: (
-            None if facts.quarantine is not None else DebateQuarantined(by=by, reason=reason, nth=facts.quarantines + 1)
+            None
+            if facts.quarantine is not None
+            else DebateQuarantined(by=by, reason=reason, number=facts.quarantines + 1)
         ),
         clock,
     )
@@ -70,7 +72,7 @@ def release(store: EventStore, debate_id: str, *, by: str, clock: Callable[[], i
     return _add(
         store,
         debate_id,
-        lambda facts: None if facts.quarantine is None else DebateReleased(by=by, nth=facts.quarantine.nth),
+        lambda facts: None if facts.quarantine is None else DebateReleased(by=by, number=facts.quarantine.number),
         clock,
     )
 

@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
+from jury_debate.assignment import JUDGE_ROLE_PROMPT, ROLE_PROMPT
 from jury_debate.rules import Rules
 from jury_events.debate_events import DebateOpened
 from jury_events.panel import Panel
 from jury_events.parts import PartBuffer
 from jury_replay.recorded_case import recorded_case
 from jury_store.debate_history import DebateHistory
-
-_CHARGE = "charge/"
-_JUDGE = "final"
 
 
 def pen_of(history: DebateHistory) -> PartBuffer:
@@ -23,7 +21,7 @@ def pen_of(history: DebateHistory) -> PartBuffer:
 def reopen(
     history: DebateHistory, rules: Rules, pen: PartBuffer, *, prompts: int | None = None, panel: Panel | None = None
 ) -> DebateOpened:
-    """The opening event that `rules` make of the recorded case, panel, charges and secret.
+    """The opening event that `rules` make of the recorded case, panel, role prompts and secret.
 
     The case keeps its recorded reference: an earlier version may have written it in another form.
 
@@ -39,12 +37,12 @@ def reopen(
         EventError: the recorded case cannot be read.
     """
     opened = history.opened
-    charges = {
-        piece.name.removeprefix(_CHARGE): pen.text(piece.text).decode("utf-8")
+    role_prompts = {
+        piece.name: pen.text(piece.text).decode("utf-8")
         for piece in opened.pieces
-        if piece.name.startswith(_CHARGE)
+        if piece.name.startswith(ROLE_PROMPT)
     }
-    judge_charge = charges.pop(_JUDGE, None)
+    judge_prompt = role_prompts.pop(JUDGE_ROLE_PROMPT, None)
     reopened = rules.open_debate(
         recorded_case(opened, pen.text),
         panel or opened.panel,
@@ -52,8 +50,8 @@ def reopen(
         run_id=opened.run_id,
         secret=pen.text(opened.secret),
         parts=pen,
-        charges=charges,
-        judge_charge=judge_charge,
+        role_prompts={name.removeprefix(ROLE_PROMPT): text for name, text in role_prompts.items()},
+        judge_prompt=judge_prompt,
         submission_id=opened.submission_id,
         prompts_version=opened.prompts if prompts is None else prompts,
     )

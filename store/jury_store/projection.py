@@ -179,7 +179,7 @@ def _opened(event: StoredEvent) -> Row:
         "metadata": body.get("metadata", {}),
         "agent_cost": body.get("agent_cost"),
         "models": _models(body["panel"]),
-        "not_shown": sum(loss["count"] for loss in body.get("losses", ())),
+        "not_shown": sum(omission["count"] for omission in body.get("omissions", ())),
         "case_part": decode_digest(body["case"]["part"]),
     }
 
@@ -227,7 +227,7 @@ def _judgment(row: Row, _event: StoredEvent, body: Row) -> None:
     row["final_score"] = judgment["score"]
     row["method"] = judgment["method"]
     row["decided_by"] = judgment["decided_by"]
-    row["quorum_met"] = judgment["quorum_held"] >= judgment["quorum"]
+    row["quorum_met"] = judgment["quorum_votes"] >= judgment["quorum"]
 
 
 def _completed(row: Row, event: StoredEvent, body: Row) -> None:
@@ -249,11 +249,11 @@ def _cancelled(row: Row, event: StoredEvent, _body: Row) -> None:
 
 
 def _resumed(row: Row, _event: StoredEvent, body: Row) -> None:
-    row["asked_again"] += len(body["asked_again"])
+    row["asked_again"] += len(body["repeated_steps"])
 
 
 def _imported(row: Row, _event: StoredEvent, body: Row) -> None:
-    how = import_proof(body["seal"], body["vouched_by"])
+    how = import_proof(body["seal"], body["verified_with"])
     if row["imported"] is None:
         row["imported"], row["imported_from"] = how, body["sealed_by"]
     else:

@@ -25,7 +25,7 @@ from jury_providers.prices import Price, Prices
 from jury_providers.provider import ModelReply
 from support.canned_server import canned_server
 from support.dialects import CHAT, a_request
-from support.jurors import Asking, HeldClerk, ScriptedProvider, results_of
+from support.jurors import Asking, BlockableClerk, ScriptedProvider, results_of
 from support.waiting import until
 
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
@@ -39,7 +39,7 @@ class Hall:
     def __init__(self, *turns: object, limits: Limits = Limits(), ceiling: Ceiling = Ceiling(), most: int | None = 64):
         self.provider = ScriptedProvider(*turns, most=most)
         self.provider.simulated = False
-        self.clerk = HeldClerk()
+        self.clerk = BlockableClerk()
         self.limiter = Limiter(backoff=Backoff(base=0.0, cap=0.0))
         endpoints = {"openai": Endpoint(limits={"gpt-*": limits})}
         self.classes = ModelClasses(endpoints, {"OPENAI_API_KEY": "sk-1"})

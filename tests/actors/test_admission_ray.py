@@ -23,9 +23,9 @@ from jury_providers.endpoints import Limits
 from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
-from support.claims import a_claim
+from support.permit_requests import a_permit_request
 from support.processes import actor_process
-from support.runtime_harness import Run, a_case_with_records, completed, gone_on_with
+from support.runtime_harness import Run, a_case_with_records, completed, resume_in_process
 from support.waiting import comes
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
@@ -57,7 +57,7 @@ async def test_no_call_is_made_beyond_the_budget_and_the_run_can_be_gone_on_with
     run = Run(reader, debates=10)
     stopped = await hold(run, sqlite_url, Script(latency=0.05), ceiling=Ceiling(max_calls=31))
     spent = recorded(run)
-    found = await gone_on_with(run, sqlite_url)
+    found = await resume_in_process(run, sqlite_url)
 
     assert 31 == spent
     assert {"budget"} == {one.problem.about for one in stopped.values() if isinstance(one.problem, Halted)}
@@ -69,7 +69,7 @@ async def test_a_refused_key_stops_every_debate_and_fails_none(sqlite_url: str, 
     run = Run(reader, debates=10)
     stopped = await hold(run, sqlite_url, Script(rates={CallOutcome.AUTHENTICATION: 1.0}))
     wasted = recorded(run)
-    found = await gone_on_with(run, sqlite_url)
+    found = await resume_in_process(run, sqlite_url)
 
     assert [("unfinished", "simulated")] * 10 == [
         (one.status, one.problem.about) for one in stopped.values() if isinstance(one.problem, Halted)
@@ -87,7 +87,7 @@ async def test_a_budget_whose_process_was_killed_halts_the_run_rather_than_overs
     await comes(lambda: reader.last_position() >= 40 or holding.done())
     os.kill(actor_process("BudgetActor"), signal.SIGKILL)
     stopped = await holding
-    found = await gone_on_with(run, sqlite_url)
+    found = await resume_in_process(run, sqlite_url)
 
     assert any("kept the budget was lost" in str(one.problem) for one in stopped.values())
     assert completed(found.values())
@@ -109,7 +109,7 @@ async def test_a_runtime_with_limited_models_runs_its_debates(
 
 
 async def take(link: AdmissionClient, limits: Limits, most: list[int], running: list[int]) -> None:
-    async with link.permit(a_claim(limits=limits)):
+    async with link.permit(a_permit_request(limits=limits)):
         running[0] += 1
         most.append(running[0])
         await asyncio.sleep(0.002)

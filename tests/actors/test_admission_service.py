@@ -15,10 +15,10 @@ from jury_actors.errors import Halted
 from jury_actors.mailbox import Delivery, IncarnationLost
 from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import Limits
-from support.claims import MODEL, a_claim
+from support.permit_requests import MODEL, a_permit_request
 from support.waiting import until
 
-ONE = a_claim(limits=Limits(in_flight=1))
+ONE = a_permit_request(limits=Limits(in_flight=1))
 
 
 class Line:
@@ -98,7 +98,7 @@ async def test_messages_sent_together_arrive_in_few_batches(link: MakeLink):
     end, began = asyncio.Event(), []
     end.set()
     async with asyncio.timeout(5):
-        await asyncio.gather(*(hold(it, began, str(n), end, a_claim()) for n in range(200)))
+        await asyncio.gather(*(hold(it, began, str(n), end, a_permit_request()) for n in range(200)))
 
     assert 200 == len(began)
     assert len(line.submitted) < 100
@@ -179,7 +179,7 @@ async def test_no_call_waits_for_a_provider_that_was_halted(link: MakeLink):
 
 async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_turn(link: MakeLink):
     it = link(Line(AdmissionService(Budget(Ceiling(max_cost=1.0)), "1")))
-    claim = a_claim(cost=0.6)
+    claim = a_permit_request(cost=0.6)
     async with asyncio.timeout(5), AsyncExitStack() as stack:
         permit = await stack.enter_async_context(it.permit(claim))
         waiting = asyncio.create_task(stack.enter_async_context(it.permit(claim)))

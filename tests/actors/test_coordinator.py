@@ -31,10 +31,10 @@ from support.runtime_harness import (
     Meter,
     Run,
     a_case_with_records,
-    asked_again,
     broken_promises,
     completed,
     fixed_effects,
+    repeated_steps,
 )
 from support.waiting import eventually, until
 
@@ -229,7 +229,7 @@ async def test_a_resumed_debate_names_the_steps_that_it_asks_again(store: KeptSt
     meter.open.set()
     await run.hold(meter=meter)
 
-    assert {"initial/sim-policy": 1, "initial/sim-security": 1, "initial/sim-misuse": 1} == asked_again(store, "d0")
+    assert {"initial/sim-policy": 1, "initial/sim-security": 1, "initial/sim-misuse": 1} == repeated_steps(store, "d0")
 
 
 async def test_a_debate_of_another_panel_is_not_gone_on_with(store: KeptStore) -> None:
@@ -265,7 +265,7 @@ async def test_a_debate_submitted_twice_runs_once(store: KeptStore) -> None:
 
     assert [("d0", "completed", None)] == delivery.items
     assert not broken_promises(store, "d0", meter.served_of("d0"))
-    assert not asked_again(store, "d0")
+    assert not repeated_steps(store, "d0")
 
 
 async def test_a_coordinator_whose_debate_another_took_over_is_fenced_off(store: KeptStore) -> None:
@@ -513,7 +513,7 @@ async def test_the_steps_of_a_juror_that_died_are_asked_again_and_named(
     await it.jurors[Step.parse(died).juror_id].die()
 
     assert await it.comes_to_the_same_end(holding)
-    assert {died: 1} == asked_again(it.run.store, "d0")
+    assert {died: 1} == repeated_steps(it.run.store, "d0")
     assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
 
 
@@ -536,7 +536,7 @@ async def test_a_juror_replaced_unnoticed_is_sent_the_texts_that_it_lacks(
     mortal_juror.answers.set()
 
     assert await it.comes_to_the_same_end(holding)
-    assert "round-1/sim-security" in asked_again(it.run.store, "d0")
+    assert "round-1/sim-security" in repeated_steps(it.run.store, "d0")
     assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
 
 
@@ -635,4 +635,4 @@ async def test_a_driver_that_leaves_stops_its_debates_unless_another_waits_for_t
 
     assert completed(found.values())
     assert ["opened"] == run.event_ids("d0")
-    assert not asked_again(store, "d1")
+    assert not repeated_steps(store, "d1")

@@ -20,7 +20,7 @@ from jury_events.outcome import CallOutcome, FailureReason
 from jury_providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
 from jury_store.errors import EventConflict, StoreFailed
 from support.debate_harness import a_case
-from support.jurors import Asking, HeldClerk, ScriptedProvider, results_of
+from support.jurors import Asking, BlockableClerk, ScriptedProvider, results_of
 from support.waiting import until
 
 FAILED = ModelReply(CallOutcome.CONNECTION, error="reset by peer")
@@ -39,10 +39,10 @@ class Bench:
         providers: dict[str, Provider] | None = None,
         backoff: Backoff = AT_ONCE,
         most: int | None = None,
-        clerk: HeldClerk | None = None,
+        clerk: BlockableClerk | None = None,
     ) -> None:
         self.provider = ScriptedProvider(*turns, most=most)
-        self.clerk = clerk or HeldClerk()
+        self.clerk = clerk or BlockableClerk()
         self.made: list[str] = []
         self.table = {"simulated": self.provider} if providers is None else providers
 
@@ -221,7 +221,7 @@ async def test_a_debate_that_was_released_is_forgotten(bench: MakeBench) -> None
 
 
 async def test_exchanges_that_are_recorded_are_not_asked_again(bench: MakeBench) -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     before = bench(ModelReply(CallOutcome.ANSWERED, answer=b"no JSON"), clerk=clerk)
     before.clerk.open.clear()
     await before.begin(Asking().ask())
@@ -231,7 +231,7 @@ async def test_exchanges_that_are_recorded_are_not_asked_again(bench: MakeBench)
     await before.begin(calls=2)
     await before.juror.close()
     stored = clerk.store.read_stream(calls_stream("d1"))[:1]
-    after = bench(clerk=HeldClerk(clerk.store))
+    after = bench(clerk=BlockableClerk(clerk.store))
     (told,) = await after.ask(Asking().ask(prior=stored, stored=clerk.store))
 
     assert ["d1/initial/gpt/simulated%2Fjuror/2/1"] == after.provider.traces
@@ -240,7 +240,7 @@ async def test_exchanges_that_are_recorded_are_not_asked_again(bench: MakeBench)
 
 
 async def test_a_recorded_answer_alone_gives_the_outcome_without_any_call(bench: MakeBench) -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     await bench(clerk=clerk).ask(Asking().ask())
     after = bench(clerk=clerk)
     prior = clerk.store.read_stream(calls_stream("d1"))
@@ -253,7 +253,7 @@ async def test_a_recorded_answer_alone_gives_the_outcome_without_any_call(bench:
 async def test_an_exchange_that_an_earlier_process_recorded_meanwhile_is_a_problem_not_an_outcome(
     bench: MakeBench,
 ) -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     await bench(clerk=clerk).ask(Asking().ask())
     (told,) = await bench(clerk=clerk).ask(Asking().ask())
 
@@ -265,7 +265,7 @@ async def test_an_exchange_recorded_meanwhile_with_the_same_words_is_no_outcome_
 ) -> None:
     # Its texts are kept under the first writer's references: ours would name texts that are nowhere.
     monkeypatch.setattr("jury_actors.juror.time.perf_counter", lambda: 1.0)
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     await bench(clerk=clerk).ask(Asking().ask())
     (told,) = await bench(clerk=clerk).ask(Asking().ask())
 

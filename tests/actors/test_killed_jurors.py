@@ -21,7 +21,7 @@ from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.endpoints import endpoints
-from support.runtime_harness import Run, a_case_with_records, asked_again, broken_promises, completed
+from support.runtime_harness import Run, a_case_with_records, broken_promises, completed, repeated_steps
 
 pytestmark = [pytest.mark.ray, pytest.mark.kill, pytest.mark.usefixtures("ray_cluster"), pytest.mark.timeout(300)]
 
@@ -132,7 +132,7 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
             async with ray_runtime.ray_runtime(plan) as runtime:
                 found = await run.through(runtime, seconds=240)
     calls = desks[0].calls
-    recorded, again = run.exchange_ids(), asked_again(reader, "d0")
+    recorded, again = run.exchange_ids(), repeated_steps(reader, "d0")
     broken = broken_promises(reader, "d0", calls)
     sound = verify(reader).ok
     reader.close()

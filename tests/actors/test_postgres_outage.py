@@ -16,7 +16,7 @@ from jury_store.errors import StoreFailed
 from jury_store.opening import open_store
 from support.counted_script import CountedScript, served
 from support.postgres import PostgresServer, postgres_or_skip
-from support.runtime_harness import Run, a_case_with_records, asked_again, broken_promises, completed
+from support.runtime_harness import Run, a_case_with_records, broken_promises, completed, repeated_steps
 from support.waiting import comes
 
 pytestmark = pytest.mark.timeout(600)
@@ -70,7 +70,7 @@ async def test_a_run_waits_for_its_store_and_asks_nothing_twice(
     assert ["tried again for 300 s" in said[0], said[1:]] == [True, ["the store can be used again; the run goes on"]]
     assert verify(reader).ok
     assert not [one for debate in run.cases for one in broken_promises(reader, debate, counts[debate])]
-    assert not [step for debate in run.cases for step in asked_again(reader, debate)]
+    assert not [step for debate in run.cases for step in repeated_steps(reader, debate)]
     reader.close()
 
 

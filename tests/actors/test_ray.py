@@ -25,7 +25,7 @@ from jury_store.seals.keys import SealKey
 from support.counted_script import CountedScript, served
 from support.crashing_script import CrashingScript
 from support.processes import actor_process
-from support.runtime_harness import KeptStore, Run, a_case_with_records, broken_promises, completed, gone_on_with
+from support.runtime_harness import KeptStore, Run, a_case_with_records, broken_promises, completed, resume_in_process
 from support.waiting import comes
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
@@ -134,7 +134,7 @@ async def test_a_store_that_fails_is_reported_in_a_line_and_can_be_gone_on_with(
     with sqlite3.connect(database) as connection:
         connection.execute("DROP TRIGGER full")
     connection.close()
-    found = await gone_on_with(run, sqlite_url)
+    found = await resume_in_process(run, sqlite_url)
 
     assert [("unfinished", StoreFailed)] * 3 == [(one.status, type(one.problem)) for one in stopped.values()]
     assert not [one for one in stopped.values() if "\n" in str(one.problem)]

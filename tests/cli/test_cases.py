@@ -200,11 +200,11 @@ def test_a_run_says_what_jurors_are_not_shown_before_it_begins_and_keeps_it(jury
     before = outcome.err.splitlines()
     assert "jury: not shown to any juror, in 1 of 2 cases: 1 image/png (70 B)" in before
     assert "case picture: not shown: 1 image/png (70 B)" in before
-    assert [[], [{"what": "image/png", "count": 1, "size": 70}]] == [line["losses"] for line in outcome.lines]
+    assert [[], [{"what": "image/png", "count": 1, "size": 70}]] == [line["omissions"] for line in outcome.lines]
     assert "image/png" in jury("show", "r~picture").out
 
 
-def test_a_strict_run_refuses_losses_and_writes_nothing(jury: CommandLine, mixed: str) -> None:
+def test_a_strict_run_refuses_omissions_and_writes_nothing(jury: CommandLine, mixed: str) -> None:
     outcome = jury.run(mixed, "--strict")
 
     assert outcome.code == 2

@@ -178,7 +178,7 @@ def test_only_what_the_key_and_the_checkpoint_vouch_for_goes_in(sealed):
     assert not (sealed.folder / "newer.db").exists()
 
 
-def test_a_debate_without_a_seal_is_not_vouched_for(own):
+def test_a_debate_without_a_seal_is_not_verified(own):
     own("export", "r1~leak", "-o", "leak.jsonl")
     key = SealKey("example.com/jury", bytes(32)).public.line
     (own.folder / "key.pub").write_text(key + "\n")

@@ -34,7 +34,7 @@ KEYS = {
     "metadata",
     "cluster",
     "agent_cost",
-    "losses",
+    "omissions",
 }
 
 

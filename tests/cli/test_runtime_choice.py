@@ -3,16 +3,16 @@
 import pytest
 
 from jury_judge.app.preflight import PreflightReport
-from jury_judge.cases.losses import LossReport
+from jury_judge.cases.omissions import OmissionReport
 from jury_judge.cli.runtime_choice import RAY_FROM, asked_in_process, in_process_for
 from jury_store.debate_rows import CaseRow
 
-NOTHING = LossReport(images_seen=True, blind=[])
+NOTHING = OmissionReport(images_seen=True, blind=[])
 
 
 def survey(total: int | None, ended: int = 0) -> PreflightReport:
     stored = {f"r~{n}": CaseRow(f"{n}", "completed", b"", None) for n in range(ended)}
-    return PreflightReport(read=0, total=total, stored=stored, losses=NOTHING)
+    return PreflightReport(read=0, total=total, stored=stored, omissions=NOTHING)
 
 
 @pytest.mark.parametrize(

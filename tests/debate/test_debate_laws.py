@@ -145,7 +145,7 @@ def test_the_judgment_lists_every_vote(debate, pick) -> None:
             vote.kind, vote.position, vote.score, vote.round, vote.stale
         )  # fmt: skip
     own = sum(vote.kind in {"own", "stale"} for vote in judgment.votes)
-    assert own == judgment.quorum_held
+    assert own == judgment.quorum_votes
 
 
 @given(debates(), picks)
@@ -157,9 +157,9 @@ def test_a_juror_sees_only_the_allowed_evaluations(debate, pick) -> None:
     ballots = {asked.step.juror_id: asked.assignment.spec.ballot for asked in court.asked}
     for event in court.events:
         if event.type == "juror_evaluated":
-            shown[event.shown.part] = (0, event.juror_id)
+            shown[event.peer_text.part] = (0, event.juror_id)
         elif event.type == "statement_made":
-            shown[event.shown.part] = (event.round, event.juror_id)
+            shown[event.peer_text.part] = (event.round, event.juror_id)
     order = {event.round: event.speaker_order for event in court.events if event.type == "round_started"}
     assert len(set(ballots.values())) == len(ballots)
     for asked in court.asked:
@@ -203,7 +203,7 @@ def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) ->
         {"verdict": Verdict.SAFE_PASS},
         {"score": 1},
         {"capped": True},
-        {"quorum_held": 0},
+        {"quorum_votes": 0},
         {"judge": None},
         {"judge_failure": FailureReason.TIMEOUT},
         {"votes": ()},
@@ -237,7 +237,7 @@ def test_after_the_end_nothing_follows(end) -> None:
 
 def test_resumptions_are_counted() -> None:
     court = DebateHarness(a_panel(), lambda _step, _call: Says("safe_pass"))
-    court.debate.fold([CoordinatorResumed(epoch=2, cause="coordinator", nth=1, asked_again=(Step(0, "gpt").id,))])
+    court.debate.fold([CoordinatorResumed(epoch=2, cause="coordinator", number=1, repeated_steps=(Step(0, "gpt").id,))])
 
     with pytest.raises(IllegalEvent, match="resumption 3 follows 1"):
-        court.debate.fold([CoordinatorResumed(epoch=3, cause="coordinator", nth=3, asked_again=())])
+        court.debate.fold([CoordinatorResumed(epoch=3, cause="coordinator", number=3, repeated_steps=())])

@@ -83,7 +83,7 @@ def test_without_a_quorum_the_verdict_is_needs_review_at_best_and_marked_capped(
 
     judgment = judged(a_panel(**INDEPENDENT), table)
 
-    assert (judgment.verdict, judgment.capped, judgment.quorum_held, judgment.quorum) == (R, True, 1, 2)
+    assert (judgment.verdict, judgment.capped, judgment.quorum_votes, judgment.quorum) == (R, True, 1, 2)
 
 
 def test_a_missed_quorum_does_not_change_a_fail() -> None:
@@ -115,7 +115,7 @@ def test_synthetic_votes_count_but_not_towards_quorum() -> None:
     judgment = judged(a_panel(**INDEPENDENT), table)
 
     assert [vote.kind for vote in judgment.votes] == ["own", "synthetic", "synthetic"]
-    assert (judgment.verdict, judgment.quorum_held, judgment.score) == (R, 1, 50)
+    assert (judgment.verdict, judgment.quorum_votes, judgment.score) == (R, 1, 50)
 
 
 def test_a_neutral_evaluation_is_that_of_document_004() -> None:
@@ -188,7 +188,7 @@ def test_a_seat_that_fails_later_keeps_its_vote_marked_stale() -> None:
     judgment = judged(a_panel(discussion={"end_early": False, "max_rounds": 2}), table)
 
     assert [(vote.kind, vote.round) for vote in judgment.votes] == [("stale", 1), ("own", 2), ("own", 2)]
-    assert judgment.quorum_held == 3
+    assert judgment.quorum_votes == 3
 
 
 def test_a_missed_quorum_caps_every_scenario_too() -> None:

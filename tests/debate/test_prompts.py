@@ -32,7 +32,7 @@ def system_juror(language: str, **changes: Any) -> str:
         "seats": 3,
         "role": "監査",
         "focus": "観点",
-        "charge": "$ballot をよく見る。",
+        "role_prompt": "$ballot をよく見る。",
         "rubric": STANDARD_RUBRIC,
         "ballot": "b-1",
         "marker": "⟦k3f9⟧",
@@ -107,7 +107,7 @@ def test_a_custom_role_gets_the_general_instructions() -> None:
     prompts = load_prompts(1, "en")
 
     assert prompts.role("auditor") is None
-    assert "book keeping" in prompts.charge("auditor", "book keeping")
+    assert "book keeping" in prompts.role_prompt("auditor", "book keeping")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -121,7 +121,7 @@ def test_the_system_turn_contains_what_a_juror_must_know(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_ballot_is_in_the_system_turn_once(language: str) -> None:
-    assert system_juror(language, charge="-").count("b-1") == 1
+    assert system_juror(language, role_prompt="-").count("b-1") == 1
 
 
 def test_placeholders_in_values_are_not_replaced() -> None:
@@ -161,10 +161,10 @@ def test_the_final_judge_knows_the_jury_and_its_ballot(language: str) -> None:
     prompts = load_prompts(1, language)
 
     text = prompts.system_final_judge(
-        seats=5, charge=prompts.judge_charge, rubric=AISEV_RUBRIC, ballot="b-2", marker="⟦m1⟧"
+        seats=5, role_prompt=prompts.judge_role_prompt, rubric=AISEV_RUBRIC, ballot="b-2", marker="⟦m1⟧"
     )
 
-    assert all(word in text for word in ("5", "b-2", "⟦m1⟧", prompts.judge_charge, "50"))
+    assert all(word in text for word in ("5", "b-2", "⟦m1⟧", prompts.judge_role_prompt, "50"))
 
 
 def test_a_peer_is_a_letter() -> None:

@@ -45,8 +45,8 @@ def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object) -
         run_id=None,
         secret=SECRET,
         parts=pen,
-        charges=resolved.charges,
-        judge_charge=resolved.judge_charge,
+        role_prompts=resolved.role_prompts,
+        judge_prompt=resolved.judge_prompt,
     )
 
     assert resolved == recorded_panel(opened, pen.texts)
@@ -73,7 +73,7 @@ def test_panels_are_compared_field_by_field_with_their_custom_prompts() -> None:
 
     found = {one.field: (one.before, one.now) for one in panel_differences(before, now)}
 
-    assert ("Look.", "Listen.") == found.pop("charge/a")
+    assert ("Look.", "Listen.") == found.pop("role_prompt/a")
     assert (2.0, 0.67) == found.pop("discussion.threshold")
     assert ("median", "final_judge") == found.pop("final.method")
     assert all(field.startswith("final.judge") for field in found)

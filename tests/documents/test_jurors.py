@@ -92,7 +92,7 @@ async def test_in_a_discussion_a_juror_sees_the_others_and_only_it_is_called(sto
     output = await agent.evaluate_discussion(2, others, QUESTION, ANSWER)
     reading = await reading_of(store, output.debate_id or "")
     shown = prompt(reading, f"round-2/{GPT}")
-    asked = {one.step for one in reading.exchanges if one.model_version != "given"}
+    asked = {one.step for one in reading.exchanges if one.model_version != "supplied"}
 
     assert "漏洩を見た" in shown
     assert (before.rationale or "").split()[0][:10] in shown.replace("ˆ", "")
@@ -152,7 +152,7 @@ async def test_a_discussion_over_supplied_evaluations_calls_models_for_rounds_on
         given, QUESTION, ANSWER, "注意点あり", sse_callback=lambda event: heard.append(event["type"])
     )
     reading = await reading_of(store, result.debate_id)
-    given_steps = {one.step for one in reading.exchanges if one.model_version == "given"}
+    given_steps = {one.step for one in reading.exchanges if one.model_version == "supplied"}
 
     assert {f"initial/{juror}" for juror in JUROR_CONFIGS} == given_steps
     assert "注意点あり" in prompt(reading, f"round-1/{GPT}")
@@ -193,7 +193,7 @@ async def test_single_rounds_update_the_state(store: str) -> None:
     assert ([1, 2], 2) == ([first.round_number, second.round_number], state.current_round)
     assert {said.juror_id: said.position for said in first.statements} == after
     assert {f"round-2/{juror}" for juror in JUROR_CONFIGS} == {
-        one.step for one in reading.exchanges if one.model_version != "given"
+        one.step for one in reading.exchanges if one.model_version != "supplied"
     }
     assert (second.consensus_status, second.consensus_reached) == (state.consensus_status, state.should_terminate)
     assert [CLAUDE, GEMINI] == [one["juror_id"] for one in state.get_other_opinions(GPT)]

@@ -16,7 +16,7 @@ from jury_judge import JUROR_CONFIGS, BaseJurorAgent, CollaborativeJuryJudge, Ju
 from jury_judge.errors import SettingError
 from jury_judge.present.result_lines import collaborative_result
 from jury_judge.present.result_models import result_model
-from support.hand_built import HandBuilt
+from support.debate_builder import DebateBuilder
 
 DOCUMENTS = {
     "ArtifactContext": ["security_gate_uri", "agent_card_uri", "security_gate_records", "agent_card_records"],
@@ -164,7 +164,7 @@ def test_both_documents_have_one_result_model() -> None:
 
 
 def test_the_model_has_every_field_of_a_debates_result() -> None:
-    debate = HandBuilt().phase_1().round_1().judged()
+    debate = DebateBuilder().phase_1().round_1().judged()
     result = collaborative_result(debate.events, debate.texts)
     model = result_model(result)
     statement = model.discussion_rounds[0].statements[0]

@@ -72,8 +72,8 @@ def test_an_opening_of_schema_1_has_no_pictures_and_of_its_case_only_the_label()
     event = decode(stored("debate_opened", golden, schema=1, event_id="opened"))
 
     assert isinstance(event, DebateOpened)
-    assert ((), (), {}, ()) == (event.images, event.losses, event.metadata, event.tags)
-    assert {False} == {place.images for place in event.panel.places}
+    assert ((), (), {}, ()) == (event.images, event.omissions, event.metadata, event.tags)
+    assert {False} == {place.images for place in event.panel.seats_and_judge}
 
 
 def test_an_exchange_of_schema_1_sent_no_pictures() -> None:
@@ -91,14 +91,14 @@ def test_a_fork_of_schema_1_names_no_reused_steps() -> None:
     event = decode(stored("debate_forked", golden, schema=1, event_id="forked"))
 
     assert isinstance(event, DebateForked)
-    assert (event.origin, event.version, event.steps, event.inherited) == ("r1~refund", 12, (), ())
+    assert (event.origin, event.version, event.steps, event.inherited_steps) == ("r1~refund", 12, (), ())
 
 
 def test_a_fork_names_the_secret_of_each_reused_step() -> None:
     event = SAMPLES["debate_forked"]
 
     assert isinstance(event, DebateForked)
-    (inherited,) = event.inherited
+    (inherited,) = event.inherited_steps
     steps = ("initial/gpt", "initial/a%2Fb", "round-1/gpt", "round-1/a%2Fb")
     assert [inherited.secret, event.secret, event.secret, None] == [event.secret_of(step) for step in steps]
 

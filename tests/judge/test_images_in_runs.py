@@ -26,7 +26,7 @@ from support.runtime_harness import KeptStore, Run, a_resolved, completed
 
 ON = date(2026, 11, 21)
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
-LATER_FIELDS = ("metadata", "tags", "cluster", "agent_cost", "losses", "images")
+LATER_FIELDS = ("metadata", "tags", "cluster", "agent_cost", "omissions", "images")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_panel_with_a_custom_server_sends_it_no_pictures_by_default(
 
 def test_every_model_of_the_bundled_panels_gets_pictures() -> None:
     for name in ("documents", "current"):
-        assert {True} == {place.images for place in load_panel(name, {}).panel.places}
+        assert {True} == {place.images for place in load_panel(name, {}).panel.seats_and_judge}
 
 
 def a_seat(*, images: bool, model: str = "openai/gpt-x") -> ResolvedPanel:

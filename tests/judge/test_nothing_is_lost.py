@@ -135,9 +135,9 @@ def test_an_unknown_field_is_shown_or_counted(name: str) -> None:
         changed = copy.deepcopy(row)
         at(changed, place)[NEW] = TOKEN
         (case,) = read(changed)
-        counted = any(NEW in loss.what for loss in case.losses(images_seen=True))
-        sizes = sum(loss.size or 0 for loss in case.losses(images_seen=True))
-        before = sum(loss.size or 0 for loss in read(row)[0].losses(images_seen=True))
+        counted = any(NEW in omission.what for omission in case.omissions(images_seen=True))
+        sizes = sum(omission.size or 0 for omission in case.omissions(images_seen=True))
+        before = sum(omission.size or 0 for omission in read(row)[0].omissions(images_seen=True))
         if TOKEN not in shown(case) and not counted and sizes <= before:
             lost.append(place)
 
@@ -349,7 +349,9 @@ def test_every_item_is_shown_under_its_author_and_results_with_their_calls(name:
             assert numbers[number] == 0
     strange = sum(one.kind == "strange" for one in course)
     pictures = sum(one.kind == "image" for one in course)
-    assert strange == sum(loss.count for loss in case.losses(images_seen=True) if "hologram" in loss.what)
+    assert strange == sum(
+        omission.count for omission in case.omissions(images_seen=True) if "hologram" in omission.what
+    )
     assert pictures == sum(block.count("picture 1 of 1 of this message") for block in found)
 
 

@@ -79,8 +79,8 @@ def test_prompts_are_written_or_read_from_a_file_beside_the_panel(load, tmp_path
         "final: {judge: {model: a/c, prompt_file: judge.md}}\n"
     ).resolved
 
-    assert resolved.charges == {"one": "Judge by the letter.\nBe brief – always.", "two": "Be kind."}
-    assert resolved.judge_charge == "Weigh them."
+    assert resolved.role_prompts == {"one": "Judge by the letter.\nBe brief – always.", "two": "Be kind."}
+    assert resolved.judge_prompt == "Weigh them."
 
 
 @pytest.mark.parametrize(

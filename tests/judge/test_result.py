@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from jury_events.case import Loss
+from jury_events.case import Omission
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_judge.errors import JudgeError
 from jury_judge.present.answered_by import answers
 from jury_judge.present.result_lines import collaborative_result, result_line
 from jury_judge.present.result_models import result_model
-from support.hand_built import SEATS, HandBuilt
+from support.debate_builder import SEATS, DebateBuilder
 
 
-def whole() -> HandBuilt:
-    return HandBuilt().phase_1().round_1().judged()
+def whole() -> DebateBuilder:
+    return DebateBuilder().phase_1().round_1().judged()
 
 
 def test_a_completed_debate_has_every_field_of_document_004():
@@ -125,7 +125,7 @@ def test_the_judgment_has_every_vote():
 
 
 def test_an_unfinished_debate_gives_what_there_is():
-    debate = HandBuilt().phase_1()
+    debate = DebateBuilder().phase_1()
 
     result = collaborative_result(debate.events, debate.texts)
 
@@ -231,14 +231,14 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "metadata": {},
         "cluster": None,
         "agent_cost": None,
-        "losses": [],
+        "omissions": [],
     }
 
 
 def test_line_and_result_tell_what_is_known_of_the_case():
-    losses = (Loss(what="audio/wav", count=1), Loss(what="image/png", count=2, size=96_000))
+    omissions = (Omission(what="audio/wav", count=1), Omission(what="image/png", count=2, size=96_000))
     fields = {"tags": ("a", "b"), "metadata": {"level": 3, "known": True}, "cluster": "c", "agent_cost": 0.25}
-    debate = whole().opened_as(losses=losses, **fields)
+    debate = whole().opened_as(omissions=omissions, **fields)
 
     line = result_line(debate.opened, answers(debate.events), None, None)
     result = collaborative_result(debate.events, debate.texts)
@@ -249,7 +249,7 @@ def test_line_and_result_tell_what_is_known_of_the_case():
         "metadata": {"level": 3, "known": True},
         "cluster": "c",
         "agent_cost": 0.25,
-        "losses": [
+        "omissions": [
             {"what": "audio/wav", "count": 1, "size": None},
             {"what": "image/png", "count": 2, "size": 96_000},
         ],

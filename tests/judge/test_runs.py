@@ -19,7 +19,7 @@ from jury_judge.app.estimate import estimate
 from jury_judge.app.preflight import PreflightReport, preflight
 from jury_judge.app.run import Run
 from jury_judge.app.run_execution import Line, execute_run
-from jury_judge.cases.losses import LossReport
+from jury_judge.cases.omissions import OmissionReport
 from jury_judge.errors import RunRefused
 from jury_providers.prices import Prices
 from jury_store.debate_rows import DebateRow
@@ -90,7 +90,7 @@ async def lines_of(cases: Cases, port: RefusedPort, problems: list[Finished], *,
     run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=1)
     carried = execute_run(
         run,
-        PreflightReport(read=3, total=3, stored={}, losses=LossReport(images_seen=False)),
+        PreflightReport(read=3, total=3, stored={}, omissions=OmissionReport(images_seen=False)),
         MemoryEventStore(),
         court,
         progress=Silent(),
@@ -174,7 +174,7 @@ async def test_a_survey_that_reads_all_knows_how_many_there_are_and_what_is_not_
     checked = preflight(run, MemoryEventStore(), seconds=None)
 
     assert (2, 2, True) == (checked.total, checked.read, checked.left)
-    assert "not shown to any juror, in 1 of 2 cases: 1 image/png (48 KB)" == checked.losses.line()
+    assert "not shown to any juror, in 1 of 2 cases: 1 image/png (48 KB)" == checked.omissions.line()
 
 
 @pytest.mark.parametrize("seconds", [0.0, None])

@@ -22,11 +22,16 @@ M = "⟦m⟧"
 
 def described(case: Case) -> str:
     """The case as its jurors see it, after what they do not see."""
-    losses = ", ".join(f"{loss.count} {loss.what} ({loss.size} B)" for loss in case.losses(images_seen=True)) or "none"
+    omissions = (
+        ", ".join(
+            f"{omission.count} {omission.what} ({omission.size} B)" for omission in case.omissions(images_seen=True)
+        )
+        or "none"
+    )
     facts = [
         f"case {case.case_id}, cluster {case.cluster}, cost {case.agent_cost}",
         f"metadata {dict(sorted(case.metadata.items()))}, tags {case.tags}",
-        f"not shown: {losses}",
+        f"not shown: {omissions}",
     ]
     text = unmark(render_case(case, load_prompts(1, "en"), M, images=True), M)
     return "\n".join([*facts, "", text, ""])
@@ -79,7 +84,7 @@ def test_the_examples_of_the_docs_have_the_stated_format(name: str, example: str
 
     assert name == form.name
     for _, one in form.split(row) if form.split else [("", row)]:
-        assert () == read_case(one, default_id="first").losses(images_seen=True)
+        assert () == read_case(one, default_id="first").omissions(images_seen=True)
 
 
 def test_the_docs_have_an_example_of_every_format() -> None:

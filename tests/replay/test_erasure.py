@@ -48,7 +48,7 @@ def test_all_texts_of_a_debate_go_and_the_event_says_which(store: MemoryEventSto
     assert (texts_of(store), texts_of(store, "other")) == (set(), others)
     (event,) = last_events(store, 1)
     assert isinstance(event, TextsErased)
-    assert (event.by, event.reason, event.scope, event.nth) == ("dpo@example.com", "request 17", "debate", 1)
+    assert (event.by, event.reason, event.scope, event.number) == ("dpo@example.com", "request 17", "debate", 1)
     assert {ref.digest for ref in event.parts} == before.parts.keys()
     assert store.read_stream("debate/d")[:-1] == before.streams["debate/d"]
     assert store.read_stream("calls/d") == before.streams["calls/d"]
@@ -72,7 +72,7 @@ def test_a_second_call_finds_nothing_to_do(store: MemoryEventStore) -> None:
 
 def test_a_second_call_finishes_what_was_only_recorded(store: MemoryEventStore) -> None:
     script, refs = DebateScript("d", seed=50), tuple(PartRef(part=encode_digest(one)) for one in store.parts("d"))
-    event = TextsErased(by="dpo", reason="asked", scope="debate", nth=1, parts=refs)
+    event = TextsErased(by="dpo", reason="asked", scope="debate", number=1, parts=refs)
     version = len(store.read_stream(script.stream))
     store.append([Append(script.stream, (encode(event, recorded_at=4),), version, store.next_epoch())])
     left, recorded = len(store.histories(["d"])[0].parts), store.last_position()
@@ -109,7 +109,7 @@ def test_texts_that_came_since_go_with_the_next_call(store: MemoryEventStore) ->
     assert (late.events, texts_of(store)) == (1, set())
     (event,) = last_events(store, 1)
     assert isinstance(event, TextsErased)
-    assert event.nth == 2
+    assert event.number == 2
     assert verify(store).ok
 
 

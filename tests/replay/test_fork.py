@@ -34,8 +34,8 @@ from support.runtime_harness import (
     Meter,
     Run,
     a_case_with_records,
-    asked_again,
     broken_promises,
+    repeated_steps,
     said,
     step_of,
 )
@@ -103,7 +103,7 @@ async def test_a_branch_at_any_event_under_the_same_settings_takes_the_same_cour
         assert sorted(asked) == sorted(calls_of(store, f"b{at}")), where
         assert sorted(set(asked) - set(reused)) == sorted(meter.served_of(f"b{at}")), where
         assert set(meter.served.values()) <= {1}, where
-        assert not asked_again(store, f"b{at}"), where
+        assert not repeated_steps(store, f"b{at}"), where
         assert replay_history(store.histories([f"b{at}"])[0]).status is ReplayStatus.EQUAL, where
     assert verify(store).ok
 
@@ -233,7 +233,7 @@ async def test_a_branch_of_a_branch_knows_whose_ballots_its_answers_carry(store:
         assert verdict(store, "d0") == verdict(store, branch.debate_id), at
     forked = decode(store.read_stream(debate_stream(branch.debate_id))[1])
     assert isinstance(forked, DebateForked)
-    (inherited,) = forked.inherited
+    (inherited,) = forked.inherited_steps
     assert inherited.steps == first.steps
     assert set(forked.steps) > set(first.steps)
     assert verify(store).ok
@@ -264,7 +264,7 @@ async def test_a_branch_cut_off_after_any_append_goes_on_to_the_same_end(answere
         served = first.served_of("b") + second.served_of("b")
         recorded = [exchange for exchange in calls_of(store, "b") if exchange in served]
         assert sorted(recorded) == sorted(served), where
-        again = asked_again(store, "b")
+        again = repeated_steps(store, "b")
         assert all(times <= 1 + again[step_of(exchange)] for exchange, times in served.items()), where
         assert verify(store).ok, where
     assert after > 8
@@ -343,7 +343,7 @@ async def test_bookkeeping_counts_as_the_event_before_it_and_is_left_out(store: 
     for stream, events in store.histories(["d0"])[0].streams.items():
         kept = events[:4] if stream.startswith("debate/") else events
         append(cut, stream, [decode(event) for event in kept], store)
-    append(cut, "debate/d0", [CoordinatorResumed(epoch=9, cause="coordinator", nth=1, asked_again=())], store)
+    append(cut, "debate/d0", [CoordinatorResumed(epoch=9, cause="coordinator", number=1, repeated_steps=())], store)
     append(cut, "debate/d0", [DebateCancelled(by="somebody", reason=None)], store)
     origin = origin_in(cut)
 
@@ -396,7 +396,7 @@ async def test_without_the_case_or_the_secret_nothing_is_branched(store: KeptSto
 
 def erase(store: EventStore, ref: PartRef) -> None:
     version = len(events_of(store, "d0"))
-    event = TextsErased(by="a", reason="b", scope="debate", nth=1, parts=(ref,))
+    event = TextsErased(by="a", reason="b", scope="debate", number=1, parts=(ref,))
     store.append([Append("debate/d0", (encode(event, recorded_at=1),), version, store.next_epoch())])
     store.delete_parts("d0", [ref.digest])
 
@@ -429,7 +429,7 @@ async def test_a_charge_of_a_seat_stays_with_the_branch(store: KeptStore) -> Non
 
     branch = a_branch(origin_in(store), "opened")
 
-    assert {"sim-policy": "Look for lies."} == branch.resolved.charges
+    assert {"sim-policy": "Look for lies."} == branch.resolved.role_prompts
     assert "Look for lies." in " ".join(
         part.content.decode("utf-8", "replace") for event in branch.opening for part in event.parts
     )

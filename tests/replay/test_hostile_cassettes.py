@@ -23,7 +23,7 @@ from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
-from support.later_commands import what_breaks
+from support.commands_after_import import what_breaks
 from support.mutants import Mutant, mutants
 
 _AT_ONCE = 500

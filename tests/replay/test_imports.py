@@ -48,11 +48,11 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EventStore
 def imported(store: EventStore, tmp_path: Path) -> Callable[..., EventStore]:
     """Imports cassettes into the store."""
 
-    def imports(*contents: bytes, vouched_by: str | None = None) -> EventStore:
+    def imports(*contents: bytes, verified_with: str | None = None) -> EventStore:
         for content in contents:
             path = tmp_path / "one.cassette.jsonl"
             path.write_bytes(content)
-            import_cassette(store, read_cassette(path), erase=True, vouched_by=vouched_by, clock=lambda: 7)
+            import_cassette(store, read_cassette(path), erase=True, verified_with=verified_with, clock=lambda: 7)
         return store
 
     return imports
@@ -63,7 +63,7 @@ STRANGER = SealKey("example.com/jury", bytes(31) + b"\1").public
 
 
 def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) -> None:
-    store = imported(out_of(sealed_store()), vouched_by="example.com/jury")
+    store = imported(out_of(sealed_store()), verified_with="example.com/jury")
 
     (record,) = store.histories(["d"])
     (told,) = local_facts(record.stored_local).imports
@@ -75,25 +75,25 @@ def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) 
         calls=VersionRange(after=0, until=2),
         seal=seal_digest(origin),
         sealed_by="example.com/jury",
-        vouched_by="example.com/jury",
-        nth=1,
+        verified_with="example.com/jury",
+        number=1,
     )
     assert record.stored_local[0].recorded_at == 7
     assert verify(store).ok
 
 
 @pytest.mark.parametrize(
-    ("sealed", "vouched_by", "shown"),
+    ("sealed", "verified_with", "shown"),
     [
         (False, None, ("unsealed", None)),
         (True, None, ("sealed", "example.com/jury")),
-        (True, "example.com/jury", ("vouched", "example.com/jury")),
+        (True, "example.com/jury", ("verified", "example.com/jury")),
     ],
 )
 def test_lists_say_what_was_imported_and_so_do_lists_made_anew(
-    imported: Imports, sealed: bool, vouched_by: str | None, shown: tuple[str, str | None]
+    imported: Imports, sealed: bool, verified_with: str | None, shown: tuple[str, str | None]
 ) -> None:
-    store = imported(out_of(sealed_store()) if sealed else exported(sealed_store()), vouched_by=vouched_by)
+    store = imported(out_of(sealed_store()) if sealed else exported(sealed_store()), verified_with=verified_with)
     record_debate(store, "own", seed=9)
 
     before = store.debate("d"), store.debate("own")
@@ -239,7 +239,7 @@ def test_what_came_without_a_seal_leaves_without_one_whoever_sealed_it_since(imp
     store = imported(exported(sealed_store()))
     seal(store)
 
-    assert out_of(store) == exported(store), "this log's seal would vouch for what somebody else wrote"
+    assert out_of(store) == exported(store), "this log's seal would confirm what somebody else wrote"
 
 
 def test_what_came_under_a_seal_that_is_gone_does_not_leave_at_all(tmp_path: Path) -> None:

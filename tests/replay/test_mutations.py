@@ -104,8 +104,8 @@ MUTATIONS = {
     ),
     "the quorum": Mutation(
         f"{RULES}/judgment.py",
-        "capped = quorum_held < rules.quorum",
-        "capped = quorum_held + 1 < rules.quorum",
+        "capped = quorum_votes < rules.quorum",
+        "capped = quorum_votes + 1 < rules.quorum",
         "blocked-abstains-and-quorum-is-lost",
         ("judgment.capped", "- true", "+ false"),
     ),

@@ -143,7 +143,7 @@ async def test_where_nobody_sees_pictures_none_is_kept(store: KeptStore) -> None
     log = Log(store)
 
     assert ((), 0) == (log.opened.images, log.count(PNG))
-    assert [("image/png", 2)] == [(loss.what, loss.count) for loss in log.opened.losses]
+    assert [("image/png", 2)] == [(omission.what, omission.count) for omission in log.opened.omissions]
     assert ReplayStatus.EQUAL is replay_history(store.histories(["d0"])[0]).status
 
 
@@ -209,7 +209,7 @@ async def test_a_branch_has_no_pictures_where_its_origin_kept_none_and_says_so(s
     opened = Log(store, branch.debate_id).opened
 
     assert () == opened.images
-    assert [("image/png", 2)] == [(loss.what, loss.count) for loss in opened.losses]
+    assert [("image/png", 2)] == [(omission.what, omission.count) for omission in opened.omissions]
     assert ReplayStatus.EQUAL is replay_history(store.histories([branch.debate_id])[0]).status
 
 
@@ -237,7 +237,7 @@ async def test_a_branch_that_sends_none_has_the_id_that_it_had_before_there_were
     written = json.loads(panel.model_dump_json())
     for place in (*written["seats"], written["final"]["judge"]):
         del place["images"]
-    before = {"origin": "d0", "version": 1, "panel": written, "charges": {}, "judge_charge": None}
+    before = {"origin": "d0", "version": 1, "panel": written, "role_prompts": {}, "judge_prompt": None}
 
     assert branch_id("d0", 1, blind).endswith(sha256(canonical_json(before)).hexdigest()[:8])
     assert branch_id("d0", 1, blind) != branch_id("d0", 1, with_images(blind, images=True))

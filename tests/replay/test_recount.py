@@ -25,11 +25,11 @@ from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
 from jury_replay.selection import EVERYTHING
 from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
+from support.debate_builder import DebateBuilder
 from support.debate_harness import Answer, DebateHarness, Says, a_case, a_panel, by_round
 from support.forgery import forged, recorded_in_corpus, set_to
-from support.hand_built import HandBuilt
 from support.runtime_harness import KeptStore
-from support.varied import hold_varied
+from support.varied import run_varied
 
 P, R, F = "safe_pass", "needs_review", "unsafe_fail"
 MAJORITY: dict[str, Any] = {"final": {"method": "majority_vote"}}
@@ -70,7 +70,7 @@ def new(row: RescoreRow) -> tuple[Any, ...]:
 @pytest.fixture(scope="module")
 def varied() -> KeptStore:
     store = KeptStore()
-    hold_varied(store, 150, discussion={"max_rounds": 3, "end_early": False}, **MAJORITY)
+    run_varied(store, 150, discussion={"max_rounds": 3, "end_early": False}, **MAJORITY)
     return store
 
 
@@ -84,7 +84,9 @@ THREE_ROUNDS = {"discussion": {"max_rounds": 3, "threshold": 1.0}, **MAJORITY}
 
 def ten_lines(bodies: list[dict[str, Any]], threshold: float, max_rounds: int) -> tuple[str, int, int]:
     seats = len(bodies[0]["panel"]["seats"])
-    said = [(b.get("round", 0), b["juror_id"], (b.get("statement") or b)["evaluation"]) for b in bodies if "shown" in b]
+    said = [
+        (b.get("round", 0), b["juror_id"], (b.get("statement") or b)["evaluation"]) for b in bodies if "peer_text" in b
+    ]
     for last in range(max_rounds + 1):
         counts = Counter(one["verdict"] for number, _, one in said if number == last)
         agreed = max(counts.values(), default=0) / seats
@@ -413,14 +415,14 @@ def test_a_debate_without_a_result_has_a_status(last, status, why):
 
 def test_an_erased_debate_is_recounted_since_no_text_is_read():
     court = held(MOVES, **THREE_ROUNDS)
-    erased = TextsErased(by="ops", reason="asked", scope="debate", nth=1, parts=(court.debate.state.debate.case,))
+    erased = TextsErased(by="ops", reason="asked", scope="debate", number=1, parts=(court.debate.state.debate.case,))
     court.events = [*court.events, erased]
 
     assert (P, 85, 0, "no_discussion") == new(only(court, max_rounds=0))
 
 
 def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on():
-    good, bad = held(MOVES, **THREE_ROUNDS), HandBuilt().phase_1()
+    good, bad = held(MOVES, **THREE_ROUNDS), DebateBuilder().phase_1()
     store = kept(good)
     events = [encode(event, recorded_at=1) for event in bad.events]
     events[1] = events[1]._replace(body=b"{}")
@@ -490,7 +492,7 @@ def test_scaled_points_keep_their_share_and_never_exceed_the_new_maximum(tenths,
         for name, tenth in zip(STANDARD_RUBRIC.names, tenths, strict=True)
     )
     scores = Scores(dimensions=points)
-    evaluation = HandBuilt().evaluation(Verdict.SAFE_PASS, tuple(one.points for one in points), "because")
+    evaluation = DebateBuilder().evaluation(Verdict.SAFE_PASS, tuple(one.points for one in points), "because")
     scaled = rescaled(evaluation, STANDARD_RUBRIC, after)
 
     for one, old, dimension in zip(scaled.scores.dimensions, STANDARD_RUBRIC.dimensions, after.dimensions, strict=True):

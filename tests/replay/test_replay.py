@@ -226,7 +226,7 @@ def test_a_lost_text_is_not_erased_because_another_one_was(named: bool, status: 
 def _with_erasure(record: DebateHistory, part: str) -> DebateHistory:
     """One of this text, and of one that never was, on record; nothing is taken away."""
     erased = TextsErased(
-        by="ops", reason="asked", scope="debate", nth=1, parts=(PartRef(part=part), PartRef(part="A" * 43))
+        by="ops", reason="asked", scope="debate", number=1, parts=(PartRef(part=part), PartRef(part="A" * 43))
     )
     stream = debate_stream(record.debate_id)
     last, new = record.streams[stream][-1], encode(erased, recorded_at=1)

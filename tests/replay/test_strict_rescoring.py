@@ -23,7 +23,7 @@ from jury_replay.selection import EVERYTHING, DebateSelection
 from jury_store.event_store import EventStore
 from support.branches import OTHER_SECRET, a_branch, hold, origin_in, stored
 from support.runtime_harness import KeptStore, Run
-from support.varied import WEATHER, a_varied_case, hold_varied
+from support.varied import WEATHER, a_varied_case, run_varied
 
 DEBATES = (30, pytest.param(200, marks=pytest.mark.long))
 COUNTED: dict[str, Any] = {"final": {"method": "majority_vote"}}
@@ -76,7 +76,7 @@ def debates(request: pytest.FixtureRequest) -> int:
 @pytest.fixture(scope="module")
 def recorded(debates: int) -> KeptStore:
     store = KeptStore()
-    hold_varied(store, debates, **BASE)
+    run_varied(store, debates, **BASE)
     return store
 
 
@@ -134,7 +134,7 @@ def test_a_setting_that_changes_nothing_gives_the_recorded_result(recorded):
 
 def test_a_final_judge_that_read_more_is_no_judge_of_less():
     store = KeptStore()
-    hold_varied(store, 12, discussion={"max_rounds": 2, "end_early": False})
+    run_varied(store, 12, discussion={"max_rounds": 2, "end_early": False})
     rows = _rows(store, Setting(max_rounds=1), Setting(max_rounds=1, method="median"), Setting(quorum=1))
 
     shorter = [row for row in rows if row.setting == "max_rounds=1"]

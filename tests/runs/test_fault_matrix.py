@@ -29,8 +29,8 @@ from support.matrix import (
     Matrix,
     Row,
     Share,
+    execute_matrix,
     files_of,
-    hold_matrix,
 )
 
 TRIED_AGAIN = {
@@ -103,7 +103,7 @@ def holding(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Share], Held]
         root.addHandler(listener)
         root.setLevel(logging.INFO)
         try:
-            it.matrix = asyncio.run(hold_matrix(share, store_url))
+            it.matrix = asyncio.run(execute_matrix(share, store_url))
         finally:
             root.removeHandler(listener)
             root.setLevel(level)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import event as sa_event
 
 from jury_events.canonical import canonical_json
-from jury_events.case import Loss
+from jury_events.case import Omission
 from jury_events.conditions import parse_conditions
 from jury_events.envelope import NewEvent
 from jury_events.verdict import Verdict
@@ -450,13 +450,13 @@ def test_conditions_and_filters_are_combined(store: EventStore) -> None:
 def test_a_listed_debate_has_the_fields_of_its_case(store: EventStore, projected: bool) -> None:
     script = DebateScript("d")
     metadata = {"level": 3, "share": 0.5, "whole": 3.0, "known": True, "said": '"3" — 三'}
-    losses = (Loss(what="audio/wav", count=1), Loss(what="image/png", count=2, size=98_304))
+    omissions = (Omission(what="audio/wav", count=1), Omission(what="image/png", count=2, size=98_304))
     fields: dict[str, Any] = {
         "tags": ("b", "a", "b"),
         "cluster": "c",
         "metadata": metadata,
         "agent_cost": 0.25,
-        "losses": losses,
+        "omissions": omissions,
     }
     _append(store, script, script.opened(**fields))
     if projected:
@@ -474,7 +474,7 @@ def test_a_debate_of_the_first_schema_has_no_fields_but_label_and_case_id(store:
     script = DebateScript("d")
     opened = script.opened()
     body = json.loads(opened.body)
-    for name in ("metadata", "tags", "cluster", "agent_cost", "losses", "images"):
+    for name in ("metadata", "tags", "cluster", "agent_cost", "omissions", "images"):
         del body[name]
     _append(store, script, opened._replace(schema=1, body=canonical_json(body)))
     store.project()

@@ -23,7 +23,7 @@ from jury_store.opening import open_store
 from support.debates import DebateScript
 from support.interrupted import Interrupts, endless_from_the_third, interrupts
 from support.runtime_harness import KeptStore
-from support.varied import hold_varied
+from support.varied import run_varied
 
 GRID = Grid.of({"max_rounds": (0, 2), "method": ("median", "majority_vote")})
 DEBATES = 60
@@ -32,7 +32,7 @@ DEBATES = 60
 @pytest.fixture(scope="module")
 def recorded() -> KeptStore:
     store = KeptStore()
-    hold_varied(store, DEBATES, discussion={"max_rounds": 1}, final={"method": "majority_vote"})
+    run_varied(store, DEBATES, discussion={"max_rounds": 1}, final={"method": "majority_vote"})
     return store
 
 

@@ -34,7 +34,7 @@ def _keep(store: EventStore, name: str, *texts: bytes) -> None:
 def _delete(store: EventStore, name: str) -> None:
     parts = list(store.parts(name))
     refs = tuple(PartRef(part=encode_digest(digest)) for digest in parts)
-    erased = encode(TextsErased(by="dpo", reason="asked", scope="debate", nth=1, parts=refs), recorded_at=1)
+    erased = encode(TextsErased(by="dpo", reason="asked", scope="debate", number=1, parts=refs), recorded_at=1)
     version = store.heads([f"debate/{name}"])[f"debate/{name}"].version
     store.append([Append(f"debate/{name}", (erased,), version, store.next_epoch())])
     store.delete_parts(name, parts)

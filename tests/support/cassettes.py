@@ -50,7 +50,7 @@ def erase_text(store: EventStore, name: str, *texts: bytes, delete: bool = True)
     assert len(gone) == len(texts)
     refs = tuple(PartRef(part=encode_digest(digest)) for digest in gone)
     version = store.heads([f"debate/{name}"])[f"debate/{name}"].version
-    event = encode(TextsErased(by="dpo", reason="asked", scope="debate", nth=1, parts=refs), recorded_at=1)
+    event = encode(TextsErased(by="dpo", reason="asked", scope="debate", number=1, parts=refs), recorded_at=1)
     (answer,) = store.append([Append(f"debate/{name}", (event,), version, store.next_epoch())])
     assert isinstance(answer, Appended)
     if delete:

@@ -100,11 +100,11 @@ class DebateScript:
             "simulated": True,
             "security_gate_records": 0,
             "agent_card_records": 0,
-            "losses": (),
+            "omissions": (),
             "case": self.pen.make(case),
             "images": (),
             "secret": self.pen.make(b"\x00secret\xff"),
-            "pieces": (NamedPart(name="charge", text=self.pen.make("judge!")),),
+            "pieces": (NamedPart(name="role_prompt", text=self.pen.make("judge!")),),
         }
         return self._new(DebateOpened(**{**fields, **changes}))
 
@@ -144,8 +144,10 @@ class DebateScript:
             rationale=self.pen.make(rationale),
             model=MODEL,
         )
-        shown = self.pen.make(f"shown: {rationale}")
-        return self._new(JurorEvaluated(juror_id=JUROR, evaluation=evaluation, shown=shown, exchanges=exchanges))
+        peer_text = self.pen.make(f"shown: {rationale}")
+        return self._new(
+            JurorEvaluated(juror_id=JUROR, evaluation=evaluation, peer_text=peer_text, exchanges=exchanges)
+        )
 
     def checked(self, round_: int = 0, *, over: bool = True) -> NewEvent:
         check = ConsensusCheck(
@@ -181,7 +183,7 @@ class DebateScript:
             mean=20.0,
             votes=(vote,),
             quorum=1,
-            quorum_held=1,
+            quorum_votes=1,
             capped=False,
         )
         return self._new(JudgmentRendered(judgment=judgment, exchanges=()))
@@ -203,13 +205,13 @@ class DebateScript:
     def cancelled(self) -> NewEvent:
         return self._new(DebateCancelled(by="somebody", reason=None))
 
-    def resumed(self, nth: int = 1) -> NewEvent:
-        asked_again = (Step(0, JUROR).id, "final")
-        return self._new(CoordinatorResumed(epoch=2, cause="coordinator", nth=nth, asked_again=asked_again))
+    def resumed(self, number: int = 1) -> NewEvent:
+        repeated_steps = (Step(0, JUROR).id, "final")
+        return self._new(CoordinatorResumed(epoch=2, cause="coordinator", number=number, repeated_steps=repeated_steps))
 
-    def erased(self, *texts: str | bytes, nth: int = 1) -> NewEvent:
+    def erased(self, *texts: str | bytes, number: int = 1) -> NewEvent:
         parts = tuple(self.pen.make(text) for text in texts)
-        return self._new(TextsErased(by="dpo", reason="asked", scope="debate", nth=nth, parts=parts))
+        return self._new(TextsErased(by="dpo", reason="asked", scope="debate", number=number, parts=parts))
 
     def whole(self) -> tuple[NewEvent, ...]:
         """The stream `debate/` of a debate that ends well."""

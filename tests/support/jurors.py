@@ -66,7 +66,7 @@ class ScriptedProvider(Provider):
         self.closed = True
 
 
-class HeldClerk:
+class BlockableClerk:
     """A clerk over a store, in the same loop; `open` lets batches through, `refusal` is its next answer instead.
 
     A `failure` is raised instead of storing anything.

@@ -154,7 +154,7 @@ def canary_keys(variables: dict[str, str]) -> Iterator[None]:
         yield
 
 
-async def hold_matrix(share: Share, store_url: str) -> Matrix:
+async def execute_matrix(share: Share, store_url: str) -> Matrix:
     """Hold every row of a share at once, then go on with those that were halted."""
     reader = open_store(store_url, write=False)
     try:

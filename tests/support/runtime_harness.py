@@ -143,7 +143,7 @@ class Run:
         self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1
     ) -> AbstractAsyncContextManager[Runtime]:
         """A court in this process over the store, which it does not close."""
-        return _MeteredCourt(self.plan(script, replicas), self.store, meter or Meter())
+        return _MeteredRuntime(self.plan(script, replicas), self.store, meter or Meter())
 
     async def hold(
         self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1, concurrency: int = 100
@@ -181,7 +181,7 @@ class Run:
         return [event.event_id for event in self.store.read_stream(calls_stream(debate_id))]
 
 
-async def gone_on_with(run: Run, url: str) -> dict[str, Finished]:
+async def resume_in_process(run: Run, url: str) -> dict[str, Finished]:
     """The debates of a run that stopped, held to their end in this process, where a court starts at once."""
     store = open_store(url, write=True)  # the court closes it
     going_on = Run(store)
@@ -189,7 +189,7 @@ async def gone_on_with(run: Run, url: str) -> dict[str, Finished]:
     return await going_on.hold()
 
 
-class _MeteredCourt(AbstractAsyncContextManager[Runtime]):
+class _MeteredRuntime(AbstractAsyncContextManager[Runtime]):
     """The court is entered under the meter, whenever that is."""
 
     def __init__(self, plan: RuntimeConfig, store: EventStore, meter: Meter) -> None:
@@ -239,10 +239,10 @@ def said(store: EventStore, debate_id: str) -> list[tuple[str, bytes]]:
     return [(event.event_id, event.body) for event in events if event.type != "coordinator_resumed"]
 
 
-def asked_again(store: EventStore, debate_id: str) -> Counter[str]:
+def repeated_steps(store: EventStore, debate_id: str) -> Counter[str]:
     """The steps that events name as asked again, and how often."""
     events = [decode(stored) for stored in store.read_stream(debate_stream(debate_id))]
-    return Counter(step for event in events if isinstance(event, CoordinatorResumed) for step in event.asked_again)
+    return Counter(step for event in events if isinstance(event, CoordinatorResumed) for step in event.repeated_steps)
 
 
 def step_of(exchange: str) -> str:
@@ -253,7 +253,7 @@ def step_of(exchange: str) -> str:
 def broken_promises(store: EventStore, debate_id: str, served: Counter[str]) -> list[str]:
     """Where recorded ≤ served ≤ recorded + asked again does not hold; `served` by exchange id."""
     recorded = Counter(event.event_id for event in store.read_stream(calls_stream(debate_id)))
-    again = asked_again(store, debate_id)
+    again = repeated_steps(store, debate_id)
     return [
         f"{exchange}: recorded {recorded[exchange]}, served {served[exchange]}, asked again {again[step_of(exchange)]}"
         for exchange in sorted({*recorded, *served})

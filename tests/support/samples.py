@@ -37,7 +37,7 @@ def sample_events() -> dict[str, AnyEvent]:
         cluster="refund-17",
         agent_cost=0.0125,
     )
-    court = DebateHarness(sighted, by_round(table, Says("needs_review", 44.0)), case=_with_a_loss(case)).hold()
+    court = DebateHarness(sighted, by_round(table, Says("needs_review", 44.0)), case=_with_an_omission(case)).hold()
     samples: dict[str, AnyEvent] = {}
     for event in court.events:
         samples.setdefault(event.type, event)
@@ -46,33 +46,33 @@ def sample_events() -> dict[str, AnyEvent]:
     by_hand: list[AnyEvent] = [
         DebateFailed(reason="case_unreadable", detail=text),
         DebateCancelled(by="operator", reason=None),
-        CoordinatorResumed(epoch=7, cause="juror", nth=1, asked_again=("initial/gpt", "round-2/a%2Fb")),
+        CoordinatorResumed(epoch=7, cause="juror", number=1, repeated_steps=("initial/gpt", "round-2/a%2Fb")),
         DebateForked(
             origin="r1~refund",
             version=12,
             secret=text,
             steps=("initial/gpt", "initial/a%2Fb", "round-1/gpt"),
-            inherited=(InheritedSteps(secret=pen.make("older"), steps=("initial/gpt",)),),
+            inherited_steps=(InheritedSteps(secret=pen.make("older"), steps=("initial/gpt",)),),
         ),
-        TextsErased(by="privacy office", reason="request 17", scope="debate", nth=1, parts=(text,)),
+        TextsErased(by="privacy office", reason="request 17", scope="debate", number=1, parts=(text,)),
         an_exchange(pen),
         DebateImported(
             debate=VersionRange(after=0, until=12),
             calls=VersionRange(after=2, until=9),
             seal="0f" * 32,
             sealed_by="example.com/jury",
-            vouched_by=None,
-            nth=1,
+            verified_with=None,
+            number=1,
         ),
-        DebateQuarantined(by="operator", reason="its usage cannot be read", nth=2),
-        DebateReleased(by="operator", nth=2),
+        DebateQuarantined(by="operator", reason="its usage cannot be read", number=2),
+        DebateReleased(by="operator", number=2),
     ]
     return samples | {event.type: event for event in by_hand}
 
 
-def _with_a_loss(case: Case) -> Case:
+def _with_an_omission(case: Case) -> Case:
     first, *others = case.scenarios
-    lost = Transcript(items=(NotShown(origin="user", what="audio/wav", size=48_000, place="messages.0.content.1"),))
+    lost = Transcript(items=(NotShown(origin="user", what="audio/wav", size=48_000, location="messages.0.content.1"),))
     execution = first.execution.changed(transcript=lost)
     return case.changed(scenarios=(first.changed(execution=execution), *others))
 

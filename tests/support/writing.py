@@ -39,6 +39,6 @@ class Writing:
         )
         statement = Statement(order=0, statement=script.pen.make(text), evaluation=evaluation, position_changed=False)
         made = StatementMade(
-            round=round_, juror_id=JUROR, statement=statement, shown=script.pen.make("shown"), exchanges=()
+            round=round_, juror_id=JUROR, statement=statement, peer_text=script.pen.make("shown"), exchanges=()
         )
         return encode(made, recorded_at=1, parts=script.pen.take())

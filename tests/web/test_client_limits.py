@@ -9,7 +9,7 @@ import pytest
 
 from jury_judge.web import body_limits
 from jury_store.memory import MemoryEventStore
-from support.served import served
+from support.running_server import running_server
 from support.writing import Writing
 
 PING, PONG, TEXT = 0x89, 0x8A, 0x81

@@ -20,7 +20,7 @@ from jury_judge.web.service import Service
 from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 from support.browser import chromium, tab
-from support.hand_built import HandBuilt
+from support.debate_builder import DebateBuilder
 from support.pages import keep
 from support.runtime_harness import KeptStore, Meter, Run
 from support.waiting import until
@@ -110,9 +110,9 @@ async def site() -> AsyncIterator[str]:
     """Ended debates, a running one, runs, a call."""
     run = Run(KeptStore(), case=case)
     await run.hold()
-    keep(run.store, HandBuilt().phase_1().round_1().judged())
-    keep(run.store, HandBuilt().phase_1().opened_as(debate_id="run-1~c2", case_id="c2"))
-    keep(run.store, HandBuilt().phase_1().round_1().opened_as(debate_id="run-2~c1", run_id="run-2"))
+    keep(run.store, DebateBuilder().phase_1().round_1().judged())
+    keep(run.store, DebateBuilder().phase_1().opened_as(debate_id="run-1~c2", case_id="c2"))
+    keep(run.store, DebateBuilder().phase_1().round_1().opened_as(debate_id="run-2~c1", run_id="run-2"))
     async with served(run.store) as (base, _):
         yield base
 
@@ -329,7 +329,7 @@ async def test_every_page_fits_a_screen_of_320_pixels(browser, site):
 
 async def test_a_very_wide_letter_is_cut_at_the_edge_of_the_page(browser):
     store, marked = KeptStore(), "Z" + "\u0489" * 100
-    keep(store, HandBuilt(prompt=marked).phase_1().opened_as(case_id=marked))
+    keep(store, DebateBuilder(prompt=marked).phase_1().opened_as(case_id=marked))
     async with served(store) as (base, _), tab(browser, base, viewport={"width": 320, "height": 640}) as opened:
         for address in ("/debates/run-1~c1", "/debates/run-1~c1/events"):
             await opened.go(address)

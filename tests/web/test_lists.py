@@ -5,22 +5,22 @@ from contextlib import closing
 
 import pytest
 
-from jury_events.case import Loss
+from jury_events.case import Omission
 from jury_events.debate_events import DebateCompleted, JudgmentRendered
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from jury_migrations.upgrading import upgrade
 from jury_store.opening import open_store
-from support.hand_built import HandBuilt
+from support.debate_builder import DebateBuilder
 from support.pages import Site, keep, stored
 from support.unguarded import unguarded
 
 BLOCKED = "⊘ 1 stands in for a blocked answer"
 
 
-def debate(name: str, *, run: str = "run-1", case: str | None = None, whole: bool = True) -> HandBuilt:
-    made = HandBuilt().phase_1()
+def debate(name: str, *, run: str = "run-1", case: str | None = None, whole: bool = True) -> DebateBuilder:
+    made = DebateBuilder().phase_1()
     if whole:
         made.round_1().judged()
     return made.opened_as(debate_id=f"{run}~{name}", run_id=run, case_id=case or name)
@@ -118,11 +118,11 @@ def test_the_list_is_searched_and_filtered(site, query, found):
 def known() -> Site:
     """Three debates of run-1 whose cases have labels, tags or metadata, and one without."""
     paid = {"tags": ("refund", "a&b"), "cluster": "支払い", "metadata": {"level": 3}}
-    lost = (Loss(what="image/png", count=2, size=96_000), Loss(what="audio/wav", count=1))
+    lost = (Omission(what="image/png", count=2, size=96_000), Omission(what="audio/wav", count=1))
     return Site(
         stored(
             debate("one").opened_as(**paid),
-            debate("two").opened_as(tags=("refund",), metadata={"level": 10}, losses=lost),
+            debate("two").opened_as(tags=("refund",), metadata={"level": 10}, omissions=lost),
             debate("three", whole=False).opened_as(tags=("other",), metadata={"level": 3}, label=None),
             debate("four").opened_as(label=None),
         )
@@ -184,18 +184,18 @@ def test_a_run_is_grouped_by_a_field_of_its_cases(known):
 
 
 @pytest.mark.parametrize(
-    ("lang", "losses", "facts"),
+    ("lang", "omissions", "facts"),
     [
         ("en", "not shown to jurors: 2 image/png (96 KB), 1 audio/wav", ["Tags", "Metadata"]),
         ("ja", "陪審員に示されていないもの: image/png 2件（96 KB）、audio/wav 1件", ["タグ", "メタデータ"]),
     ],
 )
-def test_the_page_of_a_debate_lists_what_no_juror_was_shown(known, lang, losses, facts):
+def test_the_page_of_a_debate_lists_what_no_juror_was_shown(known, lang, omissions, facts):
     shown = known.get(f"/debates/run-1~two?lang={lang}")
 
-    assert losses == shown.one(".losses")
+    assert omissions == shown.one(".omissions")
     assert facts == [one for one in shown.all(".facts dt") if one in facts]
-    assert not known.get("/debates/run-1~one").tree.css(".losses")
+    assert not known.get("/debates/run-1~one").tree.css(".omissions")
 
 
 def test_a_set_filter_is_shown_in_the_form(site):

@@ -27,7 +27,7 @@ from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
-from support.served import served
+from support.running_server import running_server
 from support.waiting import comes
 from support.writing import Writing
 

@@ -9,7 +9,7 @@ import pytest
 
 from jury_judge.app.jury import Jury
 from jury_store.opening import open_store
-from support.served import served
+from support.running_server import running_server
 from support.stores import filled
 
 # A schema-valid case, panel name or setting may still be refused, with a documented 422.

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from jury_events.case import Loss
+from jury_events.case import Omission
 from jury_events.ids import debate_stream
 from jury_judge.app.debates import read_debate
 from jury_judge.present.result_lines import collaborative_result
@@ -77,8 +77,8 @@ def test_debates_are_filtered_by_conditions_and_have_the_fields_of_their_cases()
     for number in range(4):
         script = DebateScript(f"d{number}", seed=number)
         metadata = {"level": number, "some_share": 0.5, "known": True}
-        losses = (Loss(what="image/png", count=2, size=96_000),)
-        opened = script.opened(tags=("a&b", f"t{number}"), metadata=metadata, cluster="c", losses=losses)
+        omissions = (Omission(what="image/png", count=2, size=96_000),)
+        opened = script.opened(tags=("a&b", f"t{number}"), metadata=metadata, cluster="c", omissions=omissions)
         store.append([Append(script.stream, (opened,), 0, 1)])
     client = client_of(store)
 
@@ -91,7 +91,7 @@ def test_debates_are_filtered_by_conditions_and_have_the_fields_of_their_cases()
     assert {"level": 2, "some_share": 0.5, "known": True} == row["metadata"]
     whole = client.get("/api/debates/d2").json()
     assert (row["tags"], row["metadata"], "c") == (whole["tags"], whole["metadata"], whole["cluster"])
-    assert [{"what": "image/png", "count": 2, "size": 96_000}] == whole["losses"]
+    assert [{"what": "image/png", "count": 2, "size": 96_000}] == whole["omissions"]
 
 
 def test_an_invalid_condition_gets_an_error_response() -> None:

@@ -12,7 +12,7 @@ from jury_judge.web.server import Address, listen
 from jury_judge.web.slow_client_timeout import HttpConnection
 from jury_providers.embedded_server import CannotListen
 from jury_store.memory import MemoryEventStore
-from support.served import served
+from support.running_server import running_server
 from support.writing import Writing
 
 

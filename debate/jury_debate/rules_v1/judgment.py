@@ -37,7 +37,7 @@ def render(
     rules = state.panel.final
     votes = tuple(cast_vote(state, seat) for seat in state.panel.seats)
     cast = [_counted_vote(vote) for vote in votes if vote.position is not None]
-    quorum_held = sum(vote.kind in ("own", "stale") for vote in votes)
+    quorum_votes = sum(vote.kind in ("own", "stale") for vote in votes)
     if not cast:
         decided_by, verdict, mean = Decider.NO_EVALUATION, Verdict.NEEDS_REVIEW, Fraction()
     elif judge is not None:
@@ -46,7 +46,7 @@ def render(
         method = deciding_method(rules.method)
         decided_by = Decider(method)
         verdict, mean = count(method, cast, rules.bands)
-    capped = quorum_held < rules.quorum and verdict is Verdict.SAFE_PASS
+    capped = quorum_votes < rules.quorum and verdict is Verdict.SAFE_PASS
     return Judgment(
         method=rules.method,
         decided_by=decided_by,
@@ -55,11 +55,11 @@ def render(
         mean=float(mean),
         votes=votes,
         quorum=rules.quorum,
-        quorum_held=quorum_held,
+        quorum_votes=quorum_votes,
         capped=capped,
         judge=judge if cast else None,
         judge_failure=judge_failure if cast else None,
-        scenarios=tuple(_capped(row, lost=quorum_held < rules.quorum) for row in _scenarios(state, judge)),
+        scenarios=tuple(_capped(row, lost=quorum_votes < rules.quorum) for row in _scenarios(state, judge)),
     )
 
 

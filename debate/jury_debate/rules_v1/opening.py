@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from jury_debate.artifact_tools import tool_names
 from jury_debate.artifacts import generate_evaluation_summary
-from jury_debate.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
+from jury_debate.assignment import CASE_WITH_IMAGES, JUDGE_ROLE_PROMPT, ROLE_PROMPT, scenario_numbers, tools_offered
 from jury_debate.case_text import render_case
 from jury_debate.datamark import mark
 from jury_debate.prompts import PROMPTS_VERSION, Prompts, load_prompts, seat_letter
@@ -25,8 +25,8 @@ def open_debate(
     run_id: str | None,
     secret: bytes,
     parts: PartMaker,
-    charges: Mapping[str, str] | None = None,
-    judge_charge: str | None = None,
+    role_prompts: Mapping[str, str] | None = None,
+    judge_prompt: str | None = None,
     submission_id: str | None = None,
     prompts_version: int = PROMPTS_VERSION,
 ) -> DebateOpened:
@@ -49,24 +49,30 @@ def open_debate(
         simulated=all(model.startswith("simulated/") for model in panel.models),
         security_gate_records=len(case.security_gate_records),
         agent_card_records=len(case.agent_card_records),
-        losses=case.losses(images_seen=any(place.images for place in panel.places)),
+        omissions=case.omissions(images_seen=any(place.images for place in panel.seats_and_judge)),
         case=parts.make(case.to_part()),
         images=tuple(
             ImageRef(media_type=image.media_type, content=parts.make(image.content))
-            for image in (case.images if any(place.images for place in panel.places) else ())
+            for image in (case.images if any(place.images for place in panel.seats_and_judge) else ())
         ),
         secret=parts.make(secret),
         pieces=tuple(
             NamedPart(name=name, text=parts.make(text))
             for name, text in _pieces(
-                case, panel, prompts, secret=secret, charges=charges or {}, judge_charge=judge_charge
+                case, panel, prompts, secret=secret, role_prompts=role_prompts or {}, judge_prompt=judge_prompt
             ).items()
         ),
     )
 
 
 def _pieces(
-    case: Case, panel: Panel, prompts: Prompts, *, secret: bytes, charges: Mapping[str, str], judge_charge: str | None
+    case: Case,
+    panel: Panel,
+    prompts: Prompts,
+    *,
+    secret: bytes,
+    role_prompts: Mapping[str, str],
+    judge_prompt: str | None,
 ) -> dict[str, str]:
     """The texts that prompts are joined from, by name, with their line breaks."""
     marker = datamark(secret)
@@ -74,7 +80,7 @@ def _pieces(
     seats = len(panel.seats)
     several = scenario_numbers(case.scenario_ids)
     pieces = {"case": _case_piece(case, panel, prompts, marker) + "\n\n"}
-    if case.images and any(place.images for place in panel.places):
+    if case.images and any(place.images for place in panel.seats_and_judge):
         pieces[CASE_WITH_IMAGES] = _case_piece(case, panel, prompts, marker, images=True) + "\n\n"
     for index, seat in enumerate(panel.seats):
         role = prompts.role(seat.role)
@@ -83,16 +89,16 @@ def _pieces(
             seats=seats,
             role=role.role if role else seat.role,
             focus=seat.role_focus,
-            charge=charges.get(seat.juror_id) or prompts.charge(seat.role, seat.role_focus),
+            role_prompt=role_prompts.get(seat.juror_id) or prompts.role_prompt(seat.role, seat.role_focus),
             rubric=panel.rubric,
             ballot=ballot_id(secret, seat.juror_id),
             marker=marker,
             scenarios=several,
         )
     pieces["instruction/initial"] = turns.initial_instruction + _tools_piece(case, panel, prompts)
-    pieces |= {f"charge/{juror_id}": charge for juror_id, charge in charges.items()}
-    if judge_charge is not None:
-        pieces["charge/final"] = judge_charge
+    pieces |= {ROLE_PROMPT + juror_id: prompt for juror_id, prompt in role_prompts.items()}
+    if judge_prompt is not None:
+        pieces[JUDGE_ROLE_PROMPT] = judge_prompt
     pieces["heading/own"] = turns.own_heading + "\n\n"
     pieces["heading/peers"] = turns.peers_heading + "\n\n"
     pieces["heading/no-peers"] = turns.no_peers + "\n\n"
@@ -100,7 +106,7 @@ def _pieces(
         pieces["instruction/final"] = turns.final_instruction + "\n\n"
         pieces["system/final"] = prompts.system_final_judge(
             seats=seats,
-            charge=judge_charge or prompts.judge_charge,
+            role_prompt=judge_prompt or prompts.judge_role_prompt,
             rubric=panel.rubric,
             ballot=ballot_id(secret, None),
             marker=marker,

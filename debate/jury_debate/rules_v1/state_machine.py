@@ -68,7 +68,7 @@ def _took_turn(
 
 
 def _evaluated(state: DebateState, event: JurorEvaluated) -> Changes:
-    return _took_turn(state, event.juror_id, SeatEvaluation(0, event.juror_id, event.evaluation, event.shown))
+    return _took_turn(state, event.juror_id, SeatEvaluation(0, event.juror_id, event.evaluation, event.peer_text))
 
 
 def _spoke(state: DebateState, event: StatementMade) -> Changes:
@@ -76,7 +76,7 @@ def _spoke(state: DebateState, event: StatementMade) -> Changes:
     _law(event.statement.order == len(state.done), "statement order {}, not {}", event.statement.order, len(state.done))
     expected = discussion.position_changed(state, event.juror_id, event.statement.position)
     _law(event.statement.position_changed == expected, "position_changed of {} must be {}", event.juror_id, expected)
-    entry = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.shown)
+    entry = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.peer_text)
     return _took_turn(state, event.juror_id, entry, changed=event.statement.position_changed)
 
 
@@ -133,13 +133,13 @@ def _completed(state: DebateState, event: DebateCompleted) -> Changes:
 
 
 def _resumed(state: DebateState, event: CoordinatorResumed) -> Changes:
-    _law(event.nth == state.resumed + 1, "resumption {} follows {}", event.nth, state.resumed)
-    return {"resumed": event.nth}
+    _law(event.number == state.resumed + 1, "resumption {} follows {}", event.number, state.resumed)
+    return {"resumed": event.number}
 
 
 def _erased(state: DebateState, event: TextsErased) -> Changes:
-    _law(event.nth == state.erased + 1, "erasure {} follows {}", event.nth, state.erased)
-    return {"erased": event.nth}
+    _law(event.number == state.erased + 1, "erasure {} follows {}", event.number, state.erased)
+    return {"erased": event.number}
 
 
 def _forked(state: DebateState, event: DebateForked) -> Changes:

@@ -44,9 +44,11 @@ def apply_outcome(
         )
     answer, synthetic = _answer(state, outcome)
     evaluation = evaluation_of(state, answer, outcome, parts, synthetic=synthetic)
-    shown = parts.make(_peer_text(state, step, answer, secret))
+    peer_text = parts.make(_peer_text(state, step, answer, secret))
     if not step.round:
-        return JurorEvaluated(juror_id=juror_id, evaluation=evaluation, shown=shown, exchanges=outcome.exchanges)
+        return JurorEvaluated(
+            juror_id=juror_id, evaluation=evaluation, peer_text=peer_text, exchanges=outcome.exchanges
+        )
     statement = Statement(
         order=len(state.done),
         statement=parts.make(answer.statement or answer.rationale),
@@ -54,7 +56,7 @@ def apply_outcome(
         position_changed=position_changed(state, juror_id, answer.verdict),
     )
     return StatementMade(
-        round=step.round, juror_id=juror_id, statement=statement, shown=shown, exchanges=outcome.exchanges
+        round=step.round, juror_id=juror_id, statement=statement, peer_text=peer_text, exchanges=outcome.exchanges
     )
 
 

@@ -98,8 +98,8 @@ def _seat_messages(
         user.append(pieces["instruction/initial"])
     else:
         assert state.instruction is not None
-        own = [entry.shown for entry in visible if entry.juror_id == step.juror_id]
-        peers = [entry.shown for entry in visible if entry.juror_id != step.juror_id]
+        own = [entry.peer_text for entry in visible if entry.juror_id == step.juror_id]
+        peers = [entry.peer_text for entry in visible if entry.juror_id != step.juror_id]
         user.append(state.instruction)
         user += [pieces["heading/own"], *own] if own else []
         user += [pieces["heading/peers"], *peers] if peers else [pieces["heading/no-peers"]]
@@ -112,7 +112,7 @@ def _final_messages(
 ) -> tuple[CallMessage, ...]:
     pieces = state.pieces
     case, images = _case(state, judge)
-    user = (case, pieces["instruction/final"], *(entry.shown for entry in visible))
+    user = (case, pieces["instruction/final"], *(entry.peer_text for entry in visible))
     return (CallMessage("system", (pieces["system/final"],)), CallMessage("user", user, images=images))
 
 
@@ -126,7 +126,7 @@ def _opinions(state: DebateState, step: Step, visible: tuple[SeatEvaluation, ...
             verdict=entry.evaluation.verdict.value,
             score=entry.evaluation.overall,
             confidence=entry.evaluation.confidence,
-            shown=entry.shown,
+            peer_text=entry.peer_text,
         )
         for entry in visible
         if entry.juror_id != step.juror_id

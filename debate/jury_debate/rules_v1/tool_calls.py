@@ -40,7 +40,7 @@ def _opinions(assignment: Assignment, text: Callable[[PartRef], bytes]) -> list[
             "verdict": opinion.verdict,
             "score": opinion.score,
             "confidence": opinion.confidence,
-            "opinion": unmark(text(opinion.shown).decode("utf-8"), assignment.marker),
+            "opinion": unmark(text(opinion.peer_text).decode("utf-8"), assignment.marker),
         }
         for opinion in assignment.opinions
     ]

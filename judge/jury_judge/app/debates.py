@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
+from jury_debate.assignment import ROLE_PROMPT
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import IMAGES_SINCE, PanelDifference, panel_differences, recorded_panel
 from jury_events.debate_events import DebateOpened
@@ -45,7 +46,7 @@ def _unreadable(debate_id: str, why: str) -> MalformedBody:
 
 
 def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
-    """The panel of a debate; erased charges are left out.
+    """The panel of a debate; erased prompts are left out.
 
     Raises:
         EventError: its opening event is gone, or does not decode.
@@ -65,7 +66,7 @@ def panel_changes(store: EventStore, debate_id: str, now: ResolvedPanel) -> tupl
 
 
 def _panel(store: EventStore, debate_id: str, opened: DebateOpened) -> ResolvedPanel:
-    refs = [piece.text for piece in opened.pieces if piece.name.startswith("charge/")]
+    refs = [piece.text for piece in opened.pieces if piece.name.startswith(ROLE_PROMPT)]
     parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
     return recorded_panel(opened, {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts})
 

@@ -156,7 +156,7 @@ def estimate(
             output_tokens=scaled(tally.said[model] for tally in tallies),
             cost=scaled(tally.cost[model] for tally in tallies) if prices.has_price(model, on) else None,
         )
-        for model in dict.fromkeys(place.model for place in panel.places)
+        for model in dict.fromkeys(place.model for place in panel.seats_and_judge)
     )
     known = all(one.cost is not None for one in models)
     return Estimate(

@@ -14,7 +14,7 @@ from jury_judge.app.adoption import adopted, not_set_aside
 from jury_judge.app.debates import panel_changes
 from jury_judge.app.run import Run
 from jury_judge.app.stores import open_or_create
-from jury_judge.cases.losses import LossReport
+from jury_judge.cases.omissions import OmissionReport
 from jury_judge.errors import RunRefused
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import check_models
@@ -39,7 +39,7 @@ class PreflightReport:
         read: how many cases were read and compared, from the first on.
         total: how many cases there are; None if not all were read in time.
         stored: their debates in the store, by id; all debates of the run if `total` is None.
-        losses: the parts of the cases that no juror is shown.
+        omissions: the parts of the cases that no juror is shown.
         adopted: imported debates that count as judged.
         elsewhere: how many debates of the run are over other cases.
     """
@@ -47,7 +47,7 @@ class PreflightReport:
     read: int
     total: int | None
     stored: dict[str, CaseRow]
-    losses: LossReport
+    omissions: OmissionReport
     adopted: frozenset[str] = frozenset()
     elsewhere: int = 0
 
@@ -89,21 +89,28 @@ def preflight(run: Run, store: EventStore, *, seconds: float | None = PREFLIGHT_
     taken_over = adopted(store, f"run {run.run_id!r}", recorded, run.adopt)
     if (first := next((one for one, row in recorded.items() if row.quarantined is None), None)) is not None:
         _compare_panels(run, store, first)
-    losses = loss_report(run.resolved.panel)
+    omissions = omission_report(run.resolved.panel)
     ours: dict[str, CaseRow] = {}
     end = None if seconds is None else time.monotonic() + seconds
     for case in run.cases(lambda _case: False):
-        losses.add(case)
+        omissions.add(case)
         debate = run.debate_id(case)
         row = recorded.get(debate)
         if row is not None:
             ours[debate] = row
             check_case(run, case, row, store)
         if end is not None and time.monotonic() > end:
-            return PreflightReport(read=losses.cases, total=None, stored=recorded, losses=losses, adopted=taken_over)
+            return PreflightReport(
+                read=omissions.cases, total=None, stored=recorded, omissions=omissions, adopted=taken_over
+            )
     elsewhere = sum(row.quarantined is None for row in recorded.values()) - len(ours)
     return PreflightReport(
-        read=losses.cases, total=losses.cases, stored=ours, losses=losses, adopted=taken_over, elsewhere=elsewhere
+        read=omissions.cases,
+        total=omissions.cases,
+        stored=ours,
+        omissions=omissions,
+        adopted=taken_over,
+        elsewhere=elsewhere,
     )
 
 
@@ -154,14 +161,14 @@ def preflighted(
 
 def sees_images(panel: Panel) -> bool:
     """Whether a juror or the final judge is sent pictures."""
-    return any(place.images for place in panel.places)
+    return any(place.images for place in panel.seats_and_judge)
 
 
-def loss_report(panel: Panel) -> LossReport:
+def omission_report(panel: Panel) -> OmissionReport:
     """An empty report of what the jurors of a panel are not shown."""
     blind = [seat.juror_id for seat in panel.seats if not seat.images]
     judge = panel.final.judge
-    return LossReport(
+    return OmissionReport(
         images_seen=sees_images(panel), blind=[*blind, *(["the final judge"] if judge and not judge.images else [])]
     )
 

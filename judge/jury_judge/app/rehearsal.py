@@ -39,8 +39,8 @@ class Rehearsal:
             run_id=None,
             secret=secret,
             parts=self._pen,
-            charges=resolved.charges,
-            judge_charge=resolved.judge_charge,
+            role_prompts=resolved.role_prompts,
+            judge_prompt=resolved.judge_prompt,
         )
         self._debate = Debate(self.opened, secret, self._pen)
 

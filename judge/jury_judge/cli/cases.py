@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jury_debate.panel_spec import ResolvedPanel
     from jury_events.case import Case
     from jury_judge.cases.files import CaseFiles
-    from jury_judge.cases.losses import LossReport
+    from jury_judge.cases.omissions import OmissionReport
     from jury_judge.panels.files import LoadedPanel
 
 _MEASURED = 200
@@ -69,7 +69,7 @@ def _cases(
     verbose: bool,
     as_json: bool,
 ) -> int:
-    from jury_judge.app.preflight import loss_report
+    from jury_judge.app.preflight import omission_report
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
@@ -81,7 +81,7 @@ def _cases(
     )
     if seat is not None and seat not in loaded.panel.juror_ids:
         raise click.UsageError(f"--prompt {seat!r}: no such seat; the seats are {', '.join(loaded.panel.juror_ids)}")
-    report = _CaseReport(loss_report(loaded.panel))
+    report = _CaseReport(omission_report(loaded.panel))
     counting = Counting("cases read")
     head_shown: list[_Shown] = []
     code = Exit.DONE
@@ -109,7 +109,7 @@ def _cases(
 def _read(
     files: "CaseFiles", loaded: "LoadedPanel", report: "_CaseReport", *, head: int, seat: str | None, marked: bool
 ) -> Iterator[_Shown]:
-    from jury_judge.cases.losses import losses_text
+    from jury_judge.cases.omissions import omissions_text
 
     number = 0
 
@@ -118,9 +118,9 @@ def _read(
 
     for case in loaded.redaction.cases(files)(is_measured):
         number += 1
-        losses = report.add(case, loaded.resolved if number <= _MEASURED else None)
+        omissions = report.add(case, loaded.resolved if number <= _MEASURED else None)
         text = _text(case, loaded.resolved, seat, marked=marked) if number <= head else None
-        yield _Shown(case.case_id, text, losses_text(losses) if losses else None)
+        yield _Shown(case.case_id, text, omissions_text(omissions) if omissions else None)
 
 
 def _text(case: "Case", resolved: "ResolvedPanel", seat: str | None, *, marked: bool) -> str:
@@ -152,8 +152,8 @@ def _print_case(shown: _Shown, *, verbose: bool) -> None:
 class _CaseReport:
     """The counts over the cases of the files."""
 
-    def __init__(self, losses: "LossReport") -> None:
-        self._losses = losses
+    def __init__(self, omissions: "OmissionReport") -> None:
+        self._omissions = omissions
         self._verdicts: Counter[str] = Counter()
         self._known: Counter[str] = Counter()
         self._tokens: list[int] = []
@@ -166,13 +166,13 @@ class _CaseReport:
         self._known.update(name for name in fields_of(case) if name not in {"case_id", "label"})
         if resolved is not None:
             self._tokens.append(_tokens(case, resolved))
-        return self._losses.add(case)
+        return self._omissions.add(case)
 
     def data(self, files: "CaseFiles") -> dict[str, Any]:
         """As JSON data."""
         notes = files.notes
         return {
-            "cases": self._losses.cases,
+            "cases": self._omissions.cases,
             "formats": dict(notes.formats),
             "labels": dict(self._verdicts),
             "label_words": [
@@ -181,7 +181,7 @@ class _CaseReport:
             ],
             "fields": dict(self._known),
             "columns_not_read": dict(notes.unread),
-            "not_shown": self._losses.data(),
+            "not_shown": self._omissions.data(),
             "first_prompt_tokens": {
                 "measured": len(self._tokens),
                 "mean": round(sum(self._tokens) / len(self._tokens)) if self._tokens else None,
@@ -196,7 +196,7 @@ class _CaseReport:
 
         notes = files.notes
         formats = ", ".join(f"{name} {count}" for name, count in notes.formats.most_common())
-        yield f"{pluralize(self._losses.cases, 'case')} (rows by format: {formats or 'none'})"
+        yield f"{pluralize(self._omissions.cases, 'case')} (rows by format: {formats or 'none'})"
         words = list(_words(files))
         if words:
             named = [
@@ -216,15 +216,15 @@ class _CaseReport:
         if notes.unread:
             named = [visible_line(name, 60) for name, _ in notes.unread.most_common(_NAMED)]
             yield f"not read:     columns {_listed(named, len(notes.unread))}"
-        yield self._losses.line() or "not shown:    nothing; every part of every transcript is shown to some juror"
-        if (blind := self._losses.blind_line()) is not None:
+        yield self._omissions.line() or "not shown:    nothing; every part of every transcript is shown to some juror"
+        if (blind := self._omissions.blind_line()) is not None:
             yield f"pictures:     {blind}"
         seen = set(notes.labels)
         if unused := [visible_line(word, 60) for word in files.labels.mapped if word not in seen]:
             yield f"not used:     --map of {_listed(unused[:_NAMED], len(unused))}: no case has such a label"
         if self._tokens:
             mean, most = round(sum(self._tokens) / len(self._tokens)), max(self._tokens)
-            measured = "" if len(self._tokens) == self._losses.cases else f", of the first {len(self._tokens)} cases"
+            measured = "" if len(self._tokens) == self._omissions.cases else f", of the first {len(self._tokens)} cases"
             yield f"tokens:       about {mean:,} in a juror's first prompt, {most:,} in the longest{measured}"
 
 

@@ -89,7 +89,7 @@ def _data(run: Run, checked: PreflightReport, found: Estimate, keys: dict[str, t
         "run_id": run.run_id,
         "cases": checked.read,
         "judged_before": checked.ended,
-        "not_shown": checked.losses.data(),
+        "not_shown": checked.omissions.data(),
         "debates": found.debates,
         "sample": found.sample,
         "calls": _whole(found.calls),
@@ -133,8 +133,8 @@ def _lines(
         yield f"  time      at least {found.minutes:,.1f} min by the limits of the panel file, for what is likely"
     whole = "every case" if found.sample == found.debates else f"{found.sample} cases spread over the files"
     yield f"From the prompts of {whole}. {_KEPT_APART}"
-    if (losses := checked.losses.line()) is not None:
-        yield f"{losses[0].upper()}{losses[1:]}; jury cases shows where."
+    if (omissions := checked.omissions.line()) is not None:
+        yield f"{omissions[0].upper()}{omissions[1:]}; jury cases shows where."
     if on_cluster:
         yield "Keys are on the nodes of the cluster and were not checked."
     for name, variables in keys.items():

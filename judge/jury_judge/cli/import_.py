@@ -150,12 +150,12 @@ def _read(path: Path, admission: _Admission, results: _Results) -> "Cassette | N
 
 def _take(store: "EventStore", path: Path, cassette: "Cassette", results: _Results, admission: _Admission) -> None:
     from jury_replay.cassettes.importing import import_cassette
-    from jury_replay.cassettes.provenance import voucher
+    from jury_replay.cassettes.provenance import verifying_key
     from jury_replay.errors import ReplayError
 
     try:
-        signer = None if cassette.seal is None else voucher(cassette.seal, admission.keys)
-        taken = import_cassette(store, cassette, erase=admission.erase, vouched_by=signer)
+        signer = None if cassette.seal is None else verifying_key(cassette.seal, admission.keys)
+        taken = import_cassette(store, cassette, erase=admission.erase, verified_with=signer)
     except ReplayError as error:
         results.refuse(path, error)
         return

@@ -158,7 +158,7 @@ def _marks(row: "DebateRow") -> Iterator[str]:
     if row.imported == "unsealed":
         yield "[imported, unsealed]"
     elif row.imported is not None:
-        checked = "" if row.imported == "vouched" else ", not checked"
+        checked = "" if row.imported == "verified" else ", not checked"
         yield f"[imported, sealed by {visible_line(row.imported_from or '?', 80)}{checked}]"
     if row.quarantined is not None:
         yield f"[in quarantine: {visible_line(row.quarantined, 80)}]"

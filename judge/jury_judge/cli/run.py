@@ -306,10 +306,10 @@ def _wanted(asked: "_Options") -> "Wanted":
 
 def _strictly(files: "CaseFiles", panel: "Panel") -> "CaseSource":
     from jury_judge.app.preflight import sees_images
-    from jury_judge.cases.losses import without_losses
+    from jury_judge.cases.omissions import without_omissions
 
     images_seen = sees_images(panel)
-    return lambda fetch: without_losses(files(fetch), images_seen=images_seen)
+    return lambda fetch: without_omissions(files(fetch), images_seen=images_seen)
 
 
 def _choose_runtime(checked: "PreflightReport") -> bool:
@@ -337,23 +337,23 @@ def _note_cases(files: "CaseFiles", checked: "PreflightReport", *, verbose: bool
 
     for column, near in files.notes.slips():
         note_line(f"the column {column} is not read (did you mean {near}?); --field names columns")
-    _note_losses(checked, files if verbose else ())
+    _note_omissions(checked, files if verbose else ())
 
 
-def _note_losses(checked: "PreflightReport", cases: Iterable[Case]) -> None:
+def _note_omissions(checked: "PreflightReport", cases: Iterable[Case]) -> None:
     """What jurors are not shown of the cases that were read; one by one for `cases`."""
-    from jury_judge.cases.losses import losses_text
+    from jury_judge.cases.omissions import omissions_text
     from jury_judge.cli.judging import note_line
     from jury_judge.cli.terminal import note
 
-    if (blind := checked.losses.blind_line()) is not None:
+    if (blind := checked.omissions.blind_line()) is not None:
         note_line(blind)
-    line = checked.losses.line()
+    line = checked.omissions.line()
     if line is None:
         return
     if checked.total is None:
         line += f" (of the first {checked.read} cases; jury cases reads them all)"
     note_line(line)
     for case, _ in zip(cases, range(checked.read), strict=False):
-        if losses := checked.losses.of(case):
-            note(f"case {case.case_id}: not shown: {losses_text(losses)}")
+        if omissions := checked.omissions.of(case):
+            note(f"case {case.case_id}: not shown: {omissions_text(omissions)}")

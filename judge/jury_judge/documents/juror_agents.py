@@ -298,7 +298,7 @@ def _configs() -> dict[str, JurorConfig]:
             role=JurorRole(seat.role),
             role_name=seat.role_name,
             role_focus=seat.role_focus,
-            evaluation_prompt=prompts.charge(seat.role, seat.role_focus),
+            evaluation_prompt=prompts.role_prompt(seat.role, seat.role_focus),
             output_key=f"{seat.role}_evaluation",
         )
         for seat in load_panel("documents", {}).panel.seats

@@ -1,7 +1,7 @@
 """Evaluations that a caller supplies in place of model calls.
 
 The runtime processes and records them like a model's answers, as exchanges that no model answered (`simulated`, with
-the model version `given`). So such a debate is run, verified and replayed by the same rules as any other.
+the model version `supplied`). So such a debate is run, verified and replayed by the same rules as any other.
 """
 
 import json
@@ -14,7 +14,7 @@ from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.prompt import read_prompt
 
-GIVEN = "given"
+SUPPLIED = "supplied"
 """The `model_version` of these exchanges and evaluations."""
 
 
@@ -59,10 +59,10 @@ class SuppliedAnswers:
         answer = supplied[step]
         if answer is None:
             error = "no model was called: this juror's step was excluded"
-            return ModelReply(CallOutcome.BAD_REQUEST, error=error, model_version=GIVEN, cost=0.0, simulated=True)
+            return ModelReply(CallOutcome.BAD_REQUEST, error=error, model_version=SUPPLIED, cost=0.0, simulated=True)
         raw = json.dumps(_answer(answer, request), ensure_ascii=False).encode()
         return ModelReply(
-            CallOutcome.ANSWERED, answer=raw, model_version=GIVEN, finish_reason="stop", cost=0.0, simulated=True
+            CallOutcome.ANSWERED, answer=raw, model_version=SUPPLIED, finish_reason="stop", cost=0.0, simulated=True
         )
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from jury_debate.case_text import shown_size
-from jury_events.case import Loss
+from jury_events.case import Omission
 from jury_events.debate_events import DebateOpened
 from jury_judge.present.labels import LabelCatalogue
 
@@ -27,15 +27,15 @@ def case_facts(opened: DebateOpened, words: LabelCatalogue) -> Iterator[tuple[st
         yield words.agent_cost, f"${opened.agent_cost:.4f}"
 
 
-def losses_line(opened: DebateOpened, words: LabelCatalogue) -> str | None:
+def omissions_line(opened: DebateOpened, words: LabelCatalogue) -> str | None:
     """The parts that no juror was shown, by kind, with sizes if known; None without any."""
-    if not opened.losses:
+    if not opened.omissions:
         return None
-    said = _BETWEEN[words.language].join(_loss(loss, words) for loss in opened.losses)
+    said = _BETWEEN[words.language].join(_omission(omission, words) for omission in opened.omissions)
     return f"{words.not_shown}: {said}"
 
 
-def _loss(loss: Loss, words: LabelCatalogue) -> str:
-    if loss.size is None:
-        return words.loss.format(count=loss.count, what=loss.what)
-    return words.loss_sized.format(count=loss.count, what=loss.what, size=shown_size(loss.size))
+def _omission(omission: Omission, words: LabelCatalogue) -> str:
+    if omission.size is None:
+        return words.omission.format(count=omission.count, what=omission.what)
+    return words.omission_sized.format(count=omission.count, what=omission.what, size=shown_size(omission.size))

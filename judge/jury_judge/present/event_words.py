@@ -20,7 +20,7 @@ class EventWords(NamedTuple):
     completed: str
     opened: str
     forked: str
-    asked_again: str
+    repeated_steps: str
     nothing: str
     erased: str
     cancelled: str
@@ -43,7 +43,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         completed="{verdict} {score}/100 after {rounds}: {reason}",
         opened="panel {panel}, {seats} seats, rules {rules}",
         forked="branches off {origin} after event {version}; steps reused: {steps}",
-        asked_again="asked again: {steps}",
+        repeated_steps="asked again: {steps}",
         nothing="nothing",
         erased="{texts} of {scope}, by {by}: {reason}",
         cancelled="by {by}",
@@ -64,7 +64,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         completed="{verdict} {score}/100、{rounds}、{reason}",
         opened="陪審団 {panel}、{seats}名、ルール {rules}",
         forked="{origin} のイベント{version}から分岐、再利用した手順 {steps}件",
-        asked_again="再質問: {steps}",
+        repeated_steps="再質問: {steps}",
         nothing="なし",
         erased="{scope}の{texts}、{by}: {reason}",
         cancelled="中止者: {by}",

@@ -156,7 +156,7 @@ class _Describer:
             case DebateForked():
                 return words.forked.format(origin=event.origin, version=event.version, steps=len(event.steps))
             case CoordinatorResumed():
-                return words.asked_again.format(steps=", ".join(event.asked_again) or words.nothing)
+                return words.repeated_steps.format(steps=", ".join(event.repeated_steps) or words.nothing)
             case TextsErased():
                 texts, scope = self._counted(len(event.parts), "text", "件の本文"), self._term(event.scope)
                 return words.erased.format(texts=texts, scope=scope, by=event.by, reason=event.reason)

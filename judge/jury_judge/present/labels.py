@@ -44,7 +44,7 @@ class LabelCatalogue:
         "Imported from another store; its seal names the log {log}, whose signature was not checked.",
         "インポートされた議論です。封印はログ{log}を示していますが、署名は確認されていません。",
     )
-    imported_vouched = Translation(
+    imported_verified = Translation(
         "Imported from another store; sealed by the log {log}, whose signature was checked.",
         "インポートされた議論です。ログ{log}の封印があり、署名は確認済みです。",
     )
@@ -64,8 +64,8 @@ class LabelCatalogue:
         "{gate} security-gate and {card} agent-card records", "Security Gate記録 {gate}件、Agent Card記録 {card}件"
     )
     not_shown = Translation("not shown to jurors", "陪審員に示されていないもの")
-    loss = Translation("{count} {what}", "{what} {count}件")
-    loss_sized = Translation("{count} {what} ({size})", "{what} {count}件（{size}）")
+    omission = Translation("{count} {what}", "{what} {count}件")
+    omission_sized = Translation("{count} {what} ({size})", "{what} {count}件（{size}）")
     tags = Translation("Tags", "タグ")
     cluster = Translation("Cluster", "クラスタ")
     metadata = Translation("Metadata", "メタデータ")
@@ -109,7 +109,7 @@ class LabelCatalogue:
     capped = Translation(
         "quorum lost: safe_pass became needs_review", "定足数に満たないため、safe_passをneeds_reviewとしました"
     )
-    quorum = Translation("quorum {held} of {needed}", "定足数 {held}/{needed}")
+    quorum = Translation("quorum {votes} of {needed}", "定足数 {votes}/{needed}")
     votes = Translation("Votes", "投票")
     juror = Translation("juror", "陪審員")
     kind = Translation("vote", "種別")
@@ -125,7 +125,7 @@ class LabelCatalogue:
     cancelled = Translation("The debate was cancelled by", "議論は中止されました。中止者")
     unfinished = Translation("The debate is unfinished.", "議論は完了していません。")
     resumed = Translation("Resumed", "再開")
-    asked_again = Translation("asked again", "再質問")
+    repeated_steps = Translation("asked again", "再質問")
     nothing = Translation("nothing", "なし")
     calls = Translation("Calls", "呼び出し")
     model = Translation("model", "モデル")
@@ -457,7 +457,7 @@ class LabelCatalogue:
     # Imported debates in a list
     imported_mark_unsealed = Translation("unsealed", "封印なし")
     imported_mark_sealed = Translation("sealed, not checked", "封印あり（未確認）")
-    imported_mark_vouched = Translation("sealed", "封印あり")
+    imported_mark_verified = Translation("sealed", "封印あり")
 
     # Keys
     key_next = Translation("next statement", "次の発言")

@@ -47,8 +47,8 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     `final_verdict`, `final_score`, `early_termination` and `end_reason`; `total_rounds` counts the completed rounds.
     `simulated`: the panel or an evaluation is simulated; `model_mismatches` where another model
     answered than was asked; `forked_from` the origin of a branch and the last event that it keeps of it, else null.
-    `label`, `tags`, `metadata`, `cluster` and `agent_cost` are those of the case; `losses` says what of it no juror was
-    shown: `what`, `count`, and `size` in bytes, null where it is not known.
+    `label`, `tags`, `metadata`, `cluster` and `agent_cost` are those of the case; `omissions` its parts that no juror
+    was shown: `what`, `count`, and `size` in bytes, null where it is not known.
     A statement's `position_changed` is as recorded; its `change` says whose it is: `own`, `synthetic` (only what stands
     in for an answer that a provider's filter blocked differs), or null. `position_changes` counts both.
     `scenario_results` has a row each scenario once there is a judgment: the only one's is that of the case.
@@ -138,7 +138,7 @@ def _of_case(opened: DebateOpened) -> dict[str, Any]:
         "metadata": dict(opened.metadata),
         "cluster": opened.cluster,
         "agent_cost": opened.agent_cost,
-        "losses": [loss.model_dump() for loss in opened.losses],
+        "omissions": [omission.model_dump() for omission in opened.omissions],
     }
 
 
@@ -276,7 +276,7 @@ def _judgment(rendered: JudgmentRendered | None, texts: Texts) -> dict[str, Any]
         "mean": judgment.mean,
         "rationale": text_in(texts, judgment.judge.rationale) if judgment.judge else None,
         "quorum": judgment.quorum,
-        "quorum_held": judgment.quorum_held,
+        "quorum_votes": judgment.quorum_votes,
         "quorum_met": judgment.quorum_met,
         "capped": judgment.capped,
         "votes": [vote.model_dump(mode="json") for vote in judgment.votes],

@@ -260,7 +260,7 @@ class FinalJudgment:
     mean: float
     votes: list[JurorVote] = field(default_factory=list)
     quorum: int = 1
-    quorum_held: int = 0
+    quorum_votes: int = 0
     quorum_met: bool = False
     capped: bool = False
     judge: JurorEvaluation | None = None
@@ -315,8 +315,8 @@ class CollaborativeJuryResult:
     the verdict `needs_review` and the score 0; there is no debate, and `debate_id` is "". `scenario_results` has a row
     each scenario, also where there is only one; it is empty before the judgment.
     `position_changes` counts the statements that changed a position: the juror's `own`, and `synthetic` ones.
-    `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `losses` says what of it
-    no juror was shown.
+    `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `omissions` its parts
+    that no juror was shown.
     """
 
     phase1_evaluations: list[JurorEvaluation]
@@ -345,7 +345,7 @@ class CollaborativeJuryResult:
     metadata: dict[str, Any] = field(default_factory=dict)
     cluster: str | None = None
     agent_cost: float | None = None
-    losses: list[dict[str, Any]] = field(default_factory=list)
+    omissions: list[dict[str, Any]] = field(default_factory=list)
     scenario_results: list[ScenarioResult] = field(default_factory=list)
 
     @property

@@ -114,7 +114,7 @@ def read_prompt(request: ModelRequest) -> Prompt:
 
 
 def _ballot(system: str) -> tuple[PromptPatterns | None, str]:
-    """The last occurrence counts: a seat's own charge precedes it."""
+    """The last occurrence counts: a seat's role prompt precedes it."""
     for patterns in all_prompt_patterns():
         if found := patterns.ballot.find_last(system):
             return patterns, found["ballot"]
@@ -213,7 +213,7 @@ def _maximum(points: Mapping[str, Any]) -> float | None:
 
 
 def _shown_form(system: str, task: str, patterns: PromptPatterns | None) -> AnswerForm:
-    """From the lines of the prompt; a seat's charge precedes them."""
+    """From the lines of the prompt; a seat's role prompt precedes them."""
     dimensions: dict[str, float] = {}
     scenarios = None
     if patterns is not None and (head := patterns.scores.find_last(system)):

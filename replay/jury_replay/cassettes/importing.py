@@ -42,7 +42,7 @@ def import_cassette(
     cassette: Cassette,
     *,
     erase: bool = False,
-    vouched_by: str | None = None,
+    verified_with: str | None = None,
     clock: Callable[[], int] = now,
 ) -> ImportResult:
     """Add the events and texts of a debate that the store lacks, and record the import, in one transaction.
@@ -54,7 +54,7 @@ def import_cassette(
         store: open for writing.
         cassette: as `read_cassette` verified it.
         erase: allow it to erase texts of this store. Without a seal anyone can write an erasure into a cassette.
-        vouched_by: the name of the trusted key that signed the cassette's seal, which covers all of it.
+        verified_with: the name of the trusted key that signed the cassette's seal, which covers all of it.
         clock: microseconds since 1970-01-01 UTC.
 
     Raises:
@@ -88,7 +88,7 @@ def import_cassette(
             )
         going = mine.parts.keys() & erased
         withheld = len(cassette.history.parts.keys() & erased - mine.parts.keys())
-        imported = _imported(mine, fresh, cassette.seal, origin, vouched_by)
+        imported = _imported(mine, fresh, cassette.seal, origin, verified_with)
         try:
             _append(
                 store,
@@ -155,7 +155,7 @@ def _imported(
     fresh: dict[str, Sequence[StoredEvent]],
     seal: SealLine | None,
     origin: bytes | None,
-    vouched_by: str | None,
+    verified_with: str | None,
 ) -> DebateImported:
     def arrived(stream: str) -> VersionRange:
         there = len(mine.streams.get(stream, ()))
@@ -166,8 +166,8 @@ def _imported(
         calls=arrived(calls_stream(mine.debate_id)),
         seal=None if origin is None else seal_digest(origin),
         sealed_by=None if seal is None else _label(read_checkpoint(seal.note.encode()).origin),
-        vouched_by=None if vouched_by is None else _label(vouched_by),
-        nth=len(mine.local.imports) + 1,
+        verified_with=None if verified_with is None else _label(verified_with),
+        number=len(mine.local.imports) + 1,
     )
 
 

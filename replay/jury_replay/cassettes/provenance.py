@@ -73,7 +73,7 @@ def trust_fault(
     return None
 
 
-def voucher(seal: SealLine, keys: Collection[PublicKey]) -> str | None:
+def verifying_key(seal: SealLine, keys: Collection[PublicKey]) -> str | None:
     """The name of the first of these keys that signed a seal which `trust_fault` let pass; None: none of them did."""
     checkpoint = read_checkpoint(seal.note.encode())
     return next((key.name for key in keys if checkpoint.signatures_by(key)), None)
@@ -107,7 +107,7 @@ class Provenance:
     def seal_of(self, history: DebateHistory) -> SealLine | None:
         """The seal for a debate's cassette; None where no seal covers any of its events.
 
-        This log's own seal is for debates that ran here: over an imported one it would vouch for another store's
+        This log's own seal is for debates that ran here: over an imported one it would confirm another store's
         record.
 
         Raises:

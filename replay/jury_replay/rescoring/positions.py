@@ -46,9 +46,9 @@ def read_positions(history: DebateHistory) -> Positions:
         event = history.events[index]
         # By type: to ask for the class costs more than to make the view.
         if event.type == "statement_made":
-            view = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.shown)
+            view = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.peer_text)
         elif event.type == "juror_evaluated":
-            view = SeatEvaluation(0, event.juror_id, event.evaluation, event.shown)
+            view = SeatEvaluation(0, event.juror_id, event.evaluation, event.peer_text)
         elif event.type in _ENDS:
             ends.append(event)
             continue

@@ -46,7 +46,7 @@ def _decision(result: Result) -> str:
         case Decider.NO_EVALUATION:
             text = "no evaluation"
     if judgment.capped:
-        text += f", capped: {judgment.quorum_held} of a quorum of {judgment.quorum}"
+        text += f", capped: {judgment.quorum_votes} of a quorum of {judgment.quorum}"
     return text
 
 

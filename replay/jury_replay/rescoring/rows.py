@@ -101,7 +101,7 @@ class RowMaker(NamedTuple):
             cluster=opened.cluster,
             tags=opened.tags,
             metadata=opened.metadata,
-            not_shown=sum(loss.count for loss in opened.losses),
+            not_shown=sum(omission.count for omission in opened.omissions),
             status=status,
             reason=why,
             **before,  # type: ignore[arg-type]

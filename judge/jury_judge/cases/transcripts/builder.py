@@ -86,7 +86,7 @@ class TranscriptBuilder:
     def not_shown(self, what: str, origin: Origin, place: str, value: Any = None) -> None:
         """Add a part that jurors are not shown; `value` determines its size in bytes (None: unknown)."""
         size = None if value is None else len(as_text(value).encode("utf-8", "replace"))
-        self.add(NotShown, place, origin=origin, what=label_of(what), size=size, place=place)
+        self.add(NotShown, place, origin=origin, what=label_of(what), size=size, location=place)
 
     def unread(self, table: Mapping[str, Any], known: Collection[str], origin: Origin, place: str) -> None:
         """Add the unknown fields of a message or block as not shown."""

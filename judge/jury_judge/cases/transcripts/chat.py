@@ -65,7 +65,7 @@ _BOOKKEEPING = frozenset(
         ),
     }
 )
-"""Metadata fields without content: neither shown nor counted as lost."""
+"""Metadata fields without content: neither shown nor counted as omitted."""
 
 _ENDS = ("stop_reason", "finish_reason")
 _READ = frozenset(

@@ -15,7 +15,7 @@ SHOWN = 20
 """Flips, differences and cases that are listed unless all are asked for."""
 
 _CELL = 60
-"""Characters of a panel's field at most: a charge may be pages long."""
+"""Characters of a panel's field at most: a prompt may be pages long."""
 
 _SAME_CASE = {True: "the same", False: "≠ not the same", None: "not known: a text was erased"}
 _NOTHING = "–"

@@ -18,7 +18,7 @@ from jury_events.verdict import Verdict
 from jury_judge.cli.views.calls import add_calls
 from jury_judge.cli.views.verdicts import VERDICTS
 from jury_judge.present.answered_by import answers, is_simulated, is_stand_in, other_model
-from jury_judge.present.case_facts import case_facts, losses_line
+from jury_judge.present.case_facts import case_facts, omissions_line
 from jury_judge.present.case_view import add_case, pictures_sent
 from jury_judge.present.consensus_line import reached_line
 from jury_judge.present.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
@@ -126,8 +126,8 @@ class _DebateView:
         gate, card = opened.security_gate_records, opened.agent_card_records
         if gate or card:
             page.line(TextSpan(self._words.records.format(gate=gate, card=card), "dim"))
-        if (losses := losses_line(opened, self._words)) is not None:
-            page.line(TextSpan(losses, "yellow"))
+        if (omissions := omissions_line(opened, self._words)) is not None:
+            page.line(TextSpan(omissions, "yellow"))
 
     def _phase_1(self) -> None:
         self._page.heading(self._words.phase_1)
@@ -161,7 +161,7 @@ class _DebateView:
         page.line(
             _verdict(judgment.verdict), f"  {judgment.score}/100 · {words.decided_by} {self._term(judgment.decided_by)}"
         )
-        page.line(words.quorum.format(held=judgment.quorum_held, needed=judgment.quorum))
+        page.line(words.quorum.format(votes=judgment.quorum_votes, needed=judgment.quorum))
         if judgment.capped:
             page.line(TextSpan(words.capped, "yellow"))
         if judgment.judge_failure is not None:
@@ -216,9 +216,9 @@ class _DebateView:
         """Resumptions: a model may have been called twice for a step, of which one answer is recorded."""
         words = self._words
         for event in self._record.resumed:
-            steps = ", ".join(event.asked_again) or words.nothing
+            steps = ", ".join(event.repeated_steps) or words.nothing
             self._page.line(
-                TextSpan(f"{words.resumed} ({self._term(event.cause)}) · {words.asked_again}: {steps}", "dim")
+                TextSpan(f"{words.resumed} ({self._term(event.cause)}) · {words.repeated_steps}: {steps}", "dim")
             )
 
     def _speaker(self, juror_id: str, change: Change | None = None) -> None:

@@ -60,7 +60,7 @@ class LiveLines:
             case DebateCompleted():
                 yield f"completed after {pluralize(event.total_rounds, 'round')} ({event.end_reason})"
             case CoordinatorResumed():
-                yield f"  resumed; asked again: {', '.join(event.asked_again) or 'nothing'}"
+                yield f"  resumed; asked again: {', '.join(event.repeated_steps) or 'nothing'}"
             case _:
                 pass
 

@@ -107,7 +107,7 @@ class DebateSummary(CamelModel):
     """One debate of a list. Costs are in US dollars, null where unknown.
 
     Label, cluster, tags, metadata and agent cost belong to the case. `imported`: it came from another log, which is
-    `importedFrom` where a seal names it; only `vouched` means that the signature was checked. `problem`: why it cannot
+    `importedFrom` where a seal names it; only `verified` means that the signature was checked. `problem`: why it cannot
     be read.
     """
 
@@ -327,7 +327,7 @@ class DebateResult(CamelModel):
     metadata: Metadata
     cluster: str | None
     agent_cost: Annotated[float | None, Field(description="Cost of the judged agent in US dollars.")]
-    losses: Annotated[list[OmittedContent], Field(description="Parts of the case that no juror was shown, by kind.")]
+    omissions: Annotated[list[OmittedContent], Field(description="Parts of the case that no juror was shown, by kind.")]
     status: Status
     phase1_evaluations: list[JsonObject]
     phase1_consensus: Consensus | None

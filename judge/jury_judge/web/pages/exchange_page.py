@@ -175,7 +175,7 @@ def _secrets(events: Sequence[object]) -> set[str]:
             case DebateOpened():
                 found.add(event.secret.part)
             case DebateForked():
-                found |= {event.secret.part, *(one.secret.part for one in event.inherited)}
+                found |= {event.secret.part, *(one.secret.part for one in event.inherited_steps)}
             case _:
                 pass
     return found

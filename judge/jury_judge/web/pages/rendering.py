@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from jury_events.ids import unescape
-from jury_judge.present.case_facts import case_facts, losses_line
+from jury_judge.present.case_facts import case_facts, omissions_line
 from jury_judge.present.consensus_line import reached_line
 from jury_judge.present.terms import term
 from jury_judge.text.timestamps import moment
@@ -38,7 +38,7 @@ def environment() -> Environment:
         moment=moment, points=points, share=share, size=size, dollars=dollars, amount=amount, visible=visible
     )
     made.filters.update(
-        case_facts=case_facts, losses_line=losses_line, term=term, reached=reached_line, unescaped=unescape
+        case_facts=case_facts, omissions_line=omissions_line, term=term, reached=reached_line, unescaped=unescape
     )
     return made
 

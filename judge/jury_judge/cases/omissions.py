@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from jury_debate.case_text import shown_size
-from jury_events.case import Case, Loss
+from jury_events.case import Case, Omission
 from jury_judge.errors import CaseFileError
 from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
@@ -13,7 +13,7 @@ _NAMED = 8
 """Maximum number of kinds in a line."""
 
 
-class LossCount(NamedTuple):
+class OmissionCount(NamedTuple):
     """One kind: number of cases, of occurrences, and known bytes (`whole`: the sizes of all are known)."""
 
     cases: int
@@ -21,13 +21,15 @@ class LossCount(NamedTuple):
     size: int
     whole: bool
 
-    def with_loss(self, loss: Loss) -> "LossCount":
-        """The count including another case's loss."""
-        size = self.size + (loss.size or 0)
-        return LossCount(self.cases + 1, self.times + loss.count, size, self.whole and loss.size is not None)
+    def with_omission(self, omission: Omission) -> "OmissionCount":
+        """The count including another case's omission."""
+        size = self.size + (omission.size or 0)
+        return OmissionCount(
+            self.cases + 1, self.times + omission.count, size, self.whole and omission.size is not None
+        )
 
 
-class LossReport:
+class OmissionReport:
     """Counts parts not shown to any juror, and pictures not shown to some.
 
     Args:
@@ -39,26 +41,28 @@ class LossReport:
         self._images_seen = images_seen
         self._blind = tuple(blind)
         self._pictures = 0
-        self._kinds: dict[str, LossCount] = {}
+        self._kinds: dict[str, OmissionCount] = {}
         self.cases = 0
-        self.with_losses = 0
+        self.with_omissions = 0
 
-    def add(self, case: Case) -> tuple[Loss, ...]:
-        """Count a case; returns its losses."""
-        losses = self.of(case)
+    def add(self, case: Case) -> tuple[Omission, ...]:
+        """Count a case; returns its omissions."""
+        omissions = self.of(case)
         self.cases += 1
         self._pictures += len(case.images)
-        self.with_losses += bool(losses)
-        for loss in losses:
-            self._kinds[loss.what] = self._kinds.get(loss.what, LossCount(0, 0, 0, whole=True)).with_loss(loss)
-        return losses
+        self.with_omissions += bool(omissions)
+        for omission in omissions:
+            self._kinds[omission.what] = self._kinds.get(
+                omission.what, OmissionCount(0, 0, 0, whole=True)
+            ).with_omission(omission)
+        return omissions
 
-    def of(self, case: Case) -> tuple[Loss, ...]:
-        """The losses of a case."""
-        return case.losses(images_seen=self._images_seen)
+    def of(self, case: Case) -> tuple[Omission, ...]:
+        """The omissions of a case."""
+        return case.omissions(images_seen=self._images_seen)
 
     @property
-    def kinds(self) -> dict[str, LossCount]:
+    def kinds(self) -> dict[str, OmissionCount]:
         """The counts by kind, most frequent first."""
         return dict(sorted(self._kinds.items(), key=lambda kind: (-kind[1].times, kind[0])))
 
@@ -68,7 +72,7 @@ class LossReport:
             return None
         named = [_counted(what, found.times, found.size if found.whole else None) for what, found in self.kinds.items()]
         more = f" and {len(named) - _NAMED} more kinds" if len(named) > _NAMED else ""
-        of_cases = f"{self.with_losses} of {pluralize(self.cases, 'case')}"
+        of_cases = f"{self.with_omissions} of {pluralize(self.cases, 'case')}"
         return f"not shown to any juror, in {of_cases}: {', '.join(named[:_NAMED])}{more}"
 
     def blind_line(self) -> str | None:
@@ -80,7 +84,7 @@ class LossReport:
     def data(self) -> dict[str, Any]:
         """The counts as JSON data; `size` is null unless all sizes are known."""
         return {
-            "cases": self.with_losses,
+            "cases": self.with_omissions,
             "pictures_not_shown_to": list(self._blind) if self.blind_line() else [],
             "kinds": [
                 {"what": what, "cases": one.cases, "count": one.times, "size": one.size if one.whole else None}
@@ -89,21 +93,21 @@ class LossReport:
         }
 
 
-def losses_text(losses: Iterable[Loss]) -> str:
-    """The losses of one case in one line."""
-    return ", ".join(_counted(loss.what, loss.count, loss.size) for loss in losses)
+def omissions_text(omissions: Iterable[Omission]) -> str:
+    """The omissions of one case in one line."""
+    return ", ".join(_counted(omission.what, omission.count, omission.size) for omission in omissions)
 
 
-def without_losses(cases: Iterable[Case], *, images_seen: bool) -> Iterator[Case]:
+def without_omissions(cases: Iterable[Case], *, images_seen: bool) -> Iterator[Case]:
     """The cases, if jurors are shown all of each (`--strict`).
 
     Raises:
         CaseFileError: part of a case is not shown.
     """
     for case in cases:
-        if losses := case.losses(images_seen=images_seen):
+        if omissions := case.omissions(images_seen=images_seen):
             raise CaseFileError(
-                f"case {visible_line(case.case_id, 120)!r}: jurors would not be shown {losses_text(losses)}; "
+                f"case {visible_line(case.case_id, 120)!r}: jurors would not be shown {omissions_text(omissions)}; "
                 "leave the case out, or run without --strict"
             )
         yield case
