@@ -51,8 +51,7 @@ def open_store(url: str, *, write: bool, run: str = "", wait: float = 20.0) -> S
         wait: seconds to wait for another SQLite writer to end.
 
     Raises:
-        UnsupportedStore, StoreMissing, StoreOutdated, StoreTooNew, StoreUnreachable, MayNotWrite, NotAStore,
-        StoreLocked: each message names the remedy.
+        OpeningFailed: one of its subclasses; each message names the remedy.
     """
     parsed = parse_store_url(url)
     if parsed.get_backend_name() == "sqlite":

@@ -83,12 +83,18 @@ class Jury(Records):
         concurrency: debates at once.
         simulate: latencies and faults of simulated jurors.
         prices: prices of models; None is `JURY_PRICES`, else the list prices.
-        max_calls, max_cost: the budget of this object, in calls and US dollars.
+        max_calls: the budget of this object, in calls.
+        max_cost: the budget of this object, in US dollars.
         artifact_roots: folders from which the records of `…_uri` may be read, besides that of a case file. None: any
             folder for cases and rows, which the caller wrote; for case files no other folder.
         environ: where settings are read; None is `os.environ`. Keys are always the process's own.
         lock_wait: seconds to wait for another process that writes to the same SQLite store, or executes the same run.
-        preset, language, max_rounds, threshold, method, judge_model: override the panel, its file and the environment.
+        preset: overrides the panel, its file and the environment, as the next five do.
+        language: of the prompts.
+        max_rounds: of the discussion.
+        threshold: of the consensus.
+        method: of the final judgment.
+        judge_model: the final judge's.
         on_chunk: called while a final judge writes, with the debate's id and the next chunk of text.
         adopt: public keys (lines, as `jury seal keygen` writes them): an imported debate counts as judged if its seal
             is signed by one of them.

@@ -316,8 +316,9 @@ class CollaborativeJuryJudge(_CollaborativeJudge):
         max_discussion_turns: the limit of rounds in statements of single jurors: nine turns of three jurors are three
             rounds.
         stagnation_threshold: end the discussion after so many rounds without a change of position, 1 to 100.
-        enable_openai, enable_anthropic, enable_google: False removes the jurors of that provider, also as fallbacks;
-            the final judge stays.
+        enable_openai: False removes OpenAI's jurors, also as fallbacks; the final judge stays.
+        enable_anthropic: the same for Anthropic's.
+        enable_google: the same for Google's.
         dry_run: simulated jurors, and no model is called; every result is `simulated`.
         options: as `Jury`; among them `store`, for the record.
 

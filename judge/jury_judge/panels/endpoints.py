@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 from jury_judge.panels.document import PanelDocument
 from jury_judge.text.visible_text import visible_line
-from jury_providers.endpoints import Endpoint, Endpoints, ProviderName
+from jury_providers.endpoints import ApiProtocol, Endpoint, Endpoints, ProviderName
 from jury_providers.registry import NO_ENDPOINTS, SIMULATED, known_providers
 
 FIELD = "providers"
@@ -34,7 +34,7 @@ def read_endpoints(document: PanelDocument) -> Endpoints:
         if endpoint.protocol is None and name not in known_providers():
             raise document.refused(
                 [FIELD, name],
-                f"{FIELD}.{name}: write its protocol: openai, openai-responses, anthropic or google",
+                f"{FIELD}.{name}: write its protocol: {', '.join(get_args(ApiProtocol))}",
             )
         if name not in known_providers() and endpoint.base_url is None and endpoint.key_env is None:
             raise document.refused(
