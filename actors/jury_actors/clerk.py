@@ -143,7 +143,7 @@ class ClerkClient:
 
     def __init__(self, clerk: ClerkInterface, *, in_flight: int = 2, most: int = MOST_WAITING) -> None:
         self._clerk = clerk
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_WaitingAppend] = []
         self._bytes = 0
         self._room = asyncio.Event()
         self._room.set()
@@ -160,7 +160,7 @@ class ClerkClient:
         """
         future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
         size = sum(len(event.body) + sum(len(part.content) for part in event.parts) for event in append.events)
-        self._waiting.append(_Waiting(append, size, future))
+        self._waiting.append(_WaitingAppend(append, size, future))
         self._count(size)
         if self._sending < self._slots:
             self._sending += 1
@@ -210,7 +210,7 @@ class ClerkClient:
             # Here and not when the task is seen to be done: what is appended in between would find no sender.
             self._sending -= 1
 
-    def _take(self) -> "list[_Waiting]":
+    def _take(self) -> "list[_WaitingAppend]":
         size = count = 0
         for one in self._waiting[:_BATCH_ITEMS]:
             size += one.size
@@ -221,7 +221,7 @@ class ClerkClient:
         return batch
 
 
-class _Waiting(NamedTuple):
+class _WaitingAppend(NamedTuple):
     append: Append
     size: int
     future: asyncio.Future[Appended]

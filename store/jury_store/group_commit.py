@@ -32,7 +32,7 @@ _LISTS = "the lists of debates and runs were not updated"
 _TEXTS = "the search index was not updated"
 
 
-class _Waiting(NamedTuple):
+class _WaitingCommit(NamedTuple):
     requests: Sequence[Append]
     size: int
     resolve: Callable[[AppendResults], None]
@@ -54,7 +54,7 @@ class GroupCommitter:
         self._store = store
         self._max_group = max_group
         self._max_bytes = max_waiting_bytes
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[_WaitingCommit] = deque()
         self._bytes = 0
         self._changed = threading.Condition()
         self._closing = False
@@ -122,7 +122,7 @@ class GroupCommitter:
             self._changed.wait_for(lambda: self._closing or not self._bytes or self._bytes + size <= self._max_bytes)
             if self._closing:
                 raise StoreClosed("the writer of this store was closed; nothing of this append was stored")
-            self._waiting.append(_Waiting(requests, size, resolve, fail))
+            self._waiting.append(_WaitingCommit(requests, size, resolve, fail))
             self._bytes += size
             self._changed.notify_all()
 
@@ -149,8 +149,8 @@ class GroupCommitter:
             if idle and self._index_due is not None and time.monotonic() >= self._index_due:
                 self._index()
 
-    def _next_group(self) -> list[_Waiting]:
-        group: list[_Waiting] = []
+    def _next_group(self) -> list[_WaitingCommit]:
+        group: list[_WaitingCommit] = []
         count = 0
         while self._waiting and (not group or count + len(self._waiting[0].requests) <= self._max_group):
             one = self._waiting.popleft()
@@ -161,7 +161,7 @@ class GroupCommitter:
             self._changed.notify_all()
         return group
 
-    def _commit(self, group: list[_Waiting]) -> None:
+    def _commit(self, group: list[_WaitingCommit]) -> None:
         try:
             results = self._store.append([request for one in group for request in one.requests])
         except Exception as error:  # noqa: BLE001  (the waiting writers get it; the thread must survive)

@@ -92,7 +92,7 @@ class CassetteEvent(Value):
         )
 
 
-class TextLine(Value):
+class TextPartLine(Value):
     """A text that is valid UTF-8, under its digest."""
 
     part: Hash
@@ -100,7 +100,7 @@ class TextLine(Value):
     text: str
 
 
-class BytesLine(Value):
+class BytesPartLine(Value):
     """A text that is not: in base64."""
 
     part: Hash
@@ -126,20 +126,20 @@ class SealLine(Value):
     streams: dict[str, Included]
 
 
-def part_line(part: Part) -> TextLine | BytesLine:
+def part_line(part: Part) -> TextPartLine | BytesPartLine:
     """The line of a text."""
     name, salt = encode_digest(part.digest), urlsafe_b64encode(part.salt).rstrip(b"=").decode()
     try:
-        return TextLine(part=name, salt=salt, text=part.content.decode("utf-8"))
+        return TextPartLine(part=name, salt=salt, text=part.content.decode("utf-8"))
     except UnicodeDecodeError:
-        return BytesLine(part=name, salt=salt, base64=b64encode(part.content).decode())
+        return BytesPartLine(part=name, salt=salt, base64=b64encode(part.content).decode())
 
 
-def part_of(line: TextLine | BytesLine) -> Part:
+def part_of(line: TextPartLine | BytesPartLine) -> Part:
     """The text of a line; ValueError where it could have been written more simply, or is no base64."""
     salt = urlsafe_b64decode(line.salt + "==")
     assert len(salt) == SALT_BYTES
-    content = line.text.encode("utf-8") if isinstance(line, TextLine) else b64decode(line.base64, validate=True)
+    content = line.text.encode("utf-8") if isinstance(line, TextPartLine) else b64decode(line.base64, validate=True)
     part = Part(decode_digest(line.part), salt, content)
     if part_line(part) != line:
         raise ValueError("this is not the one way in which a text is written")

@@ -23,11 +23,11 @@ from jury_replay.cassettes.lines import (
     FORMAT,
     MAX_CASSETTE,
     MAX_LINE,
-    BytesLine,
+    BytesPartLine,
     CassetteEvent,
     Manifest,
     SealLine,
-    TextLine,
+    TextPartLine,
     part_of,
     written,
 )
@@ -138,7 +138,7 @@ class _Reading:
     def _parts(self, total: int) -> Iterator[tuple[Digest, Part]]:
         before = ""
         for number in range(1, total + 1):
-            line: TextLine | BytesLine = self._line(_PART, f"text {number} of {total}")
+            line: TextPartLine | BytesPartLine = self._line(_PART, f"text {number} of {total}")
             if line.part <= before:
                 twice = line.part == before
                 raise self._bad(f"the text {line.part} {'stands twice' if twice else 'is not in its place'}")
@@ -210,5 +210,5 @@ class _Reading:
         return CassetteDamaged(f"{self._name}:{self._number}: {what}; {_COPY_AGAIN}")
 
 
-_PART: "TypeAdapter[TextLine | BytesLine]" = TypeAdapter(TextLine | BytesLine)
+_PART: "TypeAdapter[TextPartLine | BytesPartLine]" = TypeAdapter(TextPartLine | BytesPartLine)
 _OPENED: str = DebateOpened.model_fields["type"].default
