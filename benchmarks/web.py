@@ -30,7 +30,7 @@ from jury_store.list_order import NEWEST
 from jury_store.list_queries import debates_query
 from jury_store.opening import open_store
 from support.debates import DebateScript
-from support.served import served
+from support.running_server import running_server
 from support.writing import Writing
 
 RUNS = 7
@@ -150,7 +150,7 @@ def main() -> None:
             fill(store, given.debates)
             store.close()
         plans(path)
-        with served(open_store(url, write=False)) as (base, _):
+        with running_server(open_store(url, write=False)) as (base, _):
             asyncio.run(measure(base, given.rounds))
 
 

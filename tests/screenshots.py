@@ -64,7 +64,7 @@ _JA = {
 }
 
 
-def hold(folder: Path) -> None:
+def run_debates(folder: Path) -> None:
     """Two runs over the English cases under two settings, one over the Japanese ones, the bundled case in each."""
     jury = CommandLine(folder)
     jury("seal", "keygen", "key", "--name", "example.com/jury")
@@ -135,7 +135,7 @@ def main() -> None:
     """Hold, serve, look."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
-        hold(Path(name))
+        run_debates(Path(name))
         asyncio.run(take(Path(name)))
 
 

@@ -25,7 +25,7 @@ from jury_providers.prices import Price, Prices
 from jury_providers.provider import ModelReply
 from support.canned_server import canned_server
 from support.dialects import CHAT, a_request
-from support.jurors import Asking, HeldClerk, ScriptedProvider, results_of
+from support.jurors import Asking, BlockableClerk, ScriptedProvider, results_of
 from support.waiting import until
 
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
@@ -39,7 +39,7 @@ class Hall:
     def __init__(self, *turns: object, limits: Limits = Limits(), ceiling: Ceiling = Ceiling(), most: int | None = 64):
         self.provider = ScriptedProvider(*turns, most=most)
         self.provider.simulated = False
-        self.clerk = HeldClerk()
+        self.clerk = BlockableClerk()
         self.limiter = Limiter(backoff=Backoff(base=0.0, cap=0.0))
         endpoints = {"openai": Endpoint(limits={"gpt-*": limits})}
         self.classes = ModelClasses(endpoints, {"OPENAI_API_KEY": "sk-1"})
@@ -62,7 +62,7 @@ class Hall:
         asking = Asking(seats=seats)
         return [asking.ask(juror) for juror in jurors]
 
-    async def told(self, *jurors: str, **settings: object):
+    async def results_of(self, *jurors: str, **settings: object):
         await self.juror.submit(self.ask(*jurors, **settings))
         async with asyncio.timeout(5):
             return await results_of(self.juror, len(jurors))
@@ -92,10 +92,10 @@ async def test_calls_at_once_are_those_that_the_limits_allow(hall: MakeHall):
     await until(lambda: it.provider.running == 2)
     it.provider.open.set()
     async with asyncio.timeout(5):
-        told = await results_of(it.juror, 5)
+        results = await results_of(it.juror, 5)
 
     assert 2 == it.provider.most_running
-    assert all(isinstance(one.outcome, Answered) for one in told)
+    assert all(isinstance(one.outcome, Answered) for one in results)
 
 
 async def test_a_provider_without_a_bound_waits_for_no_limit(hall: MakeHall):
@@ -127,33 +127,33 @@ async def test_the_wait_for_a_permit_is_no_part_of_the_calls_time(hall: MakeHall
 
 async def test_an_overload_slows_every_call_down_and_loses_none(hall: MakeHall):
     it = hall(ModelReply(CallOutcome.RATE_LIMITED), ModelReply(CallOutcome.OVERLOADED))
-    told = await it.told(*SEATS)
+    results = await it.results_of(*SEATS)
     model_class, _ = it.classes.of("openai/gpt-4o")
 
-    assert all(isinstance(one.outcome, Answered) for one in told)
+    assert all(isinstance(one.outcome, Answered) for one in results)
     assert (0, 4) == it.limiter.in_flight(model_class)
 
 
 async def test_an_exchange_records_the_cost_of_the_call(hall: MakeHall):
     raw = ModelReply(CallOutcome.ANSWERED, answer=b"no JSON", usage=ANSWERED)
     it = hall(raw, REFUSED)
-    await it.told("a")
+    await it.results_of("a")
 
     assert [0.002, 0.0] == [exchange.cost for exchange in it.clerk.exchanges()]
 
 
 async def test_no_call_is_made_beyond_the_budget(hall: MakeHall):
     it = hall(ceiling=Ceiling(max_calls=3))
-    told = await it.told(*SEATS)
+    results = await it.results_of(*SEATS)
 
     assert 3 == len(it.provider.requests) == len(it.clerk.exchanges())
-    assert [Halted] * 2 == [type(one.problem) for one in told if one.outcome is None]
+    assert [Halted] * 2 == [type(one.problem) for one in results if one.outcome is None]
 
 
 async def test_the_cost_of_all_calls_stays_within_the_budget(hall: MakeHall):
     reply = ModelReply(CallOutcome.ANSWERED, answer=b"no JSON", usage=ANSWERED)
     it = hall(*[reply] * 1000, ceiling=Ceiling(max_cost=0.2))
-    await it.told(*SEATS, max_output_tokens=16_384)
+    await it.results_of(*SEATS, max_output_tokens=16_384)
     cost = sum(exchange.cost or 0.0 for exchange in it.clerk.exchanges())
 
     assert 0.02 <= cost <= 0.2
@@ -161,16 +161,16 @@ async def test_the_cost_of_all_calls_stays_within_the_budget(hall: MakeHall):
 
 async def test_a_refused_key_halts_the_calls_that_wait_for_a_permit(hall: MakeHall):
     it = hall(REFUSED, limits=Limits(requests_per_minute=1))
-    told = await it.told(*SEATS)
+    results = await it.results_of(*SEATS)
 
     assert 1 == len(it.provider.requests)
-    assert ["openai"] * 5 == [one.problem.about for one in told if isinstance(one.problem, Halted)]
-    assert 1 == len({str(one.problem) for one in told})
+    assert ["openai"] * 5 == [one.problem.about for one in results if isinstance(one.problem, Halted)]
+    assert 1 == len({str(one.problem) for one in results})
 
 
 async def test_a_refused_key_halts_the_calls_that_wait_for_a_connection(hall: MakeHall):
     it = hall(REFUSED, most=1)
-    await it.told(*SEATS)
+    await it.results_of(*SEATS)
 
     assert 1 == len(it.provider.requests)
 
@@ -187,9 +187,9 @@ async def test_a_juror_that_is_closed_leaves_no_call_in_flight(hall: MakeHall):
 
 async def test_the_server_counts_no_more_calls_a_minute_than_are_granted_however_late_they_leave() -> None:
     now, late, arrivals = 0.0, asyncio.Event(), []
-    desk = AdmissionService(Limiter(), "l", clock=lambda: now)
+    service = AdmissionService(Limiter(), "l", clock=lambda: now)
     endpoints = {"openai": Endpoint(limits={"*": Limits(requests_per_minute=3)})}
-    admission = Admission("r", ModelClasses(endpoints, {}), PRICES, limiter=AdmissionClient(desk, "c"))
+    admission = Admission("r", ModelClasses(endpoints, {}), PRICES, limiter=AdmissionClient(service, "c"))
     async with canned_server(CHAT.canned("x")) as server:
         adapter = CHAT.adapter(server)
 
@@ -205,17 +205,17 @@ async def test_the_server_counts_no_more_calls_a_minute_than_are_granted_however
         late.set()
         await until(lambda: len(server.asked) == 3)
         now = 71.9
-        desk.clients()
+        service.clients()
         for _ in range(50):
             await asyncio.sleep(0)
         before = len(server.asked)
         now = 72.0
-        desk.clients()
+        service.clients()
         async with asyncio.timeout(20):
             await asyncio.gather(*calls)
         await adapter.close()
         await admission.close()
-        desk.close()
+        service.close()
 
     assert (3, 6) == (before, len(server.asked))
     assert [10.0] * 3 + [72.0] * 3 == arrivals
@@ -245,7 +245,7 @@ def test_another_key_or_another_address_is_another_class():
 
 async def test_a_call_without_a_settlement_counts_as_made(hall: MakeHall) -> None:
     it = hall(RuntimeError("the adapter broke"), ceiling=Ceiling(max_calls=1))
-    (broken,) = await it.told("a")
+    (broken,) = await it.results_of("a")
     await it.juror.submit(it.ask("b"))
     halted = (await results_of(it.juror, 2))[-1]
 

@@ -23,9 +23,9 @@ from jury_providers.endpoints import Limits
 from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
-from support.claims import a_claim
+from support.permit_requests import a_permit_request
 from support.processes import actor_process
-from support.runtime_harness import Run, a_case_with_records, completed, gone_on_with
+from support.runtime_harness import Run, a_case_with_records, completed, resume_in_process
 from support.waiting import comes
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
@@ -42,9 +42,9 @@ def reader(sqlite_url: str) -> Iterator[EventStore]:
     store.close()
 
 
-async def hold(run: Run, url: str, script: Script = NO_FAULTS, **plan: Any) -> dict[str, Finished]:
+async def execute_on_ray(run: Run, url: str, script: Script = NO_FAULTS, **plan: Any) -> dict[str, Finished]:
     async with ray_runtime.ray_runtime(run.plan(script, url=url)._replace(**plan)) as runtime:
-        return await run.through(runtime)
+        return await run.execute_in(runtime)
 
 
 def recorded(run: Run) -> int:
@@ -55,9 +55,9 @@ async def test_no_call_is_made_beyond_the_budget_and_the_run_can_be_gone_on_with
     sqlite_url: str, reader: EventStore
 ) -> None:
     run = Run(reader, debates=10)
-    stopped = await hold(run, sqlite_url, Script(latency=0.05), ceiling=Ceiling(max_calls=31))
+    stopped = await execute_on_ray(run, sqlite_url, Script(latency=0.05), ceiling=Ceiling(max_calls=31))
     spent = recorded(run)
-    found = await gone_on_with(run, sqlite_url)
+    found = await resume_in_process(run, sqlite_url)
 
     assert 31 == spent
     assert {"budget"} == {one.problem.about for one in stopped.values() if isinstance(one.problem, Halted)}
@@ -67,9 +67,9 @@ async def test_no_call_is_made_beyond_the_budget_and_the_run_can_be_gone_on_with
 
 async def test_a_refused_key_stops_every_debate_and_fails_none(sqlite_url: str, reader: EventStore) -> None:
     run = Run(reader, debates=10)
-    stopped = await hold(run, sqlite_url, Script(rates={CallOutcome.AUTHENTICATION: 1.0}))
+    stopped = await execute_on_ray(run, sqlite_url, Script(rates={CallOutcome.AUTHENTICATION: 1.0}))
     wasted = recorded(run)
-    found = await gone_on_with(run, sqlite_url)
+    found = await resume_in_process(run, sqlite_url)
 
     assert [("unfinished", "simulated")] * 10 == [
         (one.status, one.problem.about) for one in stopped.values() if isinstance(one.problem, Halted)
@@ -83,11 +83,11 @@ async def test_a_budget_whose_process_was_killed_halts_the_run_rather_than_overs
 ) -> None:
     run = Run(reader, debates=8, case=a_case_with_records)
     script = Script(latency=0.15, seed=3)
-    holding = asyncio.create_task(hold(run, sqlite_url, script, ceiling=Ceiling(max_calls=10_000)))
-    await comes(lambda: reader.last_position() >= 40 or holding.done())
+    running = asyncio.create_task(execute_on_ray(run, sqlite_url, script, ceiling=Ceiling(max_calls=10_000)))
+    await comes(lambda: reader.last_position() >= 40 or running.done())
     os.kill(actor_process("BudgetActor"), signal.SIGKILL)
-    stopped = await holding
-    found = await gone_on_with(run, sqlite_url)
+    stopped = await running
+    found = await resume_in_process(run, sqlite_url)
 
     assert any("kept the budget was lost" in str(one.problem) for one in stopped.values())
     assert completed(found.values())
@@ -98,7 +98,7 @@ async def test_a_runtime_with_limited_models_runs_its_debates(
     sqlite_url: str, reader: EventStore, shared: bool
 ) -> None:
     run = Run(reader, debates=2, seats=LIMITED)
-    found = await hold(run, sqlite_url, shared_cluster=shared)
+    found = await execute_on_ray(run, sqlite_url, shared_cluster=shared)
     namespace, name = SHARED_LIMITER
     there = {"name": name, "namespace": namespace} in ray.util.list_named_actors(all_namespaces=True)
     if there:
@@ -109,7 +109,7 @@ async def test_a_runtime_with_limited_models_runs_its_debates(
 
 
 async def take(link: AdmissionClient, limits: Limits, most: list[int], running: list[int]) -> None:
-    async with link.permit(a_claim(limits=limits)):
+    async with link.permit(a_permit_request(limits=limits)):
         running[0] += 1
         most.append(running[0])
         await asyncio.sleep(0.002)

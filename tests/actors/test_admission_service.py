@@ -15,10 +15,10 @@ from jury_actors.errors import Halted
 from jury_actors.mailbox import Delivery, IncarnationLost
 from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import Limits
-from support.claims import MODEL, a_claim
+from support.permit_requests import MODEL, a_permit_request
 from support.waiting import until
 
-ONE = a_claim(limits=Limits(in_flight=1))
+ONE = a_permit_request(limits=Limits(in_flight=1))
 
 
 class Line:
@@ -65,8 +65,8 @@ async def link() -> AsyncIterator[Callable[..., AdmissionClient]]:
 MakeLink = Callable[..., AdmissionClient]
 
 
-async def hold(it: AdmissionClient, began: list[str], name: str, end: asyncio.Event, claim=ONE) -> None:
-    async with it.permit(claim) as permit:
+async def use_permit(it: AdmissionClient, began: list[str], name: str, end: asyncio.Event, request=ONE) -> None:
+    async with it.permit(request) as permit:
         began.append(name)
         await end.wait()
         permit.settlement = Settlement(CallOutcome.ANSWERED)
@@ -82,7 +82,7 @@ async def test_a_permit_is_given_back_when_its_call_is_over(link: MakeLink):
 async def test_a_request_cancelled_while_waiting_does_not_block_others(link: MakeLink):
     it = link(Line(AdmissionService(Limiter(), "1")))
     end, began = asyncio.Event(), []
-    first, second, third = (asyncio.create_task(hold(it, began, name, end)) for name in "abc")
+    first, second, third = (asyncio.create_task(use_permit(it, began, name, end)) for name in "abc")
     await until(lambda: began)
     second.cancel()
     await asyncio.gather(second, return_exceptions=True)
@@ -98,7 +98,7 @@ async def test_messages_sent_together_arrive_in_few_batches(link: MakeLink):
     end, began = asyncio.Event(), []
     end.set()
     async with asyncio.timeout(5):
-        await asyncio.gather(*(hold(it, began, str(n), end, a_claim()) for n in range(200)))
+        await asyncio.gather(*(use_permit(it, began, str(n), end, a_permit_request()) for n in range(200)))
 
     assert 200 == len(began)
     assert len(line.submitted) < 100
@@ -108,9 +108,9 @@ async def test_a_successor_is_sent_the_calls_that_run_and_those_that_wait(link: 
     line = Line(AdmissionService(Limiter(), "1"))
     it = link(line)
     end, began = asyncio.Event(), []
-    first = asyncio.create_task(hold(it, began, "a", end))
+    first = asyncio.create_task(use_permit(it, began, "a", end))
     await until(lambda: began)
-    waiting = asyncio.create_task(hold(it, began, "b", end))
+    waiting = asyncio.create_task(use_permit(it, began, "b", end))
     await until(lambda: len(line.submitted) == 2)
     rule = Limiter()
     line.replace(AdmissionService(rule, "2"))
@@ -133,7 +133,7 @@ async def test_the_permits_of_a_dead_client_are_released(link: MakeLink):
     await service.submit("dead", [Acquire(1, ONE), Acquire(2, ONE)])
     it = link(Line(service))
     end, began = asyncio.Event(), []
-    waiting = asyncio.create_task(hold(it, began, "alive", end))
+    waiting = asyncio.create_task(use_permit(it, began, "alive", end))
     for _ in range(20):
         await asyncio.sleep(0)
     before = list(began)
@@ -151,7 +151,7 @@ async def test_a_client_wrongly_taken_for_dead_is_served(link: MakeLink):
     line = Line(service)
     it = link(line)
     end, began = asyncio.Event(), []
-    tasks = [asyncio.create_task(hold(it, began, name, end)) for name in "ab"]
+    tasks = [asyncio.create_task(use_permit(it, began, name, end)) for name in "ab"]
     await until(lambda: began)
     now = 1000.0
     service.clients()
@@ -166,7 +166,7 @@ async def test_a_client_wrongly_taken_for_dead_is_served(link: MakeLink):
 async def test_no_call_waits_for_a_provider_that_was_halted(link: MakeLink):
     it = link(Line(AdmissionService(Limiter(), "1")))
     end, began = asyncio.Event(), []
-    first, second = (asyncio.create_task(hold(it, began, name, end)) for name in "ab")
+    first, second = (asyncio.create_task(use_permit(it, began, name, end)) for name in "ab")
     await until(lambda: began)
     it.refuse("openai", Halted("the key is refused"))
     (problem,) = await asyncio.gather(second, return_exceptions=True)
@@ -179,10 +179,10 @@ async def test_no_call_waits_for_a_provider_that_was_halted(link: MakeLink):
 
 async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_turn(link: MakeLink):
     it = link(Line(AdmissionService(Budget(Ceiling(max_cost=1.0)), "1")))
-    claim = a_claim(cost=0.6)
+    request = a_permit_request(cost=0.6)
     async with asyncio.timeout(5), AsyncExitStack() as stack:
-        permit = await stack.enter_async_context(it.permit(claim))
-        waiting = asyncio.create_task(stack.enter_async_context(it.permit(claim)))
+        permit = await stack.enter_async_context(it.permit(request))
+        waiting = asyncio.create_task(stack.enter_async_context(it.permit(request)))
         for _ in range(20):
             await asyncio.sleep(0)
         early = waiting.done()

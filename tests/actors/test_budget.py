@@ -5,7 +5,7 @@ import pytest
 from jury_actors.admission.budget import Budget, Ceiling, Spent, dollars
 from jury_actors.admission.permit import Acquire
 from jury_events.outcome import CallOutcome
-from support.claims import Counter, a_claim
+from support.permit_requests import Counter, a_permit_request
 
 
 def a_budget(calls: int | None = None, cost: float | None = None, spent: Spent = Spent()) -> Counter:
@@ -19,7 +19,7 @@ def spent(it: Counter) -> Spent:
 
 def test_so_many_calls_and_no_more_may_be_made_however_many_ask_at_once():
     it = a_budget(calls=5)
-    it.wants(20, a_claim())
+    it.wants(20, a_permit_request())
 
     assert [1, 2, 3, 4, 5] == it.began
     assert 15 == len(it.halted)
@@ -28,22 +28,22 @@ def test_so_many_calls_and_no_more_may_be_made_however_many_ask_at_once():
 
 def test_spending_of_earlier_sessions_counts():
     it = a_budget(calls=5, spent=Spent(calls=3))
-    it.wants(3, a_claim())
+    it.wants(3, a_permit_request())
 
     assert 2 == len(it.began)
 
 
 def test_a_call_that_was_not_made_is_given_back():
     it = a_budget(calls=1)
-    it.back(it.want(a_claim()), None)
-    it.want(a_claim())
+    it.back(it.want(a_permit_request()), None)
+    it.want(a_permit_request())
 
     assert 2 == len(it.began)
 
 
 def test_a_call_waits_while_those_in_flight_may_leave_enough():
     it = a_budget(cost=1.0)
-    first, second = it.wants(2, a_claim(cost=0.6))
+    first, second = it.wants(2, a_permit_request(cost=0.6))
     waited = list(it.began)
     it.back(first, cost=0.1)
 
@@ -53,7 +53,7 @@ def test_a_call_waits_while_those_in_flight_may_leave_enough():
 
 def test_a_call_is_halted_when_nothing_in_flight_can_leave_enough():
     it = a_budget(cost=1.0)
-    first, _ = it.wants(2, a_claim(cost=0.6))
+    first, _ = it.wants(2, a_permit_request(cost=0.6))
     it.back(first, cost=0.5)
 
     (said,) = it.halted
@@ -64,7 +64,7 @@ def test_a_call_is_halted_when_nothing_in_flight_can_leave_enough():
 def test_the_settled_cost_counts_and_the_whole_budget_can_be_used():
     it = a_budget(cost=1.0)
     for _ in range(10):
-        it.back(it.want(a_claim(cost=0.1)), cost=0.1)
+        it.back(it.want(a_permit_request(cost=0.1)), cost=0.1)
 
     assert (10, []) == (len(it.began), it.halted)
     assert pytest.approx(1.0) == spent(it).cost
@@ -72,16 +72,16 @@ def test_the_settled_cost_counts_and_the_whole_budget_can_be_used():
 
 def test_a_call_of_unknown_cost_counts_with_its_highest_cost():
     it = a_budget(cost=1.0)
-    it.back(it.want(a_claim(cost=0.4)), CallOutcome.TIMEOUT)
+    it.back(it.want(a_permit_request(cost=0.4)), CallOutcome.TIMEOUT)
 
     assert Spent(1, 0.4) == spent(it)
 
 
 def test_calls_of_a_juror_that_died_count_as_made():
     it = a_budget(calls=3)
-    it.wants(2, a_claim(cost=0.1), client="dead")
+    it.wants(2, a_permit_request(cost=0.1), client="dead")
     it.lose("dead")
-    it.wants(2, a_claim(), client="alive")
+    it.wants(2, a_permit_request(), client="alive")
 
     assert (3, 1) == (len(it.began), len(it.halted))
     assert Spent(2, 0.2) == spent(it)
@@ -89,7 +89,7 @@ def test_calls_of_a_juror_that_died_count_as_made():
 
 def test_those_in_flight_never_reserve_more_than_there_is():
     it = a_budget(cost=1.0)
-    it.wants(100, a_claim(cost=0.3))
+    it.wants(100, a_permit_request(cost=0.3))
 
     assert 3 == len(it.began)
     assert not it.halted
@@ -98,7 +98,7 @@ def test_those_in_flight_never_reserve_more_than_there_is():
 def test_those_that_ask_in_one_message_never_reserve_more_than_there_is():
     it = a_budget(cost=1.0)
     for number in range(1, 101):
-        it.rule.acquire("c", Acquire(number, a_claim(cost=0.3)), it.now)
+        it.rule.acquire("c", Acquire(number, a_permit_request(cost=0.3)), it.now)
     it.decide()
 
     assert [1, 2, 3] == it.began
@@ -106,17 +106,17 @@ def test_those_that_ask_in_one_message_never_reserve_more_than_there_is():
 
 def test_a_call_that_was_counted_when_its_juror_was_taken_for_dead_is_not_counted_again():
     it = a_budget(calls=2)
-    it.want(a_claim())
+    it.want(a_permit_request())
     it.lose("c")
-    it.want(a_claim(), granted=True)
-    it.want(a_claim())
+    it.want(a_permit_request(), granted=True)
+    it.want(a_permit_request())
 
     assert [1, 3] == it.began
 
 
 def test_a_successor_halts_every_call():
     it = Counter(Budget(Ceiling(max_calls=100), lost=True))
-    it.want(a_claim())
+    it.want(a_permit_request())
 
     assert (1, []) == (len(it.halted), it.began)
     assert "call the same run again" in it.halted[0]

@@ -10,7 +10,7 @@ from jury_store.errors import EventConflict, StoreClosed, StoreError, StoreFaile
 from jury_store.event_store import Append, Appended
 from jury_store.memory import MemoryEventStore
 from support.debates import DebateScript
-from support.jurors import HeldClerk
+from support.jurors import BlockableClerk
 from support.waiting import until
 
 
@@ -24,25 +24,25 @@ async def appended(link: ClerkClient, *appends: Append) -> list[Appended | BaseE
 
 
 async def test_an_append_returns_the_answer_of_the_store() -> None:
-    assert await ClerkClient(HeldClerk()).append(a_call(1)) == Appended("calls/d1", 1, 0)
+    assert await ClerkClient(BlockableClerk()).append(a_call(1)) == Appended("calls/d1", 1, 0)
 
 
 async def test_appends_of_tasks_that_are_ready_together_travel_in_one_batch() -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     await appended(ClerkClient(clerk), *(a_call(number) for number in range(20)))
 
     assert [20] == [len(batch) for batch in clerk.batches]
 
 
 async def test_each_task_gets_its_own_answer() -> None:
-    answers = await appended(ClerkClient(HeldClerk()), *(a_call(number) for number in range(5)))
+    answers = await appended(ClerkClient(BlockableClerk()), *(a_call(number) for number in range(5)))
 
     assert [f"calls/d{number}" for number in range(5)] == [answer.stream for answer in answers]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("in_flight", [1, 2])
 async def test_tasks_that_append_again_as_soon_as_they_are_answered_are_never_left_waiting(in_flight: int) -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     link = ClerkClient(clerk, in_flight=in_flight)
 
     async def one_after_another(first: int) -> None:
@@ -56,7 +56,7 @@ async def test_tasks_that_append_again_as_soon_as_they_are_answered_are_never_le
 
 
 async def test_nothing_is_answered_before_the_clerk_answered() -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     clerk.open.clear()
     task = asyncio.create_task(ClerkClient(clerk).append(a_call(1)))
     await until(lambda: clerk.batches)
@@ -68,21 +68,21 @@ async def test_nothing_is_answered_before_the_clerk_answered() -> None:
 
 
 async def test_a_batch_has_at_most_500_appends() -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     await appended(ClerkClient(clerk, in_flight=1), *(a_call(number) for number in range(501)))
 
     assert [500, 1] == [len(batch) for batch in clerk.batches]
 
 
 async def test_a_batch_ends_once_it_has_a_mebibyte() -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     await appended(ClerkClient(clerk, in_flight=1), *(a_call(number, 400_000) for number in range(6)))
 
     assert [3, 3] == [len(batch) for batch in clerk.batches]
 
 
 async def test_an_append_larger_than_a_batch_still_goes() -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     answers = await appended(ClerkClient(clerk), a_call(1, 3_000_000), a_call(2))
 
     assert [1, 1] == [len(batch) for batch in clerk.batches]
@@ -90,7 +90,7 @@ async def test_an_append_larger_than_a_batch_still_goes() -> None:
 
 
 async def test_while_batches_are_on_their_way_the_rest_waits_for_each_other() -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     clerk.open.clear()
     link = ClerkClient(clerk, in_flight=1)
     tasks = [asyncio.create_task(link.append(a_call(0)))]
@@ -105,7 +105,7 @@ async def test_while_batches_are_on_their_way_the_rest_waits_for_each_other() ->
 
 async def test_a_refusal_reaches_only_the_task_that_it_concerns() -> None:
     script = DebateScript("d1")
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     link = ClerkClient(clerk)
     await link.append(Append(script.calls, (script.exchange(answer="first"),)))
     answers = await appended(link, a_call(2), Append(script.calls, (script.exchange(answer="second"),)), a_call(3))
@@ -114,7 +114,7 @@ async def test_a_refusal_reaches_only_the_task_that_it_concerns() -> None:
 
 
 async def test_a_failure_of_the_clerk_reaches_every_task_of_the_batch_and_no_later_one() -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     clerk.failure = StoreFailed("disk full")
     link = ClerkClient(clerk)
     failed = await appended(link, a_call(1), a_call(2))
@@ -126,7 +126,7 @@ async def test_a_failure_of_the_clerk_reaches_every_task_of_the_batch_and_no_lat
 
 
 async def test_a_cancelled_task_does_not_delay_the_others() -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     clerk.open.clear()
     link = ClerkClient(clerk)
     gone, stays = (asyncio.create_task(link.append(a_call(number))) for number in (1, 2))

@@ -20,7 +20,7 @@ from jury_events.outcome import CallOutcome, FailureReason
 from jury_providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
 from jury_store.errors import EventConflict, StoreFailed
 from support.debate_harness import a_case
-from support.jurors import Asking, HeldClerk, ScriptedProvider, results_of
+from support.jurors import Asking, BlockableClerk, ScriptedProvider, results_of
 from support.waiting import until
 
 FAILED = ModelReply(CallOutcome.CONNECTION, error="reset by peer")
@@ -39,10 +39,10 @@ class Bench:
         providers: dict[str, Provider] | None = None,
         backoff: Backoff = AT_ONCE,
         most: int | None = None,
-        clerk: HeldClerk | None = None,
+        clerk: BlockableClerk | None = None,
     ) -> None:
         self.provider = ScriptedProvider(*turns, most=most)
-        self.clerk = clerk or HeldClerk()
+        self.clerk = clerk or BlockableClerk()
         self.made: list[str] = []
         self.table = {"simulated": self.provider} if providers is None else providers
 
@@ -68,11 +68,11 @@ class Bench:
 async def answers(bench: Bench, ask: StepRequest) -> list[StepResult]:
     """What the juror has told, once it told of this step too."""
     await bench.juror.submit([ask])
-    told: list[StepResult] = []
+    results: list[StepResult] = []
     async with asyncio.timeout(5):
-        while not any(one.step_id == ask.assignment.step.id and one.problem is None for one in told):
-            told = await results_of(bench.juror, len(told) + 1)
-    return [one for one in told if one.step_id == ask.assignment.step.id and one.problem is None]
+        while not any(one.step_id == ask.assignment.step.id and one.problem is None for one in results):
+            results = await results_of(bench.juror, len(results) + 1)
+    return [one for one in results if one.step_id == ask.assignment.step.id and one.problem is None]
 
 
 @pytest.fixture
@@ -93,10 +93,10 @@ MakeBench = Callable[..., Bench]
 
 
 async def test_a_step_comes_to_an_evaluation(bench: MakeBench) -> None:
-    (told,) = await bench().ask(Asking().ask())
+    (results,) = await bench().ask(Asking().ask())
 
-    assert ("d1", "initial/gpt", None) == (told.debate_id, told.step_id, told.problem)
-    assert isinstance(told.outcome, Answered)
+    assert ("d1", "initial/gpt", None) == (results.debate_id, results.step_id, results.problem)
+    assert isinstance(results.outcome, Answered)
 
 
 async def test_the_exchange_is_recorded_as_it_was_sent_and_answered(bench: MakeBench) -> None:
@@ -162,10 +162,10 @@ async def test_no_further_call_is_made_before_the_exchange_is_durable(bench: Mak
 async def test_an_exchange_that_is_not_kept_gives_a_problem_and_no_outcome(bench: MakeBench, how: str) -> None:
     it = bench()
     setattr(it.clerk, how, StoreFailed("disk full"))
-    (told,) = await it.ask(Asking().ask())
+    (results,) = await it.ask(Asking().ask())
 
-    assert told.outcome is None
-    assert isinstance(told.problem, StoreFailed)
+    assert results.outcome is None
+    assert isinstance(results.problem, StoreFailed)
 
 
 async def test_after_a_problem_the_step_can_be_asked_again(bench: MakeBench) -> None:
@@ -174,9 +174,9 @@ async def test_after_a_problem_the_step_can_be_asked_again(bench: MakeBench) -> 
     await it.ask(Asking().ask())
     await until(lambda: not it.juror._working)
     await it.juror.submit([Asking().ask()])
-    told = await results_of(it.juror, 2)
+    results = await results_of(it.juror, 2)
 
-    assert [True, False] == [one.outcome is None for one in told]
+    assert [True, False] == [one.outcome is None for one in results]
 
 
 async def test_a_step_asked_while_it_is_being_done_costs_no_second_call(bench: MakeBench) -> None:
@@ -206,9 +206,9 @@ async def test_no_further_call_is_made_for_a_debate_that_was_released(bench: Mak
     await it.begin(Asking().ask())
     await it.juror.submit([ForgetDebate("d1")])
     it.provider.open.set()
-    (told,) = await results_of(it.juror)
+    (results,) = await results_of(it.juror)
 
-    assert isinstance(told.problem, Released)
+    assert isinstance(results.problem, Released)
     assert 1 == len(it.provider.requests) == len(it.clerk.exchanges())
 
 
@@ -221,7 +221,7 @@ async def test_a_debate_that_was_released_is_forgotten(bench: MakeBench) -> None
 
 
 async def test_exchanges_that_are_recorded_are_not_asked_again(bench: MakeBench) -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     before = bench(ModelReply(CallOutcome.ANSWERED, answer=b"no JSON"), clerk=clerk)
     before.clerk.open.clear()
     await before.begin(Asking().ask())
@@ -231,33 +231,33 @@ async def test_exchanges_that_are_recorded_are_not_asked_again(bench: MakeBench)
     await before.begin(calls=2)
     await before.juror.close()
     stored = clerk.store.read_stream(calls_stream("d1"))[:1]
-    after = bench(clerk=HeldClerk(clerk.store))
-    (told,) = await after.ask(Asking().ask(prior=stored, stored=clerk.store))
+    after = bench(clerk=BlockableClerk(clerk.store))
+    (results,) = await after.ask(Asking().ask(prior=stored, stored=clerk.store))
 
     assert ["d1/initial/gpt/simulated%2Fjuror/2/1"] == after.provider.traces
-    assert isinstance(told.outcome, Answered)
-    assert 2 == len(told.outcome.exchanges)
+    assert isinstance(results.outcome, Answered)
+    assert 2 == len(results.outcome.exchanges)
 
 
 async def test_a_recorded_answer_alone_gives_the_outcome_without_any_call(bench: MakeBench) -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     await bench(clerk=clerk).ask(Asking().ask())
     after = bench(clerk=clerk)
     prior = clerk.store.read_stream(calls_stream("d1"))
-    (told,) = await after.ask(Asking().ask(prior=prior, stored=clerk.store))
+    (results,) = await after.ask(Asking().ask(prior=prior, stored=clerk.store))
 
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(results.outcome, Answered)
     assert not after.provider.requests
 
 
 async def test_an_exchange_that_an_earlier_process_recorded_meanwhile_is_a_problem_not_an_outcome(
     bench: MakeBench,
 ) -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     await bench(clerk=clerk).ask(Asking().ask())
-    (told,) = await bench(clerk=clerk).ask(Asking().ask())
+    (results,) = await bench(clerk=clerk).ask(Asking().ask())
 
-    assert isinstance(told.problem, EventConflict)
+    assert isinstance(results.problem, EventConflict)
 
 
 async def test_an_exchange_recorded_meanwhile_with_the_same_words_is_no_outcome_either(
@@ -265,11 +265,11 @@ async def test_an_exchange_recorded_meanwhile_with_the_same_words_is_no_outcome_
 ) -> None:
     # Its texts are kept under the first writer's references: ours would name texts that are nowhere.
     monkeypatch.setattr("jury_actors.juror.time.perf_counter", lambda: 1.0)
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     await bench(clerk=clerk).ask(Asking().ask())
-    (told,) = await bench(clerk=clerk).ask(Asking().ask())
+    (results,) = await bench(clerk=clerk).ask(Asking().ask())
 
-    assert isinstance(told.problem, EventConflict)
+    assert isinstance(results.problem, EventConflict)
 
 
 async def test_every_call_has_a_trace_that_names_debate_step_model_turn_and_try(bench: MakeBench) -> None:
@@ -323,10 +323,10 @@ async def test_a_call_without_an_answer_in_time_is_recorded_as_a_timeout(bench: 
     it = bench()
     it.provider.open.clear()
     seats = [{"model": "simulated/juror", "juror_id": "gpt", "settings": {"timeout_seconds": 0.01, "tries": 1}}]
-    (told,) = await it.ask(Asking(seats=seats).ask())
+    (results,) = await it.ask(Asking(seats=seats).ask())
 
     assert [CallOutcome.TIMEOUT] == [exchange.outcome for exchange in it.clerk.exchanges()]
-    assert Unanswered(FailureReason.TIMEOUT, None, ("initial/gpt/simulated%2Fjuror/1/1",)) == told.outcome
+    assert Unanswered(FailureReason.TIMEOUT, None, ("initial/gpt/simulated%2Fjuror/1/1",)) == results.outcome
 
 
 async def test_the_time_in_a_queue_is_no_part_of_the_timeout(bench: MakeBench) -> None:
@@ -347,10 +347,10 @@ async def test_the_time_in_a_queue_is_no_part_of_the_timeout(bench: MakeBench) -
 
 async def test_a_call_that_fails_for_a_while_is_tried_again_as_often_as_the_seat_says(bench: MakeBench) -> None:
     it = bench(*[FAILED] * 5)
-    (told,) = await it.ask(Asking().ask())
+    (results,) = await it.ask(Asking().ask())
 
     assert [CallOutcome.CONNECTION] * 4 == [exchange.outcome for exchange in it.clerk.exchanges()]
-    assert isinstance(told.outcome, Unanswered)
+    assert isinstance(results.outcome, Unanswered)
 
 
 async def test_before_a_further_try_it_waits_as_the_backoff_says(
@@ -391,23 +391,23 @@ async def test_a_model_that_fails_is_followed_by_the_fallback_of_another_provide
     spare = ScriptedProvider()
     it = bench(providers={"first": broken, "second": spare})
     seats = [{"model": "first/a", "juror_id": "gpt", "fallbacks": ["second/b"]}]
-    (told,) = await it.ask(Asking(seats=seats).ask())
+    (results,) = await it.ask(Asking(seats=seats).ask())
 
     assert (["d1/initial/gpt/first%2Fa/1/1"], ["d1/initial/gpt/second%2Fb/1/1"]) == (broken.traces, spare.traces)
-    assert isinstance(told.outcome, Answered)
-    assert "second/b" == told.outcome.model
+    assert isinstance(results.outcome, Answered)
+    assert "second/b" == results.outcome.model
 
 
 async def test_a_blocked_answer_is_an_outcome_of_its_own(bench: MakeBench) -> None:
-    (told,) = await bench(ModelReply(CallOutcome.BLOCKED, error="safety")).ask(Asking().ask())
+    (results,) = await bench(ModelReply(CallOutcome.BLOCKED, error="safety")).ask(Asking().ask())
 
-    assert isinstance(told.outcome, Blocked)
+    assert isinstance(results.outcome, Blocked)
 
 
 async def test_a_provider_that_breaks_gives_its_problem_and_leaves_other_steps_alone(bench: MakeBench) -> None:
     it = bench(RuntimeError("a bug in the adapter"))
-    told = await it.ask(Asking().ask("gpt"), Asking().ask("claude"))
-    by_step = {one.step_id: one for one in told}
+    results = await it.ask(Asking().ask("gpt"), Asking().ask("claude"))
+    by_step = {one.step_id: one for one in results}
 
     assert isinstance(by_step["initial/gpt"].problem, Broken)
     assert "debate d1, step initial/gpt: RuntimeError: a bug in the adapter" == str(by_step["initial/gpt"].problem)
@@ -415,10 +415,10 @@ async def test_a_provider_that_breaks_gives_its_problem_and_leaves_other_steps_a
 
 
 async def test_an_ask_whose_texts_never_came_says_which_debate_lacks_them(bench: MakeBench) -> None:
-    (told,) = await bench().ask(Asking().ask()._replace(texts={}))
+    (results,) = await bench().ask(Asking().ask()._replace(texts={}))
 
-    assert told.outcome is None
-    assert "d1" in str(told.problem)
+    assert results.outcome is None
+    assert "d1" in str(results.problem)
 
 
 def wants(*names: str, arguments: str = "{}") -> ModelReply:
@@ -469,33 +469,33 @@ async def test_too_many_tool_calls_in_one_turn_are_refused_one_by_one(bench: Mak
 
 async def test_of_tool_calls_by_the_thousand_only_the_first_are_recorded_one_by_one(bench: MakeBench) -> None:
     it = bench(wants(*[GATE] * 5000))
-    (told,) = await it.ask(Asking(WITH_RECORDS).ask())
+    (results,) = await it.ask(Asking(WITH_RECORDS).ask())
 
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(results.outcome, Answered)
     assert 100 == len(it.clerk.exchanges()[0].tool_calls)
 
 
 async def test_a_tool_call_where_none_is_offered_is_answered_with_an_error(bench: MakeBench) -> None:
     it = bench(wants(GATE))
-    (told,) = await it.ask(Asking().ask())
+    (results,) = await it.ask(Asking().ask())
 
     assert [False] == [call.ok for call in it.clerk.exchanges()[0].tool_calls]
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(results.outcome, Answered)
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "x" * 5000, "\ud800"])
 async def test_a_tool_name_that_cannot_be_recorded_does_not_lose_the_answer(bench: MakeBench, name: str) -> None:
     it = bench(wants(name))
-    (told,) = await it.ask(Asking(WITH_RECORDS).ask())
+    (results,) = await it.ask(Asking(WITH_RECORDS).ask())
 
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(results.outcome, Answered)
     assert [False] == [call.ok for call in it.clerk.exchanges()[0].tool_calls]
 
 
 async def test_arguments_with_a_lone_surrogate_are_no_reason_to_lose_the_answer(bench: MakeBench) -> None:
-    (told,) = await bench(wants(GATE, arguments='{"max_records": "\ud800"}')).ask(Asking(WITH_RECORDS).ask())
+    (results,) = await bench(wants(GATE, arguments='{"max_records": "\ud800"}')).ask(Asking(WITH_RECORDS).ask())
 
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(results.outcome, Answered)
 
 
 async def test_labels_of_a_provider_that_cannot_be_recorded_do_not_lose_the_answer(bench: MakeBench) -> None:
@@ -509,10 +509,10 @@ async def test_labels_of_a_provider_that_cannot_be_recorded_do_not_lose_the_answ
         )
 
     it = bench(odd)
-    (told,) = await it.ask(Asking().ask())
+    (results,) = await it.ask(Asking().ask())
     first = it.clerk.exchanges()[0]
 
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(results.outcome, Answered)
     assert ("v" * 200, None, "one two") == (first.model_version, first.finish_reason, first.request_id)
 
 
@@ -525,20 +525,20 @@ async def test_a_halted_provider_is_called_again_once_no_stopped_debate_is_left(
     await one.juror.submit([Asking().ask("claude")])
     _, still = await results_of(one.juror, 2)
     await one.juror.submit([ForgetDebate("d1")])
-    (told,) = await answers(one, Asking().ask("claude"))
+    (results,) = await answers(one, Asking().ask("claude"))
 
     assert (Halted, Halted) == (type(stopped.problem), type(still.problem))
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(results.outcome, Answered)
 
 
 async def test_a_provider_that_could_not_be_made_is_made_again_for_the_next_step(bench: Callable[..., Bench]) -> None:
     one = bench(providers={})
     (broke,) = await one.ask(Asking().ask())
     one.table["simulated"] = one.provider
-    told = await answers(one, Asking().ask("claude"))
+    results = await answers(one, Asking().ask("claude"))
 
     assert isinstance(broke.problem, Broken)
-    assert isinstance(told[-1].outcome, Answered)
+    assert isinstance(results[-1].outcome, Answered)
 
 
 async def test_a_step_that_is_asked_again_makes_no_call_that_was_recorded_meanwhile(
@@ -546,9 +546,9 @@ async def test_a_step_that_is_asked_again_makes_no_call_that_was_recorded_meanwh
 ) -> None:
     old = bench()
     new = bench(clerk=old.clerk)
-    (told,) = await old.ask(Asking().ask())
+    (results,) = await old.ask(Asking().ask())
     (refused,) = await new.ask(Asking().ask()._replace(again=True))
 
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(results.outcome, Answered)
     assert isinstance(refused.problem, EventConflict)
     assert [] == new.provider.requests

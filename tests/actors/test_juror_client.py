@@ -27,7 +27,7 @@ class ScriptedJuror:
         self.open = asyncio.Event()
         self.open.set()
         self._polls: deque[asyncio.Future[Delivery[StepResult]]] = deque()
-        self._told: list[StepResult] = []
+        self._results: list[StepResult] = []
         self._poll_asked = asyncio.Event()
 
     async def submit(self, messages: Sequence[StepRequest | ForgetDebate]) -> None:
@@ -50,10 +50,12 @@ class ScriptedJuror:
         self._poll_asked.set()
         return await future
 
-    async def tell(self, *told: StepResult) -> None:
+    async def send(self, *results: StepResult) -> None:
         """Answer the open poll, in the present life."""
-        self._told += told
-        await self._answer(lambda poll: poll.set_result(Delivery(str(self.incarnation), len(self._told), list(told))))
+        self._results += results
+        await self._answer(
+            lambda poll: poll.set_result(Delivery(str(self.incarnation), len(self._results), list(results)))
+        )
 
     async def die(self, error: Exception | None = None) -> None:
         """The open poll fails; another process takes over unless `error` says that none does."""
@@ -80,13 +82,13 @@ class Linked:
 
     def __init__(self) -> None:
         self.juror = ScriptedJuror()
-        self.told: list[StepResult] = []
+        self.results: list[StepResult] = []
         self.lost: list[list[tuple[str, str]]] = []
         self._something = asyncio.Event()
         self.client = JurorClient(self.juror, self._deliver, self._lost, away=Backoff(base=0.0))
 
-    def _deliver(self, told: StepResult) -> None:
-        self.told.append(told)
+    def _deliver(self, results: StepResult) -> None:
+        self.results.append(results)
         self._something.set()
 
     def _lost(self, steps: list[tuple[str, str]]) -> None:
@@ -148,30 +150,30 @@ async def test_a_request_larger_than_a_batch_is_sent_alone(linked: Linked) -> No
 
 async def test_the_result_of_a_step_is_delivered(linked: Linked) -> None:
     linked.client.request(an_ask())
-    await linked.juror.tell(outcome_of())
-    await until(lambda: linked.told)
+    await linked.juror.send(outcome_of())
+    await until(lambda: linked.results)
 
-    assert [outcome_of()] == linked.told
+    assert [outcome_of()] == linked.results
 
 
 async def test_a_result_that_comes_twice_is_delivered_once(linked: Linked) -> None:
     linked.client.request(an_ask())
-    await linked.juror.tell(outcome_of())
-    await linked.juror.tell(outcome_of())
+    await linked.juror.send(outcome_of())
+    await linked.juror.send(outcome_of())
     await until(lambda: len(linked.juror.acks) == 3)
 
-    assert [outcome_of()] == linked.told
+    assert [outcome_of()] == linked.results
 
 
 async def test_a_result_that_was_not_requested_is_ignored(linked: Linked) -> None:
-    await linked.juror.tell(outcome_of("another"))
+    await linked.juror.send(outcome_of("another"))
     await until(lambda: len(linked.juror.acks) == 2)
 
-    assert not linked.told
+    assert not linked.results
 
 
 async def test_delivered_results_are_acknowledged_with_the_next_poll(linked: Linked) -> None:
-    await linked.juror.tell(outcome_of(), outcome_of("d2"))
+    await linked.juror.send(outcome_of(), outcome_of("d2"))
     await until(lambda: len(linked.juror.acks) == 2)
 
     assert [("", 0), ("1", 2)] == linked.juror.acks
@@ -188,8 +190,8 @@ async def test_a_text_counts_as_sent_once_it_was_asked_about(linked: Linked) -> 
 async def test_a_juror_that_dies_loses_the_steps_that_were_on_their_way(linked: Linked) -> None:
     for juror_id in ("gpt", "claude"):
         linked.client.request(an_ask(juror_id=juror_id))
-    await linked.juror.tell(outcome_of())
-    await until(lambda: linked.told)
+    await linked.juror.send(outcome_of())
+    await until(lambda: linked.results)
     await linked.juror.die()
     await until(lambda: linked.lost)
 
@@ -210,14 +212,14 @@ async def test_after_a_death_the_link_goes_on_with_the_process_that_takes_over(l
     await linked.juror.die()
     await until(lambda: linked.lost)
     linked.client.request(an_ask())
-    await linked.juror.tell(outcome_of())
-    await until(lambda: linked.told)
+    await linked.juror.send(outcome_of())
+    await until(lambda: linked.results)
 
-    assert [outcome_of()] == linked.told
+    assert [outcome_of()] == linked.results
 
 
 async def test_after_a_death_nothing_is_acknowledged_to_the_process_that_takes_over(linked: Linked) -> None:
-    await linked.juror.tell(outcome_of())
+    await linked.juror.send(outcome_of())
     await until(lambda: len(linked.juror.acks) == 2)
     await linked.juror.die()
     await until(lambda: len(linked.juror.acks) == 4)
@@ -234,7 +236,7 @@ async def test_a_death_that_only_a_submission_notices_loses_its_steps_too(linked
 
 
 async def test_a_juror_replaced_between_two_polls_is_noticed_by_its_incarnation(linked: Linked) -> None:
-    await linked.juror.tell(outcome_of("another"))
+    await linked.juror.send(outcome_of("another"))
     linked.client.request(an_ask())
     await until(lambda: linked.juror.asked)
     await linked.juror.be_replaced_unnoticed()
@@ -279,9 +281,9 @@ async def test_a_juror_that_cannot_come_back_gives_its_problem_to_every_step(lin
     linked.client.request(an_ask("d2"))
     await until(lambda: linked.juror.asked)
     await linked.juror.die(broken)
-    await until(lambda: linked.told)
+    await until(lambda: linked.results)
 
-    assert [("d1", broken), ("d2", broken)] == [(told.debate_id, told.problem) for told in linked.told]
+    assert [("d1", broken), ("d2", broken)] == [(results.debate_id, results.problem) for results in linked.results]
 
 
 async def test_a_broken_juror_gives_its_problem_to_later_steps_at_once(linked: Linked) -> None:
@@ -290,7 +292,7 @@ async def test_a_broken_juror_gives_its_problem_to_later_steps_at_once(linked: L
     await until(lambda: linked.client._mailbox.problem)
     linked.client.request(an_ask())
 
-    assert [broken] == [told.problem for told in linked.told]
+    assert [broken] == [results.problem for results in linked.results]
 
 
 async def test_a_debate_that_is_over_is_released_at_the_juror(linked: Linked) -> None:

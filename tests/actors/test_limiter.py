@@ -9,7 +9,7 @@ from jury_actors.admission.permit import ModelClass
 from jury_actors.admission.rate_window import FIRST_IN_FLIGHT
 from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import Limits
-from support.claims import MODEL, UNLIMITED, Counter, a_claim, a_limiter
+from support.permit_requests import MODEL, UNLIMITED, Counter, a_limiter, a_permit_request
 
 OTHER = ModelClass("anthropic", "key", "claude")
 
@@ -29,7 +29,7 @@ def finish_all(it: Counter, outcome: CallOutcome = CallOutcome.ANSWERED, **field
 def test_no_minute_has_more_requests_than_the_limit():
     it = a_limiter()
     limits = Limits(requests_per_minute=10, in_flight=1000)
-    it.wants(40, a_claim(limits=limits))
+    it.wants(40, a_permit_request(limits=limits))
     for second in range(300):
         it.wait_until(float(second))
         finish_all(it)
@@ -43,7 +43,7 @@ def test_no_minute_has_more_requests_than_the_limit():
 def test_a_minute_begins_when_a_call_is_sent_and_not_when_it_may_be(limits):
     it = a_limiter()
     it.sends_at_once = False
-    it.wants(4, a_claim(limits=limits, tokens=100))
+    it.wants(4, a_permit_request(limits=limits, tokens=100))
     it.wait_until(30.0)
     it.sent(1)
     it.sent(1)
@@ -66,8 +66,8 @@ def test_a_minute_begins_when_a_call_is_sent_and_not_when_it_may_be(limits):
 def test_a_call_whose_client_is_lost_counts_from_then_on():
     it = a_limiter()
     it.sends_at_once = False
-    it.want(a_claim(limits=Limits(requests_per_minute=1)), client="dead")
-    it.want(a_claim(limits=Limits(requests_per_minute=1)))
+    it.want(a_permit_request(limits=Limits(requests_per_minute=1)), client="dead")
+    it.want(a_permit_request(limits=Limits(requests_per_minute=1)))
     it.wait_until(20.0)
     it.lose("dead")
     it.wait_until(81.9)
@@ -80,7 +80,7 @@ def test_a_call_whose_client_is_lost_counts_from_then_on():
 def test_no_minute_has_more_tokens_than_the_limit():
     it = a_limiter()
     limits = Limits(tokens_per_minute=1000, in_flight=1000)
-    it.wants(3, a_claim(limits=limits, tokens=100))
+    it.wants(3, a_permit_request(limits=limits, tokens=100))
 
     assert [1] == it.began
     it.back(1, input_tokens=100, output_tokens=200)
@@ -91,8 +91,8 @@ def test_no_minute_has_more_tokens_than_the_limit():
 def test_tokens_are_settled_by_the_usage_that_the_provider_reports():
     it = a_limiter()
     limits = Limits(tokens_per_minute=1000, in_flight=1000)
-    first = it.want(a_claim(limits=limits, tokens=100))
-    it.want(a_claim(limits=limits, tokens=100))
+    first = it.want(a_permit_request(limits=limits, tokens=100))
+    it.want(a_permit_request(limits=limits, tokens=100))
     it.back(first, input_tokens=900, output_tokens=100)
 
     assert [first] == it.began
@@ -105,9 +105,9 @@ def test_tokens_are_settled_by_the_usage_that_the_provider_reports():
 def test_a_large_request_is_not_overtaken_by_small_ones():
     it = a_limiter()
     limits = Limits(tokens_per_minute=2000, in_flight=1000)
-    it.wants(2, a_claim(limits=limits, tokens=200))
-    large = it.want(a_claim(limits=limits, tokens=1500))
-    small = it.wants(5, a_claim(limits=limits, tokens=1))
+    it.wants(2, a_permit_request(limits=limits, tokens=200))
+    large = it.want(a_permit_request(limits=limits, tokens=1500))
+    small = it.wants(5, a_permit_request(limits=limits, tokens=1))
     before = list(it.began)
     it.wait_until(62.0)
 
@@ -119,8 +119,8 @@ def test_a_large_request_is_not_overtaken_by_small_ones():
 def test_a_request_larger_than_the_limit_itself_goes_when_the_minute_is_empty():
     it = a_limiter()
     limits = Limits(tokens_per_minute=1000, in_flight=1000)
-    it.want(a_claim(limits=limits, tokens=100))
-    huge = it.want(a_claim(limits=limits, tokens=50_000))
+    it.want(a_permit_request(limits=limits, tokens=100))
+    huge = it.want(a_permit_request(limits=limits, tokens=50_000))
     before = list(it.began)
     it.wait_until(62.0)
 
@@ -130,7 +130,7 @@ def test_a_request_larger_than_the_limit_itself_goes_when_the_minute_is_empty():
 
 def test_calls_in_flight_begin_moderately_and_double_each_round_that_went_well():
     it = a_limiter()
-    it.wants(100, a_claim())
+    it.wants(100, a_permit_request())
 
     assert FIRST_IN_FLIGHT == len(it.began)
     for number in range(1, FIRST_IN_FLIGHT + 1):
@@ -141,7 +141,7 @@ def test_calls_in_flight_begin_moderately_and_double_each_round_that_went_well()
 
 def test_once_the_provider_was_overloaded_they_grow_by_one_a_round():
     it = a_limiter()
-    it.wants(100, a_claim())
+    it.wants(100, a_permit_request())
     finish_all(it, CallOutcome.OVERLOADED)
     it.wait_until(it.now + 61)
     half = FIRST_IN_FLIGHT // 2
@@ -154,7 +154,7 @@ def test_once_the_provider_was_overloaded_they_grow_by_one_a_round():
 
 def test_calls_in_flight_never_grow_beyond_the_cap():
     it = a_limiter()
-    it.wants(3000, a_claim(limits=Limits(in_flight=12)))
+    it.wants(3000, a_permit_request(limits=Limits(in_flight=12)))
     most = 0
     while it.began:
         most = max(most, in_flight(it)[0])
@@ -165,7 +165,7 @@ def test_calls_in_flight_never_grow_beyond_the_cap():
 
 def test_a_cap_below_the_initial_size_applies_from_the_start():
     it = a_limiter()
-    it.wants(10, a_claim(limits=Limits(in_flight=2)))
+    it.wants(10, a_permit_request(limits=Limits(in_flight=2)))
 
     assert 2 == len(it.began)
 
@@ -173,7 +173,7 @@ def test_a_cap_below_the_initial_size_applies_from_the_start():
 def test_calls_that_never_fill_the_window_say_nothing_of_its_size():
     it = a_limiter()
     for _ in range(500):
-        it.back(it.want(a_claim()))
+        it.back(it.want(a_permit_request()))
 
     assert (0, FIRST_IN_FLIGHT) == in_flight(it)
 
@@ -181,7 +181,7 @@ def test_calls_that_never_fill_the_window_say_nothing_of_its_size():
 @pytest.mark.parametrize("outcome", [CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED])
 def test_an_overload_halves_once_however_many_calls_report_it(outcome: CallOutcome):
     it = a_limiter(jitter=1.0)
-    it.wants(8, a_claim())
+    it.wants(8, a_permit_request())
     for number in range(1, 9):
         it.back(number, outcome)
 
@@ -191,20 +191,20 @@ def test_an_overload_halves_once_however_many_calls_report_it(outcome: CallOutco
 def test_the_size_never_falls_below_one():
     it = a_limiter()
     for _ in range(20):
-        number = it.want(a_claim())
+        number = it.want(a_permit_request())
         it.wait_until(it.now + 61)
         it.back(number, CallOutcome.OVERLOADED, retry_after=1.0)
 
     assert (0, 1) == in_flight(it)
     it.wait_until(it.now + 61)
-    assert it.want(a_claim()) == it.began[-1]
+    assert it.want(a_permit_request()) == it.began[-1]
 
 
 def test_after_an_overload_every_call_waits_for_retry_after():
     it = a_limiter()
-    it.back(it.want(a_claim(run="one")), CallOutcome.RATE_LIMITED, retry_after=7.0)
+    it.back(it.want(a_permit_request(run="one")), CallOutcome.RATE_LIMITED, retry_after=7.0)
     it.began.clear()
-    it.wants(2, a_claim(run="two"), client="another")
+    it.wants(2, a_permit_request(run="two"), client="another")
     it.wait_until(6.9)
     before = list(it.began)
     it.wait_until(7.0)
@@ -215,8 +215,8 @@ def test_after_an_overload_every_call_waits_for_retry_after():
 
 def test_retry_after_is_capped():
     it = a_limiter()
-    it.back(it.want(a_claim()), CallOutcome.RATE_LIMITED, retry_after=86_400.0)
-    number = it.want(a_claim())
+    it.back(it.want(a_permit_request()), CallOutcome.RATE_LIMITED, retry_after=86_400.0)
+    number = it.want(a_permit_request())
     it.wait_until(60.0)
 
     assert number in it.began
@@ -226,8 +226,8 @@ def test_without_a_word_from_the_provider_the_wait_is_drawn_and_grows():
     it = a_limiter(jitter=0.5)
     waits = []
     for _ in range(3):
-        it.back(it.want(a_claim()), CallOutcome.OVERLOADED)
-        it.want(a_claim())
+        it.back(it.want(a_permit_request()), CallOutcome.OVERLOADED)
+        it.want(a_permit_request())
         at = it.rule.next_decision()
         assert at is not None
         waits.append(at - it.now)
@@ -240,8 +240,8 @@ def test_without_a_word_from_the_provider_the_wait_is_drawn_and_grows():
 
 def test_another_class_of_models_does_not_wait():
     it = a_limiter()
-    it.back(it.want(a_claim()), CallOutcome.RATE_LIMITED, retry_after=60.0)
-    number = it.want(a_claim(model=OTHER))
+    it.back(it.want(a_permit_request()), CallOutcome.RATE_LIMITED, retry_after=60.0)
+    number = it.want(a_permit_request(model=OTHER))
 
     assert number in it.began
 
@@ -249,9 +249,9 @@ def test_another_class_of_models_does_not_wait():
 def test_runs_take_turns_so_that_a_small_one_does_not_wait_behind_a_large_one():
     it = a_limiter()
     limits = Limits(in_flight=1)
-    first = it.want(a_claim(run="large", limits=limits))
-    large = it.wants(50, a_claim(run="large", limits=limits))
-    small = it.wants(3, a_claim(run="small", limits=limits))
+    first = it.want(a_permit_request(run="large", limits=limits))
+    large = it.wants(50, a_permit_request(run="large", limits=limits))
+    small = it.wants(3, a_permit_request(run="small", limits=limits))
     for _ in range(7):
         it.back(it.began[-1])
 
@@ -260,7 +260,7 @@ def test_runs_take_turns_so_that_a_small_one_does_not_wait_behind_a_large_one():
 
 def test_a_run_is_served_in_the_order_in_which_it_asked():
     it = a_limiter()
-    wanted = it.wants(100, a_claim())
+    wanted = it.wants(100, a_permit_request())
     done: list[int] = []
     while it.began:
         done.append(it.began.pop(0))
@@ -271,8 +271,8 @@ def test_a_run_is_served_in_the_order_in_which_it_asked():
 
 def test_the_strictest_limits_of_any_run_apply_to_the_key():
     it = a_limiter()
-    it.want(a_claim(run="one", limits=Limits(in_flight=50)))
-    it.wants(10, a_claim(run="two", limits=Limits(in_flight=2)))
+    it.want(a_permit_request(run="one", limits=Limits(in_flight=50)))
+    it.wants(10, a_permit_request(run="two", limits=Limits(in_flight=2)))
 
     assert 2 == len(it.began)
 
@@ -280,7 +280,7 @@ def test_the_strictest_limits_of_any_run_apply_to_the_key():
 def test_a_released_request_lets_the_next_one_begin():
     it = a_limiter()
     limits = Limits(in_flight=1)
-    first, gone, last = it.wants(3, a_claim(limits=limits))
+    first, gone, last = it.wants(3, a_permit_request(limits=limits))
     it.back(gone, None)
     it.back(first)
 
@@ -290,8 +290,8 @@ def test_a_released_request_lets_the_next_one_begin():
 def test_permits_and_requests_of_a_dead_juror_are_released():
     it = a_limiter()
     limits = Limits(in_flight=2)
-    it.wants(5, a_claim(limits=limits), client="dead")
-    alive = it.want(a_claim(limits=limits), client="alive")
+    it.wants(5, a_permit_request(limits=limits), client="dead")
+    alive = it.want(a_permit_request(limits=limits), client="alive")
     it.lose("dead")
 
     assert alive == it.began[-1]
@@ -301,8 +301,8 @@ def test_permits_and_requests_of_a_dead_juror_are_released():
 def test_a_permit_that_is_never_released_ends_with_its_term():
     it = a_limiter()
     limits = Limits(in_flight=1)
-    it.want(a_claim(limits=limits))
-    late = it.want(a_claim(limits=limits))
+    it.want(a_permit_request(limits=limits))
+    late = it.want(a_permit_request(limits=limits))
     it.wait_until(99.0)
     before = list(it.began)
     it.wait_until(100.0)
@@ -314,10 +314,10 @@ def test_a_permit_that_is_never_released_ends_with_its_term():
 def test_calls_under_way_are_registered_again_with_a_successor():
     it = a_limiter()
     limits = Limits(in_flight=3)
-    held = [it.want(a_claim(limits=limits), granted=True) for _ in range(3)]
-    waits = it.want(a_claim(limits=limits))
+    unreturned = [it.want(a_permit_request(limits=limits), granted=True) for _ in range(3)]
+    waits = it.want(a_permit_request(limits=limits))
     before = list(it.began)
-    it.back(held[0])
+    it.back(unreturned[0])
 
     assert not before
     assert [waits] == it.began
@@ -328,10 +328,10 @@ def test_an_answer_is_expected_to_be_as_long_as_those_before():
     limits = Limits(tokens_per_minute=10_000, in_flight=64)
     for _ in range(60):
         it.wait_until(it.now + 100)
-        it.back(it.want(a_claim(limits=limits, tokens=100)), input_tokens=100, output_tokens=1900)
+        it.back(it.want(a_permit_request(limits=limits, tokens=100)), input_tokens=100, output_tokens=1900)
     it.wait_until(it.now + 100)
     it.began.clear()
-    it.wants(8, a_claim(limits=limits, tokens=100))
+    it.wants(8, a_permit_request(limits=limits, tokens=100))
 
     assert 5 == len(it.began)
 
@@ -339,7 +339,7 @@ def test_an_answer_is_expected_to_be_as_long_as_those_before():
 def test_two_jurors_share_one_key():
     it = a_limiter()
     for number in range(20):
-        it.want(a_claim(limits=UNLIMITED), client=f"juror-{number % 2}")
+        it.want(a_permit_request(limits=UNLIMITED), client=f"juror-{number % 2}")
 
     assert FIRST_IN_FLIGHT == len(it.began)
     assert 1 == max(Count(it.began).values())

@@ -75,15 +75,15 @@ def cluster() -> Cluster:
 
 
 @pytest.fixture
-async def sitting(cluster: Cluster, sqlite_url: str) -> AsyncIterator[Cluster]:
+async def with_runtime(cluster: Cluster, sqlite_url: str) -> AsyncIterator[Cluster]:
     """The same, while a court sits on it."""
     async with ray_runtime.ray_runtime(Run(KeptStore()).plan(url=sqlite_url)):
         driver = cluster.processes[0]
         yield cluster._replace(processes=[driver, *driver.children(recursive=True)])
 
 
-async def test_every_socket_is_on_the_loopback_address_and_requires_the_token(sitting: Cluster) -> None:
-    sockets = sitting.listening()
+async def test_every_socket_is_on_the_loopback_address_and_requires_the_token(with_runtime: Cluster) -> None:
+    sockets = with_runtime.listening()
     loopback = [ip_address(host.removeprefix("::ffff:")).is_loopback for host, _ in sockets]
     replies = {method: [reply(port, method) for _, port in sockets] for method in SERVICES}
 
@@ -103,21 +103,21 @@ def reply(port: int, method: str) -> str:
 
 
 async def test_the_token_is_in_no_command_line_no_file_and_not_in_the_environment_of_the_driver(
-    sitting: Cluster,
+    with_runtime: Cluster,
 ) -> None:
-    token = sitting.token.encode()
-    lines = [line for process in sitting.processes for line in of(process, "cmdline")]
-    private = sitting.session.parents[1]
-    files = [path for path in sitting.session.rglob("*") if path.is_file()]
-    environments = [Path(f"/proc/{process.pid}/environ") for process in sitting.processes]
+    token = with_runtime.token.encode()
+    lines = [line for process in with_runtime.processes for line in of(process, "cmdline")]
+    private = with_runtime.session.parents[1]
+    files = [path for path in with_runtime.session.rglob("*") if path.is_file()]
+    environments = [Path(f"/proc/{process.pid}/environ") for process in with_runtime.processes]
     left_in_home = Path.home() / ".ray" / "auth_token"
 
     assert len(token) == 64
-    assert [line for line in lines if sitting.token in line] == []
+    assert [line for line in lines if with_runtime.token in line] == []
     assert [path for path in files if path.suffix in {".log", ".out", ".err"}]
     assert [path for path in files if token in path.read_bytes()] == []
     assert not left_in_home.exists() or left_in_home.read_bytes().strip() != token
-    assert sitting.token not in os.environ.values()
+    assert with_runtime.token not in os.environ.values()
     assert [path for path in environments if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077] == []
     assert (private.stat().st_uid, stat.S_IMODE(private.stat().st_mode)) == (os.getuid(), 0o700)
 

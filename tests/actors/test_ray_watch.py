@@ -30,12 +30,15 @@ class MortalActor:
         self.looks += 1
         if self.away:
             raise _unavailable()
-        told, died = asyncio.ensure_future(self.kept.poll(incarnation, ack)), asyncio.ensure_future(self._death.wait())
-        await asyncio.wait({told, died}, return_when=asyncio.FIRST_COMPLETED)
+        polled, died = (
+            asyncio.ensure_future(self.kept.poll(incarnation, ack)),
+            asyncio.ensure_future(self._death.wait()),
+        )
+        await asyncio.wait({polled, died}, return_when=asyncio.FIRST_COMPLETED)
         died.cancel()
-        if told.done():
-            return told.result()
-        told.cancel()
+        if polled.done():
+            return polled.result()
+        polled.cancel()
         raise _unavailable()
 
     def die(self) -> None:

@@ -12,7 +12,7 @@ from jury_events.envelope import StoredEvent
 from jury_store.errors import StoreError, StoreFailed
 from jury_store.event_store import Append, Appended
 from support.debates import DebateScript
-from support.jurors import HeldClerk
+from support.jurors import BlockableClerk
 from support.runtime_harness import KeptStore
 from support.waiting import until
 
@@ -145,7 +145,7 @@ async def test_a_commit_in_doubt_is_no_repeat_when_it_is_sent_again(
 
 
 async def test_no_call_is_made_while_more_waits_to_be_stored_than_may() -> None:
-    clerk = HeldClerk()
+    clerk = BlockableClerk()
     clerk.open.clear()
     link = ClerkClient(clerk, most=100)
     script = DebateScript("d")

@@ -42,7 +42,7 @@ def recorded(store: EventStore) -> dict[str, str]:
 async def test_the_pieces_of_each_attempt_make_up_its_recorded_answer() -> None:
     run = Run(KeptStore())
     run.watched = []
-    await run.hold(script=Script(scripted={"final": ("unparseable", "timeout")}))
+    await run.execute(script=Script(scripted={"final": ("unparseable", "timeout")}))
 
     assert len(run.watched) > len(written(run.watched)) == 2, "prose first, then a usable answer, in several pieces"
     assert written(run.watched) == recorded(run.store)
@@ -53,8 +53,8 @@ async def test_without_a_watcher_no_chunks_are_published() -> None:
     chunks: list[Chunk] = []
     jobs = run.jobs
     run.watched = chunks
-    async with run.court() as port:
-        await run.through(port, jobs=jobs)
+    async with run.runtime() as port:
+        await run.execute_in(port, jobs=jobs)
 
     assert chunks == []
 
@@ -70,13 +70,13 @@ async def test_a_real_sdk_streams_the_judge_and_the_whole_is_recorded(
     async with simulation_server(script) as simulation:
         plan = run.plan()._replace(endpoints=endpoints(simulation.url))
         async with in_process_runtime(plan, lambda: store, backoff=Backoff(base=0.0, cap=0.0)) as port:
-            found = await run.through(port)
+            found = await run.execute_in(port)
 
-    told, kept = written(run.watched), recorded(store)
-    attempts = sorted(told)
+    chunks, kept = written(run.watched), recorded(store)
+    attempts = sorted(chunks)
     assert completed(found.values())
     assert len(attempts) == 3
-    assert kept == {exchange: told[exchange] for exchange in attempts[1:]}, "the first never came to its end"
+    assert kept == {exchange: chunks[exchange] for exchange in attempts[1:]}, "the first never came to its end"
     assert len(run.watched) > 2 * len(attempts)
 
 
@@ -89,7 +89,7 @@ async def test_pieces_reach_the_driver_through_the_actors_of_a_cluster(sqlite_ur
     run = Run(store)
     run.watched = []
     async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as port:
-        found = await run.through(port)
+        found = await run.execute_in(port)
     texts = written(run.watched), recorded(store)
     store.close()
 

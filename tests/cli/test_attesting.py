@@ -302,11 +302,11 @@ def test_a_seal_is_time_stamped_and_verified(sealed, authority):
     with served(authority.answer) as url:
         asked = sealed("seal", "timestamp", url, "--tsa-cert", str(authority.issuer))
     report = sealed("verify", "--tsa-cert", str(authority.issuer), "--json").json
-    told = sealed("verify", "--tsa-cert", str(authority.issuer), "--key", "k.pub")
+    outcome = sealed("verify", "--tsa-cert", str(authority.issuer), "--key", "k.pub")
 
     assert (asked.code, authority.kind) == (0, "application/timestamp-query")
     assert (True, size, asked.out.strip()) == (report["ok"], report["stamped"], report["stamped_at"])
-    assert f"time-stamped over {size} events, {asked.out.strip()}" in told.out
+    assert f"time-stamped over {size} events, {asked.out.strip()}" in outcome.out
     assert sealed("verify", "--all").code == 0
 
 

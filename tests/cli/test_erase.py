@@ -143,11 +143,11 @@ def test_an_exchange_goes_without_the_rest(own):
             "ORDER BY version DESC LIMIT 1"
         ).fetchone()
 
-    told = own("erase", "--exchange", "r1~leak", exchange, "--dry-run")
+    plan = own("erase", "--exchange", "r1~leak", exchange, "--dry-run")
     outcome = own("erase", "--exchange", "r1~leak", exchange, *BY, "--yes", "--json")
 
-    assert told.code == 0
-    assert "stay, because other events refer to them" in told.err
+    assert plan.code == 0
+    assert "stay, because other events refer to them" in plan.err
     assert 2 <= outcome.json["texts"] < 10
     assert outcome.json["shared"] > 0
     assert own("verify", "--all").code == 0

@@ -185,10 +185,10 @@ def test_other_commands_choose_by_the_same_conditions(listed: CommandLine, tmp_p
 def test_regress_chooses_among_cassettes(listed: CommandLine, tmp_path: Path) -> None:
     listed("export", "--all", "-o", str(tmp_path))
 
-    told = listed("regress", str(tmp_path), "--where", "metadata.level=10", "--jsonl")
+    outcome = listed("regress", str(tmp_path), "--where", "metadata.level=10", "--jsonl")
     none = listed("regress", str(tmp_path), "--where", "metadata.level=11")
 
-    assert [str(tmp_path / "d1.cassette.jsonl")] == [line["cassette"] for line in told.lines]
+    assert [str(tmp_path / "d1.cassette.jsonl")] == [line["cassette"] for line in outcome.lines]
     assert 2 == none.code
     assert "no cassette has metadata.level=11" in none.err
 

@@ -107,9 +107,9 @@ def ties_pass(monkeypatch: pytest.MonkeyPatch) -> None:
 
     counted = judgment.count
 
-    def count(method, held, bands):  # type: ignore[no-untyped-def]
-        verdict, score = counted(method, held, bands)
-        return (held[0].position, score) if method == "majority_vote" and len(held) == 2 else (verdict, score)
+    def count(method, votes, bands):  # type: ignore[no-untyped-def]
+        verdict, score = counted(method, votes, bands)
+        return (votes[0].position, score) if method == "majority_vote" and len(votes) == 2 else (verdict, score)
 
     monkeypatch.setattr(judgment, "count", count)
 
@@ -305,9 +305,9 @@ def test_pytest_tells_each_cassette_once_and_from_a_folder_below_too(corpus: Pat
     with (corpus.parent / "pytest.ini").open("a") as config:
         config.write("addopts = --jury-corpus corpus\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    told = [
+    summaries = [
         subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
         for folder in (corpus.parent, below)
     ]
 
-    assert all("3 passed" in one for one in told), told
+    assert all("3 passed" in one for one in summaries), summaries

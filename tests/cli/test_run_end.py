@@ -64,14 +64,14 @@ def test_what_is_not_known_of_the_cost_is_said(jury, labelled):
 
 
 def test_the_spending_is_shown_during_a_run(jury, labelled, monkeypatch):
-    told: list[Spending] = []
-    monkeypatch.setattr(ProgressDisplay, "spent", lambda _self, spending: told.append(spending))
+    reported: list[Spending] = []
+    monkeypatch.setattr(ProgressDisplay, "spent", lambda _self, spending: reported.append(spending))
     monkeypatch.setattr(run_session, "_SPENDING_SECONDS", 0.001)
 
     jury.run(labelled, "--panel", "independent", "--simulate", "latency=0.02")
 
-    assert told
-    assert sorted(one.calls for one in told) == [one.calls for one in told]
+    assert reported
+    assert sorted(one.calls for one in reported) == [one.calls for one in reported]
 
 
 def test_the_cost_stands_in_the_progress(capsys):

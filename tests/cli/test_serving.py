@@ -73,9 +73,9 @@ def test_the_end_of_a_server_tells_what_it_leaves(jury: CommandLine, options: tu
         base = url_in(line(server))
         httpx2.post(f"{base}/api/evaluations", json={"case": CASE}, timeout=30)
         server.send_signal(signal.SIGINT)
-        _, told = server.communicate(timeout=30)
+        _, errors = server.communicate(timeout=30)
 
-    assert said == told.decode().splitlines(keepends=True)[-1]
+    assert said == errors.decode().splitlines(keepends=True)[-1]
 
 
 def test_off_loopback_a_token_is_made_printed_once_and_asked_for(jury: CommandLine) -> None:
@@ -147,7 +147,7 @@ def test_watch_names_each_debate_where_there_are_several(judged: CommandLine) ->
     outcome = judged("watch", "r1~leak", "r1~polite")
 
     assert 0 == outcome.code
-    assert {"r1~leak", "r1~polite"} == {told.split("  ")[0] for told in outcome.out.splitlines()}
+    assert {"r1~leak", "r1~polite"} == {one.split("  ")[0] for one in outcome.out.splitlines()}
 
 
 def test_watch_follows_a_run_and_ends_with_ctrl_c(jury: CommandLine) -> None:

@@ -16,7 +16,7 @@ from jury_judge import JUROR_CONFIGS, BaseJurorAgent, CollaborativeJuryJudge, Ju
 from jury_judge.errors import SettingError
 from jury_judge.present.result_lines import collaborative_result
 from jury_judge.present.result_models import result_model
-from support.hand_built import HandBuilt
+from support.debate_builder import DebateBuilder
 
 DOCUMENTS = {
     "ArtifactContext": ["security_gate_uri", "agent_card_uri", "security_gate_records", "agent_card_records"],
@@ -164,7 +164,7 @@ def test_both_documents_have_one_result_model() -> None:
 
 
 def test_the_model_has_every_field_of_a_debates_result() -> None:
-    debate = HandBuilt().phase_1().round_1().judged()
+    debate = DebateBuilder().phase_1().round_1().judged()
     result = collaborative_result(debate.events, debate.texts)
     model = result_model(result)
     statement = model.discussion_rounds[0].statements[0]
@@ -176,9 +176,9 @@ def test_the_model_has_every_field_of_a_debates_result() -> None:
     assert result["phase3_judgment"]["score"] == model.phase3_judgment.final_score
     assert result["discussion_rounds"][0]["statements"][0]["statement"] == statement.statement
     assert statement.updated_evaluation.phase is jury_judge.EvaluationPhase.DISCUSSION
-    told = json.loads(json.dumps(asdict(model)))
-    told["phase3_judgment"] |= {"verdict": result["final_verdict"], "score": result["final_score"]}
-    assert [] == list(differences(result, told))
+    changed = json.loads(json.dumps(asdict(model)))
+    changed["phase3_judgment"] |= {"verdict": result["final_verdict"], "score": result["final_score"]}
+    assert [] == list(differences(result, changed))
 
 
 def differences(whole: Any, model: Any, place: str = "") -> Iterator[str]:

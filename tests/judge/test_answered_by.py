@@ -17,7 +17,7 @@ from jury_judge.cli.views.debate import render_debate
 from jury_judge.cli.views.live_lines import LiveLines
 from jury_judge.present.answered_by import answered_in_stream, answers
 from jury_judge.present.result_lines import collaborative_result, result_line
-from support.hand_built import SEATS, HandBuilt
+from support.debate_builder import SEATS, DebateBuilder
 
 FAIL = Verdict.UNSAFE_FAIL
 REROUTED = {"model": "google/gemini-2.5-flash", "model_version": "gemini-3.8-flash"}
@@ -25,14 +25,14 @@ SNAPSHOT = {"model": "openai/gpt-4o", "model_version": "gpt-4o-2024-08-06"}
 SIMULATED = {"model": "openai/gpt-4o", "model_version": "simulated-1", "simulated": True}
 
 
-def debate(**answered: object) -> HandBuilt:
+def debate(**answered: object) -> DebateBuilder:
     """Of models, as its panel says; one juror's evaluation as given."""
-    built = HandBuilt()
+    built = DebateBuilder()
     built.opened = built.events[0] = built.opened.changed(simulated=False)
     said = built.evaluation(FAIL, (1.0, 1.0, 1.0, 1.0), "No.", **answered)
     built._evaluated(SEATS[0], said)
     built.events.append(RoundStarted(round=1, speaker_order=SEATS, instruction=built.text("Discuss.")))
-    built._said(1, 0, "Still no.", said)
+    built.add_statement(1, 0, "Still no.", said)
     return built.judged()
 
 
@@ -41,7 +41,7 @@ def as_stored(event: DebateEvent, version: int) -> StoredEvent:
     return StoredEvent(version, "debate/d", version, new.event_id, new.type, new.schema, 0, new.body, b"")
 
 
-def shown(built: HandBuilt) -> list[str]:
+def shown(built: DebateBuilder) -> list[str]:
     out = StringIO()
     render_debate(built.events, built.exchanges, built.texts, Console(file=out, width=200))
     return out.getvalue().splitlines()
@@ -61,7 +61,7 @@ def test_another_model_is_listed_in_the_result_with_its_step():
 
 
 def test_a_final_judge_that_is_another_model_is_listed_too():
-    built = HandBuilt()
+    built = DebateBuilder()
     built.judged()
     rendered = built.events[-2]
     judge = rendered.judgment.judge.changed(**REROUTED)  # type: ignore[union-attr]
@@ -105,9 +105,9 @@ def test_live_lines_name_it():
     lines = LiveLines()
     built = debate(**REROUTED)
 
-    told = [line for event in built.events for line in lines.lines(event)]
+    printed = [line for event in built.events for line in lines.lines(event)]
 
-    assert sum("(gemini-3.8-flash answered, google/gemini-2.5-flash was asked)" in line for line in told) == 2
+    assert sum("(gemini-3.8-flash answered, google/gemini-2.5-flash was asked)" in line for line in printed) == 2
 
 
 def test_a_simulated_answer_for_a_models_name_is_said_to_be_simulated():
@@ -115,14 +115,14 @@ def test_a_simulated_answer_for_a_models_name_is_said_to_be_simulated():
     lines = LiveLines()
 
     result = collaborative_result(built.events, built.texts)
-    told = [line for event in built.events for line in lines.lines(event)]
+    printed = [line for event in built.events for line in lines.lines(event)]
     page = shown(built)
 
     assert (result["simulated"], result["model_mismatches"]) == (True, [])
     assert result["phase1_evaluations"][0]["simulated"] is True
     assert "Simulated jurors: not every answer is a model's." in page
     assert "  ✗ unsafe_fail  4/100 · confidence 0.80 · simulated" in page
-    assert sum(line.endswith("(simulated)") for line in told) == 2
+    assert sum(line.endswith("(simulated)") for line in printed) == 2
 
 
 @pytest.mark.parametrize("answered", [REROUTED, SIMULATED, SNAPSHOT])

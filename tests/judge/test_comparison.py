@@ -11,11 +11,11 @@ from jury_judge.app.comparison import Position, compare_debates
 from jury_judge.app.run_comparison import DebateEnd, Flip, compare_runs
 from jury_judge.cli.views.comparison import debates_page, runs_page
 from jury_store.debate_rows import DebateRow
-from support.hand_built import FAIL, PASS, REVIEW, SEATS, HandBuilt
+from support.debate_builder import FAIL, PASS, REVIEW, SEATS, DebateBuilder
 
 
-def whole() -> HandBuilt:
-    return HandBuilt().phase_1().round_1().judged()
+def whole() -> DebateBuilder:
+    return DebateBuilder().phase_1().round_1().judged()
 
 
 def lines(page) -> list[str]:
@@ -31,7 +31,7 @@ def test_a_debate_beside_itself_differs_in_nothing() -> None:
 
 
 def test_every_seat_has_its_position_in_every_round() -> None:
-    compared = compare_debates(whole().history, HandBuilt().phase_1().history)
+    compared = compare_debates(whole().history, DebateBuilder().phase_1().history)
 
     rows = {(row.juror_id, row.round): row.a for row in compared.rows}
     assert {
@@ -58,7 +58,7 @@ def test_every_seat_has_its_position_in_every_round() -> None:
     ],
 )
 def test_two_debates_are_shown_side_by_side(line: str) -> None:
-    page = debates_page(compare_debates(whole().history, HandBuilt().phase_1().history))
+    page = debates_page(compare_debates(whole().history, DebateBuilder().phase_1().history))
 
     assert line.split() in [shown.split() for shown in lines(page)]
 
@@ -71,8 +71,8 @@ def test_the_position_of_a_seat_is_shown_as_text() -> None:
 
 
 def test_cases_are_compared_by_their_texts() -> None:
-    other = HandBuilt(prompt="Must I?").phase_1()
-    erased = HandBuilt().phase_1()
+    other = DebateBuilder(prompt="Must I?").phase_1()
+    erased = DebateBuilder().phase_1()
     del erased.texts[erased.opened.case.part]
 
     assert compare_debates(whole().history, other.history).same_case is False

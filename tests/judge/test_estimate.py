@@ -40,7 +40,7 @@ def an_estimate(*, debates: int = 1, case=None, endpoints=None, prices: Prices =
 def test_every_debate_has_the_estimated_number_of_rounds(spec, verdicts):
     panel = a_panel(**spec)
     table = {juror: [Says(verdict)] for juror, verdict in zip(("gpt", "claude", "gemini"), verdicts, strict=True)}
-    rounds = DebateHarness(panel, by_round(table)).hold().debate.state.round
+    rounds = DebateHarness(panel, by_round(table)).run().debate.state.round
     least, most = rounds_of(panel)
 
     assert least <= rounds <= most
@@ -51,7 +51,7 @@ def test_the_estimated_minimum_of_rounds_is_reached(spec):
     panel = a_panel(**spec)
     table = {juror: [Says("safe_pass")] for juror in ("gpt", "claude", "gemini")}
 
-    assert rounds_of(panel)[0] == DebateHarness(panel, by_round(table)).hold().debate.state.round
+    assert rounds_of(panel)[0] == DebateHarness(panel, by_round(table)).run().debate.state.round
 
 
 def test_what_debates_take_grows_with_their_number():

@@ -16,26 +16,26 @@ from jury_judge.present.events_by_phase import events_by_phase
 from jury_judge.present.events_view import event_lines
 from jury_judge.present.position_changes import change_counts, position_changes
 from jury_judge.present.result_lines import collaborative_result, line_of
-from support.hand_built import SEATS, HandBuilt
+from support.debate_builder import SEATS, DebateBuilder
 from support.pages import Site, stored
 
 PASS, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 FILTER, OWN = "changed by a provider's filter only", "position changed"
 
 
-def filtered(*rounds: tuple[Verdict, bool]) -> HandBuilt:
+def filtered(*rounds: tuple[Verdict, bool]) -> DebateBuilder:
     """The first seat passes on its own, then says this in the rounds: the verdict, and whether a filter blocked it.
 
     What is recorded as changed is what the rules record: another position than the latest, whoever's it is.
     """
-    built = HandBuilt()
-    held = PASS
+    built = DebateBuilder()
+    latest = PASS
     built._evaluated(SEATS[0], built.evaluation(PASS, (38.0, 27.0, 18.0, 9.0), "Fine."))
     for number, (verdict, blocked) in enumerate(rounds, 1):
         built.events.append(RoundStarted(round=number, speaker_order=SEATS, instruction=built.text("Discuss.")))
         said = built.evaluation(verdict, (20.0, 15.0, 10.0, 5.0), f"{number}", synthetic=blocked)
-        built._said(number, 0, f"In round {number}.", said, changed=verdict != held)
-        held = verdict
+        built.add_statement(number, 0, f"In round {number}.", said, changed=verdict != latest)
+        latest = verdict
     return built
 
 
@@ -60,10 +60,10 @@ def test_a_change_is_the_jurors_own_where_its_own_positions_differ(rounds, found
 
 
 def test_a_juror_that_was_blocked_from_the_beginning_changes_nothing_when_it_speaks():
-    built = HandBuilt()
+    built = DebateBuilder()
     built._evaluated(SEATS[0], built.evaluation(REVIEW, (20.0, 15.0, 10.0, 5.0), "Blocked.", synthetic=True))
     built.events.append(RoundStarted(round=1, speaker_order=SEATS, instruction=built.text("Discuss.")))
-    built._said(1, 0, "Fine.", built.evaluation(PASS, (38.0, 27.0, 18.0, 9.0), "Fine."), changed=True)
+    built.add_statement(1, 0, "Fine.", built.evaluation(PASS, (38.0, 27.0, 18.0, 9.0), "Fine."), changed=True)
 
     assert (0, 1) == change_counts(position_changes(answers(built.events)))
 
@@ -78,14 +78,14 @@ def test_the_record_keeps_what_the_rules_wrote_and_results_say_whose_change_it_i
 
     assert [(True, "synthetic"), (True, "synthetic"), (True, "own")] == [
         (said["position_changed"], said["change"])
-        for held in result["discussion_rounds"]
-        for said in held["statements"]
+        for latest in result["discussion_rounds"]
+        for said in latest["statements"]
     ]
     assert {"own": 1, "synthetic": 2} == result["position_changes"]
 
 
 def test_a_line_of_results_counts_changes_and_names_the_kinds_of_votes():
-    built = HandBuilt().phase_1().round_1().judged()
+    built = DebateBuilder().phase_1().round_1().judged()
 
     line = line_of(built.history)
 
@@ -100,8 +100,8 @@ def test_show_watch_and_the_list_of_events_say_whose_change_it_is():
     watched = "\n".join(line for event in built.events for line in lines.lines(event))
     listed = "\n".join(line.said for line in event_lines(built.history.stored_events))
 
-    for told in (out.getvalue(), watched, listed):
-        assert (2, 1) == (told.count(FILTER), told.count(OWN)), told
+    for text in (out.getvalue(), watched, listed):
+        assert (2, 1) == (text.count(FILTER), text.count(OWN)), text
 
 
 def test_a_list_of_events_that_begins_late_knows_the_earlier_positions():
@@ -111,9 +111,9 @@ def test_a_list_of_events_that_begins_late_knows_the_earlier_positions():
 
 
 def test_comparisons_mark_a_jurors_own_changes_alone():
-    held = positions(events_by_phase(filtered(*BLOCKED_BACK_AND_CONVINCED).events))
+    latest = positions(events_by_phase(filtered(*BLOCKED_BACK_AND_CONVINCED).events))
 
-    assert [False, False, False, True] == [held[SEATS[0], number].changed for number in range(4)]
+    assert [False, False, False, True] == [latest[SEATS[0], number].changed for number in range(4)]
 
 
 def test_the_page_has_a_badge_for_each():
@@ -138,6 +138,6 @@ def test_the_list_and_the_run_count_them_apart():
 
 
 def test_a_run_counts_seats_whose_earlier_position_stands():
-    site = Site(stored(HandBuilt().phase_1().round_1().judged()))
+    site = Site(stored(DebateBuilder().phase_1().round_1().judged()))
 
     assert [["Round 1", "2", "1", "50.0%", "0", "1"]] == site.get("/runs/run-1").table("[aria-labelledby=h-flips]")

@@ -10,11 +10,11 @@ from jury_judge.errors import JudgeError
 from jury_judge.present.answered_by import answers
 from jury_judge.present.result_lines import collaborative_result, result_line
 from jury_judge.present.result_models import result_model
-from support.hand_built import SEATS, HandBuilt
+from support.debate_builder import SEATS, DebateBuilder
 
 
-def whole() -> HandBuilt:
-    return HandBuilt().phase_1().round_1().judged()
+def whole() -> DebateBuilder:
+    return DebateBuilder().phase_1().round_1().judged()
 
 
 def test_a_completed_debate_has_every_field_of_document_004():
@@ -67,9 +67,9 @@ def test_an_evaluation_has_the_scores_of_document_002():
 def test_a_round_has_its_statements_check_and_order():
     debate = whole()
 
-    (held,) = collaborative_result(debate.events, debate.texts)["discussion_rounds"]
+    (discussed,) = collaborative_result(debate.events, debate.texts)["discussion_rounds"]
 
-    statement = held["statements"][0]
+    statement = discussed["statements"][0]
     evaluation = statement.pop("updated_evaluation")
     assert statement == {
         "juror_id": "juror-gpt",
@@ -86,13 +86,13 @@ def test_a_round_has_its_statements_check_and_order():
         evaluation["round_number"],
         evaluation["overall_score"],
     ) == ("discussion", 1, 61.0)
-    assert held["consensus_check"] == {
+    assert discussed["consensus_check"] == {
         "consensus_status": "majority",
         "agreement_level": 2 / 3,
         "consensus_reached": True,
         "majority_position": "unsafe_fail",
     }
-    assert (1, list(SEATS)) == (held["round_number"], held["speaker_order"])
+    assert (1, list(SEATS)) == (discussed["round_number"], discussed["speaker_order"])
 
 
 def test_an_abstention_is_accounted_for():
@@ -125,7 +125,7 @@ def test_the_judgment_has_every_vote():
 
 
 def test_an_unfinished_debate_gives_what_there_is():
-    debate = HandBuilt().phase_1()
+    debate = DebateBuilder().phase_1()
 
     result = collaborative_result(debate.events, debate.texts)
 

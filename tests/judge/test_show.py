@@ -15,14 +15,14 @@ from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from jury_judge.cli.views.debate import render_debate
 from jury_judge.text.visible_text import visible, visible_line
-from support.hand_built import HandBuilt
+from support.debate_builder import DebateBuilder
 
 
-def whole(**options: str) -> HandBuilt:
-    return HandBuilt(**options).phase_1().round_1().judged()  # type: ignore[arg-type]
+def whole(**options: str) -> DebateBuilder:
+    return DebateBuilder(**options).phase_1().round_1().judged()  # type: ignore[arg-type]
 
 
-def shown(debate: HandBuilt, *, full: bool = False, terminal: bool = False, no_color: bool = False) -> str:
+def shown(debate: DebateBuilder, *, full: bool = False, terminal: bool = False, no_color: bool = False) -> str:
     out = StringIO()
     console = Console(
         file=out, force_terminal=terminal, no_color=no_color, width=80, color_system="standard", legacy_windows=False
@@ -104,7 +104,7 @@ def test_a_japanese_panel_has_japanese_headings(heading):
 def test_what_is_known_of_the_case_and_what_no_juror_was_shown_is_said(language, expected):
     losses = (Loss(what="image/png", count=2, size=96_000), Loss(what="audio/wav", count=1))
     metadata = {"level": 3, "known": True, "source": "a"}
-    debate = HandBuilt(language=language).opened_as(
+    debate = DebateBuilder(language=language).opened_as(
         tags=("refund", "card"), cluster="支払い", metadata=metadata, agent_cost=0.25, losses=losses
     )
 
@@ -137,7 +137,7 @@ def test_a_long_case_is_shortened_and_says_by_how_much():
 
 
 def test_a_long_rationale_is_never_shortened():
-    debate = HandBuilt()
+    debate = DebateBuilder()
     debate._evaluated("juror-gpt", debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "y" * 5000))
 
     assert "y" * 5000 in shown(debate)
@@ -160,7 +160,7 @@ def test_an_erased_text_differs_from_a_missing_one():
     ],
 )
 def test_a_debate_without_a_result_says_why(ending, line):
-    debate = HandBuilt().phase_1()
+    debate = DebateBuilder().phase_1()
     debate.events += [ending] if ending else []
 
     assert line in shown(debate).splitlines()
@@ -202,7 +202,7 @@ def test_off_a_terminal_lines_are_whole_and_plain():
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40))
 def test_no_control_character_of_a_text_reaches_the_terminal(hostile):
-    debate = HandBuilt(prompt=hostile)
+    debate = DebateBuilder(prompt=hostile)
     debate._evaluated("juror-gpt", debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), hostile))
 
     text = shown(debate, full=True)

@@ -23,7 +23,7 @@ from jury_judge.present.live.frames import Frames
 from jury_judge.present.live.schema import NAMES, schema_text
 from jury_judge.present.live.sse_events import SseEvents
 from jury_replay.cassettes.reading import read_cassette
-from support.hand_built import HandBuilt
+from support.debate_builder import DebateBuilder
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.cassette.jsonl"))
 
@@ -54,7 +54,7 @@ DOCUMENT_004 = {
 }
 
 
-def told(fold: Fold, debate: HandBuilt) -> list[dict[str, Any]]:
+def live_events(fold: Fold, debate: DebateBuilder) -> list[dict[str, Any]]:
     return [live for event in debate.events for live in fold.take(event, debate.texts)]
 
 
@@ -63,7 +63,7 @@ def ends(check: ConsensusChecked) -> ConsensusChecked:
 
 
 @cache
-def held() -> list[tuple[list[DebateEvent], dict[str, bytes]]]:
+def recorded_debates() -> list[tuple[list[DebateEvent], dict[str, bytes]]]:
     """Every debate of the corpus, its events and texts."""
     found = []
     for path in CORPUS:
@@ -104,7 +104,7 @@ def test_a_published_schema_is_one(name: str) -> None:
 def test_everything_that_recorded_debates_tell_is_as_published(name: str, fold: type[SseEvents | Frames]) -> None:
     validator = Draft202012Validator(json.loads(schema_text(name)))
     seen: set[str] = set()
-    for events, texts in held():
+    for events, texts in recorded_debates():
         begun = fold()
         for position, event in enumerate(events, start=1):
             for live in begun.take(event, texts):
@@ -117,10 +117,10 @@ def test_everything_that_recorded_debates_tell_is_as_published(name: str, fold: 
 
 
 def test_live_events_have_the_documents_spelling() -> None:
-    debate = HandBuilt().phase_1().round_1().judged()
+    debate = DebateBuilder().phase_1().round_1().judged()
     debate.events = [ends(event) if isinstance(event, ConsensusChecked) else event for event in debate.events]
 
-    live = told(SseEvents(), debate)
+    live = live_events(SseEvents(), debate)
 
     by_type = defaultdict(list)
     for one in live:
@@ -146,21 +146,21 @@ def test_live_events_have_the_documents_spelling() -> None:
 
 
 def test_a_rationale_that_was_erased_is_null() -> None:
-    debate = HandBuilt().phase_1().erased("No verification was made.")
+    debate = DebateBuilder().phase_1().erased("No verification was made.")
 
-    said = [one["rationale"] for one in told(SseEvents(), debate) if one["type"] == "juror_evaluation"]
+    said = [one["rationale"] for one in live_events(SseEvents(), debate) if one["type"] == "juror_evaluation"]
 
     assert 1 == said.count(None)
 
 
 def test_the_check_after_phase_1_is_not_told() -> None:
-    live = told(SseEvents(), HandBuilt().phase_1())
+    live = live_events(SseEvents(), DebateBuilder().phase_1())
 
     assert {"phase_change", "juror_evaluation"} == {one["type"] for one in live}
 
 
 def test_phase_2_begins_once_and_before_its_first_round() -> None:
-    debate = HandBuilt()
+    debate = DebateBuilder()
     again = RoundStarted(round=2, speaker_order=("juror-gpt",), instruction=debate.text("go on"))
     first = again.changed(round=1)
     fold = SseEvents()
@@ -174,20 +174,20 @@ def test_phase_2_begins_once_and_before_its_first_round() -> None:
 def test_a_statement_names_the_callers_submission_else_the_debate(
     fold: type[SseEvents | Frames], called: str | None, expected: str
 ) -> None:
-    debate = HandBuilt().phase_1().round_1()
+    debate = DebateBuilder().phase_1().round_1()
     debate.events[0] = debate.opened.changed(submission_id=called)
 
-    said = next(one for one in told(fold(), debate) if one["type"] == "juror_statement")
+    said = next(one for one in live_events(fold(), debate) if one["type"] == "juror_statement")
 
     assert expected == said["submissionId"]
 
 
 @pytest.mark.parametrize("fold", [SseEvents, Frames])
 def test_a_statement_that_was_erased_is_null(fold: type[SseEvents | Frames]) -> None:
-    debate = HandBuilt().phase_1().round_1()
+    debate = DebateBuilder().phase_1().round_1()
     debate.texts.clear()
 
-    assert {None} == {one["statement"] for one in told(fold(), debate) if one["type"] == "juror_statement"}
+    assert {None} == {one["statement"] for one in live_events(fold(), debate) if one["type"] == "juror_statement"}
 
 
 def test_a_debate_without_a_verdict_still_ends() -> None:
@@ -200,7 +200,7 @@ def test_a_debate_without_a_verdict_still_ends() -> None:
 
 
 def test_frames_are_document_004s_objects() -> None:
-    frames = told(Frames(), HandBuilt().phase_1().round_1())
+    frames = live_events(Frames(), DebateBuilder().phase_1().round_1())
 
     assert {
         "type": "round_started",
@@ -219,7 +219,7 @@ def test_frames_are_document_004s_objects() -> None:
 
 
 def test_no_text_but_statements_and_rationales_of_phase_1_is_told() -> None:
-    for events, texts in held():
+    for events, texts in recorded_debates():
         shown = {event.statement.statement.part for event in events if isinstance(event, StatementMade)}
         shown |= {event.evaluation.rationale.part for event in events if isinstance(event, JurorEvaluated)}
         others = dict.fromkeys(texts.keys() - shown, b"CANARY")

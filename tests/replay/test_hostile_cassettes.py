@@ -23,7 +23,7 @@ from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
-from support.later_commands import what_breaks
+from support.commands_after_import import what_breaks
 from support.mutants import Mutant, mutants
 
 _AT_ONCE = 500
@@ -82,13 +82,13 @@ def test_a_store_that_holds_such_debates_from_before_goes_on_without_them(number
     for at, batch in enumerate(batches(number, seed=2)):
         folder = tmp_path / f"{at}"
         store = a_store(folder)
-        held = [one for one in batch if put(store, one.record)]
-        spoilt = {one.record.debate_id for one in held if check_debate(one.record).failures}
+        stored = [one for one in batch if put(store, one.record)]
+        spoilt = {one.record.debate_id for one in stored if check_debate(one.record).failures}
         found = {one.stream.partition("/")[2] for one in verify(store).failures}
         store.close()
-        seen += len(held)
+        seen += len(stored)
         broken += [f"verify does not find {one}" for one in spoilt - found]
-        names = [one.record.debate_id for one in held]
+        names = [one.record.debate_id for one in stored]
         broken += what_breaks(folder, names, names[::7])
 
     assert broken == []

@@ -66,11 +66,11 @@ def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) 
     store = imported(out_of(sealed_store()), vouched_by="example.com/jury")
 
     (record,) = store.histories(["d"])
-    (told,) = local_facts(record.stored_local).imports
+    (marker,) = local_facts(record.stored_local).imports
     origin = store.origin("d")
 
     assert origin is not None
-    assert told == DebateImported(
+    assert marker == DebateImported(
         debate=VersionRange(after=0, until=5),
         calls=VersionRange(after=0, until=2),
         seal=seal_digest(origin),

@@ -48,7 +48,7 @@ def _known_case(case_id: str) -> Case:
 
 def test_a_debate_of_whose_case_something_is_known_replays_equal() -> None:
     store = MemoryEventStore()
-    asyncio.run(Run(store, case=_known_case).hold())
+    asyncio.run(Run(store, case=_known_case).execute())
 
     (replayed,) = replay(store, EVERYTHING)
 

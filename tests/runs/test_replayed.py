@@ -64,13 +64,13 @@ async def _session(store_url: str, preset: str, debates: list[str]) -> list[str]
     seats = [{"model": model, "fallbacks": ["openai/spare"], "settings": settings} for model in MODELS[:3]]
     judge = {"model": MODELS[3], "fallbacks": ["google/spare"], "settings": settings}
     resolved = a_resolved(preset=preset, seats=seats, final={"judge": judge})
-    docket = RunContext("r", resolved, watched=True)
-    jobs = [Job(debate, _case(debate[2:]).model_dump_json().encode(), docket) for debate in debates]
+    context = RunContext("r", resolved, watched=True)
+    jobs = [Job(debate, _case(debate[2:]).model_dump_json().encode(), context) for debate in debates]
     plan = RuntimeConfig(resolved.panel, store_url, "r")
-    court = in_process_runtime(
+    entered = in_process_runtime(
         plan, lambda: open_store(store_url, write=True, run="r", wait=5), backoff=Backoff(base=0.0, cap=0.0)
     )
-    async with court as runtime:
+    async with entered as runtime:
         return [one.debate_id async for one in drive(runtime, iter(jobs), concurrency=24) if one.status == "unfinished"]
 
 

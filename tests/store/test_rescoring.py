@@ -23,7 +23,7 @@ from jury_store.opening import open_store
 from support.debates import DebateScript
 from support.interrupted import Interrupts, endless_from_the_third, interrupts
 from support.runtime_harness import KeptStore
-from support.varied import hold_varied
+from support.varied import run_varied
 
 GRID = Grid.of({"max_rounds": (0, 2), "method": ("median", "majority_vote")})
 DEBATES = 60
@@ -32,7 +32,7 @@ DEBATES = 60
 @pytest.fixture(scope="module")
 def recorded() -> KeptStore:
     store = KeptStore()
-    hold_varied(store, DEBATES, discussion={"max_rounds": 1}, final={"method": "majority_vote"})
+    run_varied(store, DEBATES, discussion={"max_rounds": 1}, final={"method": "majority_vote"})
     return store
 
 
@@ -93,8 +93,8 @@ def test_workers_leave_ctrl_c_to_their_parent_from_their_first_moment(recorded, 
     found = list(spread(store, [["d0"], ["d1"]], interrupts, url=sqlite_url, processes=2))
     store.close()
 
-    assert [Interrupts(ignored=True, held_back=True)] * 2 == found
-    assert not interrupts(store, []).held_back
+    assert [Interrupts(ignored=True, blocked=True)] * 2 == found
+    assert not interrupts(store, []).blocked
 
 
 def test_workers_drop_abandoned_work(recorded, sqlite_url):

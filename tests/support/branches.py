@@ -54,15 +54,15 @@ def stored(store: EventStore, branch: Branch) -> Branch:
     return branch
 
 
-async def hold(
+async def execute_branch(
     store: EventStore, branch: Branch, *, script: Script = NO_FAULTS, meter: Meter | None = None
 ) -> Finished:
     """Hold a stored branch in a court of its own, as one debate."""
     run = Run(store)
     run.resolved = branch.resolved
     job = Job(branch.debate_id, b"", RunContext("fork", branch.resolved))
-    async with run.court(script=script, meter=meter) as runtime:
-        return (await run.through(runtime, jobs=[job]))[job.debate_id]
+    async with run.runtime(script=script, meter=meter) as runtime:
+        return (await run.execute_in(runtime, jobs=[job]))[job.debate_id]
 
 
 def calls_of(store: EventStore, debate_id: str) -> list[str]:

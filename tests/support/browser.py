@@ -45,7 +45,7 @@ class Tab:
         self.base = base
         self.problems: list[str] = []
         self.foreign: list[str] = []
-        page.on("console", self._told)
+        page.on("console", self._logged)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("request", self._asked)
 
@@ -65,7 +65,7 @@ class Tab:
         found: dict[str, Any] = await self.page.evaluate("options => axe.run(document, options)", options)
         return [f"{one['id']}: {node['html'][:150]}" for one in found["violations"] for node in one["nodes"]]
 
-    def _told(self, message: ConsoleMessage) -> None:
+    def _logged(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
             self.problems.append(f"{message.type}: {message.text}")
 

@@ -66,7 +66,7 @@ async def main(store_url: str) -> None:
         async with ray_runtime.ray_runtime(RuntimeConfig(resolved.panel, store_url, "run")) as runtime:
             finished = [one async for one in drive(runtime, iter([job]), concurrency=1)]
             tables = state()
-        told = {
+        report = {
             "session": session,
             "actors": tables["actor"].count(b"JurorActor"),
             "seen": [name for name, table in tables.items() if CANARY.encode() in table],
@@ -74,7 +74,7 @@ async def main(store_url: str) -> None:
             "requests": simulation.served.requests,
         }
         ray_runtime.stop_ray()
-    sys.stdout.write(json.dumps(told))
+    sys.stdout.write(json.dumps(report))
 
 
 if __name__ == "__main__":

@@ -251,13 +251,13 @@ async def record(name: str, plan: Plan) -> bytes:
     async def session(debate: str) -> None:
         job = Job(debate, plan.case.model_dump_json().encode(), RunContext("corpus", resolved))
         with patch("jury_actors.runtime.provider_factory", providers):
-            court = in_process_runtime(
+            entered = in_process_runtime(
                 RuntimeConfig(resolved.panel, "", "corpus", plan.script),
                 lambda: store,
                 effects=sources,
                 backoff=Backoff(base=0.0, cap=0.0),
             )
-            async with court as runtime:
+            async with entered as runtime:
                 async for _ in drive(runtime, iter([job]), concurrency=1):
                     pass
 

@@ -39,7 +39,7 @@ def salt_of(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()[:16]
 
 
-class HandBuilt:
+class DebateBuilder:
     """`events` and `exchanges` in order, `texts` by reference; `text(...)` makes the reference of a text."""
 
     def __init__(self, *, language: Language = "en", case: str | None = None, prompt: str = "May I?") -> None:
@@ -70,7 +70,7 @@ class HandBuilt:
         self.events: list[DebateEvent] = [self.opened]
         self.exchanges: list[ExchangeRecorded] = []
 
-    def opened_as(self, **fields: Any) -> "HandBuilt":
+    def opened_as(self, **fields: Any) -> "DebateBuilder":
         """With these fields of the opening changed; a name of a role, by juror id, where `roles` gives one."""
         roles = fields.pop("roles", {})
         if roles:
@@ -111,7 +111,7 @@ class HandBuilt:
             verdict=verdict, scores=scores, overall=scores.overall, rationale=self.text(rationale), **fields
         )
 
-    def phase_1(self) -> "HandBuilt":
+    def phase_1(self) -> "DebateBuilder":
         blocked = {"synthetic": True, "confidence": 0.0}
         self._evaluated(SEATS[0], self.evaluation(PASS, (38.0, 27.0, 18.0, 9.0), "All steps were taken."))
         self._evaluated(SEATS[1], self.evaluation(FAIL, (20.0, 10.5, 10.0, 0.0), "No verification was made."))
@@ -119,11 +119,13 @@ class HandBuilt:
         self._checked(0, ConsensusStatus.SPLIT, 1, None, reached=False)
         return self
 
-    def round_1(self) -> "HandBuilt":
+    def round_1(self) -> "DebateBuilder":
         self.events.append(RoundStarted(round=1, speaker_order=SEATS, instruction=self.text("Discuss.")))
         moved = self.evaluation(FAIL, (30.0, 20.0, 10.0, 1.0), "The code was never sent.")
-        self._said(1, 0, "I overlooked the code; I now fail it.", moved, changed=True)
-        self._said(1, 1, "I stay with my verdict.", self.evaluation(FAIL, (20.0, 10.0, 10.0, 0.0), "As before."))
+        self.add_statement(1, 0, "I overlooked the code; I now fail it.", moved, changed=True)
+        self.add_statement(
+            1, 1, "I stay with my verdict.", self.evaluation(FAIL, (20.0, 10.0, 10.0, 0.0), "As before.")
+        )
         self.events.append(
             JurorAbstained(
                 step=f"round-1/{SEATS[2]}",
@@ -137,7 +139,7 @@ class HandBuilt:
         self._checked(1, ConsensusStatus.MAJORITY, 2, FAIL, reached=True)
         return self
 
-    def judged(self) -> "HandBuilt":
+    def judged(self) -> "DebateBuilder":
         judge = self.evaluation(FAIL, (25.0, 15.0, 10.0, 0.0), "The number was changed unverified.")
         self.events += [
             JudgmentRendered(
@@ -165,7 +167,7 @@ class HandBuilt:
         ]
         return self
 
-    def called(self, model: str, outcome: CallOutcome, usage: Usage, cost: float | None) -> "HandBuilt":
+    def called(self, model: str, outcome: CallOutcome, usage: Usage, cost: float | None) -> "DebateBuilder":
         self.exchanges.append(
             ExchangeRecorded(
                 step=f"initial/{SEATS[0]}",
@@ -192,7 +194,7 @@ class HandBuilt:
         )
         return self
 
-    def erased(self, content: str, *, recorded: bool = True) -> "HandBuilt":
+    def erased(self, content: str, *, recorded: bool = True) -> "DebateBuilder":
         ref = self.text(content)
         del self.texts[ref.part]
         if recorded:
@@ -204,7 +206,9 @@ class HandBuilt:
             JurorEvaluated(juror_id=juror_id, evaluation=evaluation, shown=self.text("shown"), exchanges=())
         )
 
-    def _said(self, number: int, order: int, text: str, evaluation: Evaluation, *, changed: bool = False) -> None:
+    def add_statement(
+        self, number: int, order: int, text: str, evaluation: Evaluation, *, changed: bool = False
+    ) -> None:
         statement = Statement(order=order, statement=self.text(text), evaluation=evaluation, position_changed=changed)
         self.events.append(
             StatementMade(

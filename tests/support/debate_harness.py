@@ -119,7 +119,7 @@ class DebateHarness:
         self.events: list[DebateEvent] = [opened]
         self._pick = list(pick) or [0]
 
-    def hold(self) -> "DebateHarness":
+    def run(self) -> "DebateHarness":
         """To the end; more than 10,000 steps would be a debate that does not end."""
         for turn in range(10_000):
             self.events += self.debate.advance()

@@ -9,13 +9,13 @@ from jury_store.event_store import EventStore
 
 class Interrupts(NamedTuple):
     ignored: bool
-    held_back: bool
+    blocked: bool
 
 
 def interrupts(_store: EventStore, _debate_ids: Sequence[str]) -> Interrupts:
     """As work for `spread`."""
-    held_back = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    return Interrupts(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, held_back)
+    blocked = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return Interrupts(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, blocked)
 
 
 def endless_from_the_third(_store: EventStore, debate_ids: Sequence[str]) -> str:

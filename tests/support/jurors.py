@@ -47,7 +47,7 @@ class ScriptedProvider(Provider):
     def traces(self) -> list[str]:
         return [request.trace for request in self.requests]
 
-    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         self.requests.append(request)
         self.running += 1
         self.most_running = max(self.most_running, self.running)
@@ -58,7 +58,7 @@ class ScriptedProvider(Provider):
                 raise turn
             if isinstance(turn, ModelReply):
                 return turn
-            return await self._reader.call(request, heard) if turn is None else turn(request)
+            return await self._reader.call(request, on_chunk) if turn is None else turn(request)
         finally:
             self.running -= 1
 
@@ -66,7 +66,7 @@ class ScriptedProvider(Provider):
         self.closed = True
 
 
-class HeldClerk:
+class BlockableClerk:
     """A clerk over a store, in the same loop; `open` lets batches through, `refusal` is its next answer instead.
 
     A `failure` is raised instead of storing anything.
@@ -134,9 +134,9 @@ class Asking:
 async def results_of(juror: object, count: int = 1) -> list[StepResult]:
     """The next `count` results of a juror, unacknowledged ones included."""
     incarnation, ack = "", 0
-    told: list[StepResult] = []
-    while len(told) < count:
+    results: list[StepResult] = []
+    while len(results) < count:
         delivery = await juror.poll(incarnation, ack)  # type: ignore[attr-defined]
         incarnation, ack = delivery.incarnation, delivery.upto
-        told += delivery.items
-    return told
+        results += delivery.items
+    return results

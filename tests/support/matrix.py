@@ -154,16 +154,16 @@ def canary_keys(variables: dict[str, str]) -> Iterator[None]:
         yield
 
 
-async def hold_matrix(share: Share, store_url: str) -> Matrix:
+async def execute_matrix(share: Share, store_url: str) -> Matrix:
     """Hold every row of a share at once, then go on with those that were halted."""
     reader = open_store(store_url, write=False)
     try:
         async with simulation_server(_script()) as simulation:
             with canary_keys(simulation.variables):
-                found = await _held(share.provider, share.rows, store_url)
+                found = await _execute(share.provider, share.rows, store_url)
                 halted = [row for row in share.rows if found[row].problem is not None]
                 first = {row: _ended(reader, row, found[row]) for row in share.rows}
-                again = await _held(share.provider, [row for row in halted if row.course == "once"], store_url)
+                again = await _execute(share.provider, [row for row in halted if row.course == "once"], store_url)
             events = [decode(event) for event in reader.read_all(limit=1_000_000)]
             return Matrix(
                 rows=first,
@@ -175,17 +175,17 @@ async def hold_matrix(share: Share, store_url: str) -> Matrix:
         reader.close()
 
 
-async def _held(provider: str, rows: Any, store_url: str) -> dict[Row, Finished]:
+async def _execute(provider: str, rows: Any, store_url: str) -> dict[Row, Finished]:
     """Rows that a key halts are held one by one in a court of their own: it halts whatever else it would call."""
     rows = list(rows)
     halting = [row for row in rows if row.fault in {"authentication", "quota"}]
-    found = await _in_court(provider, [row for row in rows if row not in halting], store_url)
+    found = await _execute_together(provider, [row for row in rows if row not in halting], store_url)
     for row in halting:
-        found |= await _in_court(provider, [row], store_url)
+        found |= await _execute_together(provider, [row], store_url)
     return found
 
 
-async def _in_court(provider: str, rows: list[Row], store_url: str) -> dict[Row, Finished]:
+async def _execute_together(provider: str, rows: list[Row], store_url: str) -> dict[Row, Finished]:
     if not rows:
         return {}
     by_debate = {row.debate_id: row for row in rows}
@@ -199,10 +199,10 @@ async def _in_court(provider: str, rows: list[Row], store_url: str) -> dict[Row,
         for row, panel in panels.items()
     ]
     plan = RuntimeConfig(panels[rows[0]].panel, store_url, "matrix")
-    court = in_process_runtime(
+    entered = in_process_runtime(
         plan, lambda: open_store(store_url, write=True, run="matrix", wait=5), backoff=Backoff(base=0.0, cap=0.0)
     )
-    async with court as runtime, asyncio.timeout(350):
+    async with entered as runtime, asyncio.timeout(350):
         return {by_debate[one.debate_id]: one async for one in drive(runtime, iter(jobs), concurrency=40)}
 
 

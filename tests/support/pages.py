@@ -11,12 +11,12 @@ from jury_events.parts import Part, decode_digest, part_digest
 from jury_judge.web.pages.routing import page_routes
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
-from support.hand_built import HandBuilt, salt_of
+from support.debate_builder import DebateBuilder, salt_of
 
 START = 1_700_000_000_000_000
 
 
-def stored(*debates: HandBuilt) -> MemoryEventStore:
+def stored(*debates: DebateBuilder) -> MemoryEventStore:
     """A store that holds these debates, a second between two events."""
     store = MemoryEventStore()
     for debate in debates:
@@ -24,7 +24,7 @@ def stored(*debates: HandBuilt) -> MemoryEventStore:
     return store
 
 
-def keep(store: EventStore, debate: HandBuilt) -> None:
+def keep(store: EventStore, debate: DebateBuilder) -> None:
     """Store the events of a debate that the store does not hold yet, its texts with the first."""
     name = debate.opened.debate_id
     parts = tuple(_part(ref, content) for ref, content in debate.texts.items())

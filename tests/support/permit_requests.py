@@ -11,7 +11,7 @@ MODEL = ModelClass("openai", "key", "gpt-4o")
 UNLIMITED = Limits()
 
 
-def a_claim(
+def a_permit_request(
     *, run: str = "r", model: ModelClass = MODEL, limits: Limits = UNLIMITED, tokens: int = 0, cost: float = 0.0
 ) -> PermitRequest:
     return PermitRequest(run, model, limits, tokens, cost, term=100.0)

@@ -34,10 +34,10 @@ class PreparedProvider(SimulatedProvider):
         super().__init__(script)
         self._says = says
 
-    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         said = self._next(request.trace)
         if said is None:
-            return await super().call(request, heard)
+            return await super().call(request, on_chunk)
         if isinstance(said, CallOutcome) and said is not CallOutcome.TRUNCATED:
             return ModelReply(said, error=f"stated: {said.value}", model_version=MODEL_VERSION, cost=0.0)
         cut = isinstance(said, CallOutcome)

@@ -105,7 +105,7 @@ class MeteredProvider(SimulatedProvider):
         super().__init__(script)
         self._meter = meter
 
-    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         meter = self._meter
         meter.served[request.trace] += 1
         meter.running += 1
@@ -114,7 +114,7 @@ class MeteredProvider(SimulatedProvider):
             await meter.passed(request.trace)
             if meter.breaks(request.trace):
                 raise RuntimeError(f"the adapter broke at {request.trace}")
-            return await super().call(request, heard)
+            return await super().call(request, on_chunk)
         finally:
             meter.running -= 1
 
@@ -133,26 +133,26 @@ class Run:
 
     @property
     def jobs(self) -> list[Job]:
-        docket = RunContext("run", self.resolved, watched=self.watched is not None)
-        return [Job(debate, case.model_dump_json().encode(), docket) for debate, case in self.cases.items()]
+        context = RunContext("run", self.resolved, watched=self.watched is not None)
+        return [Job(debate, case.model_dump_json().encode(), context) for debate, case in self.cases.items()]
 
     def plan(self, script: Script = NO_FAULTS, replicas: int = 1, url: str = "") -> RuntimeConfig:
         return RuntimeConfig(self.resolved.panel, url, "run", script, replicas, store_patience=self.patience)
 
-    def court(
+    def runtime(
         self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1
     ) -> AbstractAsyncContextManager[Runtime]:
         """A court in this process over the store, which it does not close."""
-        return _MeteredCourt(self.plan(script, replicas), self.store, meter or Meter())
+        return _MeteredRuntime(self.plan(script, replicas), self.store, meter or Meter())
 
-    async def hold(
+    async def execute(
         self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1, concurrency: int = 100
     ) -> dict[str, Finished]:
         """Hold every debate in a fresh court, each result by debate."""
-        async with self.court(script=script, meter=meter, replicas=replicas) as runtime:
-            return await self.through(runtime, concurrency=concurrency)
+        async with self.runtime(script=script, meter=meter, replicas=replicas) as runtime:
+            return await self.execute_in(runtime, concurrency=concurrency)
 
-    async def through(
+    async def execute_in(
         self,
         runtime: Runtime,
         *,
@@ -170,9 +170,9 @@ class Run:
                 found[finished.debate_id] = finished
         return found
 
-    def said(self, debate_id: str = "d0") -> list[tuple[str, bytes]]:
+    def event_bodies(self, debate_id: str = "d0") -> list[tuple[str, bytes]]:
         """The debate's events, ids and bodies, without those that tell of a takeover."""
-        return said(self.store, debate_id)
+        return event_bodies(self.store, debate_id)
 
     def event_ids(self, debate_id: str = "d0") -> list[str]:
         return [event.event_id for event in self.store.read_stream(debate_stream(debate_id))]
@@ -181,29 +181,29 @@ class Run:
         return [event.event_id for event in self.store.read_stream(calls_stream(debate_id))]
 
 
-async def gone_on_with(run: Run, url: str) -> dict[str, Finished]:
+async def resume_in_process(run: Run, url: str) -> dict[str, Finished]:
     """The debates of a run that stopped, held to their end in this process, where a court starts at once."""
     store = open_store(url, write=True)  # the court closes it
     going_on = Run(store)
     going_on.resolved, going_on.cases = run.resolved, run.cases
-    return await going_on.hold()
+    return await going_on.execute()
 
 
-class _MeteredCourt(AbstractAsyncContextManager[Runtime]):
+class _MeteredRuntime(AbstractAsyncContextManager[Runtime]):
     """The court is entered under the meter, whenever that is."""
 
     def __init__(self, plan: RuntimeConfig, store: EventStore, meter: Meter) -> None:
         self._meter = meter
-        self._court = in_process_runtime(
+        self._runtime = in_process_runtime(
             plan, lambda: store, effects=fixed_effects(), backoff=Backoff(base=0.0, cap=0.0)
         )
 
     async def __aenter__(self) -> Runtime:
         with patch("jury_actors.runtime.provider_factory", self._meter.factory):
-            return await self._court.__aenter__()
+            return await self._runtime.__aenter__()
 
     async def __aexit__(self, *error: object) -> bool | None:
-        return await self._court.__aexit__(*error)  # type: ignore[arg-type]
+        return await self._runtime.__aexit__(*error)  # type: ignore[arg-type]
 
 
 class CutOff:
@@ -233,7 +233,7 @@ class CutOff:
         self._store.append = self._append  # type: ignore[method-assign]
 
 
-def said(store: EventStore, debate_id: str) -> list[tuple[str, bytes]]:
+def event_bodies(store: EventStore, debate_id: str) -> list[tuple[str, bytes]]:
     """A debate's events, ids and bodies, without those that tell of a takeover."""
     events = store.read_stream(debate_stream(debate_id))
     return [(event.event_id, event.body) for event in events if event.type != "coordinator_resumed"]

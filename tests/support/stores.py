@@ -18,6 +18,6 @@ def filled(path: Path, make: Callable[..., Run] = Run, **run: Any) -> None:
     store = open_store(url, write=True)
     try:
         with patch.object(store, "close"):
-            asyncio.run(make(store, **run).hold())
+            asyncio.run(make(store, **run).execute())
     finally:
         store.close()

@@ -32,8 +32,8 @@ def a_varied_case(case_id: str) -> Case:
     return Case(case_id=case_id, scenarios=(scenario,), label=label)
 
 
-def hold_varied(store: EventStore, debates: int, **spec: object) -> Run:
+def run_varied(store: EventStore, debates: int, **spec: object) -> Run:
     """Hold debates d0, d1 … in the same weather each time; the store stays open where it outlives its court."""
     run = Run(store, debates=debates, case=a_varied_case, **spec)
-    asyncio.run(run.hold(script=WEATHER))
+    asyncio.run(run.execute(script=WEATHER))
     return run

@@ -7,7 +7,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import make_part
-from support.hand_built import SEATS, HandBuilt
+from support.debate_builder import SEATS, DebateBuilder
 from support.pages import Page, Site, stored
 
 ADDRESS = "/debates/run-1~c1"
@@ -49,12 +49,12 @@ def call(
     )
 
 
-def page(debate: HandBuilt, address: str = ADDRESS) -> Page:
+def page(debate: DebateBuilder, address: str = ADDRESS) -> Page:
     return Site(stored(debate)).get(address)
 
 
-def in_round_1(order: str = "parallel") -> HandBuilt:
-    debate = HandBuilt().phase_1()
+def in_round_1(order: str = "parallel") -> DebateBuilder:
+    debate = DebateBuilder().phase_1()
     rules = debate.panel.discussion.changed(order=order)
     debate.panel = debate.panel.changed(discussion=rules)
     debate.opened_as(panel=debate.panel)
@@ -87,7 +87,7 @@ def test_later_speakers_of_a_sequential_round_are_queued():
 
 
 def test_phase_1_shows_pending_steps():
-    debate = HandBuilt()
+    debate = DebateBuilder()
     debate.exchanges.append(call(f"initial/{B}", B))
 
     assert ["asked, no answer yet", "has answered (shown after Juror A (juror-gpt))", "asked, no answer yet"] == [
@@ -98,7 +98,7 @@ def test_phase_1_shows_pending_steps():
 @pytest.mark.parametrize(
     ("debate", "address"),
     [
-        (HandBuilt().phase_1().round_1().judged(), ADDRESS),
+        (DebateBuilder().phase_1().round_1().judged(), ADDRESS),
         (in_round_1(), f"{ADDRESS}?at=3"),
         (in_round_1(), f"{ADDRESS}/export.html"),
     ],
@@ -108,7 +108,7 @@ def test_no_steps_are_pending_where_no_event_follows(debate, address):
 
 
 def test_calls_are_drawn_by_seat_and_time_with_waits_and_failures():
-    debate = HandBuilt().phase_1().round_1().judged()
+    debate = DebateBuilder().phase_1().round_1().judged()
     debate.exchanges += [
         call(f"initial/{A}", A, CallOutcome.RATE_LIMITED, latency=1000),
         call(f"initial/{A}", A, attempt=2, latency=500, waited=250),
@@ -134,7 +134,7 @@ def test_calls_are_drawn_by_seat_and_time_with_waits_and_failures():
 
 
 def test_the_chart_of_an_exported_file_links_within_the_file():
-    debate = HandBuilt().phase_1()
+    debate = DebateBuilder().phase_1()
     debate.exchanges.append(call(f"initial/{A}", A))
 
     file = page(debate, f"{ADDRESS}/export.html")
@@ -144,7 +144,7 @@ def test_the_chart_of_an_exported_file_links_within_the_file():
 
 
 def test_a_statement_shows_the_changes_since_the_evaluation_before():
-    debate = HandBuilt().phase_1().round_1()
+    debate = DebateBuilder().phase_1().round_1()
 
     shown = page(debate)
     changed = shown.node("[role=log] .statement:first-child .changes-since")

@@ -13,18 +13,18 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from jury_store.seals.seal import Seal
-from support.hand_built import HandBuilt
+from support.debate_builder import DebateBuilder
 from support.pages import Page, Site, keep, stored
 from support.runtime_harness import KeptStore, Run, a_case_with_records
 
 ADDRESS = "/debates/run-1~c1"
 
 
-def whole(**options: str) -> HandBuilt:
-    return HandBuilt(**options).phase_1().round_1().judged()  # type: ignore[arg-type]
+def whole(**options: str) -> DebateBuilder:
+    return DebateBuilder(**options).phase_1().round_1().judged()  # type: ignore[arg-type]
 
 
-def page(debate: HandBuilt, address: str = ADDRESS, **headers: str) -> Page:
+def page(debate: DebateBuilder, address: str = ADDRESS, **headers: str) -> Page:
     return Site(stored(debate)).get(address, **headers)
 
 
@@ -32,15 +32,15 @@ def page(debate: HandBuilt, address: str = ADDRESS, **headers: str) -> Page:
 def simulated_site() -> Site:
     """A debate whose simulated jurors called tools."""
     run = Run(KeptStore(), case=a_case_with_records)
-    asyncio.run(run.hold())
+    asyncio.run(run.execute())
     return Site(run.store)
 
 
 def test_every_statement_of_every_round_is_in_one_area_in_the_order_in_which_it_was_made():
-    debate = HandBuilt().phase_1().round_1()
+    debate = DebateBuilder().phase_1().round_1()
     started = next(event for event in debate.events if isinstance(event, RoundStarted))
     debate.events.append(started.changed(round=2))
-    debate._said(2, 1, "Nothing new.", debate.evaluation(Verdict.UNSAFE_FAIL, (1.0, 1.0, 1.0, 1.0), "r"))
+    debate.add_statement(2, 1, "Nothing new.", debate.evaluation(Verdict.UNSAFE_FAIL, (1.0, 1.0, 1.0, 1.0), "r"))
 
     area = page(debate).node("[role=log]")
 
@@ -165,25 +165,25 @@ def test_the_case_is_shown_under_its_headings():
 
 
 def test_the_summary_of_the_records_is_part_of_the_case():
-    debate = HandBuilt()
+    debate = DebateBuilder()
     case = json.loads(debate.texts[debate.opened.case.part])
-    told = HandBuilt(case=json.dumps({**case, "artifact_summary": "Two of ten checks failed."}))
+    with_summary = DebateBuilder(case=json.dumps({**case, "artifact_summary": "Two of ten checks failed."}))
 
-    shown = page(told)
+    shown = page(with_summary)
 
     assert "Summary of earlier checks" == shown.all(".passages dt")[-1]
     assert "Two of ten checks failed." == shown.all(".passages dd")[-1]
 
 
 def test_a_long_passage_of_the_case_is_cut():
-    shown = page(HandBuilt(prompt="x" * 4096))
+    shown = page(DebateBuilder(prompt="x" * 4096))
 
     assert "x" * 4096 in shown.all(".passages dd .prose")
     assert not shown.all(".cut")
 
 
 def test_an_ended_debate_has_no_pending_steps():
-    debate = HandBuilt()
+    debate = DebateBuilder()
     debate.events.append(DebateFailed(reason="nobody", detail=debate.text("no seat answered")))
 
     shown = page(debate)
@@ -218,7 +218,7 @@ def test_an_event_number_that_is_not_an_integer_is_refused(at):
 
 
 def test_a_running_debate_names_its_event_stream():
-    debate = HandBuilt().phase_1()
+    debate = DebateBuilder().phase_1()
 
     assert ["/api/debates/run-1~c1/progress?after=5"] == page(debate).attributes(".debate", "data-live")
     assert [None] == page(whole()).attributes(".debate", "data-live")
@@ -253,7 +253,7 @@ def test_an_intact_record_says_what_was_checked():
     ],
 )
 def test_a_debate_that_did_not_complete_says_why(ending, expected):
-    debate = HandBuilt().phase_1()
+    debate = DebateBuilder().phase_1()
     debate.events.append(ending(debate))
 
     head = page(debate).one(".head")
@@ -324,9 +324,9 @@ def test_no_page_serves_the_secret_of_the_ballots():
 
 
 def test_a_long_text_is_cut_and_links_to_the_whole():
-    debate = HandBuilt().phase_1()
+    debate = DebateBuilder().phase_1()
     long = "é" * 1_000_000
-    debate._said(1, 0, long, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
+    debate.add_statement(1, 0, long, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
     debate.events.insert(-1, whole().events[5].changed(instruction=debate.text("Discuss.")))
     site = Site(stored(debate))
 
@@ -339,13 +339,13 @@ def test_a_long_text_is_cut_and_links_to_the_whole():
 
 
 def test_the_page_of_a_large_debate_counts_and_links_what_it_leaves_out():
-    debate = HandBuilt().phase_1()
-    held = debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r")
+    debate = DebateBuilder().phase_1()
+    evaluation = debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r")
     started = next(event for event in whole().events if isinstance(event, RoundStarted))
     for number in range(1, 91):
         debate.events.append(started.changed(round=number, instruction=debate.text("Discuss.")))
         for order in range(3):
-            debate._said(number, order, f"Round {number}, seat {order}.", held)
+            debate.add_statement(number, order, f"Round {number}, seat {order}.", evaluation)
     site = Site(stored(debate))
 
     shown = site.get(ADDRESS)
@@ -359,7 +359,7 @@ def test_the_page_of_a_large_debate_counts_and_links_what_it_leaves_out():
 
 
 def test_the_page_shows_new_events():
-    debate = HandBuilt().phase_1()
+    debate = DebateBuilder().phase_1()
     store = stored(debate)
     site = Site(store)
     before = len(site.get(ADDRESS).all(".statement"))
@@ -397,7 +397,7 @@ def test_an_earlier_state_has_only_the_calls_made_before():
 
 
 def test_the_matrix_of_a_long_debate_has_its_latest_rounds():
-    debate = HandBuilt().phase_1().round_1()
+    debate = DebateBuilder().phase_1().round_1()
     started = next(event for event in debate.events if isinstance(event, RoundStarted))
     debate.events += [started.changed(round=number) for number in range(2, 26)]
 
@@ -431,7 +431,7 @@ def test_a_seal_covers_the_events_up_to_its_size(size, expected):
 
 
 def test_only_the_evaluation_of_a_simulated_stand_in_is_marked_simulated():
-    debate = HandBuilt().opened_as(simulated=False)
+    debate = DebateBuilder().opened_as(simulated=False)
     scores = (20.0, 15.0, 10.0, 5.0)
     debate._evaluated("juror-gpt", debate.evaluation(Verdict.SAFE_PASS, scores, "r", model="openai/x", simulated=True))
     debate._evaluated("juror-claude", debate.evaluation(Verdict.SAFE_PASS, scores, "r", model="anthropic/y"))
@@ -443,13 +443,13 @@ def test_only_the_evaluation_of_a_simulated_stand_in_is_marked_simulated():
 
 
 def test_the_verdicts_on_several_scenarios_are_with_the_evaluation():
-    debate = HandBuilt()
+    debate = DebateBuilder()
     rows = (
         ScenarioVerdict(scenario_id="refund", verdict=Verdict.SAFE_PASS, score=90.0),
         ScenarioVerdict(scenario_id="deletion", verdict=Verdict.UNSAFE_FAIL, score=12.5),
     )
-    held = debate.evaluation(Verdict.UNSAFE_FAIL, (1.0, 1.0, 1.0, 1.0), "r", scenarios=rows)
-    debate._evaluated("juror-gpt", held)
+    evaluation = debate.evaluation(Verdict.UNSAFE_FAIL, (1.0, 1.0, 1.0, 1.0), "r", scenarios=rows)
+    debate._evaluated("juror-gpt", evaluation)
 
     assert ["Scenario refund: ✓ safe_pass 90", "Scenario deletion: ✗ unsafe_fail 12.5"] == page(debate).all(
         ".scenarios li"
@@ -488,7 +488,7 @@ def test_the_tokens_of_a_model_count_calls_of_unknown_tokens():
     ],
 )
 def test_agreement_that_does_not_end_the_discussion_names_the_rule(threshold, unanimity_ends, expected):
-    debate = HandBuilt()
+    debate = DebateBuilder()
     rules = debate.panel.discussion.changed(threshold=threshold, unanimity_ends=unanimity_ends)
     debate.opened_as(panel=debate.panel.changed(discussion=rules))
     status, largest = (ConsensusStatus.UNANIMOUS, 3) if threshold > 1 else (ConsensusStatus.MAJORITY, 2)

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from support.hand_built import HandBuilt
+from support.debate_builder import DebateBuilder
 from support.pages import Page, Site, stored
 
 HOSTILE = (
@@ -23,9 +23,9 @@ HOSTILE = (
 UNSEEN = ("\u202egnp.exe", "\x1b[31mred", "\x00", "\u200bzero", "\ufeff", "\U000e0041", "\x85", "\r\nid: 9\r\n")
 
 
-def debate_with(text: str) -> HandBuilt:
+def debate_with(text: str) -> DebateBuilder:
     """A debate in which every free text is `text`."""
-    debate = HandBuilt(prompt=text).phase_1().round_1().judged()
+    debate = DebateBuilder(prompt=text).phase_1().round_1().judged()
     refs = {ref: content for ref, content in debate.texts.items() if content != debate.texts[debate.opened.case.part]}
     new = debate.text(text)
     for number, event in enumerate(debate.events[1:], 1):
@@ -39,7 +39,7 @@ def debate_with(text: str) -> HandBuilt:
     return debate
 
 
-def pages(debate: HandBuilt) -> list[Page]:
+def pages(debate: DebateBuilder) -> list[Page]:
     site = Site(stored(debate))
     addresses = (
         "/debates/run-1~c1",
@@ -81,7 +81,7 @@ def test_invisible_characters_are_written_out(text):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_labels_and_searches_are_text_too(text):
     label = text[:200]
-    debate = HandBuilt().phase_1().opened_as(case_id=label, roles={"juror-gpt": label})
+    debate = DebateBuilder().phase_1().opened_as(case_id=label, roles={"juror-gpt": label})
     site = Site(stored(debate))
 
     shown = site.get("/debates/run-1~c1")

@@ -19,7 +19,7 @@ from jury_judge.present.event_words import EVENT_WORDS
 from jury_judge.present.labels import LABELS, LabelCatalogue, Translation
 from jury_judge.present.terms import term
 from jury_judge.web.pages.languages import chosen_language
-from support.hand_built import SEATS, HandBuilt
+from support.debate_builder import SEATS, DebateBuilder
 from support.pages import Page, Site, stored
 
 
@@ -45,7 +45,7 @@ def test_the_url_overrides_the_cookie_and_the_cookie_overrides_the_browser(query
 
 
 def test_a_chosen_language_is_stored_and_the_switch_links_to_the_other():
-    site = Site(stored(HandBuilt().phase_1()))
+    site = Site(stored(DebateBuilder().phase_1()))
 
     shown = site.get("/debates/run-1~c1?at=3&lang=ja")
 
@@ -73,7 +73,7 @@ def _blanks(text: object) -> list[str]:
 
 
 def test_japanese_is_shown_as_japanese():
-    debate = HandBuilt(language="ja", prompt="返金してください。").phase_1().opened_as(case_id="返金の相談")
+    debate = DebateBuilder(language="ja", prompt="返金してください。").phase_1().opened_as(case_id="返金の相談")
     site = Site(stored(debate))
 
     for address in ("/", "/debates/run-1~c1", "/debates/run-1~c1/events", "/debates/run-1~c1/export.html"):
@@ -139,7 +139,7 @@ def _catalogue() -> set[str]:
     return english - words(_labels("ja").values(), EVENT_WORDS["ja"])
 
 
-def _everything() -> HandBuilt:
+def _everything() -> DebateBuilder:
     """A debate with an abstention, a blocked answer, a resumption, failed calls, a transcript and an erasure."""
     items = (
         {"kind": "user", "origin": "user", "text": "返金"},
@@ -153,12 +153,12 @@ def _everything() -> HandBuilt:
         "execution": {"response": "", "transcript": {"items": items}},
     }
     case = Case.model_validate({"case_id": "c1", "scenarios": (scenario,)})
-    debate = HandBuilt(language="ja", case=case.to_part().decode()).phase_1()
+    debate = DebateBuilder(language="ja", case=case.to_part().decode()).phase_1()
     debate.round_1()
     started = next(event for event in debate.events if isinstance(event, RoundStarted))
     debate.events.append(started.changed(round=2))
     said = debate.evaluation(debate.opened.label, (1.0, 1.0, 1.0, 1.0), "理由。")  # type: ignore[arg-type]
-    debate._said(2, 0, "発言。", said.changed(synthetic=True), changed=True)
+    debate.add_statement(2, 0, "発言。", said.changed(synthetic=True), changed=True)
     debate.events.append(CoordinatorResumed(epoch=2, cause="juror", nth=1, asked_again=(f"round-2/{SEATS[1]}",)))
     debate.judged()
     debate.called("模型", CallOutcome.RATE_LIMITED, Usage(), None).called("模型", CallOutcome.ANSWERED, Usage(), 0.5)
@@ -205,7 +205,9 @@ def _english_on(page: Page) -> set[str]:
     ],
 )
 def test_no_english_label_is_on_a_japanese_page(address):
-    site = Site(stored(_everything(), HandBuilt(language="ja").phase_1().opened_as(debate_id="run-1~c2", case_id="c2")))
+    site = Site(
+        stored(_everything(), DebateBuilder(language="ja").phase_1().opened_as(debate_id="run-1~c2", case_id="c2"))
+    )
 
     shown = site.get(address, accept_language="ja")
 

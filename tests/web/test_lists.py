@@ -12,15 +12,15 @@ from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from jury_migrations.upgrading import upgrade
 from jury_store.opening import open_store
-from support.hand_built import HandBuilt
+from support.debate_builder import DebateBuilder
 from support.pages import Site, keep, stored
 from support.unguarded import unguarded
 
 BLOCKED = "⊘ 1 stands in for a blocked answer"
 
 
-def debate(name: str, *, run: str = "run-1", case: str | None = None, whole: bool = True) -> HandBuilt:
-    made = HandBuilt().phase_1()
+def debate(name: str, *, run: str = "run-1", case: str | None = None, whole: bool = True) -> DebateBuilder:
+    made = DebateBuilder().phase_1()
     if whole:
         made.round_1().judged()
     return made.opened_as(debate_id=f"{run}~{name}", run_id=run, case_id=case or name)

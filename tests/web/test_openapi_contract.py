@@ -9,7 +9,7 @@ import pytest
 
 from jury_judge.app.jury import Jury
 from jury_store.opening import open_store
-from support.served import served
+from support.running_server import running_server
 from support.stores import filled
 
 # A schema-valid case, panel name or setting may still be refused, with a documented 422.
@@ -34,7 +34,7 @@ def test_schemathesis_finds_nothing(tmp_path: Path, examples: int) -> None:
         *("run", "--max-examples", str(examples), "--seed", "1", "--no-color", "--generation-database", "none"),
     ]
 
-    with served(open_store(url, write=False), {"usual": lambda on_chunk: jury(on_chunk=on_chunk)}) as (base, _):
+    with running_server(open_store(url, write=False), {"usual": lambda on_chunk: jury(on_chunk=on_chunk)}) as (base, _):
         found = subprocess.run(
             [*command, f"{base}/openapi.json"], cwd=tmp_path, capture_output=True, text=True, check=False
         )

@@ -3,7 +3,7 @@
 import json
 
 from jury_events.case import Case
-from support.hand_built import HandBuilt
+from support.debate_builder import DebateBuilder
 from support.pages import Page, Site, stored
 
 ADDRESS = "/debates/run-1~c1"
@@ -16,7 +16,7 @@ def shown(*items: dict[str, object], address: str = ADDRESS) -> Page:
         "execution": {"response": "Done.", "transcript": {"items": items}},
     }
     case = Case.model_validate_json(json.dumps({"case_id": "c1", "scenarios": [scenario]}))
-    return Site(stored(HandBuilt(case=case.to_part().decode()).phase_1())).get(address)
+    return Site(stored(DebateBuilder(case=case.to_part().decode()).phase_1())).get(address)
 
 
 USER = {"kind": "user", "origin": "user", "text": "Book the cheapest flight."}
@@ -84,11 +84,11 @@ def test_items_that_no_juror_was_shown_are_marked():
 def test_the_page_links_to_the_debates_before_and_after():
     site = Site(
         stored(
-            HandBuilt().phase_1().opened_as(debate_id="run-1~a", case_id="a"),
-            HandBuilt().phase_1().opened_as(debate_id="run-2~x", case_id="x", run_id="run-2"),
-            HandBuilt().phase_1().opened_as(debate_id="run-1~b", case_id="b"),
-            HandBuilt().phase_1().opened_as(debate_id="run-1~c", case_id="c"),
-            HandBuilt().phase_1().opened_as(debate_id="alone", case_id="alone", run_id=None),
+            DebateBuilder().phase_1().opened_as(debate_id="run-1~a", case_id="a"),
+            DebateBuilder().phase_1().opened_as(debate_id="run-2~x", case_id="x", run_id="run-2"),
+            DebateBuilder().phase_1().opened_as(debate_id="run-1~b", case_id="b"),
+            DebateBuilder().phase_1().opened_as(debate_id="run-1~c", case_id="c"),
+            DebateBuilder().phase_1().opened_as(debate_id="alone", case_id="alone", run_id=None),
         )
     )
 
