@@ -82,7 +82,7 @@ def processes() -> dict[int, tuple[str, float]]:
 
 
 async def measure(plan: RuntimeConfig, context: RunContext, count: int, concurrency: int, *, on_ray: bool) -> None:
-    """Hold the debates, print what they cost."""
+    """Run the debates, print what they cost."""
     if on_ray:
         from jury_actors.ray_runtime import ray_runtime, start_ray, stop_ray
 
@@ -164,7 +164,7 @@ def report(plan: RuntimeConfig, context: RunContext, count: int, wall: float) ->
         other.close()
     possible = alone / (events / count)
     share = count / wall / possible
-    print(f"  appended alone: {alone:.0f} events/s = {possible:.0f} debates/s; held: {share:.0%} of that")
+    print(f"  appended alone: {alone:.0f} events/s = {possible:.0f} debates/s; run: {share:.0%} of that")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/images anew: holds debates of simulated jurors in a new store, and looks at their pages.
+"""Makes the pictures of docs/images anew: runs debates of simulated jurors in a new store, and captures their pages.
 
 uv run python tests/screenshots.py
 """
@@ -132,7 +132,7 @@ def _keep(path: Path, picture: bytes) -> None:
 
 
 def main() -> None:
-    """Hold, serve, look."""
+    """Run, serve, capture."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         run_debates(Path(name))

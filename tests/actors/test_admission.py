@@ -1,4 +1,4 @@
-"""What a juror's calls wait for, and what is told of them afterwards."""
+"""A juror's calls wait for permits, and settle them afterwards."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -30,7 +30,7 @@ from support.waiting import comes
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
 
-# An actor is never called, but there: the court has a limiter.
+# `openai/x` is never called, but as a fallback it makes the runtime start a limiter.
 LIMITED = [{"model": "simulated/juror", "juror_id": name, "fallbacks": ["openai/x"]} for name in ("a", "b", "c")]
 
 

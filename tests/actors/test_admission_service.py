@@ -1,4 +1,4 @@
-"""The service and its clients: who waits is served, whoever dies; nothing is granted twice."""
+"""The service and its clients: every waiting client is served, whichever process dies; no permit is granted twice."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence

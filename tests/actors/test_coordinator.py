@@ -1,4 +1,4 @@
-"""Whole debates in a court in this process: held, cut off anywhere, resumed, taken over, disturbed."""
+"""Whole debates in a runtime in this process: run, cut off anywhere, resumed, taken over, disturbed."""
 
 import asyncio
 from collections import Counter
@@ -372,7 +372,7 @@ async def _cancelled_midway(run: Run, meter: Meter) -> str:
     async with run.runtime(meter=meter) as runtime:
         await runtime.coordinator.submit("test", run.jobs)
         await until(lambda: meter.running == 3)
-        event = encode(DebateCancelled(by="somebody", reason=None), recorded_at=1)
+        event = encode(DebateCancelled(by="ops", reason=None), recorded_at=1)
         epoch = run.store.next_epoch()
         run.store.append([Append(debate_stream("d0"), (event,), expected_version=1, epoch=epoch)])
         meter.open.set()
@@ -411,7 +411,7 @@ async def test_a_case_that_cannot_be_read_leaves_only_its_debate_unfinished(stor
 
 
 class MortalJuror:
-    """A juror's process as the coordinator reaches it. It can die, or be replaced before anybody notices."""
+    """A juror's process as the coordinator reaches it. It can die, or be replaced before a client notices."""
 
     def __init__(self, make: Callable[[], Juror]) -> None:
         self._make = make
@@ -453,7 +453,7 @@ class MortalJuror:
 
 
 class MortalRuntime:
-    """A court whose jurors can die, over a store in memory; `script` is played by every model."""
+    """A runtime whose jurors can die, over a store in memory; `script` is played by every model."""
 
     def __init__(self, **spec: object) -> None:
         self.run = Run(KeptStore(), case=a_case_with_records, **spec)

@@ -31,7 +31,7 @@ AT_ONCE = Backoff(base=0.0, cap=0.0)
 
 
 class Bench:
-    """A juror before a scripted provider and a clerk that can be held up."""
+    """A juror before a scripted provider and a clerk that can be blocked."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Bench:
         self.juror = Juror(make, self.clerk, backoff=backoff, effects=Effects(clock=lambda: next(ticks)))
 
     async def ask(self, *asks: StepRequest) -> list[StepResult]:
-        """StepRequest, and wait for everything that is told."""
+        """Send requests and wait for their results."""
         await self.juror.submit(asks)
         async with asyncio.timeout(5):
             return await results_of(self.juror, len(asks))
@@ -66,7 +66,7 @@ class Bench:
 
 
 async def answers(bench: Bench, ask: StepRequest) -> list[StepResult]:
-    """What the juror has told, once it told of this step too."""
+    """The results of this step, once one has no problem."""
     await bench.juror.submit([ask])
     results: list[StepResult] = []
     async with asyncio.timeout(5):

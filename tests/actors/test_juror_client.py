@@ -15,7 +15,7 @@ from support.waiting import until
 
 
 class ScriptedJuror:
-    """A juror's process as the link sees it: it notes what it is sent, and tells and dies when it is told to."""
+    """A juror's process as its client sees it: it records requests; a test makes it send results or die."""
 
     def __init__(self) -> None:
         self.incarnation = 1
@@ -78,7 +78,7 @@ class ScriptedJuror:
 
 
 class Linked:
-    """A link with its juror, and everything that it told the coordinator."""
+    """A client with its juror, and every result that it delivered to the coordinator."""
 
     def __init__(self) -> None:
         self.juror = ScriptedJuror()

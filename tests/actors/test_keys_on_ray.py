@@ -1,4 +1,4 @@
-"""A provider's key on a cluster: the workers use it, and it stands nowhere that anybody reads."""
+"""A provider's key on a cluster: the workers use it, and no readable place contains it."""
 
 import json
 import os
@@ -42,7 +42,9 @@ def test_a_key_is_in_no_table_log_or_database(sqlite_url: str, temporary: Path) 
     )
     log_files = [path for path in read if path.suffix in {".log", ".out", ".err"}]
 
-    assert [["unfinished"]] == [one[:1] for one in report["finished"]], "the judge's key is refused: that is told, too"
+    assert [["unfinished"]] == [one[:1] for one in report["finished"]], (
+        "the judge's key is refused, which is reported too"
+    )
     assert report["requests"] >= 7
     assert report["actors"] >= 4
     assert log_files

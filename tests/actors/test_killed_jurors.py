@@ -26,7 +26,7 @@ from support.runtime_harness import Run, a_case_with_records, asked_again, broke
 pytestmark = [pytest.mark.ray, pytest.mark.kill, pytest.mark.usefixtures("ray_cluster"), pytest.mark.timeout(300)]
 
 POINTS = ("asked", "answered", "recorded")
-"""The request is there and nothing is answered; the answer is on its way; it is recorded and not told yet."""
+"""The request is there and nothing is answered; the answer is on its way; it is recorded and not delivered yet."""
 
 
 class KillingBackend(SimulationBackend):

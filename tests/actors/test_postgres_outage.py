@@ -1,4 +1,4 @@
-"""PostgreSQL goes away while debates are held, and comes back: nothing that was paid for is paid for twice."""
+"""PostgreSQL stops while debates run, and starts again: nothing that was paid for is paid for twice."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A court on Ray: the same debates as in one process, whichever process is killed."""
+"""A runtime on Ray: the same debates as in one process, whichever process is killed."""
 
 import asyncio
 import os
@@ -71,12 +71,12 @@ async def test_a_seal_of_the_driver_is_kept_by_the_clerk_of_the_cluster(sqlite_u
 
 
 def verdict(run: Run, debate_id: str) -> bytes:
-    """The body of the debate's last event: verdict, score, rounds and how it ended; it holds no text."""
+    """The body of the debate's last event: verdict, score, rounds and how it ended; it contains no text."""
     return run.event_bodies(debate_id)[-1][1]
 
 
 def resumed(run: Run) -> list[str]:
-    """The debates with an event that tells of a takeover."""
+    """The debates with a takeover event."""
     return [debate for debate in run.cases if any("resumed/" in one for one in run.event_ids(debate))]
 
 

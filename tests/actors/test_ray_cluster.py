@@ -45,13 +45,13 @@ class Cluster(NamedTuple):
     session: Path
 
     def listening(self) -> list[tuple[str, int]]:
-        """Addresses and ports of every socket that anybody could send to."""
+        """Addresses and ports of every socket that any process could send to."""
         found = [one for process in self.processes for one in of(process, "net_connections", "inet")]
         return [tuple(one.laddr) for one in found if one.status == psutil.CONN_LISTEN or not one.raddr]
 
 
 def of(process: psutil.Process, what: str, *arguments: str) -> Any:
-    """What psutil tells of a process; one that just ended, as those of an earlier court do, has nothing."""
+    """An attribute of a process by psutil; empty if the process just ended, as those of an earlier runtime do."""
     try:
         return getattr(process, what)(*arguments)
     except psutil.NoSuchProcess:
@@ -60,7 +60,7 @@ def of(process: psutil.Process, what: str, *arguments: str) -> Any:
 
 @pytest.fixture
 def cluster() -> Cluster:
-    """The local cluster, as it is before anybody sits on it."""
+    """The local cluster before a runtime is on it."""
     import ray
 
     driver = psutil.Process()
@@ -76,7 +76,7 @@ def cluster() -> Cluster:
 
 @pytest.fixture
 async def with_runtime(cluster: Cluster, sqlite_url: str) -> AsyncIterator[Cluster]:
-    """The same, while a court sits on it."""
+    """The same with a runtime on it."""
     async with ray_runtime.ray_runtime(Run(KeptStore()).plan(url=sqlite_url)):
         driver = cluster.processes[0]
         yield cluster._replace(processes=[driver, *driver.children(recursive=True)])
@@ -143,7 +143,7 @@ def test_another_process_joins_with_the_token_only(cluster: Cluster, tmp_path: P
 
 
 def outside(home: Path) -> dict[str, str]:
-    """The environment of somebody who knows where the cluster is, and has no token; Ray tries for 5 s, not for 20."""
+    """The environment of a process that knows the cluster's address and has no token; Ray tries for 5 s, not for 20."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
     return kept | {
         "HOME": str(home),

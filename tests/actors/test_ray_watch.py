@@ -1,4 +1,4 @@
-"""The driver's watch over the actors of a court: what it says, and when it ends the run."""
+"""The driver watches the actors of a runtime: its messages, and when it ends the run."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from support.waiting import until
 
 
 class MortalActor:
-    """An actor as Ray shows it: it dies when it is told to, and answers nothing while it is away."""
+    """An actor as Ray shows it: a test makes it die; it answers nothing while it is away."""
 
     def __init__(self) -> None:
         self.notices = self

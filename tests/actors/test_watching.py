@@ -1,4 +1,4 @@
-"""A final judge that is watched tells its answer as it writes; what is recorded is the whole."""
+"""A watched final judge streams its answer; the record contains the whole answer."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from support.runtime_harness import KeptStore, Run, completed
 
 
 def written(chunks: list[Chunk]) -> dict[str, str]:
-    """What was told of each exchange, put together."""
+    """The chunks of each exchange, joined."""
     texts: dict[str, str] = defaultdict(str)
     for chunk in chunks:
         assert (chunk.debate_id, chunk.step_id) == ("d0", "final")

@@ -185,7 +185,7 @@ def test_a_cosignature_over_something_else_is_refused(sealed, witness):
     assert (asked.code, "a cosignature that is not over the seal" in asked.err) == (4, True)
 
 
-def test_nobody_there_is_said_in_one_line(sealed, witness):
+def test_an_unreachable_service_is_reported_in_one_line(sealed, witness):
     with served(witness.answer) as url:
         pass
 

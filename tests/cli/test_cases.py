@@ -259,7 +259,7 @@ def test_fields_name_metadata_tags_and_cost_and_can_leave_a_part_out(jury: Comma
     assert "given to the agent" not in jury("cases", path, *options).out
 
 
-def test_a_slip_in_the_name_of_a_part_is_told(jury: CommandLine, mixed: str) -> None:
+def test_a_misspelt_name_of_a_part_is_reported(jury: CommandLine, mixed: str) -> None:
     outcome = jury("cases", mixed, "--field", "respnse=x")
 
     assert (2, True) == (outcome.code, "(did you mean response?)" in outcome.err)

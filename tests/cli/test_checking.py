@@ -191,7 +191,7 @@ def test_doctor_names_keys_and_passwords_and_shows_none(judged):
     assert outcome.code == 2
 
 
-def test_doctor_tells_what_is_there(judged):
+def test_doctor_prints_what_is_installed(judged):
     outcome = judged("doctor")
 
     assert outcome.code == 0

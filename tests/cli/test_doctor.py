@@ -13,7 +13,7 @@ from jury_providers.provider import ModelReply, Provider
 from jury_events.outcome import CallOutcome
 
 class Acme(Provider):
-    async def call(self, request, heard=None):
+    async def call(self, request, on_chunk=None):
         if request.model == "silent":
             return ModelReply(CallOutcome.QUOTA, error="pay first\\nsecond line")
         version = "modern-2" if request.model == "old" else request.model + "-001"
@@ -176,7 +176,7 @@ def test_nothing_is_called_without_being_asked_to(jury):
     assert "probing" not in jury("doctor").out
 
 
-def test_a_probe_tells_which_model_answered(acme):
+def test_a_probe_prints_which_model_answered(acme):
     code, lines, _ = acme("seats: [{model: acme/new, fallbacks: [acme/old]}]\nfinal: {method: median}\n", "--probe")
 
     assert code == 0

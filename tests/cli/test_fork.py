@@ -1,4 +1,4 @@
-"""`jury fork`: branched at an event, held from there, gone on with by the same command."""
+"""`jury fork`: branched at an event, run from there, resumed by the same command."""
 
 import re
 import signal
@@ -12,7 +12,7 @@ FORK = ("fork", "d~leak", "--in-process")
 
 @pytest.fixture
 def judged(jury: CommandLine, cases: str) -> CommandLine:
-    """d~leak, held to its end."""
+    """A store with the ended debate d~leak."""
     assert 0 == jury.run(cases, "--run", "d").code
     return jury
 

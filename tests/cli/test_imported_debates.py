@@ -1,4 +1,4 @@
-"""A debate that came in a cassette is not one that was held here: no run counts it, and every list says so."""
+"""An imported debate did not run here: no run counts it, and every list marks it."""
 
 import json
 import shutil

@@ -57,7 +57,7 @@ def _ids(outcome: Outcome) -> list[str]:
         (("--where", "tags=nothing"), []),
     ],
 )
-def test_a_list_holds_the_debates_whose_cases_meet_every_condition(
+def test_a_list_contains_the_debates_whose_cases_meet_every_condition(
     listed: CommandLine, arguments: tuple[str, ...], expected: list[str]
 ) -> None:
     outcome = listed("list", "--json", *arguments)

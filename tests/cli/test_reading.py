@@ -179,7 +179,7 @@ def test_demo_judges_a_case_in_either_language_and_says_that_no_model_was_called
     assert jury("verify", debate).code == 0
 
 
-def test_demo_prints_the_result_as_json_and_holds_a_new_debate_each_time(jury):
+def test_demo_prints_the_result_as_json_and_runs_a_new_debate_each_time(jury):
     first, second = (jury("demo", "--in-process", "--json") for _ in range(2))
 
     assert first.json["final_verdict"] == second.json["final_verdict"]

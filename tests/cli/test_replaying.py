@@ -1,4 +1,4 @@
-"""`jury replay` and `jury regress` as their users meet them: what they print, how they end, that nobody is asked."""
+"""`jury replay` and `jury regress`: output, exit codes, and that no model is called."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from support.corpus import CORPUS
 from support.runtime_harness import Run
 from support.stores import filled
 
-# What a connection would need is refused, and what was imported is told at the end.
+# What a connection would need is refused, and the imported modules are printed at the end.
 _WATCHED = """
 import atexit, sys
 def refuse(event, arguments):
@@ -240,11 +240,11 @@ def _pytest(folder: Path, *arguments: str, rules: str = "") -> "subprocess.Compl
 _FIRST_WINS = """
 from jury_debate.rules_v1 import judgment
 counted = judgment.count
-judgment.count = lambda method, held, bands: (held[0].position, counted(method, held, bands)[1])
+judgment.count = lambda method, votes, bands: (votes[0].position, counted(method, votes, bands)[1])
 """
 
 
-def test_pytest_tells_a_corpus_one_test_a_cassette(corpus: Path) -> None:
+def test_pytest_runs_one_test_for_each_cassette_of_a_corpus(corpus: Path) -> None:
     (corpus.parent / "test_own.py").write_text("def test_own():\n    pass\n")
 
     done = _pytest(corpus.parent, "--jury-corpus", "corpus", "--junitxml", "junit.xml")
@@ -298,7 +298,7 @@ def test_pytest_says_which_cassette_it_does_not_look_for(corpus: Path) -> None:
     assert "--jury-corpus: pytest does not look for " in done.stderr + done.stdout
 
 
-def test_pytest_tells_each_cassette_once_and_from_a_folder_below_too(corpus: Path) -> None:
+def test_pytest_runs_each_cassette_once_and_from_a_folder_below_too(corpus: Path) -> None:
     below = corpus.parent / "below"
     below.mkdir()
     _pytest(corpus.parent, "--version")

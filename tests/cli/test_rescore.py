@@ -67,7 +67,7 @@ def test_the_summary_is_one_object(judged):
     assert (3, 3, {"final": 3}) == (table["debates"], table["undetermined"], table["undetermined_steps"])
 
 
-def test_parquet_holds_what_the_lines_say(judged, tmp_path):
+def test_parquet_has_the_values_of_the_lines(judged, tmp_path):
     outcome = judged(
         "rescore", "--all", "--recount", "--jsonl", "--parquet", str(tmp_path / "rows.parquet"), *MEDIAN,
         "--set", "max_rounds=0,1",

@@ -1,4 +1,4 @@
-"""Where debates are held when nobody says: in the process, from a number of debates on on Ray; one line tells."""
+"""The default runtime: this process, or Ray from a number of debates on; one line says which."""
 
 import pytest
 

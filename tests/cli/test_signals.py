@@ -60,7 +60,7 @@ def test_a_signal_in_the_middle_of_an_import_ends_the_command(judged, number, mo
     assert INTERRUPTED == ended(signalled(judged.folder, number, module, *arguments))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells which signals a process handles")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc shows which signals a process handles")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_at_any_moment_ends_the_command(judged, number):
     delays = [n * 0.04 for n in range(12)]

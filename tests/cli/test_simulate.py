@@ -151,7 +151,7 @@ def test_a_port_that_is_taken_is_named(jury):
     )
 
 
-def test_the_guide_tells_every_fault_and_its_script_can_be_played():
+def test_the_guide_lists_every_fault_and_its_script_can_be_played():
     scripted = read_yaml(re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)[0]).data
 
     assert WireScript(scripted={pattern: tuple(faults) for pattern, faults in scripted.items()})

@@ -172,7 +172,7 @@ def test_a_juror_sees_only_the_allowed_evaluations(debate, pick) -> None:
         for at, juror in (shown[ref] for ref in refs if ref in shown):
             if step.juror_id is None:
                 continue
-            assert step.round, "nobody sees anybody in phase 1"
+            assert step.round, "no juror sees another in phase 1"
             earlier = order[step.round].index(juror) < order[step.round].index(step.juror_id)
             assert at < step.round or (at == step.round and panel.discussion.order == "sequential" and earlier)
 

@@ -49,7 +49,7 @@ CARD_SUMMARY = {"agentId": "a", "scenarios": 5, "passes": 4, "passed": 4, "faile
 
 
 def the_pair(name: str = "q-1", **question: Any) -> tuple[QuestionSpec, ExecutionResult]:
-    """A scenario as the pipeline builds it, without what jurors are not told of."""
+    """A scenario as the pipeline builds it, without the fields that jurors do not see."""
     return (
         QuestionSpec(
             question_id=name, prompt=f"{QUESTION} {name}", expected_behaviour="Refund within 30 days.", **question

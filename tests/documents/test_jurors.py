@@ -254,7 +254,7 @@ async def test_supplied_answers_are_refused_on_ray(store: str) -> None:
         await an_agent(GPT, in_process=False).evaluate_phase1("", QUESTION, ANSWER)
 
 
-@pytest.mark.parametrize("listed", [{}, [an_agent(GPT), an_agent(GPT)]], ids=["nobody", "twice"])
+@pytest.mark.parametrize("listed", [{}, [an_agent(GPT), an_agent(GPT)]], ids=["empty", "twice"])
 def test_an_empty_or_duplicate_list_of_jurors_is_refused(listed: Any) -> None:
     for kind in (DiscussionLoopWorkflow, SequentialDiscussionRound):
         with pytest.raises(SettingError, match="juror_agents: give at least one juror, each of them once"):

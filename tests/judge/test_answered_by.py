@@ -126,7 +126,7 @@ def test_a_simulated_answer_for_a_models_name_is_said_to_be_simulated():
 
 
 @pytest.mark.parametrize("answered", [REROUTED, SIMULATED, SNAPSHOT])
-def test_a_stored_debate_tells_the_same_without_being_decoded(answered):
+def test_a_stored_debate_gives_the_same_result_without_decoding(answered):
     built = debate(**answered)
     stored = [as_stored(event, number) for number, event in enumerate(built.events, 1)]
 

@@ -1,4 +1,4 @@
-"""What a run has spent: what the store holds of it, and the most that it can have been where nobody knows."""
+"""A run's cost: the sum in the store, and the upper bound where a price or usage is unknown."""
 
 from collections.abc import Callable
 from datetime import date

@@ -99,7 +99,7 @@ def test_the_slowest_limit_says_how_long_it_takes():
     assert an_estimate().minutes is None
 
 
-def test_nothing_to_hold_takes_nothing():
+def test_an_estimate_without_debates_is_zero():
     found = estimate(a_resolved(), [], debates=0, prices=PRICES, endpoints={}, on=TODAY)
 
     assert (0.0, 0.0, 0.0) == found.calls == found.disk_bytes

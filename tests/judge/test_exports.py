@@ -150,7 +150,7 @@ def test_langfuse_shows_an_answer_that_repeats_an_earlier_one() -> None:
     assert [("assistant", "Done."), ("user", "Refund me."), ("assistant", "Done.")] == of(case)
 
 
-def test_messages_in_a_form_that_is_not_known_are_nobodys_words() -> None:
+def test_messages_in_an_unknown_form_have_no_author() -> None:
     updates = [{"agent": {"messages": [CALLED]}}, {"tools": {"messages": [RETURNED]}}]
 
     case = langfuse("Refund me.", updates)
@@ -189,7 +189,7 @@ def tool(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["TOOL", "RETRIEVER"])
-def test_a_tool_as_a_row_of_its_own_holds_no_request(kind: str) -> None:
+def test_a_tool_as_a_separate_row_is_no_request(kind: str) -> None:
     row = {**tool(), "type": kind, "traceId": "t"}
 
     with pytest.raises(CaseFileError, match="question: missing"):
@@ -211,7 +211,7 @@ def test_a_tool_as_a_row_of_its_own_holds_no_request(kind: str) -> None:
     ],
 )
 @pytest.mark.parametrize("messages", [STATE[:3], STATE[:2]])
-def test_a_tool_that_the_messages_tell_of_is_shown_once(
+def test_a_tool_that_is_in_the_messages_too_is_shown_once(
     observation: dict[str, Any], messages: list[dict[str, Any]]
 ) -> None:
     case = langfuse(messages, "Done.", observations=[observation])

@@ -1,4 +1,4 @@
-"""The front door of Python: cases judged one by one and many at once, stopped, gone on with, told, read."""
+"""The Python API: cases judged one by one and many at once, stopped, resumed, streamed, read."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def url(tmp_path: Path) -> str:
 
 @pytest.fixture
 def meter() -> Iterator[Meter]:
-    """Counts the calls of every court of the test."""
+    """Counts the calls of every runtime of the test."""
     found = Meter()
     with patch("jury_actors.runtime.provider_factory", found.factory):
         yield found
@@ -116,7 +116,7 @@ async def test_another_panel_over_the_same_debate_is_refused(url: str) -> None:
     [{"run_id": "a run"}, {"run_id": ".."}, {"debate_id": "../x"}, {"debate_id": "."}, {"submission_id": "two\nlines"}],
     ids=lambda one: next(iter(one)),
 )
-async def test_an_id_that_no_event_could_hold_is_refused_at_once(url: str, ids: dict[str, str]) -> None:
+async def test_an_id_that_no_event_could_contain_is_refused_at_once(url: str, ids: dict[str, str]) -> None:
     async with a_jury(url) as jury:
         with pytest.raises(SettingError, match=f"^{next(iter(ids))}: .* is invalid"):
             await jury.evaluate(a_row(), **ids)
@@ -209,7 +209,7 @@ async def test_a_row_may_name_any_path_and_a_case_file_those_of_its_folder_unles
             [_ async for _ in jury.evaluate_many([row])]
 
 
-async def test_what_a_row_holds_instead_is_named_by_its_kind(url: str) -> None:
+async def test_a_row_of_the_wrong_type_is_named_by_its_type(url: str) -> None:
     async with a_jury(url) as jury:
         with pytest.raises(CaseFileError, match=r"execution: must be text .*, not a Jury"):
             await jury.evaluate({"question": "Refund.", "execution": jury})

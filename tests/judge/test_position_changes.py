@@ -1,4 +1,4 @@
-"""A position that only a provider's filter changed is nobody's change of mind, wherever it is shown or counted."""
+"""A position that only a provider's filter changed is no change of mind, wherever it is shown or counted."""
 
 from io import StringIO
 
@@ -26,7 +26,7 @@ FILTER, OWN = "changed by a provider's filter only", "position changed"
 def filtered(*rounds: tuple[Verdict, bool]) -> DebateBuilder:
     """The first seat passes on its own, then says this in the rounds: the verdict, and whether a filter blocked it.
 
-    What is recorded as changed is what the rules record: another position than the latest, whoever's it is.
+    `position_changed` is recorded as by the rules: another position than the latest one, of an answer or a filter.
     """
     built = DebateBuilder()
     latest = PASS

@@ -235,7 +235,7 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
     }
 
 
-def test_line_and_result_tell_what_is_known_of_the_case():
+def test_line_and_result_contain_what_is_known_of_the_case():
     losses = (Loss(what="audio/wav", count=1), Loss(what="image/png", count=2, size=96_000))
     fields = {"tags": ("a", "b"), "metadata": {"level": 3, "known": True}, "cluster": "c", "agent_cost": 0.25}
     debate = whole().opened_as(losses=losses, **fields)

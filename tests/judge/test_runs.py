@@ -1,4 +1,4 @@
-"""A run goes on past one debate's trouble, and stops where it must; what is not held is not fetched."""
+"""A run continues past one debate's failure and stops where it must; records are fetched only for debates that run."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -53,7 +53,7 @@ class RefusedPort:
 
 
 class Silent:
-    """Progress that nobody sees; `total` is the number that it was told last."""
+    """Progress without a display; `total` is the latest number."""
 
     total: int | None = None
 
@@ -128,7 +128,7 @@ async def test_a_run_that_is_stopping_fetches_nothing_more() -> None:
 
 
 async def executed(run: Run, store: MemoryEventStore, *, seconds: float | None) -> tuple[list[Line], Silent]:
-    """The run's lines, with simulated jurors in this process, after a survey of so many seconds."""
+    """The run's lines, with simulated jurors in this process, after a preflight of so many seconds."""
     progress = Silent()
     lines = execute_run(
         run,

@@ -84,7 +84,7 @@ async def run_debates(pool: RuntimePool, *debates: str) -> list[str]:
     return [finished.debate_id async for finished in drive(await pool.runtime(), jobs, concurrency=10)]
 
 
-async def test_each_caller_gets_its_own_debates_from_one_court() -> None:
+async def test_each_caller_gets_its_own_debates_from_one_runtime() -> None:
     runtimes = Runtimes()
     pool = RuntimePool(runtimes.enter_runtime)
     callers = [asyncio.create_task(run_debates(pool, f"a{n}", f"b{n}")) for n in range(3)]
@@ -96,7 +96,7 @@ async def test_each_caller_gets_its_own_debates_from_one_court() -> None:
     await pool.close(JuryClosed("left"))
 
 
-async def test_a_court_that_is_gone_for_good_is_told_to_every_caller_and_set_up_anew() -> None:
+async def test_a_runtime_that_is_lost_fails_every_caller_and_is_replaced() -> None:
     runtimes = Runtimes()
     pool = RuntimePool(runtimes.enter_runtime)
     callers = [asyncio.create_task(run_debates(pool, one)) for one in "ab"]
@@ -112,7 +112,7 @@ async def test_a_court_that_is_gone_for_good_is_told_to_every_caller_and_set_up_
     await pool.close(JuryClosed("left"))
 
 
-async def test_a_court_that_cannot_be_set_up_is_tried_again_by_the_next_caller() -> None:
+async def test_a_runtime_that_cannot_start_is_tried_again_by_the_next_caller() -> None:
     runtimes = Runtimes()
     pool = RuntimePool(runtimes.enter_runtime)
     runtimes.refuses = ClusterLost("not now")
@@ -127,7 +127,7 @@ async def test_a_court_that_cannot_be_set_up_is_tried_again_by_the_next_caller()
     await pool.close(JuryClosed("left"))
 
 
-async def test_a_caller_that_is_cancelled_while_the_court_is_set_up_leaves_it_to_the_others() -> None:
+async def test_a_caller_that_is_cancelled_while_the_runtime_starts_leaves_it_to_the_others() -> None:
     runtimes = Runtimes()
     pool = RuntimePool(runtimes.enter_runtime)
     callers = [asyncio.create_task(run_debates(pool, one)) for one in "ab"]
@@ -140,7 +140,7 @@ async def test_a_caller_that_is_cancelled_while_the_court_is_set_up_leaves_it_to
     await pool.close(JuryClosed("left"))
 
 
-async def test_a_court_that_is_closed_is_told_to_whoever_waits_and_is_set_up_no_more() -> None:
+async def test_a_pool_that_is_closed_fails_waiting_callers_and_starts_no_runtime() -> None:
     runtimes = Runtimes()
     pool = RuntimePool(runtimes.enter_runtime)
     caller = asyncio.create_task(run_debates(pool, "a"))
@@ -154,7 +154,7 @@ async def test_a_court_that_is_closed_is_told_to_whoever_waits_and_is_set_up_no_
     assert 0 == runtimes.open
 
 
-async def test_a_court_that_lost_an_actor_for_good_is_set_up_anew_for_the_next_caller() -> None:
+async def test_a_runtime_that_lost_an_actor_is_replaced_for_the_next_caller() -> None:
     runtimes = Runtimes()
     pool = RuntimePool(runtimes.enter_runtime)
     first = asyncio.create_task(run_debates(pool, "a"))

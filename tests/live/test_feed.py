@@ -1,4 +1,4 @@
-"""Whoever follows a debate live gets everything that its log tells, once and in order, and harms nobody."""
+"""A live reader of a debate gets every event of its log, once and in order, and harms no other reader."""
 
 import asyncio
 import json
@@ -114,7 +114,7 @@ async def test_a_reader_goes_on_exactly_after_the_place_that_it_names(
     assert [one for one in everything if parse_point(one) > parse_point(after)] == rest
 
 
-async def test_each_form_tells_the_same_debate(store: MemoryEventStore, feed: Feed) -> None:
+async def test_each_format_streams_the_same_debate(store: MemoryEventStore, feed: Feed) -> None:
     writing = Writing(store)
     script = writing.script
     writing.write(
@@ -138,7 +138,7 @@ async def test_each_form_tells_the_same_debate(store: MemoryEventStore, feed: Fe
     assert store.read_stream("debate/d")[-1].type == types[-1]
 
 
-async def test_progress_tells_abstentions_and_calls_for_which_the_documents_have_nothing(
+async def test_progress_contains_abstentions_and_calls_which_the_documents_lack(
     store: MemoryEventStore, feed: Feed
 ) -> None:
     run = Run(store)
@@ -397,7 +397,7 @@ class BlockableStore(MemoryEventStore):
         return super().read_all(after, limit)
 
 
-async def test_whoever_waits_for_the_log_is_answered_though_the_last_reader_leaves() -> None:
+async def test_a_caller_that_waits_for_the_log_is_answered_though_the_last_reader_leaves() -> None:
     store = BlockableStore()
     writing = Writing(store)
     writing.write(*writing.script.whole())
@@ -446,7 +446,7 @@ async def test_readers_get_the_error_when_the_store_closes(store: MemoryEventSto
 
 
 @pytest.mark.parametrize("later", range(5))
-async def test_whoever_comes_while_the_feed_goes_to_rest_is_answered(
+async def test_a_reader_that_comes_while_the_feed_goes_idle_is_answered(
     store: MemoryEventStore, feed: Feed, later: int
 ) -> None:
     follows = feed.follow("d", LIVE_EVENTS)

@@ -1,4 +1,4 @@
-"""A debate is told as the documents' events, field for field, in their spelling."""
+"""A debate is streamed as the documents' events, field for field, in their spelling."""
 
 import json
 from collections import defaultdict
@@ -101,7 +101,7 @@ def test_a_published_schema_is_one(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "fold"), [("sse-events", SseEvents), ("websocket-frames", Frames)])
-def test_everything_that_recorded_debates_tell_is_as_published(name: str, fold: type[SseEvents | Frames]) -> None:
+def test_every_live_event_of_recorded_debates_is_as_published(name: str, fold: type[SseEvents | Frames]) -> None:
     validator = Draft202012Validator(json.loads(schema_text(name)))
     seen: set[str] = set()
     for events, texts in recorded_debates():
@@ -153,7 +153,7 @@ def test_a_rationale_that_was_erased_is_null() -> None:
     assert 1 == said.count(None)
 
 
-def test_the_check_after_phase_1_is_not_told() -> None:
+def test_the_check_after_phase_1_is_not_streamed() -> None:
     live = live_events(SseEvents(), DebateBuilder().phase_1())
 
     assert {"phase_change", "juror_evaluation"} == {one["type"] for one in live}
@@ -196,7 +196,7 @@ def test_a_debate_without_a_verdict_still_ends() -> None:
     assert [{"type": "evaluation_failed", "reason": "no_case"}] == fold.take(
         DebateFailed(reason="no_case", detail=None), {}
     )
-    assert [{"type": "evaluation_cancelled"}] == fold.take(DebateCancelled(by="somebody", reason=None), {})
+    assert [{"type": "evaluation_cancelled"}] == fold.take(DebateCancelled(by="ops", reason=None), {})
 
 
 def test_frames_are_document_004s_objects() -> None:
@@ -218,7 +218,7 @@ def test_frames_are_document_004s_objects() -> None:
     } == frames[-1]
 
 
-def test_no_text_but_statements_and_rationales_of_phase_1_is_told() -> None:
+def test_no_text_but_statements_and_rationales_of_phase_1_is_streamed() -> None:
     for events, texts in recorded_debates():
         shown = {event.statement.statement.part for event in events if isinstance(event, StatementMade)}
         shown |= {event.evaluation.rationale.part for event in events if isinstance(event, JurorEvaluated)}

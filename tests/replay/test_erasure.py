@@ -54,7 +54,7 @@ def test_all_texts_of_a_debate_go_and_the_event_says_which(store: MemoryEventSto
     assert store.read_stream("calls/d") == before.streams["calls/d"]
 
 
-def test_the_log_still_verifies_and_tells_what_was_erased(store: MemoryEventStore) -> None:
+def test_the_log_still_verifies_and_names_what_was_erased(store: MemoryEventStore) -> None:
     erase(store, "d", ORDER, now=5)
 
     report = verify(store)
@@ -213,7 +213,7 @@ def test_what_cannot_be_erased_changes_nothing(
     assert (store.last_position(), len(texts_of(store))) == (before, 7)
 
 
-def test_a_plan_tells_what_would_go(store: MemoryEventStore) -> None:
+def test_a_plan_names_what_would_be_erased(store: MemoryEventStore) -> None:
     plan = plan_erasure(store.histories(["d"])[0], EXCHANGE)
 
     assert (len(plan.parts), plan.shared, plan.ends) == (3, 1, False)

@@ -1,4 +1,4 @@
-"""A branch keeps what was said before it, asks nobody twice, and goes on as any debate does."""
+"""A branch keeps the events before it, repeats no call, and continues as any debate does."""
 
 import json
 from dataclasses import replace
@@ -136,7 +136,7 @@ async def test_reused_exchanges_are_the_origins_byte_for_byte(store: KeptStore) 
         assert (there.body, there.recorded_at, there.schema) == (one.body, one.recorded_at, one.schema)
 
 
-async def test_a_branch_with_a_secret_of_its_own_shows_nobody_the_origins_marks(store: KeptStore) -> None:
+async def test_a_branch_with_its_own_secret_shows_no_model_the_origins_marks(store: KeptStore) -> None:
     origin = await a_debate(store)
     branch = stored(store, a_branch(origin, "round-1/started", secret=OTHER_SECRET))
     finished = await execute_branch(store, branch, script=TROUBLED)
@@ -344,7 +344,7 @@ async def test_bookkeeping_counts_as_the_event_before_it_and_is_left_out(store: 
         kept = events[:4] if stream.startswith("debate/") else events
         append(cut, stream, [decode(event) for event in kept], store)
     append(cut, "debate/d0", [CoordinatorResumed(epoch=9, cause="coordinator", nth=1, asked_again=())], store)
-    append(cut, "debate/d0", [DebateCancelled(by="somebody", reason=None)], store)
+    append(cut, "debate/d0", [DebateCancelled(by="ops", reason=None)], store)
     origin = origin_in(cut)
 
     branch = stored(cut, a_branch(origin, "cancelled"))
@@ -435,7 +435,7 @@ async def test_a_charge_of_a_seat_stays_with_the_branch(store: KeptStore) -> Non
     )
 
 
-async def test_the_promise_of_calls_holds_in_the_origin_still(store: KeptStore) -> None:
+async def test_the_promise_of_calls_is_kept_in_the_origin(store: KeptStore) -> None:
     meter = Meter()
     await Run(store, case=a_case_with_records).execute(script=TROUBLED, meter=meter)
     before = store.histories(["d0"])

@@ -200,7 +200,7 @@ def test_rules_that_break_are_a_finding_of_each_debate(rules: Path) -> None:
     )
 
 
-def test_a_changed_prompt_is_told_apart_from_what_was_decided(rules: Path) -> None:
+def test_a_changed_prompt_is_distinguished_from_a_changed_decision(rules: Path) -> None:
     prompts = rules / "jury_debate" / "prompts" / "v1" / "en.toml"
     text = prompts.read_text(encoding="utf-8")
     prompts.write_text(text.replace("You are Juror", "You are Assessor"), encoding="utf-8")

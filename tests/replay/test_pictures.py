@@ -1,4 +1,4 @@
-"""A debate over pictures before a seat that is sent them and one that is not: recorded, told again, erased."""
+"""A debate over pictures before a seat that is sent them and one that is not: recorded, replayed, erased."""
 
 import json
 from collections import Counter
@@ -71,7 +71,7 @@ async def judged(store: KeptStore) -> Run:
 
 
 class Log:
-    """What the store holds of a debate."""
+    """All that the store has of a debate."""
 
     def __init__(self, store: EventStore, debate_id: str = "d0") -> None:
         self.events = [decode(one) for one in store.read_stream(debate_stream(debate_id))]
@@ -96,7 +96,7 @@ class Log:
         return sum(part.content == content for part in self._parts.values())
 
 
-async def test_only_who_sees_pictures_is_sent_them_and_the_others_are_told_of_what(store: KeptStore) -> None:
+async def test_only_sighted_seats_are_sent_pictures_and_the_others_get_a_description(store: KeptStore) -> None:
     await judged(store)
     log = Log(store)
 
@@ -136,7 +136,7 @@ async def test_simulated_seats_say_that_they_see_none_sent_or_not(store: KeptSto
         assert b"see no pictures" in parts[event.evaluation.rationale.digest].content
 
 
-async def test_where_nobody_sees_pictures_none_is_kept(store: KeptStore) -> None:
+async def test_without_a_sighted_seat_no_picture_is_kept(store: KeptStore) -> None:
     run = Run(store, case=lambda case_id: a_case_with_pictures(case_id=case_id))
     await run.execute()
     log = Log(store)
@@ -146,7 +146,7 @@ async def test_where_nobody_sees_pictures_none_is_kept(store: KeptStore) -> None
     assert ReplayStatus.EQUAL is replay_history(store.histories(["d0"])[0]).status
 
 
-async def test_it_verifies_and_is_told_again_equal(store: KeptStore) -> None:
+async def test_it_verifies_and_replays_equal(store: KeptStore) -> None:
     await judged(store)
     (record,) = store.histories(["d0"])
 
@@ -278,7 +278,7 @@ def test_a_request_with_other_pictures_is_another_request(
     changes = request_changes(recorded, a_request(pen, *now), lambda ref: pen.texts[ref.part])
 
     assert path == [change.path for change in changes]
-    assert all("PNG" not in str(change) for change in changes), "a picture is told by its digest"
+    assert all("PNG" not in str(change) for change in changes), "a picture is named by its digest"
 
 
 async def test_a_jurors_process_is_sent_each_picture_of_a_debate_once(store: KeptStore) -> None:

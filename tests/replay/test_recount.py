@@ -1,4 +1,4 @@
-"""Recounting: every position held fixed, each key of a setting by itself, and the raw bodies counted anew."""
+"""Recounting: fixed positions, each key of a setting by itself, and the raw bodies counted anew."""
 
 import json
 from collections import Counter
@@ -36,7 +36,7 @@ MAJORITY: dict[str, Any] = {"final": {"method": "majority_vote"}}
 
 
 def kept(*harnesses: DebateHarness, store: EventStore | None = None) -> EventStore:
-    """The debates of these courts, d1, d2 … in a store; recounting needs no text."""
+    """The debates d1, d2 … of these harnesses in a store; recounting needs no text."""
     store = store or MemoryEventStore()
     for number, harness in enumerate(harnesses, 1):
         opened = harness.events[0].model_copy(update={"debate_id": f"d{number}"})
@@ -380,7 +380,7 @@ def test_a_judge_that_was_never_asked_is_undetermined():
         ),
     ],
 )
-def test_a_setting_that_the_panel_cannot_take_is_told_and_stops_nothing_else(setting, why):
+def test_a_setting_that_the_panel_cannot_take_is_reported_and_stops_nothing_else(setting, why):
     rows = recount(kept(run_debate(MOVES, **THREE_ROUNDS)), Setting(**setting), Setting(max_rounds=0))
 
     assert [(RowStatus.NOT_APPLICABLE, why), RowStatus.DETERMINED] == [

@@ -57,7 +57,7 @@ def test_a_kept_checkpoint_is_enough_for_its_key() -> None:
     assert verify(store, keys=[KEY.public], checkpoints=[seals[0].note]).ok
 
 
-def test_two_checkpoints_of_one_size_are_a_split_view_whatever_the_log_holds() -> None:
+def test_two_checkpoints_of_one_size_are_a_split_view_for_any_log() -> None:
     (one, ours), (_, theirs) = _log(1, 2), _log(1, 3)
     empty = MemoryEventStore()
 
@@ -93,7 +93,7 @@ def test_two_keys_that_contradict_each_other_are_no_split_view(keys: tuple[Publi
     assert "the kept checkpoint over 14 events is not over this log: one over 14 events fits it" == said
 
 
-def test_a_signature_that_does_not_hold_accuses_nobody() -> None:
+def test_an_invalid_signature_accuses_no_signer() -> None:
     (store, ours), (_, theirs) = _log(1, 2), _log(1, 3)
     forged = theirs[1].note.rpartition(b"\n\n")[0] + b"\n\n" + ours[1].note.rpartition(b"\n\n")[2]
 

@@ -1,6 +1,6 @@
 """Every kind of change to the tables of a store, and what finds it: nothing goes unnoticed that is part of the record.
 
-A SQLite store as somebody with the file can change it: every column of every table to each of several other values,
+A SQLite store as an attacker with the file can change it: every column of every table to each of several other values,
 rows taken away or doubled, keys and guards dropped, indexes spoilt, and hashes computed anew by a forger who knows how.
 For each kind one of `Found` is expected, and a change that is found by less, or by nothing, fails.
 """
@@ -46,8 +46,8 @@ class Found(StrEnum):
 NO_RECORD = {
     ("streams", "epoch"): "fences writers, and says nothing of what was written",
     ("counters", "value"): "the counter of epochs only fences; it may be ahead, not behind",
-    ("seals", "sealed_at"): "the clock of whoever sealed; what is signed is size and root",
-    ("attestations", "kept_at"): "the clock of whoever asked; a cosignature has a time of its own",
+    ("seals", "sealed_at"): "the sealer's clock; size and root are signed",
+    ("attestations", "kept_at"): "the clock of the process that asked; a cosignature has its own time",
     (
         "run_sizes",
         "run_id",
@@ -112,7 +112,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def _found(path: Path, kept: Store, *, keys: bool = True, schema: bool = False) -> Found:
-    """By what the changes of a store are found, by somebody who has the public keys, or has not."""
+    """The checks that find a change of a store, with the public keys or without."""
     url = f"sqlite:///{path}"
     if schema and check(url):
         return Found.VERIFY

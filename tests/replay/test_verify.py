@@ -31,7 +31,7 @@ def _fill(store: EventStore, *names: str) -> list[DebateScript]:
 
 @pytest.fixture
 def untouched(tmp_path: Path) -> Path:
-    """A SQLite store of two debates whose guards are gone, as somebody with the file can make it."""
+    """A SQLite store of two debates without guards, as an attacker with the file can make it."""
     path = tmp_path / "jury.db"
     upgrade(f"sqlite:///{path}")
     store = open_store(f"sqlite:///{path}", write=True)

@@ -1,4 +1,4 @@
-"""Every failure that a provider can produce, at every place of a debate, through every SDK: survived and told.
+"""Every failure that a provider can produce, at every place of a debate, through every SDK: survived and recorded.
 
 By default each SDK meets every failure at every place in one of three courses, and the four SDKs together in all of
 them; `pytest -m long tests/runs/test_fault_matrix.py` has each SDK meet all.
@@ -48,7 +48,7 @@ TRIED_AGAIN = {
 """Trouble that may pass, and how the attempt is recorded."""
 
 REPAIRED = {"truncated": "truncated", "unparseable": "answered", "wrong_ballot": "answered"}
-"""Answers of no use: the model is told why, and asked again."""
+"""Unusable answers: the model gets the reason and is asked again."""
 
 GIVEN_UP = ("bad_request", "context_too_long")
 HALTED = ("authentication", "quota")
@@ -90,7 +90,7 @@ SHARED = pytest.mark.parametrize("share", [_marked(share) for share in SHARES])
 
 @pytest.fixture(scope="module")
 def share_results(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Share], ShareResult]:
-    """Holds the rows of a share, each share once."""
+    """Runs the rows of a share, each share once."""
 
     @cache
     def execute(share: Share) -> ShareResult:
@@ -181,7 +181,7 @@ def test_a_fallback_model_answers_where_the_policy_names_it(result: ShareResult,
         assert f"{result.provider}/spare" == _evaluation(ended, place).model
 
 
-def test_the_shares_hold_every_row_together() -> None:
+def test_the_shares_together_contain_every_row() -> None:
     result = {row for share in SHARES if not share.whole for row in share.rows}
 
     assert result == {Row(place, fault, course) for place in PLACES for fault in TROUBLES for course in COURSES}
@@ -196,14 +196,14 @@ def test_every_attempt_is_recorded_and_nothing_else_is(result: ShareResult) -> N
 
 
 @SHARED
-def test_every_attempt_tells_what_was_sent_and_a_failed_one_what_was_said(result: ShareResult) -> None:
+def test_every_attempt_records_its_request_and_a_failed_one_its_response(result: ShareResult) -> None:
     for row in result.rows:
         ended = result.matrix.rows[row]
         for exchange in ended.exchanges:
             assert exchange.sent is not None
             assert b'"body"' in ended.texts[exchange.sent.part]
             assert (exchange.error is not None) == (exchange.outcome.value not in {"answered", "truncated"})
-            assert exchange.simulated or exchange.response is None, "whoever answered said that it is no model"
+            assert exchange.simulated or exchange.response is None, "the server marked its answer as simulated"
 
 
 @SHARED

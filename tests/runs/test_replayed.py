@@ -59,7 +59,7 @@ async def test_a_recorded_debate_takes_the_same_course_when_it_is_replayed(tmp_p
 
 
 async def _session(store_url: str, preset: str, debates: list[str]) -> list[str]:
-    """Hold debates until they end or are halted; gives those that are not over."""
+    """Run debates until they end or are halted; returns those that are not over."""
     settings = {"timeout_seconds": 1.0, "tries": 2}
     seats = [{"model": model, "fallbacks": ["openai/spare"], "settings": settings} for model in MODELS[:3]]
     judge = {"model": MODELS[3], "fallbacks": ["google/spare"], "settings": settings}

@@ -62,7 +62,7 @@ class CannedServer:
         self._writers.discard(writer)
 
     async def close(self) -> None:
-        """Close what is open and wait until nobody is served any more."""
+        """Close what is open and wait until no client is served any more."""
         while self._writers:
             for writer in self._writers:
                 writer.close()

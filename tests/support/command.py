@@ -109,7 +109,7 @@ class Started:
         return code
 
     def comes_to(self, events: int, store: Command, seconds: float = 180.0) -> None:
-        """Wait until the store holds so many events, or the command ends."""
+        """Wait until the store has so many events, or the command ends."""
         eventually(lambda: self.process.poll() is not None or _events(store) >= events, seconds)
 
     def interrupt(self) -> None:

@@ -51,7 +51,7 @@ class Plan:
         says: what is stated, by step.
         script: faults of simulated jurors.
         cut: the appends of the first session, after which it breaks off; None: one session.
-        cancelled: by somebody, after the first session.
+        cancelled: after the first session.
         branches: what is branched off it, each off the one before: after which event, and what of `spec` is another.
             The last one is the debate that is recorded.
     """
@@ -241,7 +241,7 @@ PLANS: dict[str, Plan] = {
 
 
 async def record(name: str, plan: Plan) -> bytes:
-    """The cassette of a debate that is held now."""
+    """The cassette of a new debate."""
     store = KeptStore()
     ids = [f"corpus~{name}~origin-{number}" for number in range(len(plan.branches))] + [f"corpus~{name}"]
     resolved = a_resolved(**plan.spec)

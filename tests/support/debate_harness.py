@@ -101,7 +101,7 @@ class Asked(NamedTuple):
 
 
 class DebateHarness:
-    """Holds one debate.
+    """Runs one debate.
 
     Args:
         panel: under these rules.
@@ -131,7 +131,7 @@ class DebateHarness:
         raise AssertionError("the debate does not end")
 
     def answer(self, step: Step) -> None:
-        """StepRequest one step, call after call, until it has its outcome."""
+        """Answer one step, call after call, until it has its outcome."""
         assignment = self.debate.assign(step)
         conversation = self.debate.rules.conversation(assignment, self.pen)
         while (call := conversation.call) is not None:

@@ -1,4 +1,4 @@
-"""What Ctrl-C does to the process that is asked; where worker processes can import it."""
+"""The effect of Ctrl-C on a worker process; in a module that worker processes can import."""
 
 import signal
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def interrupts(_store: EventStore, _debate_ids: Sequence[str]) -> Interrupts:
 
 
 def endless_from_the_third(_store: EventStore, debate_ids: Sequence[str]) -> str:
-    """As work for `spread` whose end nobody lives to see, but for the first two debates."""
+    """As work for `spread` that ends for the first two debates only."""
     while debate_ids[0] not in ("d0", "d1"):
         signal.pause()
     return debate_ids[0]

@@ -1,4 +1,4 @@
-"""Fakes around a juror: a provider that answers as told, a clerk that can be held up, and asks made by the rules."""
+"""Fakes around a juror: a scripted provider, a clerk that can be blocked, and requests made by the rules."""
 
 import asyncio
 from collections import deque
@@ -23,7 +23,7 @@ Turn = ModelReply | Exception | Callable[[ModelRequest], ModelReply] | None
 
 
 class ScriptedProvider(Provider):
-    """Answers calls in order as told, then usably; keeps every request.
+    """Answers calls in order by the script, then usably; keeps every request.
 
     Args:
         turns: answers of the first calls.

@@ -61,7 +61,7 @@ class Row(NamedTuple):
         return self.place if self.place == "final" else f"{self.place}/troubled"
 
     def panel(self, provider: str) -> ResolvedPanel:
-        """The troubled seat, or judge, and one seat in peace; every round is held."""
+        """The troubled seat, or judge, and one seat without faults; every round runs."""
         settings: dict[str, Any] = {"tries": TRIES}
         if self.fault == "timeout":
             settings["timeout_seconds"] = _PATIENCE
@@ -88,14 +88,14 @@ ROWS = tuple(Row(place, fault, course) for place in PLACES for fault in TROUBLES
 
 
 class Share(NamedTuple):
-    """What is held of a provider's rows: all of them, or a third."""
+    """The rows of a provider that run: all of them, or a third."""
 
     provider: str
     whole: bool
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Of a third: every fault at every place in one course; the providers together hold every row."""
+        """Of a third: every fault at every place in one course; the providers together have every row."""
         if self.whole:
             return ROWS
         first = PROVIDERS.index(self.provider)
@@ -126,7 +126,7 @@ def _script() -> WireScript:
 
 
 class Ended(NamedTuple):
-    """How a row's debate ended: what the driver heard, its events, and the exchanges of the troubled step."""
+    """How a row's debate ended: the driver's result, its events, and the exchanges of the troubled step."""
 
     finished: Finished
     events: list[Any]
@@ -155,7 +155,7 @@ def canary_keys(variables: dict[str, str]) -> Iterator[None]:
 
 
 async def execute_matrix(share: Share, store_url: str) -> Matrix:
-    """Hold every row of a share at once, then go on with those that were halted."""
+    """Run all rows of a share concurrently, then resume those that were halted."""
     reader = open_store(store_url, write=False)
     try:
         async with simulation_server(_script()) as simulation:
@@ -176,7 +176,7 @@ async def execute_matrix(share: Share, store_url: str) -> Matrix:
 
 
 async def _execute(provider: str, rows: Any, store_url: str) -> dict[Row, Finished]:
-    """Rows that a key halts are held one by one in a court of their own: it halts whatever else it would call."""
+    """Rows that a key halts run one by one in separate runtimes: the key halts every other debate of a runtime."""
     rows = list(rows)
     halting = [row for row in rows if row.fault in {"authentication", "quota"}]
     found = await _execute_together(provider, [row for row in rows if row not in halting], store_url)

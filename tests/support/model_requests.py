@@ -1,4 +1,4 @@
-"""Requests as jurors make them, from debates held by the pure rules."""
+"""Requests as jurors make them, from debates run by the pure rules."""
 
 from collections.abc import Sequence
 from typing import Any

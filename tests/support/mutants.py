@@ -1,4 +1,4 @@
-"""Cassettes that somebody wrote who computes every hash: one thing in them is not as Jury Judge would write it."""
+"""Cassettes of an attacker who computes every hash: each has one difference from what Jury Judge writes."""
 
 import json
 import random

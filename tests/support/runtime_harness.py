@@ -52,7 +52,7 @@ def fixed_effects() -> Effects:
 
 
 class KeptStore(MemoryEventStore):
-    """Outlives the court that closes it."""
+    """Outlives the runtime that closes it."""
 
     def close(self) -> None:
         return
@@ -76,7 +76,7 @@ class Meter:
         self._opened_again = asyncio.Event()
 
     def open_again(self) -> None:
-        """Let the calls go on that met `closed_for`."""
+        """Let the calls continue that wait because of `closed_for`."""
         self._opened_again.set()
 
     async def passed(self, trace: str) -> None:
@@ -142,13 +142,13 @@ class Run:
     def runtime(
         self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1
     ) -> AbstractAsyncContextManager[Runtime]:
-        """A court in this process over the store, which it does not close."""
+        """A runtime in this process over the store, which it does not close."""
         return _MeteredRuntime(self.plan(script, replicas), self.store, meter or Meter())
 
     async def execute(
         self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1, concurrency: int = 100
     ) -> dict[str, Finished]:
-        """Hold every debate in a fresh court, each result by debate."""
+        """Run every debate in a new runtime; the results by debate."""
         async with self.runtime(script=script, meter=meter, replicas=replicas) as runtime:
             return await self.execute_in(runtime, concurrency=concurrency)
 
@@ -160,7 +160,7 @@ class Run:
         concurrency: int = 100,
         seconds: float = 60,
     ) -> dict[str, Finished]:
-        """Hold every debate (or `jobs`) in a court that is there; exactly one result each."""
+        """Run every debate (or `jobs`) in this runtime; exactly one result each."""
         found: dict[str, Finished] = {}
         async with asyncio.timeout(seconds):
             work = iter(self.jobs if jobs is None else jobs)
@@ -171,7 +171,7 @@ class Run:
         return found
 
     def event_bodies(self, debate_id: str = "d0") -> list[tuple[str, bytes]]:
-        """The debate's events, ids and bodies, without those that tell of a takeover."""
+        """The debate's events, ids and bodies, without those of a takeover."""
         return event_bodies(self.store, debate_id)
 
     def event_ids(self, debate_id: str = "d0") -> list[str]:
@@ -182,15 +182,15 @@ class Run:
 
 
 async def resume_in_process(run: Run, url: str) -> dict[str, Finished]:
-    """The debates of a run that stopped, held to their end in this process, where a court starts at once."""
-    store = open_store(url, write=True)  # the court closes it
+    """Resume a run that stopped, in this process, where a runtime starts at once."""
+    store = open_store(url, write=True)  # the runtime closes it
     going_on = Run(store)
     going_on.resolved, going_on.cases = run.resolved, run.cases
     return await going_on.execute()
 
 
 class _MeteredRuntime(AbstractAsyncContextManager[Runtime]):
-    """The court is entered under the meter, whenever that is."""
+    """Enters the runtime with the meter's providers."""
 
     def __init__(self, plan: RuntimeConfig, store: EventStore, meter: Meter) -> None:
         self._meter = meter
@@ -209,7 +209,7 @@ class _MeteredRuntime(AbstractAsyncContextManager[Runtime]):
 class CutOff:
     """From its `after`-th append on, the store keeps nothing.
 
-    The last append that it keeps is answered, or, where `answered` is off, kept without its writer hearing of it.
+    The last append that it keeps is answered, or, where `answered` is off, kept without an answer to its writer.
     """
 
     def __init__(self, store: EventStore, after: int, *, answered: bool) -> None:
@@ -234,7 +234,7 @@ class CutOff:
 
 
 def event_bodies(store: EventStore, debate_id: str) -> list[tuple[str, bytes]]:
-    """A debate's events, ids and bodies, without those that tell of a takeover."""
+    """A debate's events, ids and bodies, without those of a takeover."""
     events = store.read_stream(debate_stream(debate_id))
     return [(event.event_id, event.body) for event in events if event.type != "coordinator_resumed"]
 
@@ -251,7 +251,7 @@ def step_of(exchange: str) -> str:
 
 
 def broken_promises(store: EventStore, debate_id: str, served: Counter[str]) -> list[str]:
-    """Where recorded ≤ served ≤ recorded + asked again does not hold; `served` by exchange id."""
+    """Where recorded ≤ served ≤ recorded + asked again is false; `served` by exchange id."""
     recorded = Counter(event.event_id for event in store.read_stream(calls_stream(debate_id)))
     again = asked_again(store, debate_id)
     return [
@@ -262,5 +262,5 @@ def broken_promises(store: EventStore, debate_id: str, served: Counter[str]) -> 
 
 
 def completed(found: Iterable[Finished]) -> bool:
-    """Every debate was held to its end."""
+    """Every debate is completed."""
     return all(finished.status == "completed" and finished.problem is None for finished in found)

@@ -33,7 +33,7 @@ def a_varied_case(case_id: str) -> Case:
 
 
 def run_varied(store: EventStore, debates: int, **spec: object) -> Run:
-    """Hold debates d0, d1 … in the same weather each time; the store stays open where it outlives its court."""
+    """Run debates d0, d1 … with the same faults each time; a `KeptStore` stays open."""
     run = Run(store, debates=debates, case=a_varied_case, **spec)
     asyncio.run(run.execute(script=WEATHER))
     return run

@@ -1,4 +1,4 @@
-"""A debate that is written event by event, while somebody reads it."""
+"""A debate that is written event by event, while it is read."""
 
 from typing import Any
 

@@ -43,7 +43,7 @@ PAGES = {
 
 
 class Steps(Meter):
-    """Holds model calls until the test releases their steps."""
+    """Blocks model calls until the test releases their steps."""
 
     def __init__(self) -> None:
         super().__init__()

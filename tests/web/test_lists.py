@@ -327,7 +327,7 @@ def test_a_run_has_tables_beside_its_charts(site):
     assert ["400.0", "200.0"] == shown.attributes("[aria-labelledby=h-progress] .part", "width")
 
 
-def test_a_running_run_does_not_claim_that_there_was_no_discussion():
+def test_a_running_run_does_not_report_that_there_was_no_discussion():
     shown = Site(stored(debate("one", whole=False))).get("/runs/run-1")
 
     assert "Nothing yet." == shown.one("[aria-labelledby=h-flips] .absent")
