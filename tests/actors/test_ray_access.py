@@ -78,5 +78,8 @@ def test_another_token_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_server_that_does_not_know_the_call_is_not_taken_for_a_closed_cluster() -> None:
-    with ray_head("right", status=b"12") as address, pytest.raises(ClusterUnreachable, match="something else"):
+    with (
+        ray_head("right", status=b"12") as address,
+        pytest.raises(ClusterUnreachable, match="another server than the head of a Ray cluster"),
+    ):
         token_for(address)

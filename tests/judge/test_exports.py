@@ -150,7 +150,7 @@ def test_langfuse_shows_an_answer_that_repeats_an_earlier_one() -> None:
     assert [("assistant", "Done."), ("user", "Refund me."), ("assistant", "Done.")] == of(case)
 
 
-def test_messages_in_an_unknown_form_have_no_author() -> None:
+def test_messages_in_an_unknown_form_are_an_event() -> None:
     updates = [{"agent": {"messages": [CALLED]}}, {"tools": {"messages": [RETURNED]}}]
 
     case = langfuse("Refund me.", updates)

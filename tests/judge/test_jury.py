@@ -198,14 +198,14 @@ async def test_a_row_may_name_any_path_and_a_case_file_those_of_its_folder_unles
 
     async with a_jury(url, **INDEPENDENT) as jury:
         assert 1 == (await jury.read((await jury.evaluate(row)).debate_id)).opened.security_gate_records
-        with pytest.raises(CaseFileError, match="lies outside"):
+        with pytest.raises(CaseFileError, match="is outside the folder"):
             [_ async for _ in jury.evaluate_many(cases)]
     async with a_jury(url, **INDEPENDENT, artifact_roots=[tmp_path / "others"]) as jury:
         assert 1 == len([one async for one in jury.evaluate_many(cases)])
     async with a_jury(url, **INDEPENDENT, artifact_roots=[tmp_path / "none"]) as jury:
-        with pytest.raises(CaseFileError, match="lies outside"):
+        with pytest.raises(CaseFileError, match="is outside the folder"):
             await jury.evaluate(row)
-        with pytest.raises(CaseFileError, match="lies outside"):
+        with pytest.raises(CaseFileError, match="is outside the folder"):
             [_ async for _ in jury.evaluate_many([row])]
 
 
@@ -251,7 +251,7 @@ async def test_a_case_file_is_judged_by_its_path(url: str, tmp_path: Path) -> No
 
 async def test_a_case_that_cannot_be_read_is_named_by_its_number(url: str) -> None:
     async with a_jury(url) as jury:
-        with pytest.raises(CaseFileError, match=r"^case 2: its id 'c0' is that of case 1 too"):
+        with pytest.raises(CaseFileError, match=r"^case 2: its id 'c0' is also the id of case 1"):
             await anext(jury.evaluate_many([a_row(), a_row()]))
         with pytest.raises(CaseFileError, match=r"^case 1: question: missing"):
             await anext(jury.evaluate_many([{"response": "yes"}]))

@@ -330,10 +330,10 @@ async def test_nothing_is_branched_off_the_end(store: KeptStore, at: str) -> Non
         ("9" * 5000, "has the events 1 to"),
     ],
 )
-async def test_a_place_that_there_is_not_is_named(store: KeptStore, at: str, event_bodies: str) -> None:
+async def test_a_place_that_there_is_not_is_named(store: KeptStore, at: str, said: str) -> None:
     origin = await a_debate(store)
 
-    with pytest.raises(ForkRefused, match=event_bodies):
+    with pytest.raises(ForkRefused, match=said):
         origin.point(at)
 
 

@@ -1,7 +1,7 @@
 """Whatever is done to a small log is found: every byte (`-m long`: every bit), deletion, swap, insertion, cut, forgery.
 
-Two debates with both streams, sealed three times. What the chains alone cannot find, the seals do; what somebody could
-do who takes the seals away as well, the checkpoint does that was kept elsewhere.
+Two debates with both streams, sealed three times. What the chains alone cannot find, the seals do. A forger who
+removes the seals as well is found by a checkpoint that was kept elsewhere.
 """
 
 from collections.abc import Callable, Collection, Iterator
