@@ -9,7 +9,7 @@ from typing import NoReturn, Protocol
 
 from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Effects
-from jury_actors.errors import Halted, HeldElsewhere, OtherPanel, Released, TextMissing
+from jury_actors.errors import Halted, NotResumable, OtherPanel, Released, TextMissing
 from jury_actors.juror_client import JurorClient
 from jury_actors.messages import Finished, Job, StepRequest, StepResult
 from jury_debate.debate import Debate
@@ -147,19 +147,18 @@ class DebateProcess:
         """An imported cassette must not decide the results of a run.
 
         Raises:
-            HeldElsewhere: the debate was imported, or is in quarantine.
+            NotResumable: the debate was imported, or is in quarantine.
         """
         facts = known.local
         debate = self._job.debate_id
         if facts.quarantine is not None:
-            raise HeldElsewhere(
+            raise NotResumable(
                 f"debate {debate} is in quarantine ({facts.quarantine.reason}): take it back with: "
                 f"jury db release {debate}; or judge the case under another run id"
             )
         if facts.imports and not self._job.adopted:
-            raise HeldElsewhere(
-                f"debate {debate} came in a cassette and was not held here, so it does not go on as this run's own; "
-                "give the run another id"
+            raise NotResumable(
+                f"debate {debate} was imported from a cassette, so this run does not resume it; give the run another id"
             )
 
     def _is_ours(self, opened: DebateOpened, schema: int) -> bool:

@@ -90,7 +90,7 @@ class ActorLost(ClusterLost):
         )
 
 
-class HeldElsewhere(ActorError):
+class NotResumable(ActorError):
     """A debate to resume was imported, or is in quarantine; the message names the remedy."""
 
 

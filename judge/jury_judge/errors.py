@@ -79,7 +79,7 @@ class TooManyReaders(JudgeError):
     """As many follow debates live as this server serves."""
 
 
-class NotHeldHere(JudgeError):
+class PanelNotServed(JudgeError):
     """The server is read-only, or does not have the requested panel."""
 
 

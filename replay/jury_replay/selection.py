@@ -113,21 +113,21 @@ def spread(
             yield waiting.popleft().result()
         finished = True
     finally:
-        with _interrupts_held_back():
+        with _interrupts_blocked():
             if not finished:
                 _stop(set(active_children()) - others)
             pool.shutdown(cancel_futures=True)
 
 
 def _submit(pool: ProcessPoolExecutor, work: Work[R], chunk: Sequence[str]) -> Future[R]:
-    # Workers start here, and inherit that signals are held back: a Ctrl-C that comes before they ignore it would end
+    # Workers start here, and inherit that signals are blocked: a Ctrl-C that comes before they ignore it would end
     # them in the middle of their imports.
-    with _interrupts_held_back():
+    with _interrupts_blocked():
         return pool.submit(_work, work, chunk)
 
 
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
+def _interrupts_blocked() -> Iterator[None]:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield

@@ -109,7 +109,7 @@ class LabelCatalogue:
     capped = Translation(
         "quorum lost: safe_pass became needs_review", "定足数に満たないため、safe_passをneeds_reviewとしました"
     )
-    quorum = Translation("quorum {held} of {needed}", "定足数 {held}/{needed}")
+    quorum = Translation("quorum {votes} of {needed}", "定足数 {votes}/{needed}")
     votes = Translation("Votes", "投票")
     juror = Translation("juror", "陪審員")
     kind = Translation("vote", "種別")

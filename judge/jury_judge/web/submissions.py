@@ -19,7 +19,7 @@ from jury_events.ids import debate_stream
 from jury_events.nearest import did_you_mean
 from jury_judge.app.jury import Jury
 from jury_judge.app.run import fresh_debate_id, fresh_run_id
-from jury_judge.errors import CaseFileError, NotHeldHere, TooManySubmissions
+from jury_judge.errors import CaseFileError, PanelNotServed, TooManySubmissions
 from jury_judge.present.live.feed import Feed, Opening
 from jury_judge.text.visible_text import visible_line
 from jury_judge.web.submission_claims import Kind, SubmissionClaim, submission_claim
@@ -99,7 +99,7 @@ class Submissions:
         """Start or resume one debate; returns once it is open or running.
 
         Raises:
-            NotHeldHere: unknown panel, or a read-only server.
+            PanelNotServed: unknown panel, or a read-only server.
             TooManySubmissions: too many are running.
             RunRefused: another submission runs under that name.
             JuryError: see `Jury.evaluate`.
@@ -126,7 +126,7 @@ class Submissions:
         """Start or resume a run; returns once its first debate is open or it is running.
 
         Raises:
-            NotHeldHere, TooManySubmissions, RunRefused, JuryError: see `evaluate`.
+            PanelNotServed, TooManySubmissions, RunRefused, JuryError: see `evaluate`.
         """
         name = run_id or fresh_run_id()
         debates = {id_of(name, case.case_id): case for case in cases}
@@ -153,12 +153,12 @@ class Submissions:
 
     def _panel(self, name: str | None) -> str:
         if not self.panels:
-            raise NotHeldHere("this server is read-only; start jury serve without --read-only")
+            raise PanelNotServed("this server is read-only; start jury serve without --read-only")
         if name is None:
             return self.panels[0]
         if name not in self._make:
             shown = f"{visible_line(name, 80)!r} here{did_you_mean(name, self.panels)}"
-            raise NotHeldHere(f"there is no panel {shown}; panels are {', '.join(self.panels)}")
+            raise PanelNotServed(f"there is no panel {shown}; panels are {', '.join(self.panels)}")
         return name
 
     def _running_or_claim(self, claim: SubmissionClaim) -> Submission | None:

@@ -161,7 +161,7 @@ class _DebateView:
         page.line(
             _verdict(judgment.verdict), f"  {judgment.score}/100 · {words.decided_by} {self._term(judgment.decided_by)}"
         )
-        page.line(words.quorum.format(held=judgment.quorum_held, needed=judgment.quorum))
+        page.line(words.quorum.format(votes=judgment.quorum_held, needed=judgment.quorum))
         if judgment.capped:
             page.line(TextSpan(words.capped, "yellow"))
         if judgment.judge_failure is not None:

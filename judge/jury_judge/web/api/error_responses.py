@@ -12,14 +12,14 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import Request
 from starlette.routing import Match
 
-from jury_actors.errors import ActorError, HeldElsewhere
+from jury_actors.errors import ActorError, NotResumable
 from jury_events.errors import EventError, JuryError
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import (
     BranchTaken,
     JuryClosed,
     NotComparable,
-    NotHeldHere,
+    PanelNotServed,
     RunRefused,
     TooManyReaders,
     TooManySubmissions,
@@ -31,10 +31,10 @@ from jury_store.errors import DebateNotFound, StoreDamaged, StoreError
 _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
     (DebateNotFound, 404),
     (NotComparable, 422),
-    (NotHeldHere, 422),
+    (PanelNotServed, 422),
     (RunRefused, 409),
     (BranchTaken, 409),
-    (HeldElsewhere, 409),
+    (NotResumable, 409),
     (TooManyReaders, 503),
     (TooManySubmissions, 503),
     (JuryClosed, 503),
