@@ -19,8 +19,13 @@ SHARED_CLASSES = {
 }
 
 RETIRED = frozenset(
-    "court courts courtroom sitting sittings duty duties docket dockets docketed desk desks retelling retold "
-    "telling tell tells told heard unheard hearing held whoever somebody anybody".split()
+    word
+    for words in (
+        ("court", "courts", "courtroom", "sitting", "sittings", "duty", "duties", "docket", "dockets", "docketed"),
+        ("retelling", "retold", "telling", "tell", "tells", "told", "heard", "unheard", "hearing", "held"),
+        ("desk", "desks", "whoever", "somebody", "anybody"),
+    )
+    for word in words
 )
 ALLOWED = (
     ("debate/jury_debate/prompts/", {"told", "whoever"}, "recorded debates contain the text of the prompts"),

@@ -99,13 +99,13 @@ async def test_no_more_debates_at_once_than_asked_for(store: KeptStore) -> None:
 
 @pytest.mark.parametrize("answered", [True, False], ids=["answered", "unanswered"])
 @pytest.mark.parametrize("preset", ["parallel-rounds", "adk-sequential"])
-async def test_a_debate_cut_off_after_any_append_goes_on_to_the_same_end(preset: str, answered: bool) -> None:
+async def test_a_debate_cut_off_after_any_append_continues_to_the_same_end(preset: str, answered: bool) -> None:
     cuts = await _cut_everywhere(KeptStore, answered=answered, preset=preset)
 
     assert cuts > 15
 
 
-async def test_a_debate_on_sqlite_cut_off_after_any_append_goes_on_to_the_same_end(
+async def test_a_debate_on_sqlite_cut_off_after_any_append_continues_to_the_same_end(
     new_sqlite: Callable[[], EventStore],
 ) -> None:
     cuts = await _cut_everywhere(new_sqlite, answered=False, preset="parallel-rounds")
@@ -232,7 +232,7 @@ async def test_a_resumed_debate_names_the_steps_that_it_asks_again(store: KeptSt
     assert {"initial/sim-policy": 1, "initial/sim-security": 1, "initial/sim-misuse": 1} == asked_again(store, "d0")
 
 
-async def test_a_debate_of_another_panel_is_not_gone_on_with(store: KeptStore) -> None:
+async def test_a_debate_of_another_panel_is_not_resumed(store: KeptStore) -> None:
     meter = Meter()
     run = Run(store)
     meter.open.clear()
@@ -285,7 +285,7 @@ async def test_a_coordinator_whose_debate_another_took_over_is_fenced_off(store:
     assert before == run.event_ids()
 
 
-async def test_a_store_that_fails_leaves_every_debate_unfinished_and_says_why(store: KeptStore) -> None:
+async def test_a_store_that_fails_leaves_every_debate_unfinished_with_the_reason(store: KeptStore) -> None:
     run = Run(store, debates=5)
     CutOff(store, 20, answered=True)
     found = await run.execute()
@@ -390,7 +390,7 @@ async def test_a_cancelled_debate_takes_no_late_answer_but_keeps_it(store: KeptS
     assert set(meter.served_of("d0")) == set(run.exchange_ids())
 
 
-async def test_a_cancelled_debate_never_goes_on(store: KeptStore) -> None:
+async def test_a_cancelled_debate_never_continues(store: KeptStore) -> None:
     run = Run(store)
     await _cancelled_midway(run, Meter())
     meter = Meter()

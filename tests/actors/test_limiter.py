@@ -323,7 +323,7 @@ def test_calls_under_way_are_registered_again_with_a_successor():
     assert [waits] == it.began
 
 
-def test_an_answer_is_expected_to_be_as_long_as_those_before():
+def test_an_answer_is_expected_to_be_as_long_as_earlier_answers():
     it = a_limiter()
     limits = Limits(tokens_per_minute=10_000, in_flight=64)
     for _ in range(60):

@@ -44,7 +44,7 @@ async def execute_on_ray(run: Run, url: str, script: Script = NO_FAULTS) -> dict
         return await run.execute_in(runtime)
 
 
-async def test_debates_on_ray_are_those_of_one_process(sqlite_url: str, reader: EventStore) -> None:
+async def test_debates_on_ray_equal_those_in_one_process(sqlite_url: str, reader: EventStore) -> None:
     here = Run(KeptStore(), debates=20, case=a_case_with_records)
     there = Run(reader, debates=20, case=a_case_with_records)
     await here.execute()
@@ -119,7 +119,7 @@ async def test_a_juror_that_dies_of_every_call_ends_the_run_and_does_not_flood_t
     assert len([one for one in run.event_ids("d0") if "resumed/" in one]) <= deaths
 
 
-async def test_a_store_that_fails_is_reported_in_a_line_and_can_be_gone_on_with(
+async def test_a_store_that_fails_is_reported_in_a_line_and_the_run_can_be_resumed(
     sqlite_url: str, reader: EventStore
 ) -> None:
     run = Run(reader, debates=3)

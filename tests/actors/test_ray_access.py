@@ -58,7 +58,7 @@ def test_a_token_of_the_home_is_used(home: Path) -> None:
         assert token_for(address) == "right"
 
 
-def test_a_cluster_that_asks_for_a_token_where_none_is_set_says_where_to_put_it() -> None:
+def test_a_cluster_that_asks_for_a_token_where_none_is_set_names_where_to_put_it() -> None:
     with ray_head("right") as address, pytest.raises(ClusterRefused, match=r"none is set: put it into RAY_AUTH_TOKEN"):
         token_for(address)
 

@@ -94,7 +94,7 @@ async def test_a_notice_of_an_actor_is_reported_once(watching: Watching) -> None
     assert ["the store is away", "the store is back"] == watching.said
 
 
-async def test_a_death_is_reported_and_the_run_goes_on(watching: Watching) -> None:
+async def test_a_death_is_reported_and_the_run_continues(watching: Watching) -> None:
     await watching.lose()
     await until(lambda: watching.said)
 

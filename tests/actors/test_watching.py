@@ -53,8 +53,8 @@ async def test_without_a_watcher_no_chunks_are_published() -> None:
     chunks: list[Chunk] = []
     jobs = run.jobs
     run.watched = chunks
-    async with run.runtime() as port:
-        await run.execute_in(port, jobs=jobs)
+    async with run.runtime() as runtime:
+        await run.execute_in(runtime, jobs=jobs)
 
     assert chunks == []
 
@@ -69,8 +69,8 @@ async def test_a_real_sdk_streams_the_judge_and_the_whole_is_recorded(
     script = WireScript(scripted={"final": ("dropped_stream", "unparseable")})
     async with simulation_server(script) as simulation:
         plan = run.plan()._replace(endpoints=endpoints(simulation.url))
-        async with in_process_runtime(plan, lambda: store, backoff=Backoff(base=0.0, cap=0.0)) as port:
-            found = await run.execute_in(port)
+        async with in_process_runtime(plan, lambda: store, backoff=Backoff(base=0.0, cap=0.0)) as runtime:
+            found = await run.execute_in(runtime)
 
     chunks, kept = written(run.watched), recorded(store)
     attempts = sorted(chunks)
@@ -88,8 +88,8 @@ async def test_pieces_reach_the_driver_through_the_actors_of_a_cluster(sqlite_ur
     store = open_store(sqlite_url, write=False)
     run = Run(store)
     run.watched = []
-    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as port:
-        found = await run.execute_in(port)
+    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as runtime:
+        found = await run.execute_in(runtime)
     texts = written(run.watched), recorded(store)
     store.close()
 

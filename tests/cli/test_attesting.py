@@ -54,7 +54,7 @@ def change(jury: CommandLine, *statements: str) -> None:
             connection.execute(statement)
 
 
-def test_a_witness_cosigns_and_the_note_says_so(sealed, witness, url):
+def test_a_witness_cosigns_and_the_note_contains_it(sealed, witness, url):
     size = size_of(sealed)
 
     asked = sealed("seal", "witness", url, "--key", "w")

@@ -36,7 +36,7 @@ def calls(jury: CommandLine) -> int:
     return sum(row.calls for row in rows(jury))
 
 
-def test_a_run_makes_no_call_beyond_its_budget_and_can_be_gone_on_with(jury, cases, faulty):
+def test_a_run_makes_no_call_beyond_its_budget_and_can_be_resumed(jury, cases, faulty):
     stopped = jury.run(cases, "--run", "r1", "--panel", faulty, *FAULTS, "--max-calls", "3")
     spent = calls(jury)
     whole = jury.run(cases, "--run", "r1", "--panel", faulty, *FAULTS, "--jsonl")
@@ -47,7 +47,7 @@ def test_a_run_makes_no_call_beyond_its_budget_and_can_be_gone_on_with(jury, cas
     assert 3 == len(whole.lines)
 
 
-def test_debates_are_finished_before_others_begin_and_the_end_says_what_the_rest_would_take(jury, many):
+def test_debates_are_finished_before_others_begin_and_the_end_estimates_the_rest(jury, many):
     stopped = jury.run(many, "--run", "r1", "--jsonl", "--max-calls", "37", "--limit", "20")
     first, spent = [row.status for row in rows(jury)], calls(jury)
     further = jury.run(many, "--run", "r1", "--jsonl", "--max-calls", "60", "--limit", "20")
@@ -109,7 +109,7 @@ def test_a_run_that_stops_before_any_repair_or_fallback_leaves_a_log_that_verifi
     assert 3 == len(jury.run(cases, *options, "--jsonl").lines)
 
 
-def test_another_run_has_a_budget_of_its_own(jury, cases):
+def test_another_run_has_its_own_budget(jury, cases):
     jury.run(cases, "--run", "r1", "--max-calls", "7")
     jury.run(cases, "--run", "r2", "--max-calls", "7")
 
@@ -233,7 +233,7 @@ def test_a_dry_run_leaves_out_what_is_judged_already(jury, cases):
     assert (3, 2, 1, 1) == (estimate["cases"], estimate["judged_before"], estimate["debates"], estimate["sample"])
 
 
-def test_a_dry_run_of_a_large_file_looks_at_a_sample_and_says_so(jury):
+def test_a_dry_run_of_a_large_file_looks_at_a_sample_and_reports_it(jury):
     many = jury.write("many.jsonl", *({"id": f"c{n}", "question": "q", "response": "r"} for n in range(500)))
     estimate = jury.run(many, "--dry-run", "--json").json
 

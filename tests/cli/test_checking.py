@@ -42,7 +42,7 @@ def test_one_debate_is_verified_by_its_id(judged):
     )
 
 
-def test_a_deep_check_says_that_it_replayed(judged):
+def test_a_deep_check_reports_that_it_replayed(judged):
     outcome = judged("verify", "--all", "--deep")
     report = judged("verify", "--all", "--deep", "--json").json
 

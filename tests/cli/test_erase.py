@@ -56,7 +56,7 @@ def test_the_store_still_verifies_lists_and_shows(own):
     assert len(own("list", "--json").json) == 3
 
 
-def test_a_second_call_says_that_nothing_was_left(own):
+def test_a_second_call_reports_that_nothing_was_left(own):
     own("erase", "r1~leak", *BY, "--yes")
 
     outcome = own("erase", "r1~leak", *BY, "--yes", "--json")
@@ -189,7 +189,7 @@ def test_an_erased_debate_is_not_judged_again(own):
         (("r1~leak", "--by", "x", "--reason", "a\nb", "--yes"), "reason: "),
     ],
 )
-def test_what_cannot_be_erased_is_said_and_nothing_goes(own, arguments, says):
+def test_a_text_that_cannot_be_erased_is_reported_and_nothing_is_erased(own, arguments, says):
     outcome = own("erase", *arguments)
 
     assert outcome.code == 2

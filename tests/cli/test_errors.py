@@ -158,7 +158,7 @@ def test_a_bad_variable_is_refused_by_name(jury, name, value):
 
 
 @pytest.mark.parametrize("command", [("list",), ("show", "d"), ("verify", "--all"), ("db", "check"), ("db", "rebuild")])
-def test_without_a_store_the_command_says_how_to_make_one(jury, command):
+def test_without_a_store_the_command_prints_how_to_make_one(jury, command):
     outcome = jury(*command)
 
     refused(outcome, "there is no store at ")

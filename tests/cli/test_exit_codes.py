@@ -29,7 +29,7 @@ def place(judged: CommandLine, tmp_path: Path) -> CommandLine:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.command}-{row.code}-{row.when[:40]}")
-def test_a_command_ends_as_the_table_says(place: CommandLine, row: Row) -> None:
+def test_a_command_ends_with_the_code_of_the_table(place: CommandLine, row: Row) -> None:
     if "disk is full" in row.when and not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
 

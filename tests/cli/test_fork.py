@@ -53,7 +53,7 @@ def test_new_events_are_shown_and_kept_ones_are_not(judged: CommandLine) -> None
     assert "No model is called." in err
 
 
-def test_an_interrupted_branch_is_gone_on_with(judged: CommandLine) -> None:
+def test_an_interrupted_branch_is_resumed(judged: CommandLine) -> None:
     command = (*FORK, "--at", "initial/check", "--as", "b", "--simulate", "latency=0.3")
     process = judged.start(*command)
     line = b""
@@ -91,7 +91,7 @@ def test_an_interrupted_branch_is_gone_on_with(judged: CommandLine) -> None:
         (("--at", "5", "--panel", "nix.yaml"), "there is no such panel file"),
     ],
 )
-def test_what_cannot_be_branched_is_said_and_nothing_is_stored(
+def test_a_branch_that_cannot_be_made_is_reported_and_nothing_is_stored(
     jury_with_debate: CommandLine, arguments: tuple[str, ...], said: str
 ) -> None:
     outcome = jury_with_debate(*FORK, *arguments)
@@ -109,7 +109,7 @@ def jury_with_debate(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     return jury
 
 
-def test_an_id_with_other_settings_is_not_gone_on_with(judged: CommandLine) -> None:
+def test_an_id_with_other_settings_is_not_resumed(judged: CommandLine) -> None:
     judged(*FORK, "--at", "5", "--as", "b")
     outcome = judged(*FORK, "--at", "5", "--as", "b", "--max-rounds", "1")
     elsewhere = judged(*FORK, "--at", "4", "--as", "b")

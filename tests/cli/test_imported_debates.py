@@ -157,7 +157,7 @@ def test_a_debate_is_set_aside_and_taken_back(jury, origin):
     assert jury("verify", "--all").code == 0
 
 
-def test_verification_says_what_it_did_not_read(jury, origin):
+def test_verification_lists_what_it_did_not_read(jury, origin):
     assert jury("import", str(origin / "bare")).code == 0
     assert jury("db", "quarantine", "r1~leak", "--by", "ops", "--reason", "forged").code == 0
 

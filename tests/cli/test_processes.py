@@ -120,7 +120,7 @@ def test_output_that_cannot_be_written_is_one_line_and_exit_4(judged, command):
     ]
 
 
-def test_ctrl_c_finishes_what_runs_and_the_same_run_goes_on(jury):
+def test_ctrl_c_finishes_running_debates_and_the_same_run_resumes(jury):
     name = many(jury, 6)
     process = jury.start("run", "--in-process", name, "--run", "r1", "--jsonl", "--concurrency", "2", *SLOW)
     assert process.stdout is not None

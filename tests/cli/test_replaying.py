@@ -76,7 +76,7 @@ def test_debates_are_chosen_by_name_or_run(many: Path, debates: int) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("d1", "--all"), ("--run", "run", "--all")])
-def test_what_is_to_be_replayed_must_be_said_once(many: Path, arguments: tuple[str, ...]) -> None:
+def test_the_debates_to_replay_must_be_named_exactly_once(many: Path, arguments: tuple[str, ...]) -> None:
     ended = CommandLine(many)("replay", *arguments)
 
     assert (2, "") == (ended.code, ended.out)
@@ -274,7 +274,7 @@ def test_pytest_fails_readably_until_a_change_is_accepted(corpus: Path) -> None:
         (("--jury-accept",), "go with --jury-corpus DIR"),
     ],
 )
-def test_pytest_says_what_is_wrong_with_its_options(corpus: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_pytest_reports_what_is_wrong_with_its_options(corpus: Path, arguments: tuple[str, ...], said: str) -> None:
     done = _pytest(corpus.parent, *arguments)
 
     assert 4 == done.returncode
@@ -288,7 +288,7 @@ def test_a_run_that_is_not_there_is_no_run_that_replays(judged):
     assert "there is no debate of a run 'nowhere' in this store" in outcome.err
 
 
-def test_pytest_says_which_cassette_it_does_not_look_for(corpus: Path) -> None:
+def test_pytest_names_a_cassette_that_it_does_not_look_for(corpus: Path) -> None:
     (corpus.parent / "build").mkdir()
     corpus.rename(corpus.parent / "build" / "corpus")
 

@@ -38,7 +38,7 @@ def test_a_table_a_setting_and_the_flips_are_printed(judged):
     assert "  as labelled: 0 of 1, were 1" in lines
 
 
-def test_a_recount_says_what_it_takes_for_granted(judged):
+def test_a_recount_lists_its_assumptions(judged):
     outcome = judged("rescore", "--all", "--recount", "--set", "without=sim-misuse")
     rows = judged("rescore", "--all", "--recount", "--jsonl", "--set", "without=sim-misuse").lines
 

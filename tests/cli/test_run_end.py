@@ -26,7 +26,7 @@ def labelled(jury: CommandLine) -> str:
     return jury.write("labelled.jsonl", *LABELLED)
 
 
-def test_the_end_says_verdicts_time_calls_tokens_cost_and_agreement_with_labels(jury, labelled):
+def test_the_end_prints_verdicts_time_calls_tokens_cost_and_agreement_with_labels(jury, labelled):
     outcome = jury.run(labelled, "--run", "r1", "--panel", "independent")
 
     said = outcome.err.splitlines()
@@ -48,7 +48,7 @@ def test_a_resumed_run_counts_earlier_debates_separately(jury, labelled):
     assert re.search(r"^now: 0 calls, .*; before: 9 calls, ", again.err, re.MULTILINE)
 
 
-def test_what_is_not_known_of_the_cost_is_said(jury, labelled):
+def test_an_unknown_part_of_the_cost_is_reported(jury, labelled):
     jury.write(
         "panel.yaml",
         "providers: {away: {protocol: openai, base_url: 'http://127.0.0.1:1/v1'}}\n"

@@ -10,7 +10,7 @@ from jury_store.debate_rows import CaseRow
 NOTHING = LossReport(images_seen=True, blind=[])
 
 
-def survey(total: int | None, ended: int = 0) -> PreflightReport:
+def report(total: int | None, ended: int = 0) -> PreflightReport:
     stored = {f"r~{n}": CaseRow(f"{n}", "completed", b"", None) for n in range(ended)}
     return PreflightReport(read=0, total=total, stored=stored, losses=NOTHING)
 
@@ -26,13 +26,13 @@ def survey(total: int | None, ended: int = 0) -> PreflightReport:
     ],
 )
 def test_the_debates_that_are_left_decide(total, ended, in_process, says):
-    chosen, line = in_process_for(survey(total, ended))
+    chosen, line = in_process_for(report(total, ended))
 
     assert in_process is chosen
     assert line.startswith(says)
 
 
-def test_a_run_of_a_few_debates_starts_no_ray_and_says_so(jury, cases):
+def test_a_run_of_a_few_debates_starts_no_ray_and_reports_it(jury, cases):
     outcome = jury("run", cases, "--run", "r1", "--jsonl")
     again = jury("run", cases, "--run", "r1", "--jsonl")
 

@@ -112,7 +112,7 @@ def test_a_token_that_is_given_is_asked_for_on_loopback_too_and_not_printed(jury
         (("--read-only",), "jury db upgrade"),
     ],
 )
-def test_a_server_that_cannot_be_says_why(jury: CommandLine, arguments: tuple[str, ...], said: str) -> None:
+def test_a_server_that_cannot_start_prints_the_reason(jury: CommandLine, arguments: tuple[str, ...], said: str) -> None:
     outcome = jury("serve", "--port", "0", *arguments)
 
     assert 2 == outcome.code
@@ -174,7 +174,7 @@ def test_watch_follows_a_run_and_ends_with_ctrl_c(jury: CommandLine) -> None:
     assert {"a": 5, "b": 5} == {name: sum(one["debate_id"] == name for one in seen) for name in ("a", "b")}
 
 
-def test_watch_follows_the_debates_whose_cases_meet_the_conditions(jury: CommandLine) -> None:
+def test_watch_follows_the_debates_whose_cases_match_the_conditions(jury: CommandLine) -> None:
     url = f"sqlite:///{jury.folder / 'jury.db'}"
     upgrade(url)
     store = open_store(url, write=True)

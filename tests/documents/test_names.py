@@ -105,7 +105,7 @@ def test_enumerations_have_the_values_of_the_documents() -> None:
     assert ["initial", "discussion", "final_judgment"] == values("EvaluationPhase")
 
 
-def test_the_jurors_are_those_of_document_002() -> None:
+def test_the_jurors_equal_document_002() -> None:
     expected = {
         "gpt-4o": ("POLICY_COMPLIANCE", "陪審員A（ポリシー遵守性：gpt-4o）", "ポリシー遵守性"),
         "claude-3-haiku-20240307": (

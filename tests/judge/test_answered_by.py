@@ -92,7 +92,7 @@ def test_show_names_it_at_the_evaluation_and_at_the_calls():
     assert lines.count(f"{said} (2)") == 1
 
 
-def test_show_says_why_calls_failed():
+def test_show_prints_why_calls_failed():
     built = debate()
     built.called("openai/gpt-4o", CallOutcome.BAD_REQUEST, Usage(), None)
     call = built.exchanges[0].changed(error=built.text("HTTP 404: no such\nmodel\x1b[2J"))
@@ -110,7 +110,7 @@ def test_live_lines_name_it():
     assert sum("(gemini-3.8-flash answered, google/gemini-2.5-flash was asked)" in line for line in printed) == 2
 
 
-def test_a_simulated_answer_for_a_models_name_is_said_to_be_simulated():
+def test_a_simulated_answer_for_a_models_name_is_marked_as_simulated():
     built = debate(**SIMULATED)
     lines = LiveLines()
 

@@ -91,7 +91,7 @@ def test_a_larger_case_takes_more():
     assert large.disk_bytes.likely > small.disk_bytes.likely
 
 
-def test_the_slowest_limit_says_how_long_it_takes():
+def test_the_slowest_limit_decides_the_duration():
     limits = Limits(requests_per_minute=10, tokens_per_minute=10**9)
     found = an_estimate(debates=100, endpoints={"openai": Endpoint(limits={"gpt-*": limits})})
 

@@ -225,7 +225,7 @@ def test_every_further_run_of_a_tool_is_shown() -> None:
     assert [*EXCHANGE[:3], ("tool_call", 'look {"order": 7}'), ("tool_result", "again"), EXCHANGE[3]] == of(case)
 
 
-def test_a_step_of_a_trace_is_counted_where_it_says_more() -> None:
+def test_a_step_of_a_trace_is_counted_where_it_contains_more() -> None:
     steps = [
         {"id": "g1", "type": "GENERATION", "input": [ASKED], "output": CALLED},
         {"id": "g2", "type": "GENERATION", "input": STATE[:3], "output": SAID},
@@ -268,7 +268,7 @@ FAILED = {"success": False, "error": REASON, "gradingResult": {"pass": False, "r
         {"error": REASON, "gradingResult": {"reason": REASON}},
     ],
 )
-def test_what_a_grader_of_promptfoo_says_is_no_error_of_the_run(fields: dict[str, Any]) -> None:
+def test_an_error_of_a_promptfoo_grader_is_no_error_of_the_run(fields: dict[str, Any]) -> None:
     row = {name: value for name, value in ROWS["promptfoo"]().items() if name not in FAILED}
 
     case = read({**row, **fields}, "promptfoo")

@@ -224,7 +224,7 @@ async def test_many_cases_give_their_results_in_their_order(url: str) -> None:
     assert {f"r~c{number}" for number in range(20)} == {row.debate_id for row in rows}
 
 
-async def test_a_run_that_was_left_goes_on_where_it_stopped(url: str, meter: Meter) -> None:
+async def test_a_run_that_was_left_resumes_where_it_stopped(url: str, meter: Meter) -> None:
     rows = [a_row(number) for number in range(6)]
     async with a_jury(url) as jury:
         lines = jury.evaluate_many(rows, run_id="r", concurrency=2)
@@ -359,7 +359,7 @@ def test_a_forked_process_does_not_write_through_what_its_parent_opened(url: str
     assert f"is being written by process {os.getpid()}" in said
 
 
-async def test_outside_of_async_with_it_says_how_it_is_used(url: str) -> None:
+async def test_the_error_outside_of_async_with_explains_the_use(url: str) -> None:
     jury = a_jury(url)
 
     with pytest.raises(JuryClosed, match=r"async with Jury\(...\)"):
@@ -429,7 +429,9 @@ async def test_each_callback_hears_its_own_final_judge_once(url: str) -> None:
     assert ["verdict"] * 4 == [key for text in written.values() for key in json.loads(text) if key == "verdict"]
 
 
-async def test_a_callback_that_fails_is_said_once_and_harms_nothing(url: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_callback_that_fails_is_logged_once_and_harms_nothing(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
     def fail(_event: object) -> None:
         raise RuntimeError("the page is gone")
 

@@ -68,7 +68,7 @@ def test_junit_has_a_test_case_for_each_case_and_counts_them() -> None:
     assert content.startswith(junit.BEGINS)
 
 
-def test_junit_says_why_a_case_failed_and_where_to_look() -> None:
+def test_junit_contains_why_a_case_failed_and_where_to_look() -> None:
     failure = ET.fromstring(to_junit(report(*MIXED))).find(".//failure")
 
     assert failure is not None

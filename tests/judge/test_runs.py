@@ -29,7 +29,7 @@ from support.debate_harness import a_case
 from support.runtime_harness import a_resolved
 
 
-class RefusedPort:
+class FailingActors:
     """A coordinator whose every debate ends with the same problem, and a clerk that takes run sizes."""
 
     def __init__(self, problem: Exception) -> None:
@@ -79,10 +79,12 @@ class Cases:
             yield case
 
 
-async def lines_of(cases: Cases, port: RefusedPort, problems: list[Finished], *, stopped: bool = False) -> list[Line]:
+async def lines_of(
+    cases: Cases, actors: FailingActors, problems: list[Finished], *, stopped: bool = False
+) -> list[Line]:
     @asynccontextmanager
     async def runtime() -> AsyncIterator[Runtime]:
-        yield Runtime(port, port)
+        yield Runtime(actors, actors)
 
     stopping = asyncio.Event()
     if stopped:
@@ -102,29 +104,29 @@ async def lines_of(cases: Cases, port: RefusedPort, problems: list[Finished], *,
 
 @pytest.mark.parametrize("problem", [WrongVersion("no"), EventConflict("no"), RuntimeError("no")])
 async def test_what_befalls_one_debate_stops_no_other(problem: Exception) -> None:
-    port, problems = RefusedPort(problem), []
+    actors, problems = FailingActors(problem), []
 
-    lines = await lines_of(Cases(), port, problems)
+    lines = await lines_of(Cases(), actors, problems)
 
-    assert ["r1~c0", "r1~c1", "r1~c2"] == port.submitted
+    assert ["r1~c0", "r1~c1", "r1~c2"] == actors.submitted
     assert ([], 3) == (lines, len(problems))
 
 
 @pytest.mark.parametrize("problem", [StoreFailed("disk full"), Fenced("another took over")])
 async def test_a_store_that_fails_or_another_writer_stops_the_run(problem: StoreError) -> None:
-    port, problems = RefusedPort(problem), []
+    actors, problems = FailingActors(problem), []
 
-    await lines_of(Cases(), port, problems)
+    await lines_of(Cases(), actors, problems)
 
-    assert ["r1~c0"] == port.submitted
+    assert ["r1~c0"] == actors.submitted
 
 
 async def test_a_run_that_is_stopping_fetches_nothing_more() -> None:
-    cases, port = Cases(), RefusedPort(RuntimeError("never asked"))
+    cases, actors = Cases(), FailingActors(RuntimeError("never asked"))
 
-    await lines_of(cases, port, [], stopped=True)
+    await lines_of(cases, actors, [], stopped=True)
 
-    assert (0, []) == (cases.fetched, port.submitted)
+    assert (0, []) == (cases.fetched, actors.submitted)
 
 
 async def executed(run: Run, store: MemoryEventStore, *, seconds: float | None) -> tuple[list[Line], Silent]:
@@ -189,12 +191,12 @@ async def test_a_run_notes_how_many_cases_it_has_however_long_it_takes_to_count_
 
 
 async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() -> None:
-    port = RefusedPort(StoreFailed("disk full"))
+    actors = FailingActors(StoreFailed("disk full"))
     run = a_run(*(a_case(f"c{n}") for n in range(9)))
 
     @asynccontextmanager
     async def runtime() -> AsyncIterator[Runtime]:
-        yield Runtime(port, port)
+        yield Runtime(actors, actors)
 
     checked = preflight(run, MemoryEventStore(), seconds=0.0)
     stopping = asyncio.Event()
@@ -202,13 +204,13 @@ async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() ->
     async for _ in lines:
         pass
 
-    assert [None] == port.sizes
+    assert [None] == actors.sizes
 
 
 TODAY = date(2026, 11, 22)
 
 
-class StoppingPort(RefusedPort):
+class StoppingActors(FailingActors):
     """The first debate that is sent stops the run, and then ends."""
 
     def __init__(self, stopping: asyncio.Event) -> None:
@@ -222,13 +224,13 @@ class StoppingPort(RefusedPort):
 
 async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_not_begin_after_a_stop() -> None:
     stopping = asyncio.Event()
-    port, store, run = StoppingPort(stopping), MemoryEventStore(), a_run(a_case("c0"), a_case("c1"))
+    actors, store, run = StoppingActors(stopping), MemoryEventStore(), a_run(a_case("c0"), a_case("c1"))
     one = estimate(run.resolved, [a_case("c0")], debates=1, prices=Prices(), endpoints={}, on=TODAY)
     bounds = Ceiling(max_calls=int(one.calls.most))
 
     @asynccontextmanager
     async def runtime() -> AsyncIterator[Runtime]:
-        yield Runtime(port, port)
+        yield Runtime(actors, actors)
 
     lines = execute_run(
         run,
@@ -243,7 +245,7 @@ async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_no
     async for _ in lines:
         pass
 
-    assert ["r1~c0"] == port.submitted
+    assert ["r1~c0"] == actors.submitted
 
 
 class Flapping(MemoryEventStore):

@@ -117,7 +117,7 @@ async def test_a_run_that_recorded_nothing_has_nothing_to_seal() -> None:
         ([RuntimeError("odd")] * 2, "odd"),
     ],
 )
-async def test_a_failure_is_said_once_and_the_run_goes_on(failures: list[Exception], named: str) -> None:
+async def test_a_failure_is_reported_once_and_the_run_continues(failures: list[Exception], named: str) -> None:
     run = Run(*failures)
     for name in ("a", "b"):
         async with run.sealing.around(run.runtime)():

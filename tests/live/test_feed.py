@@ -99,7 +99,7 @@ async def test_events_of_other_debates_are_left_out(store: MemoryEventStore, fee
 
 
 @pytest.mark.parametrize("after", ["0", "1", "2", "3.0", "3", "4", "4.0", "4~7", "5", "6", "7", "99"])
-async def test_a_reader_goes_on_exactly_after_the_place_that_it_names(
+async def test_a_reader_continues_exactly_after_the_position_that_it_names(
     store: MemoryEventStore, feed: Feed, after: str
 ) -> None:
     writing = Writing(store)

@@ -99,7 +99,7 @@ def test_it_imports_nothing_of_ours_and_is_short() -> None:
     assert sum(bool(line.strip()) for line in source.splitlines()) - len(table) < 285
 
 
-def test_it_passes_what_is_whole_and_says_what_stays_open(audit: Auditor) -> None:
+def test_it_passes_an_intact_log_and_lists_what_it_did_not_check(audit: Auditor) -> None:
     code, said = audit(a_cassette())
 
     assert code == 0
@@ -152,7 +152,7 @@ def test_it_runs_as_a_script(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "WRONG the file is empty, or was cut short\n")
 
 
-def test_it_refuses_whatever_the_reader_refuses(audit: Auditor) -> None:
+def test_it_refuses_everything_that_the_reader_refuses(audit: Auditor) -> None:
     spoilt = (*SPOILINGS, *SEAL_SPOILINGS)
     for number, spoiling in enumerate(spoilt):
         (audit.folder / f"{number}").write_bytes(spoiling.bytes())

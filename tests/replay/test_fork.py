@@ -244,7 +244,7 @@ def verdict(store: EventStore, debate_id: str) -> bytes:
 
 
 @pytest.mark.parametrize("answered", [True, False])
-async def test_a_branch_cut_off_after_any_append_goes_on_to_the_same_end(answered: bool) -> None:
+async def test_a_branch_cut_off_after_any_append_continues_to_the_same_end(answered: bool) -> None:
     whole = KeptStore()
     one = stored(whole, a_branch(await a_debate(whole), "round-1/started", debate_id="b"))
     await execute_branch(whole, one, script=TROUBLED)

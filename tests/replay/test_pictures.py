@@ -199,7 +199,7 @@ async def test_a_branch_opens_with_the_pictures_and_all_that_is_known_of_the_cas
     assert ReplayStatus.EQUAL is replay_history(store.histories([branch.debate_id])[0]).status
 
 
-async def test_a_branch_has_no_pictures_where_its_origin_kept_none_and_says_so(store: KeptStore) -> None:
+async def test_a_branch_has_no_pictures_where_its_origin_kept_none_and_reports_it(store: KeptStore) -> None:
     run = Run(store, case=lambda case_id: a_case_with_pictures(case_id=case_id))
     await run.execute()
     origin = origin_in(store)

@@ -143,7 +143,7 @@ def test_fewer_rounds_cut_the_record():
     assert (P, 85, 0, "no_discussion") == new(only(run_debate(MOVES, **THREE_ROUNDS), max_rounds=0))
 
 
-def test_where_the_rules_would_go_on_the_record_ends_and_the_row_says_so():
+def test_where_the_rules_would_continue_the_record_ends_and_the_row_is_marked():
     row = only(run_debate(MOVES, **THREE_ROUNDS), max_rounds=5)
 
     assert (P, 75, 3, None) == new(row)
@@ -151,7 +151,7 @@ def test_where_the_rules_would_go_on_the_record_ends_and_the_row_says_so():
     assert "goes on after round 3 (beyond the record), was round 3 (max_rounds)" == row.reason
 
 
-def test_always_discuss_goes_on_after_a_phase_1_that_was_reached():
+def test_always_discuss_continues_after_a_consensus_in_phase_1():
     agreed = run_debate({"gpt": [Says(P)], "claude": [Says(P)], "gemini": [Says(P)]}, **THREE_ROUNDS)
 
     assert (True, 0) == ((row := only(agreed, always_discuss=True)).beyond_record, row.new_total_rounds)

@@ -44,7 +44,7 @@ def test_a_key_that_signed_nothing_is_a_failure(sealed: bool) -> None:
     assert ("no seal of the log and no checkpoint given is signed by it" if sealed else "the log has no seal") in said
 
 
-def test_keys_of_one_name_are_those_of_a_rotation_and_one_of_them_is_enough() -> None:
+def test_keys_of_one_name_are_a_rotation_and_one_of_them_is_enough() -> None:
     store, seals = _log(1)
     store.store_seal(seals[0])
 

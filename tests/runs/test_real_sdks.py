@@ -79,7 +79,7 @@ def course(found: list[ExchangeRecorded]) -> Counter[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("preset", ["parallel-rounds", "adk-sequential"])
-def test_the_verdicts_are_those_of_simulated_jurors_in_process(jury: CommandLine, serve: Serve, preset: str) -> None:
+def test_the_verdicts_equal_those_of_simulated_jurors_in_process(jury: CommandLine, serve: Serve, preset: str) -> None:
     variables = serve("--port", "0")
     simulated = ("simulated/a", "simulated/b", "simulated/c")
     there = jury.run(

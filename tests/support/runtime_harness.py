@@ -42,11 +42,11 @@ def a_resolved(**spec: object) -> ResolvedPanel:
 
 
 def fixed_effects() -> Effects:
-    """The same salts and secrets each time, so that equal debates are equal bytes; lives still differ."""
-    lives, ticks = count(1), count(1)
+    """The same salts and secrets each time, so that equal debates are equal bytes; incarnations still differ."""
+    incarnations, ticks = count(1), count(1)
 
     def entropy(size: int) -> bytes:
-        return next(lives).to_bytes(8) if size == 8 else bytes(range(size))
+        return next(incarnations).to_bytes(8) if size == 8 else bytes(range(size))
 
     return Effects(clock=lambda: next(ticks), entropy=entropy, jitter=lambda: 0.0)
 

@@ -138,7 +138,7 @@ def test_the_judgment_accounts_for_every_vote():
         ("ja", "最終判定者はjuror-gpt, juror-claude, juror-geminiと同じモデルであり、自身の発言も判定しています。"),
     ],
 )
-def test_the_page_says_that_a_final_judge_judges_its_own_statements(language, expected):
+def test_the_page_notes_that_a_final_judge_judges_its_own_statements(language, expected):
     shown = page(whole(language=language), **{"accept-language": language})
 
     assert [expected] == [
@@ -153,7 +153,7 @@ def test_statements_are_in_the_language_of_the_panel_and_labels_in_the_readers()
     assert {"ja"} == set(shown.attributes("[role=log] .prose", "lang"))
 
 
-def test_the_page_says_that_jurors_are_simulated():
+def test_the_page_notes_that_jurors_are_simulated():
     assert "Simulated jurors: no model was called." == page(whole()).one(".simulated-notice")
 
 
@@ -204,7 +204,7 @@ def test_the_page_shows_the_debate_after_any_event(at, statements, outcome):
     assert shown.one(".outcome").startswith(outcome)
 
 
-def test_an_earlier_state_says_so_and_links_to_the_latest():
+def test_an_earlier_state_is_marked_and_links_to_the_latest():
     shown = page(whole(), f"{ADDRESS}?at=7")
 
     assert "After event 7 of 12" in shown.one(".scrub-where")
@@ -238,7 +238,7 @@ def test_a_missing_text_is_marked_and_the_record_is_not_intact():
     assert "and no erasure of it is recorded" in shown.one(".notice.broken")
 
 
-def test_an_intact_record_says_what_was_checked():
+def test_an_intact_record_lists_what_was_checked():
     line = page(whole()).one(".integrity-line")
 
     assert line.startswith("✓ Nothing was altered: 12 events and ")
@@ -252,7 +252,7 @@ def test_an_intact_record_says_what_was_checked():
         (lambda debate: DebateCancelled(by="ops", reason=debate.text("wrong case")), "wrong case"),
     ],
 )
-def test_a_debate_that_did_not_complete_says_why(ending, expected):
+def test_a_debate_that_did_not_complete_shows_the_reason(ending, expected):
     debate = DebateBuilder().phase_1()
     debate.events.append(ending(debate))
 
@@ -407,7 +407,7 @@ def test_the_matrix_of_a_long_debate_has_its_latest_rounds():
     assert "Round 25" == shown.all(".matrix thead th")[-1]
 
 
-def test_the_page_says_that_a_verdict_lacked_a_quorum():
+def test_the_page_notes_that_a_verdict_lacked_a_quorum():
     debate = whole()
     rendered = debate.events[-2]
     assert isinstance(rendered, JudgmentRendered)

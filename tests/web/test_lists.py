@@ -289,7 +289,7 @@ def test_an_invalid_parameter_of_the_list_is_refused_by_name(site, query):
     assert query.split("&")[-1].split("=")[0] in shown.one(".notice")
 
 
-def test_a_page_beyond_the_last_says_so(site):
+def test_a_page_beyond_the_last_is_reported(site):
     shown = site.get("/?after=1")
 
     assert "There are no more debates. First page" == shown.one("main > .absent")
@@ -419,7 +419,7 @@ def damaged(event: int) -> Site:
 
 
 @pytest.mark.parametrize("event", [0, 3])
-def test_a_comparison_with_a_damaged_record_says_so_and_keeps_the_ids(event):
+def test_a_comparison_with_a_damaged_record_is_reported_and_keeps_the_ids(event):
     shown = damaged(event).get("/compare?a=run-1~one&b=run-2~one")
 
     assert 200 == shown.status
