@@ -126,7 +126,7 @@ def _one_certificate_authority(tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A server for all tests that do not stop it; its database `TEMPLATE` is an empty store."""
+    """A server for all tests that do not stop it; its database `TEMPLATE` holds an empty store."""
     with postgres_or_skip() as server:
         server.execute(f"CREATE DATABASE {TEMPLATE}")
         upgrading.upgrade(server.url(TEMPLATE))

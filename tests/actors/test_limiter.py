@@ -1,4 +1,4 @@
-"""The limiter: what a provider grants is never exceeded, never wasted, and shared fairly."""
+"""The limiter: a provider's limits are never exceeded, never left unused, and shared fairly."""
 
 from collections import Counter as Count
 

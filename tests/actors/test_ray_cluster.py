@@ -172,14 +172,14 @@ def open_cluster() -> Iterator[str]:
 
 @pytest.fixture
 def jury(tmp_path: Path) -> CommandLine:
-    """The command, in a folder of its own with a case."""
+    """The command, in a new folder with a case."""
     command = CommandLine(tmp_path)
     command.write("cases.jsonl", CASE)
     return command
 
 
 def ended(jury: CommandLine, *arguments: str, **variables: str) -> tuple[int, str]:
-    """The exit code of a process of `jury`, and what it said."""
+    """Exit code and output of a process of `jury`."""
     process = jury.start(*arguments, env=outside(jury.folder) | variables)
     out, err = process.communicate(timeout=300)
     return process.returncode, (out + err).decode()

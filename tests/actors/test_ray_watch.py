@@ -1,4 +1,4 @@
-"""The driver watches the actors of a runtime: its messages, and when it ends the run."""
+"""The driver's watch over the actors of a runtime: its messages, and when it ends the run."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -52,7 +52,7 @@ def _unavailable() -> ActorUnavailableError:
 
 
 class Watching:
-    """A watch over one actor, with what it said and a clock of the test's own."""
+    """A watch over one actor, with its messages and the test's clock."""
 
     def __init__(self) -> None:
         self.actor = MortalActor()

@@ -1,4 +1,4 @@
-"""What waits for a store that is away, for how long, and what is recognised when it is back."""
+"""Appends that wait for an unreachable store, for how long, and which are recognised as stored when it is back."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a run may spend and what stops it: one line on stderr, code 4, and the same run goes on from there."""
+"""A run's budget: it ends with one line on stderr and code 4, and the same run resumes from there."""
 
 import json
 

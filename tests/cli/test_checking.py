@@ -1,4 +1,4 @@
-"""`jury verify`, `jury db` and `jury doctor`: what was altered is named, no secret is shown."""
+"""`jury verify`, `jury db` and `jury doctor`: alterations are named, no secret is shown."""
 
 import shutil
 import sqlite3

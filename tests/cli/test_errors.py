@@ -1,4 +1,4 @@
-"""Whatever a user gets wrong is one line on stderr that names the place, nothing on stdout, and no empty store."""
+"""Every user error is one line on stderr that names the place, nothing on stdout, and no empty store."""
 
 import os
 import sqlite3

@@ -23,7 +23,7 @@ def table(heading: str) -> list[tuple[str, ...]]:
 
 @pytest.fixture
 def place(judged: CommandLine, tmp_path: Path) -> CommandLine:
-    """A folder of its own with run r1."""
+    """A new folder with run r1."""
     shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
     return CommandLine(tmp_path)
 

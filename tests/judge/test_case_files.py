@@ -1,4 +1,4 @@
-"""Cases are read from every form that users have, and what cannot be read is named with its place and remedy."""
+"""Cases are read from every supported format; errors name the place and the remedy."""
 
 import json
 from io import BytesIO

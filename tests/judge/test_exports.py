@@ -1,4 +1,4 @@
-"""What exports of Langfuse, promptfoo, Inspect and the benchmarks say, under who said it, and without grades."""
+"""Exports of Langfuse, promptfoo, Inspect and the benchmarks: messages with their authors, without grades."""
 
 import copy
 import json
@@ -506,7 +506,7 @@ STRANGE: tuple[Any, ...] = (
 
 
 OF_TRANSCRIPTS = frozenset({"tool_calls", "tool_call", "content"})
-"""What is below these is for the readers of messages, whatever the format."""
+"""Values below these are for the readers of messages, in every format."""
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:

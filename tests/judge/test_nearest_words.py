@@ -1,4 +1,4 @@
-"""A field or word that is not known is answered with the one that was probably meant."""
+"""The error of an unknown field or word names the nearest known one."""
 
 from pathlib import Path
 

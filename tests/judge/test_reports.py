@@ -1,4 +1,4 @@
-"""Reports for CI: JUnit XML and Markdown, whatever cases and providers say."""
+"""Reports for CI: JUnit XML and Markdown, valid for any text of cases and providers."""
 
 import re
 from collections import Counter

@@ -22,7 +22,7 @@ CONTEXT = RunContext("r", a_resolved(preset="independent"))
 
 
 class Coordinator:
-    """Keeps what it is sent until a test says how it ends; may be gone for good."""
+    """Keeps submitted jobs until a test ends them; may be lost."""
 
     def __init__(self) -> None:
         self.submitted: list[str] = []

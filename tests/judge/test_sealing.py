@@ -40,7 +40,7 @@ class Keeper:
 
 
 class Run:
-    """A store that grows, and what its sealing said."""
+    """A store that grows, and the messages of its sealing."""
 
     def __init__(self, *failures: Exception, every: float = NEVER) -> None:
         self.store = MemoryEventStore()

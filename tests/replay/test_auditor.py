@@ -47,7 +47,7 @@ print(json.dumps([said, sorted(name for name in sys.modules if name.startswith((
 
 
 class Auditor:
-    """A copy of the file in a folder of its own, run without our packages."""
+    """A copy of the file in a new folder, run without our packages."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""A cassette in another store: what was missing is there, what was there stays, and it comes out as it went in."""
+"""A cassette imported into another store: missing events are added, existing ones stay, and its export is equal."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

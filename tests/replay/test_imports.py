@@ -1,4 +1,4 @@
-"""What a store did with a debate is in its log: what came in a cassette, under which seal, and what was set aside."""
+"""The log records imports of cassettes, with their seals, and quarantined debates."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A debate over pictures before a seat that is sent them and one that is not: recorded, replayed, erased."""
+"""A debate over pictures with a sighted and a blind seat: recorded, replayed, erased."""
 
 import json
 from collections import Counter

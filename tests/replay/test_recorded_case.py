@@ -1,4 +1,4 @@
-"""The case of a recorded debate is the one that was given, with all that no juror sees of it."""
+"""The case of a recorded debate equals its input, with the fields that no juror sees."""
 
 import asyncio
 import hashlib

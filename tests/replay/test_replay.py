@@ -121,7 +121,7 @@ def test_a_forged_text_whose_digest_fits_is_found(name: str) -> None:
 
 
 def test_a_call_that_follows_from_nothing_is_found() -> None:
-    """The second try is said to have failed for good: then there was no third."""
+    """The second try is recorded as a permanent failure, so there was no third."""
     record = recorded_in_corpus("repairs-and-fallbacks")
     change = {"initial/gemini/simulated%2Fjuror/1/2": set_to("outcome", to="bad_request")}
 
@@ -224,7 +224,7 @@ def test_a_lost_text_is_not_erased_because_another_one_was(named: bool, status: 
 
 
 def _with_erasure(record: DebateHistory, part: str) -> DebateHistory:
-    """One of this text, and of one that never was, on record; nothing is taken away."""
+    """An erasure of this text and of an unknown one is recorded; no text is removed."""
     erased = TextsErased(
         by="ops", reason="asked", scope="debate", nth=1, parts=(PartRef(part=part), PartRef(part="A" * 43))
     )

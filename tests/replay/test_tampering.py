@@ -1,4 +1,4 @@
-"""Whatever is done to a small log is found: every byte (`-m long`: every bit), deletion, swap, insertion, cut, forgery.
+"""Every change of a small log is found: every byte (`-m long`: every bit), deletion, swap, insertion, cut, forgery.
 
 Two debates with both streams, sealed three times. What the chains alone cannot find, the seals do. A forger who
 removes the seals as well is found by a checkpoint that was kept elsewhere.

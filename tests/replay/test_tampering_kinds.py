@@ -35,7 +35,7 @@ Change = Callable[[sqlite3.Connection], None]
 
 
 class Found(StrEnum):
-    """By what a change is found: the first of these that does."""
+    """The check that finds a change: the first of these."""
 
     VERIFY = "jury verify"
     DEEP = "jury verify --deep"
@@ -61,7 +61,7 @@ NO_RECORD = {
     ): "a search may find too little or too much; what it shows is read from the texts themselves",
     ("attestations", "a row deleted"): "a proof that is gone harms no record, and another one is as good",
 }
-"""What may be changed and is not found, each with the reason; docs/verification.md says the same."""
+"""Columns whose change is not found, each with the reason; docs/verification.md lists them too."""
 
 
 class Store(NamedTuple):
@@ -90,7 +90,7 @@ CASES = (
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Two debates of a run, one that was imported under its origin's seal, one whose texts were erased."""
+    """Debates: two of a run, an imported one under its origin's seal, and one with erased texts."""
     jury, other = (CommandLine(tmp_path_factory.mktemp(name)) for name in ("tampered", "origin"))
     for one in (jury, other):
         assert one("seal", "keygen", "k", "--name", f"example.com/{one.folder.name}").code == 0
@@ -177,7 +177,7 @@ TABLES = {**{table.name: [column.name for column in table.columns] for table in 
 
 
 LISTS = ("debates", "debate_fields", "runs")
-"""Made anew from the log: whatever the value, one comparison finds it, so that a third of the values are enough."""
+"""Derived from the log: one comparison finds every value, so a third of the values is enough."""
 
 
 @pytest.mark.parametrize(

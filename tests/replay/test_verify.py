@@ -1,4 +1,4 @@
-"""Whatever is changed behind the store's back is found, and named."""
+"""Every change that bypasses the store is found and named."""
 
 import shutil
 import sqlite3

@@ -1,4 +1,4 @@
-"""`jury run` as a process: killed anywhere it goes on where it stopped, prints the same and asks nothing twice."""
+"""`jury run` as a process: killed at any point it resumes, prints the same and repeats no recorded call."""
 
 import random
 

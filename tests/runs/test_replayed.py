@@ -1,4 +1,4 @@
-"""Debates over HTTP in bad weather, halted and gone on with: what is recorded takes the same course again."""
+"""Debates over HTTP with faults, halted and resumed: the records replay equal."""
 
 import asyncio
 from pathlib import Path
@@ -75,7 +75,7 @@ async def _session(store_url: str, preset: str, debates: list[str]) -> list[str]
 
 
 def _case(case_id: str) -> Case:
-    """Each meets its own weather: chance is drawn from what is judged."""
+    """Each debate has its own faults: they follow from its case."""
     case = a_case_with_records(case_id)
     scenario = case.scenarios[0].changed(execution=ExecutionResult(response=f"Refunded the order of {case_id}."))
     return case.changed(scenarios=(scenario,))

@@ -38,7 +38,7 @@ async def chromium() -> AsyncIterator[Browser]:
 
 
 class Tab:
-    """One page of a browser of its own. `problems`: what its console and its scripts complained of."""
+    """A page of a new browser context. `problems`: errors of its console and its scripts."""
 
     def __init__(self, page: Page, base: str) -> None:
         self.page = page

@@ -1,4 +1,4 @@
-"""Records the debates of a corpus: `python tests/support/corpus.py FOLDER`. What is there already is left alone.
+"""Records the debates of a corpus: `python tests/support/corpus.py FOLDER`. Existing files are kept.
 
 Jurors are simulated, some of them state what the debate is to show. A recorded debate is never recorded again: it must
 replay for ever, whatever later versions would record instead.
@@ -288,7 +288,7 @@ def _cancel(store: EventStore, debate: str, sources: Effects) -> None:
 
 
 def _sources(name: str) -> Effects:
-    """A clock of its own and chance that follows from the name."""
+    """A separate clock, and chance that follows from the name."""
     import random
 
     chance = random.Random(name)

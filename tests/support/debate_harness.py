@@ -151,7 +151,7 @@ class DebateHarness:
         return [event.event_id for event in self.events]
 
     def prompt(self, asked: Asked) -> str:
-        """Everything that the model is shown in a call."""
+        """All text of a call's messages."""
         return "".join(self.pen.text(ref) for message in asked.call.messages for ref in message.parts)
 
 

@@ -112,7 +112,7 @@ def _corpus(jury: CommandLine) -> int:
 
 
 def _changed_corpus(jury: CommandLine) -> int:
-    """A recorded verdict that does not follow: what comes out today is another."""
+    """A recorded verdict that does not follow: the rules give another one."""
     from jury_replay.cassettes.reading import read_cassette
     from jury_replay.cassettes.writing import write_cassette
     from support.mutants import rewritten
@@ -147,7 +147,7 @@ def _sealed(jury: CommandLine) -> int:
 
 
 def _cut_off(jury: CommandLine) -> int:
-    """The log is another than the one that was sealed."""
+    """Another log than the sealed one."""
     _sealed(jury)
     _emptied(jury)
     return jury.run("cases.jsonl", "--limit", "1").code

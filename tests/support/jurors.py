@@ -19,7 +19,7 @@ from jury_store.memory import MemoryEventStore
 from support.debate_harness import DebateHarness, a_case, a_panel, by_round
 
 Turn = ModelReply | Exception | Callable[[ModelRequest], ModelReply] | None
-"""What a call is answered; None: a usable answer, or the tools that a simulated juror asks for."""
+"""The answer to a call; None: a usable answer, or the tools that a simulated juror asks for."""
 
 
 class ScriptedProvider(Provider):

@@ -38,7 +38,7 @@ TRIES = 2
 REPAIRS = 1
 _OFTEN = 20
 _PATIENCE = 3.0
-"""Seconds that a call may take where none comes: what the fault is about."""
+"""The timeout of a call, in seconds, for the faults without an answer."""
 
 
 class Row(NamedTuple):

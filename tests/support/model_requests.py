@@ -20,7 +20,7 @@ GATE_AND_CARD = {
 
 
 def requests_of_a_debate(case: Case | None = None, **spec: Any) -> dict[str, ModelRequest]:
-    """The first request of each step, by the step's id; what was answered is scripted, and split at first."""
+    """The first request of each step, by the step's id; answers are scripted, and split at first."""
     case = case or a_case(**GATE_AND_CARD)
     table: dict[str, Sequence[Says]] = {
         "gpt": [Says("safe_pass", 90), Says("needs_review", 60)],

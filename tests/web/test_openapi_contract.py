@@ -1,4 +1,4 @@
-"""Responses conform to `/openapi.json`, whatever is sent."""
+"""Responses conform to `/openapi.json` for every request."""
 
 import subprocess
 import sys
