@@ -23,7 +23,7 @@ _MESSAGE = 4000
 """The maximum length of an error line, in characters."""
 
 COMMANDS = {
-    "demo": "Hold one debate over a bundled case, with simulated jurors.",
+    "demo": "Run one debate over a bundled case, with simulated jurors.",
     "run": "Judge the cases of files.",
     "cases": "Show what jurors would be shown of the cases of files.",
     "list": "List the debates of a store.",
