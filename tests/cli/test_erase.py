@@ -131,7 +131,7 @@ def test_branches_that_keep_copies_are_named_until_they_are_erased_too(own):
     last = own("erase", "one", *BY, "--yes", "--json")
 
     assert [["one", "two"], ["one"], []] == [outcome.json["copies"] for outcome in (origin, branch, last)]
-    assert "hold copies of its texts, which stay" in origin.err
+    assert "have copies of its texts" in origin.err
     assert "(one, two)" in origin.err
     assert found(own.folder) == []
 

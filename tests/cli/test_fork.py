@@ -78,8 +78,8 @@ def test_an_interrupted_branch_is_resumed(judged: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--at", "round-9/started"), "has no event 'round-9/started'; `jury show d~leak --events` shows"),
-        (("--at", "completed"), "nothing would be left to do"),
+        (("--at", "round-9/started"), "has no event 'round-9/started'; `jury show d~leak --events` lists"),
+        (("--at", "completed"), "nothing is left to do"),
         (("--at", "round-1/started", "--max-rounds", "0"), "does not happen under these settings"),
         (("--at", "5", "--model", "nobody=simulated/a"), "the panel has no seat 'nobody'; its seats are sim-policy"),
         (("--at", "5", "--model", "sim-policy=x"), "model 'x' names no provider"),

@@ -69,7 +69,7 @@ def test_a_forged_debate_that_names_another_run_is_not_taken_for_judged_either(j
     refused = run(jury)
 
     assert refused.code == 4
-    assert "debate r1~leak was imported from a cassette, so this run does not resume it" in refused.err
+    assert "debate r1~leak came in a cassette, so this run does not resume it" in refused.err
     assert "leak" not in [line["case_id"] for line in refused.lines]
 
 

@@ -197,7 +197,7 @@ async def test_single_rounds_update_the_state(store: str) -> None:
     }
     assert (second.consensus_status, second.consensus_reached) == (state.consensus_status, state.should_terminate)
     assert [CLAUDE, GEMINI] == [one["juror_id"] for one in state.get_other_opinions(GPT)]
-    assert 2.0 == reading.panel.panel.discussion.threshold
+    assert 2.0 == reading.opened.panel.discussion.threshold
 
 
 async def test_a_round_that_comes_to_consensus_ends_the_discussion(store: str) -> None:
