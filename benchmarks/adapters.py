@@ -2,7 +2,7 @@
 
     python benchmarks/adapters.py [--calls N] [--rounds N]
 
-Both sides send a prompt of 3 KB with the same schema and are answered 1 KB by a server in a process of its own, so that
+Both sides send a prompt of 3 KB with the same schema and are answered 1 KB by a server in a separate process, so that
 what is measured is this process's time alone. The SDK's side makes its typed call and takes the text out of it.
 """
 

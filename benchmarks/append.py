@@ -2,7 +2,7 @@
 
     python benchmarks/append.py [--events N] [--group N] [--folder PATH] [--postgres URL]
 
-Both sides hold the tables, keys and guards of a migrated store, both flush every commit. The raw side inserts rows that
+Both sides have the tables, keys and guards of a migrated store, both flush every commit. The raw side inserts rows that
 were made beforehand; the store also works out versions, hashes and positions, checks heads and keeps texts apart.
 """
 

@@ -61,10 +61,10 @@ def _item(place: int, text: str) -> Item:
     return Message(kind="assistant", origin="model", text=text)
 
 
-def jobs(count: int, docket: RunContext) -> Iterator[Job]:
+def jobs(count: int, context: RunContext) -> Iterator[Job]:
     """One a case."""
     for number in range(count):
-        yield Job(f"{docket.run_id}~case-{number}", a_case(number).model_dump_json().encode(), docket)
+        yield Job(f"{context.run_id}~case-{number}", a_case(number).model_dump_json().encode(), context)
 
 
 def processes() -> dict[int, tuple[str, float]]:
@@ -81,21 +81,21 @@ def processes() -> dict[int, tuple[str, float]]:
     return found
 
 
-async def measure(plan: RuntimeConfig, docket: RunContext, count: int, concurrency: int, *, on_ray: bool) -> None:
-    """Hold the debates, print what they cost."""
+async def measure(plan: RuntimeConfig, context: RunContext, count: int, concurrency: int, *, on_ray: bool) -> None:
+    """Run the debates, print what they cost."""
     if on_ray:
         from jury_actors.ray_runtime import ray_runtime, start_ray, stop_ray
 
         start_ray()
-        court = ray_runtime(plan)
+        entered = ray_runtime(plan)
     else:
-        court = in_process_runtime(plan, lambda: open_store(plan.store_url, write=True, run=plan.run_id))
-    async with court as runtime:
-        warm = RunContext("warm", docket.resolved)
+        entered = in_process_runtime(plan, lambda: open_store(plan.store_url, write=True, run=plan.run_id))
+    async with entered as runtime:
+        warm = RunContext("warm", context.resolved)
         async for _ in drive(runtime, jobs(50, warm), concurrency=concurrency):
             pass
         before, started = processes(), time.perf_counter()
-        async for finished in drive(runtime, jobs(count, docket), concurrency=concurrency):
+        async for finished in drive(runtime, jobs(count, context), concurrency=concurrency):
             assert finished.problem is None, finished.problem
         wall, after = time.perf_counter() - started, processes()
     if on_ray:
@@ -105,13 +105,13 @@ async def measure(plan: RuntimeConfig, docket: RunContext, count: int, concurren
         cpu[name] += seconds - before.get(pid, (name, 0.0))[1]
     total = sum(cpu.values()) * 1000 / count
     if plan.script.latency:
-        longest = max(critical_path(plan.script, f"{docket.run_id}~case-{number}") for number in range(count))
+        longest = max(critical_path(plan.script, f"{context.run_id}~case-{number}") for number in range(count))
         print(f"slowest debate's model latencies alone: {longest:.2f} s; wall is {wall / longest:.3f} of it")
     print(f"{count} debates in {wall:.2f} s: {count / wall:.0f} debates/s, {total:.2f} CPU-ms a debate")
     for name, seconds in cpu.most_common():
         if seconds * 1000 / count >= 0.01:
             print(f"  {name:<20} {seconds * 1000 / count:6.2f} CPU-ms a debate")
-    report(plan, docket, count, wall)
+    report(plan, context, count, wall)
 
 
 def critical_path(script: Script, debate: str) -> float:
@@ -123,10 +123,10 @@ def critical_path(script: Script, debate: str) -> float:
     return sum(phases) + script.seconds(f"{debate}/final/simulated%2Fjudge/1/1")
 
 
-def report(plan: RuntimeConfig, docket: RunContext, count: int, wall: float) -> None:
+def report(plan: RuntimeConfig, context: RunContext, count: int, wall: float) -> None:
     """Events and bytes a debate, and the rate of appending the same events alone."""
     store = open_store(plan.store_url, write=False)
-    names = [f"{docket.run_id}~case-{number}" for number in range(count)]
+    names = [f"{context.run_id}~case-{number}" for number in range(count)]
     streams = store.read_streams([stream for name in names for stream in (debate_stream(name), calls_stream(name))])
     parts = store.parts_of(names)
     store.close()
@@ -164,7 +164,7 @@ def report(plan: RuntimeConfig, docket: RunContext, count: int, wall: float) -> 
         other.close()
     possible = alone / (events / count)
     share = count / wall / possible
-    print(f"  appended alone: {alone:.0f} events/s = {possible:.0f} debates/s; held: {share:.0%} of that")
+    print(f"  appended alone: {alone:.0f} events/s = {possible:.0f} debates/s; run: {share:.0%} of that")
 
 
 def main() -> None:
@@ -181,8 +181,8 @@ def main() -> None:
         url = options.store or f"sqlite:///{folder}/debates.db"
         upgrade(url)
         plan = RuntimeConfig(resolved.panel, url, "benchmark", Script(latency=options.latency, seed=1))
-        docket = RunContext(f"b{time.time_ns()}", resolved)
-        asyncio.run(measure(plan, docket, options.debates, options.concurrency, on_ray=options.ray))
+        context = RunContext(f"b{time.time_ns()}", resolved)
+        asyncio.run(measure(plan, context, options.debates, options.concurrency, on_ray=options.ray))
 
 
 if __name__ == "__main__":

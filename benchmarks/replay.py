@@ -2,7 +2,7 @@
 
     uv run python benchmarks/replay.py [--debates 500] [--rounds 5] [--section NAME] [--folder PATH]
 
-The log is made first: debates of 13 calls, held by simulated jurors without latency, in a SQLite file. The sides of a
+The log is made first: debates of 13 calls, run by simulated jurors without latency, in a SQLite file. The sides of a
 section then work in turn, `--rounds` times, on the same store; printed are medians, and each side's rate as a share of
 the first one's.
 """
@@ -99,7 +99,7 @@ def read_and_decode_debates(store: EventStore) -> None:
 
 
 def replay_all(store: EventStore) -> None:
-    """Every debate held again and compared."""
+    """Every debate replayed and compared."""
     for found in replay(store, EVERYTHING):
         assert found.status is ReplayStatus.EQUAL
 
@@ -155,7 +155,7 @@ SECTIONS: dict[str, dict[str, Side]] = {
 
 
 async def record(url: str, count: int) -> None:
-    """Hold `count` debates."""
+    """Run `count` debates."""
     resolved = resolve(PanelSpec.model_validate({"discussion": {"end_early": False}}))
     plan = RuntimeConfig(resolved.panel, url, "benchmark")
     async with in_process_runtime(plan, lambda: open_store(url, write=True, run="benchmark")) as runtime:

@@ -150,7 +150,7 @@ def main() -> None:
             fill(store, given.debates)
             store.close()
         plans(path)
-        with served(open_store(url, write=False)) as (base, _):
+        with running_server(open_store(url, write=False)) as (base, _):
             asyncio.run(measure(base, given.rounds))
 
 

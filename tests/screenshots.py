@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/images anew: holds debates of simulated jurors in a new store, and looks at their pages.
+"""Makes the pictures of docs/images anew: runs debates of simulated jurors in a new store, and captures their pages.
 
 uv run python tests/screenshots.py
 """
@@ -64,7 +64,7 @@ _JA = {
 }
 
 
-def hold(folder: Path) -> None:
+def run_debates(folder: Path) -> None:
     """Two runs over the English cases under two settings, one over the Japanese ones, the bundled case in each."""
     jury = CommandLine(folder)
     jury("seal", "keygen", "key", "--name", "example.com/jury")
@@ -132,10 +132,10 @@ def _keep(path: Path, picture: bytes) -> None:
 
 
 def main() -> None:
-    """Hold, serve, look."""
+    """Run, serve, capture."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
-        hold(Path(name))
+        run_debates(Path(name))
         asyncio.run(take(Path(name)))
 
 

@@ -99,7 +99,7 @@ def test_a_known_vulnerability_fails_the_audit_until_it_is_accepted_with_a_reaso
 
 
 @pytest.mark.parametrize("status", [403, 502])
-def test_a_service_that_gives_no_answer_is_told_of_and_is_no_failure(project: Path, service: Any, status: int) -> None:
+def test_a_service_that_gives_no_answer_is_reported_and_is_no_failure(project: Path, service: Any, status: int) -> None:
     service.known, service.status = "jinja2", status
 
     done = audit(project, service.server_port)
@@ -107,7 +107,7 @@ def test_a_service_that_gives_no_answer_is_told_of_and_is_no_failure(project: Pa
     assert (0, True) == (done.returncode, "AUDIT NOT DONE: the advisory service" in done.stdout)
 
 
-def test_a_service_that_cannot_be_reached_is_told_of_and_is_no_failure(project: Path) -> None:
+def test_a_service_that_cannot_be_reached_is_reported_and_is_no_failure(project: Path) -> None:
     done = audit(project, 1)
 
     assert (0, True) == (done.returncode, "AUDIT NOT DONE: the advisory service cannot be reached" in done.stdout)

@@ -1,4 +1,4 @@
-"""The layers of the house are kept by a contract that catches what breaks it."""
+"""The import contracts keep the layers, and catch each import against them."""
 
 import os
 import re
@@ -28,15 +28,15 @@ def lint(path: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Path:
+def packages(tmp_path: Path) -> Path:
     """A copy of every package, side by side."""
     for folder, package in FOLDERS.items():
         shutil.copytree(ROOT / folder / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
 
-def test_the_house_keeps_its_layers(house: Path) -> None:
-    result = lint(house)
+def test_the_packages_keep_their_layers(packages: Path) -> None:
+    result = lint(packages)
 
     assert result.returncode == 0, result.stdout
 
@@ -64,11 +64,11 @@ def test_the_house_keeps_its_layers(house: Path) -> None:
         ("jury_judge", "from google import genai"),
     ],
 )
-def test_an_import_against_the_layers_is_caught(house: Path, package: str, line: str) -> None:
-    module = house / package / "errors.py"
+def test_an_import_against_the_layers_is_caught(packages: Path, package: str, line: str) -> None:
+    module = packages / package / "errors.py"
     module.write_text(module.read_text() + f"\n{line}\n") if module.exists() else module.write_text(f"{line}\n")
 
-    result = lint(house)
+    result = lint(packages)
 
     assert result.returncode != 0
     assert "BROKEN" in result.stdout
@@ -85,22 +85,22 @@ def test_an_import_against_the_layers_is_caught(house: Path, package: str, line:
         ("cases/rows.py", "import jury_judge.cli.exits"),
     ],
 )
-def test_an_import_against_the_layers_of_the_judge_is_caught(house: Path, module: str, line: str) -> None:
-    path = house / "jury_judge" / module
+def test_an_import_against_the_layers_of_the_judge_is_caught(packages: Path, module: str, line: str) -> None:
+    path = packages / "jury_judge" / module
     path.write_text(path.read_text() + f"\n{line}\n")
 
-    result = lint(house)
+    result = lint(packages)
 
     assert result.returncode != 0
     assert "The judge's layers point one way BROKEN" in result.stdout
 
 
-def test_an_import_cycle_between_parts_of_one_layer_is_caught(house: Path) -> None:
+def test_an_import_cycle_between_parts_of_one_layer_is_caught(packages: Path) -> None:
     for part, imported in (("live", "reports.report"), ("reports", "live.progress")):
-        module = house / "jury_judge" / "present" / part / "added.py"
+        module = packages / "jury_judge" / "present" / part / "added.py"
         module.write_text(f"import jury_judge.present.{imported}\n")
 
-    result = lint(house)
+    result = lint(packages)
 
     assert result.returncode != 0
     assert "No import cycle between the parts of a package BROKEN" in result.stdout

@@ -158,8 +158,7 @@ class DebateProcess:
             )
         if facts.imports and not self._job.adopted:
             raise NotResumable(
-                f"debate {debate} came in a cassette and was not held here, so it does not go on as this run's own; "
-                "give the run another id"
+                f"debate {debate} came in a cassette, so this run does not resume it; give the run another id"
             )
 
     def _is_ours(self, opened: DebateOpened, schema: int) -> bool:

@@ -63,7 +63,7 @@ class Outbox(Generic[T]):
     async def poll(self, incarnation: str, ack: int) -> Delivery[T]:
         """The items after `ack`; waits until there is one, or the outbox is closed.
 
-        A poll with another incarnation (not "") returns at once, without items: it tells the client that the service
+        A poll with another incarnation (not "") returns at once, without items: the client learns that the service
         was replaced, even where no call failed.
         """
         if incarnation == self._incarnation:

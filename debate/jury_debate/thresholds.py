@@ -6,7 +6,7 @@ NEVER = 2.0
 MAY_BE = f"above 0 and at most 1, as 0.67 (two of three) or 1.0 (all), or exactly {NEVER} (never)"
 
 _PERCENT = (34, 100)
-"""A share in percent that somebody could mean: at most a third agree in every panel that is split."""
+"""A plausible share in percent: at most a third agree in every panel that is split."""
 
 
 def checked_threshold(value: float) -> float:

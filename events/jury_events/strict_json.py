@@ -223,7 +223,7 @@ class JsonReader:
                 _refuse(RefusalReason.HUGE_NUMBER, f"a number of {len(digits)} characters", at)
         result = float(digits)
         if math.isinf(result):
-            _refuse(RefusalReason.HUGE_NUMBER, "a number too large to be held", at)
+            _refuse(RefusalReason.HUGE_NUMBER, "a number too large for a float", at)
         return result
 
     def _object(self, text: str, at: int, depth: int) -> Read:

@@ -120,7 +120,7 @@ def spread(
 
 
 def _submit(pool: ProcessPoolExecutor, work: Work[R], chunk: Sequence[str]) -> Future[R]:
-    # Workers start here, and inherit that signals are held back: a Ctrl-C that comes before they ignore it would end
+    # Workers start here, and inherit that signals are blocked: a Ctrl-C that comes before they ignore it would end
     # them in the middle of their imports.
     with _interrupts_blocked():
         return pool.submit(_work, work, chunk)

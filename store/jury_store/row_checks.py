@@ -1,7 +1,7 @@
 """Rows that the declared schema does not allow: values of a wrong type, duplicate keys, corrupt indexes.
 
-SQLite stores any value in any column, and whoever can write the file can drop a key. PostgreSQL enforces column types.
-Differences in the declarations of tables are found by `jury_migrations.comparison`.
+SQLite stores any value in any column, and a process that can write the file can drop a key. PostgreSQL enforces
+column types. Differences in the declarations of tables are found by `jury_migrations.comparison`.
 """
 
 # ruff: noqa: S608  (the statements are put together from the declared tables)

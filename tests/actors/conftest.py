@@ -7,5 +7,5 @@ from support.runtime_harness import KeptStore
 
 @pytest.fixture
 def store() -> KeptStore:
-    """A store in memory that outlives a court."""
+    """A store in memory that outlives a runtime."""
     return KeptStore()

@@ -1,4 +1,4 @@
-"""What a juror's calls wait for, and what is told of them afterwards."""
+"""A juror's calls wait for permits, and settle them afterwards."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -33,8 +33,8 @@ REFUSED = ModelReply(CallOutcome.AUTHENTICATION, error="invalid key")
 ANSWERED = Usage(input_tokens=1000, output_tokens=100)
 
 
-class Hall:
-    """A juror of seats at openai/gpt-4o, with a limiter and perhaps a budget before it."""
+class AdmissionHarness:
+    """A juror with seats at openai/gpt-4o, with a limiter and an optional budget."""
 
     def __init__(self, *turns: object, limits: Limits = Limits(), ceiling: Ceiling = Ceiling(), most: int | None = 64):
         self.provider = ScriptedProvider(*turns, most=most)
@@ -62,18 +62,18 @@ class Hall:
         asking = Asking(seats=seats)
         return [asking.ask(juror) for juror in jurors]
 
-    async def told(self, *jurors: str, **settings: object):
+    async def results_of(self, *jurors: str, **settings: object):
         await self.juror.submit(self.ask(*jurors, **settings))
         async with asyncio.timeout(5):
             return await results_of(self.juror, len(jurors))
 
 
 @pytest.fixture
-async def hall() -> AsyncIterator[Callable[..., Hall]]:
-    made: list[Hall] = []
+async def make_harness() -> AsyncIterator[Callable[..., AdmissionHarness]]:
+    made: list[AdmissionHarness] = []
 
-    def make(*turns: object, **options: object) -> Hall:
-        made.append(Hall(*turns, **options))  # type: ignore[arg-type]
+    def make(*turns: object, **options: object) -> AdmissionHarness:
+        made.append(AdmissionHarness(*turns, **options))  # type: ignore[arg-type]
         return made[-1]
 
     yield make
@@ -81,115 +81,115 @@ async def hall() -> AsyncIterator[Callable[..., Hall]]:
         await one.juror.close()
 
 
-MakeHall = Callable[..., Hall]
+MakeHarness = Callable[..., AdmissionHarness]
 SEATS = ("a", "b", "c", "d", "e")
 
 
-async def test_calls_at_once_are_those_that_the_limits_allow(hall: MakeHall):
-    it = hall(limits=Limits(in_flight=2))
-    it.provider.open.clear()
-    await it.juror.submit(it.ask(*SEATS))
-    await until(lambda: it.provider.running == 2)
-    it.provider.open.set()
+async def test_concurrent_calls_stay_within_the_limits(make_harness: MakeHarness):
+    harness = make_harness(limits=Limits(in_flight=2))
+    harness.provider.open.clear()
+    await harness.juror.submit(harness.ask(*SEATS))
+    await until(lambda: harness.provider.running == 2)
+    harness.provider.open.set()
     async with asyncio.timeout(5):
-        told = await results_of(it.juror, 5)
+        results = await results_of(harness.juror, 5)
 
-    assert 2 == it.provider.most_running
-    assert all(isinstance(one.outcome, Answered) for one in told)
-
-
-async def test_a_provider_without_a_bound_waits_for_no_limit(hall: MakeHall):
-    it = hall(limits=Limits(in_flight=1), most=None)
-    it.provider.open.clear()
-    await it.juror.submit(it.ask(*SEATS))
-    await until(lambda: it.provider.running == 5)
-    it.provider.open.set()
-    await results_of(it.juror, 5)
-
-    assert 5 == it.provider.most_running
+    assert 2 == harness.provider.most_running
+    assert all(isinstance(one.outcome, Answered) for one in results)
 
 
-async def test_the_wait_for_a_permit_is_no_part_of_the_calls_time(hall: MakeHall):
-    it = hall(limits=Limits(in_flight=1))
-    it.provider.open.clear()
-    await it.juror.submit(it.ask("a", "b", timeout_seconds=1.0, deadline_seconds=0.000_001, tries=1))
-    await until(lambda: it.provider.running == 1)
+async def test_a_provider_without_a_bound_waits_for_no_limit(make_harness: MakeHarness):
+    harness = make_harness(limits=Limits(in_flight=1), most=None)
+    harness.provider.open.clear()
+    await harness.juror.submit(harness.ask(*SEATS))
+    await until(lambda: harness.provider.running == 5)
+    harness.provider.open.set()
+    await results_of(harness.juror, 5)
+
+    assert 5 == harness.provider.most_running
+
+
+async def test_the_wait_for_a_permit_is_no_part_of_the_calls_time(make_harness: MakeHarness):
+    harness = make_harness(limits=Limits(in_flight=1))
+    harness.provider.open.clear()
+    await harness.juror.submit(harness.ask("a", "b", timeout_seconds=1.0, deadline_seconds=0.000_001, tries=1))
+    await until(lambda: harness.provider.running == 1)
     await asyncio.sleep(0.6)
-    it.provider.open.set()
+    harness.provider.open.set()
     async with asyncio.timeout(5):
-        await results_of(it.juror, 2)
-    first, second = it.clerk.exchanges()
+        await results_of(harness.juror, 2)
+    first, second = harness.clerk.exchanges()
 
     assert first.latency_ms >= 500
     assert (second.latency_ms < 500, second.waited_ms) == (True, 0.0)
     assert [CallOutcome.ANSWERED] * 2 == [first.outcome, second.outcome]
 
 
-async def test_an_overload_slows_every_call_down_and_loses_none(hall: MakeHall):
-    it = hall(ModelReply(CallOutcome.RATE_LIMITED), ModelReply(CallOutcome.OVERLOADED))
-    told = await it.told(*SEATS)
-    model_class, _ = it.classes.of("openai/gpt-4o")
+async def test_an_overload_slows_every_call_down_and_loses_none(make_harness: MakeHarness):
+    harness = make_harness(ModelReply(CallOutcome.RATE_LIMITED), ModelReply(CallOutcome.OVERLOADED))
+    results = await harness.results_of(*SEATS)
+    model_class, _ = harness.classes.of("openai/gpt-4o")
 
-    assert all(isinstance(one.outcome, Answered) for one in told)
-    assert (0, 4) == it.limiter.in_flight(model_class)
+    assert all(isinstance(one.outcome, Answered) for one in results)
+    assert (0, 4) == harness.limiter.in_flight(model_class)
 
 
-async def test_an_exchange_records_the_cost_of_the_call(hall: MakeHall):
+async def test_an_exchange_records_the_cost_of_the_call(make_harness: MakeHarness):
     raw = ModelReply(CallOutcome.ANSWERED, answer=b"no JSON", usage=ANSWERED)
-    it = hall(raw, REFUSED)
-    await it.told("a")
+    harness = make_harness(raw, REFUSED)
+    await harness.results_of("a")
 
-    assert [0.002, 0.0] == [exchange.cost for exchange in it.clerk.exchanges()]
-
-
-async def test_no_call_is_made_beyond_the_budget(hall: MakeHall):
-    it = hall(ceiling=Ceiling(max_calls=3))
-    told = await it.told(*SEATS)
-
-    assert 3 == len(it.provider.requests) == len(it.clerk.exchanges())
-    assert [Halted] * 2 == [type(one.problem) for one in told if one.outcome is None]
+    assert [0.002, 0.0] == [exchange.cost for exchange in harness.clerk.exchanges()]
 
 
-async def test_the_cost_of_all_calls_stays_within_the_budget(hall: MakeHall):
+async def test_no_call_is_made_beyond_the_budget(make_harness: MakeHarness):
+    harness = make_harness(ceiling=Ceiling(max_calls=3))
+    results = await harness.results_of(*SEATS)
+
+    assert 3 == len(harness.provider.requests) == len(harness.clerk.exchanges())
+    assert [Halted] * 2 == [type(one.problem) for one in results if one.outcome is None]
+
+
+async def test_the_cost_of_all_calls_stays_within_the_budget(make_harness: MakeHarness):
     reply = ModelReply(CallOutcome.ANSWERED, answer=b"no JSON", usage=ANSWERED)
-    it = hall(*[reply] * 1000, ceiling=Ceiling(max_cost=0.2))
-    await it.told(*SEATS, max_output_tokens=16_384)
-    cost = sum(exchange.cost or 0.0 for exchange in it.clerk.exchanges())
+    harness = make_harness(*[reply] * 1000, ceiling=Ceiling(max_cost=0.2))
+    await harness.results_of(*SEATS, max_output_tokens=16_384)
+    cost = sum(exchange.cost or 0.0 for exchange in harness.clerk.exchanges())
 
     assert 0.02 <= cost <= 0.2
 
 
-async def test_a_refused_key_halts_the_calls_that_wait_for_a_permit(hall: MakeHall):
-    it = hall(REFUSED, limits=Limits(requests_per_minute=1))
-    told = await it.told(*SEATS)
+async def test_a_refused_key_halts_the_calls_that_wait_for_a_permit(make_harness: MakeHarness):
+    harness = make_harness(REFUSED, limits=Limits(requests_per_minute=1))
+    results = await harness.results_of(*SEATS)
 
-    assert 1 == len(it.provider.requests)
-    assert ["openai"] * 5 == [one.problem.about for one in told if isinstance(one.problem, Halted)]
-    assert 1 == len({str(one.problem) for one in told})
-
-
-async def test_a_refused_key_halts_the_calls_that_wait_for_a_connection(hall: MakeHall):
-    it = hall(REFUSED, most=1)
-    await it.told(*SEATS)
-
-    assert 1 == len(it.provider.requests)
+    assert 1 == len(harness.provider.requests)
+    assert ["openai"] * 5 == [one.problem.about for one in results if isinstance(one.problem, Halted)]
+    assert 1 == len({str(one.problem) for one in results})
 
 
-async def test_a_juror_that_is_closed_leaves_no_call_in_flight(hall: MakeHall):
-    it = hall()
-    it.provider.open.clear()
-    await it.juror.submit(it.ask(*SEATS))
-    await until(lambda: it.provider.running == 5)
-    await it.juror.close()
+async def test_a_refused_key_halts_the_calls_that_wait_for_a_connection(make_harness: MakeHarness):
+    harness = make_harness(REFUSED, most=1)
+    await harness.results_of(*SEATS)
 
-    assert 0 == it.provider.running
+    assert 1 == len(harness.provider.requests)
+
+
+async def test_a_juror_that_is_closed_leaves_no_call_in_flight(make_harness: MakeHarness):
+    harness = make_harness()
+    harness.provider.open.clear()
+    await harness.juror.submit(harness.ask(*SEATS))
+    await until(lambda: harness.provider.running == 5)
+    await harness.juror.close()
+
+    assert 0 == harness.provider.running
 
 
 async def test_the_server_counts_no_more_calls_a_minute_than_are_granted_however_late_they_leave() -> None:
     now, late, arrivals = 0.0, asyncio.Event(), []
-    desk = AdmissionService(Limiter(), "l", clock=lambda: now)
+    service = AdmissionService(Limiter(), "l", clock=lambda: now)
     endpoints = {"openai": Endpoint(limits={"*": Limits(requests_per_minute=3)})}
-    admission = Admission("r", ModelClasses(endpoints, {}), PRICES, limiter=AdmissionClient(desk, "c"))
+    admission = Admission("r", ModelClasses(endpoints, {}), PRICES, limiter=AdmissionClient(service, "c"))
     async with canned_server(CHAT.canned("x")) as server:
         adapter = CHAT.adapter(server)
 
@@ -205,17 +205,17 @@ async def test_the_server_counts_no_more_calls_a_minute_than_are_granted_however
         late.set()
         await until(lambda: len(server.asked) == 3)
         now = 71.9
-        desk.clients()
+        service.clients()
         for _ in range(50):
             await asyncio.sleep(0)
         before = len(server.asked)
         now = 72.0
-        desk.clients()
+        service.clients()
         async with asyncio.timeout(20):
             await asyncio.gather(*calls)
         await adapter.close()
         await admission.close()
-        desk.close()
+        service.close()
 
     assert (3, 6) == (before, len(server.asked))
     assert [10.0] * 3 + [72.0] * 3 == arrivals
@@ -243,12 +243,12 @@ def test_another_key_or_another_address_is_another_class():
     assert "one" not in str(one)
 
 
-async def test_a_call_without_a_settlement_counts_as_made(hall: MakeHall) -> None:
-    it = hall(RuntimeError("the adapter broke"), ceiling=Ceiling(max_calls=1))
-    (broken,) = await it.told("a")
-    await it.juror.submit(it.ask("b"))
-    halted = (await results_of(it.juror, 2))[-1]
+async def test_a_call_without_a_settlement_counts_as_made(make_harness: MakeHarness) -> None:
+    harness = make_harness(RuntimeError("the adapter broke"), ceiling=Ceiling(max_calls=1))
+    (broken,) = await harness.results_of("a")
+    await harness.juror.submit(harness.ask("b"))
+    halted = (await results_of(harness.juror, 2))[-1]
 
     assert isinstance(broken.problem, Broken)
     assert isinstance(halted.problem, Halted)
-    assert 1 == len(it.provider.requests)
+    assert 1 == len(harness.provider.requests)

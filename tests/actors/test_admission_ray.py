@@ -30,7 +30,7 @@ from support.waiting import comes
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
 
-# An actor is never called, but there: the court has a limiter.
+# `openai/x` is never called, but as a fallback it makes the runtime start a limiter.
 LIMITED = [{"model": "simulated/juror", "juror_id": name, "fallbacks": ["openai/x"]} for name in ("a", "b", "c")]
 
 
@@ -42,20 +42,20 @@ def reader(sqlite_url: str) -> Iterator[EventStore]:
     store.close()
 
 
-async def hold(run: Run, url: str, script: Script = NO_FAULTS, **plan: Any) -> dict[str, Finished]:
+async def execute_on_ray(run: Run, url: str, script: Script = NO_FAULTS, **plan: Any) -> dict[str, Finished]:
     async with ray_runtime.ray_runtime(run.plan(script, url=url)._replace(**plan)) as runtime:
-        return await run.through(runtime)
+        return await run.execute_in(runtime)
 
 
 def recorded(run: Run) -> int:
     return sum(len(run.store.read_stream(calls_stream(debate))) for debate in run.cases)
 
 
-async def test_no_call_is_made_beyond_the_budget_and_the_run_can_be_gone_on_with(
+async def test_no_call_is_made_beyond_the_budget_and_the_run_can_be_resumed(
     sqlite_url: str, reader: EventStore
 ) -> None:
     run = Run(reader, debates=10)
-    stopped = await hold(run, sqlite_url, Script(latency=0.05), ceiling=Ceiling(max_calls=31))
+    stopped = await execute_on_ray(run, sqlite_url, Script(latency=0.05), ceiling=Ceiling(max_calls=31))
     spent = recorded(run)
     found = await resume_in_process(run, sqlite_url)
 
@@ -67,7 +67,7 @@ async def test_no_call_is_made_beyond_the_budget_and_the_run_can_be_gone_on_with
 
 async def test_a_refused_key_stops_every_debate_and_fails_none(sqlite_url: str, reader: EventStore) -> None:
     run = Run(reader, debates=10)
-    stopped = await hold(run, sqlite_url, Script(rates={CallOutcome.AUTHENTICATION: 1.0}))
+    stopped = await execute_on_ray(run, sqlite_url, Script(rates={CallOutcome.AUTHENTICATION: 1.0}))
     wasted = recorded(run)
     found = await resume_in_process(run, sqlite_url)
 
@@ -83,10 +83,10 @@ async def test_a_budget_whose_process_was_killed_halts_the_run_rather_than_overs
 ) -> None:
     run = Run(reader, debates=8, case=a_case_with_records)
     script = Script(latency=0.15, seed=3)
-    holding = asyncio.create_task(hold(run, sqlite_url, script, ceiling=Ceiling(max_calls=10_000)))
-    await comes(lambda: reader.last_position() >= 40 or holding.done())
+    running = asyncio.create_task(execute_on_ray(run, sqlite_url, script, ceiling=Ceiling(max_calls=10_000)))
+    await comes(lambda: reader.last_position() >= 40 or running.done())
     os.kill(actor_process("BudgetActor"), signal.SIGKILL)
-    stopped = await holding
+    stopped = await running
     found = await resume_in_process(run, sqlite_url)
 
     assert any("kept the budget was lost" in str(one.problem) for one in stopped.values())
@@ -98,7 +98,7 @@ async def test_a_runtime_with_limited_models_runs_its_debates(
     sqlite_url: str, reader: EventStore, shared: bool
 ) -> None:
     run = Run(reader, debates=2, seats=LIMITED)
-    found = await hold(run, sqlite_url, shared_cluster=shared)
+    found = await execute_on_ray(run, sqlite_url, shared_cluster=shared)
     namespace, name = SHARED_LIMITER
     there = {"name": name, "namespace": namespace} in ray.util.list_named_actors(all_namespaces=True)
     if there:
@@ -108,8 +108,8 @@ async def test_a_runtime_with_limited_models_runs_its_debates(
     assert shared == there
 
 
-async def take(link: AdmissionClient, limits: Limits, most: list[int], running: list[int]) -> None:
-    async with link.permit(a_permit_request(limits=limits)):
+async def take(client: AdmissionClient, limits: Limits, most: list[int], running: list[int]) -> None:
+    async with client.permit(a_permit_request(limits=limits)):
         running[0] += 1
         most.append(running[0])
         await asyncio.sleep(0.002)
@@ -124,40 +124,40 @@ async def limiter() -> AsyncIterator[Any]:
 
 
 async def test_processes_share_the_limits_of_a_provider(limiter: Any) -> None:
-    links = [AdmissionClient(ray_proxy(AdmissionInterface, lambda: limiter), name) for name in "ab"]
+    clients = [AdmissionClient(ray_proxy(AdmissionInterface, lambda: limiter), name) for name in "ab"]
     most: list[int] = []
     running = [0]
     async with asyncio.timeout(30):
-        await asyncio.gather(*(take(links[n % 2], Limits(in_flight=5), most, running) for n in range(200)))
-    for link in links:
-        await link.close()
+        await asyncio.gather(*(take(clients[n % 2], Limits(in_flight=5), most, running) for n in range(200)))
+    for client in clients:
+        await client.close()
 
     assert (200, 5) == (len(most), max(most))
 
 
 async def test_no_call_is_lost_with_a_limiter_that_is_killed(limiter: Any) -> None:
-    link = AdmissionClient(ray_proxy(AdmissionInterface, lambda: limiter), "a")
+    client = AdmissionClient(ray_proxy(AdmissionInterface, lambda: limiter), "a")
     most: list[int] = []
     running = [0]
-    waiting = [asyncio.create_task(take(link, Limits(in_flight=2), most, running)) for _ in range(200)]
+    waiting = [asyncio.create_task(take(client, Limits(in_flight=2), most, running)) for _ in range(200)]
     await comes(lambda: len(most) >= 20)
     os.kill(actor_process("LimiterActor"), signal.SIGKILL)
     async with asyncio.timeout(60):
         await asyncio.gather(*waiting)
-    await link.close()
+    await client.close()
 
     assert (200, 2) == (len(most), max(most))
 
 
 async def test_a_shared_limiter_that_died_is_made_again_by_its_next_client() -> None:
-    link = AdmissionClient(ray_proxy(AdmissionInterface, shared_limiter, replaceable=True), "a")
+    client = AdmissionClient(ray_proxy(AdmissionInterface, shared_limiter, replaceable=True), "a")
     most: list[int] = []
     running = [0]
-    await take(link, Limits(in_flight=2), most, running)
+    await take(client, Limits(in_flight=2), most, running)
     ray.kill(shared_limiter())
     async with asyncio.timeout(60):
-        await asyncio.gather(*(take(link, Limits(in_flight=2), most, running) for _ in range(20)))
-    await link.close()
+        await asyncio.gather(*(take(client, Limits(in_flight=2), most, running) for _ in range(20)))
+    await client.close()
     ray.kill(shared_limiter())
 
     assert (21, 2) == (len(most), max(most))
@@ -165,8 +165,8 @@ async def test_a_shared_limiter_that_died_is_made_again_by_its_next_client() -> 
 
 @pytest.mark.long
 async def test_a_shared_limiter_ends_itself_when_no_run_is_left() -> None:
-    link = AdmissionClient(ray_proxy(AdmissionInterface, shared_limiter, replaceable=True), "a")
-    await take(link, Limits(), [], [0])
+    client = AdmissionClient(ray_proxy(AdmissionInterface, shared_limiter, replaceable=True), "a")
+    await take(client, Limits(), [], [0])
     pid = actor_process("LimiterActor")
-    await link.close()
+    await client.close()
     await comes(lambda: not os.path.exists(f"/proc/{pid}"), 120)  # noqa: PTH110

@@ -1,4 +1,4 @@
-"""The service and its clients: who waits is served, whoever dies; nothing is granted twice."""
+"""The service and its clients: every waiting client is served, whichever process dies; no permit is granted twice."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -21,8 +21,8 @@ from support.waiting import until
 ONE = a_permit_request(limits=Limits(in_flight=1))
 
 
-class Line:
-    """A way to a service that can be cut, and lead to another one afterwards."""
+class Connection:
+    """A connection to a service; a test can replace the service."""
 
     def __init__(self, service: AdmissionService) -> None:
         self.service = service
@@ -50,11 +50,11 @@ class Line:
 
 
 @pytest.fixture
-async def link() -> AsyncIterator[Callable[..., AdmissionClient]]:
+async def make_client() -> AsyncIterator[Callable[..., AdmissionClient]]:
     made: list[AdmissionClient] = []
 
-    def make(port: Line, client: str = "c") -> AdmissionClient:
-        made.append(AdmissionClient(port, client))
+    def make(service: Connection, client: str = "c") -> AdmissionClient:
+        made.append(AdmissionClient(service, client))
         return made[-1]
 
     yield make
@@ -62,27 +62,27 @@ async def link() -> AsyncIterator[Callable[..., AdmissionClient]]:
         await one.close()
 
 
-MakeLink = Callable[..., AdmissionClient]
+MakeClient = Callable[..., AdmissionClient]
 
 
-async def hold(it: AdmissionClient, began: list[str], name: str, end: asyncio.Event, claim=ONE) -> None:
-    async with it.permit(claim) as permit:
+async def use_permit(client: AdmissionClient, began: list[str], name: str, end: asyncio.Event, request=ONE) -> None:
+    async with client.permit(request) as permit:
         began.append(name)
         await end.wait()
         permit.settlement = Settlement(CallOutcome.ANSWERED)
 
 
-async def test_a_permit_is_given_back_when_its_call_is_over(link: MakeLink):
-    it = link(Line(AdmissionService(Limiter(), "1")))
+async def test_a_permit_is_given_back_when_its_call_is_over(make_client: MakeClient):
+    client = make_client(Connection(AdmissionService(Limiter(), "1")))
     for _ in range(3):
-        async with asyncio.timeout(5), it.permit(ONE):
+        async with asyncio.timeout(5), client.permit(ONE):
             pass
 
 
-async def test_a_request_cancelled_while_waiting_does_not_block_others(link: MakeLink):
-    it = link(Line(AdmissionService(Limiter(), "1")))
+async def test_a_request_cancelled_while_waiting_does_not_block_others(make_client: MakeClient):
+    client = make_client(Connection(AdmissionService(Limiter(), "1")))
     end, began = asyncio.Event(), []
-    first, second, third = (asyncio.create_task(hold(it, began, name, end)) for name in "abc")
+    first, second, third = (asyncio.create_task(use_permit(client, began, name, end)) for name in "abc")
     await until(lambda: began)
     second.cancel()
     await asyncio.gather(second, return_exceptions=True)
@@ -92,29 +92,29 @@ async def test_a_request_cancelled_while_waiting_does_not_block_others(link: Mak
     assert ["a", "c"] == began
 
 
-async def test_messages_sent_together_arrive_in_few_batches(link: MakeLink):
-    line = Line(AdmissionService(Limiter(), "1"))
-    it = link(line)
+async def test_messages_sent_together_arrive_in_few_batches(make_client: MakeClient):
+    connection = Connection(AdmissionService(Limiter(), "1"))
+    client = make_client(connection)
     end, began = asyncio.Event(), []
     end.set()
     async with asyncio.timeout(5):
-        await asyncio.gather(*(hold(it, began, str(n), end, a_permit_request()) for n in range(200)))
+        await asyncio.gather(*(use_permit(client, began, str(n), end, a_permit_request()) for n in range(200)))
 
     assert 200 == len(began)
-    assert len(line.submitted) < 100
+    assert len(connection.submitted) < 100
 
 
-async def test_a_successor_is_sent_the_calls_that_run_and_those_that_wait(link: MakeLink):
-    line = Line(AdmissionService(Limiter(), "1"))
-    it = link(line)
+async def test_a_successor_is_sent_running_and_waiting_calls(make_client: MakeClient):
+    connection = Connection(AdmissionService(Limiter(), "1"))
+    client = make_client(connection)
     end, began = asyncio.Event(), []
-    first = asyncio.create_task(hold(it, began, "a", end))
+    first = asyncio.create_task(use_permit(client, began, "a", end))
     await until(lambda: began)
-    waiting = asyncio.create_task(hold(it, began, "b", end))
-    await until(lambda: len(line.submitted) == 2)
+    waiting = asyncio.create_task(use_permit(client, began, "b", end))
+    await until(lambda: len(connection.submitted) == 2)
     rule = Limiter()
-    line.replace(AdmissionService(rule, "2"))
-    await until(lambda: len(line.submitted) == 3)
+    connection.replace(AdmissionService(rule, "2"))
+    await until(lambda: len(connection.submitted) == 3)
     one_runs = (rule.in_flight(MODEL)[0], list(began))
     end.set()
     async with asyncio.timeout(5):
@@ -122,18 +122,18 @@ async def test_a_successor_is_sent_the_calls_that_run_and_those_that_wait(link: 
 
     assert (1, ["a"]) == one_runs
     assert [(1, True), (2, False)] == [
-        (one.number, one.granted) for one in line.submitted[2] if isinstance(one, Acquire)
+        (one.number, one.granted) for one in connection.submitted[2] if isinstance(one, Acquire)
     ]
     assert ["a", "b"] == began
 
 
-async def test_the_permits_of_a_dead_client_are_released(link: MakeLink):
+async def test_the_permits_of_a_dead_client_are_released(make_client: MakeClient):
     now = 0.0
     service = AdmissionService(Limiter(), "1", clock=lambda: now, beat=0.01)
     await service.submit("dead", [Acquire(1, ONE), Acquire(2, ONE)])
-    it = link(Line(service))
+    client = make_client(Connection(service))
     end, began = asyncio.Event(), []
-    waiting = asyncio.create_task(hold(it, began, "alive", end))
+    waiting = asyncio.create_task(use_permit(client, began, "alive", end))
     for _ in range(20):
         await asyncio.sleep(0)
     before = list(began)
@@ -145,17 +145,17 @@ async def test_the_permits_of_a_dead_client_are_released(link: MakeLink):
     assert ([], ["alive"]) == (before, began)
 
 
-async def test_a_client_wrongly_taken_for_dead_is_served(link: MakeLink):
+async def test_a_client_wrongly_taken_for_dead_is_served(make_client: MakeClient):
     now = 0.0
     service = AdmissionService(Limiter(), "1", clock=lambda: now, beat=0.01)
-    line = Line(service)
-    it = link(line)
+    connection = Connection(service)
+    client = make_client(connection)
     end, began = asyncio.Event(), []
-    tasks = [asyncio.create_task(hold(it, began, name, end)) for name in "ab"]
+    tasks = [asyncio.create_task(use_permit(client, began, name, end)) for name in "ab"]
     await until(lambda: began)
     now = 1000.0
     service.clients()
-    await until(lambda: len(line.submitted) > 1)
+    await until(lambda: len(connection.submitted) > 1)
     end.set()
     async with asyncio.timeout(5):
         await asyncio.gather(*tasks)
@@ -163,12 +163,12 @@ async def test_a_client_wrongly_taken_for_dead_is_served(link: MakeLink):
     assert ["a", "b"] == began
 
 
-async def test_no_call_waits_for_a_provider_that_was_halted(link: MakeLink):
-    it = link(Line(AdmissionService(Limiter(), "1")))
+async def test_no_call_waits_for_a_provider_that_was_halted(make_client: MakeClient):
+    client = make_client(Connection(AdmissionService(Limiter(), "1")))
     end, began = asyncio.Event(), []
-    first, second = (asyncio.create_task(hold(it, began, name, end)) for name in "ab")
+    first, second = (asyncio.create_task(use_permit(client, began, name, end)) for name in "ab")
     await until(lambda: began)
-    it.refuse("openai", Halted("the key is refused"))
+    client.refuse("openai", Halted("the key is refused"))
     (problem,) = await asyncio.gather(second, return_exceptions=True)
     end.set()
     await first
@@ -177,12 +177,12 @@ async def test_no_call_waits_for_a_provider_that_was_halted(link: MakeLink):
     assert ["a"] == began
 
 
-async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_turn(link: MakeLink):
-    it = link(Line(AdmissionService(Budget(Ceiling(max_cost=1.0)), "1")))
-    claim = a_permit_request(cost=0.6)
+async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_turn(make_client: MakeClient):
+    client = make_client(Connection(AdmissionService(Budget(Ceiling(max_cost=1.0)), "1")))
+    request = a_permit_request(cost=0.6)
     async with asyncio.timeout(5), AsyncExitStack() as stack:
-        permit = await stack.enter_async_context(it.permit(claim))
-        waiting = asyncio.create_task(stack.enter_async_context(it.permit(claim)))
+        permit = await stack.enter_async_context(client.permit(request))
+        waiting = asyncio.create_task(stack.enter_async_context(client.permit(request)))
         for _ in range(20):
             await asyncio.sleep(0)
         early = waiting.done()
@@ -195,12 +195,12 @@ async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_tu
     assert "$0.9000 spent" in str(problem)
 
 
-async def test_requests_that_wait_get_the_error_of_a_service_that_cannot_be_reached(link: MakeLink):
-    class Broken(Line):
+async def test_requests_that_wait_get_the_error_of_a_service_that_cannot_be_reached(make_client: MakeClient):
+    class Broken(Connection):
         async def submit(self, client: str, messages: Sequence[Acquire | Release]) -> None:
             raise RuntimeError("gone for good")
 
-    it = link(Broken(AdmissionService(Limiter(), "1")))
+    client = make_client(Broken(AdmissionService(Limiter(), "1")))
     with pytest.raises(RuntimeError, match="gone for good"):
-        async with asyncio.timeout(5), it.permit(ONE):
+        async with asyncio.timeout(5), client.permit(ONE):
             pass

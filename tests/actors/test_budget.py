@@ -41,7 +41,7 @@ def test_a_call_that_was_not_made_is_given_back():
     assert 2 == len(it.began)
 
 
-def test_a_call_waits_while_those_in_flight_may_leave_enough():
+def test_a_call_waits_while_calls_in_flight_may_leave_enough():
     it = a_budget(cost=1.0)
     first, second = it.wants(2, a_permit_request(cost=0.6))
     waited = list(it.began)

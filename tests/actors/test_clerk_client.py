@@ -19,8 +19,8 @@ def a_call(number: int, size: int = 0) -> Append:
     return Append(script.calls, (script.exchange(answer="x" * size),))
 
 
-async def appended(link: ClerkClient, *appends: Append) -> list[Appended | BaseException]:
-    return await asyncio.gather(*(link.append(append) for append in appends), return_exceptions=True)
+async def appended(client: ClerkClient, *appends: Append) -> list[Appended | BaseException]:
+    return await asyncio.gather(*(client.append(append) for append in appends), return_exceptions=True)
 
 
 async def test_an_append_returns_the_answer_of_the_store() -> None:
@@ -43,11 +43,11 @@ async def test_each_task_gets_its_own_answer() -> None:
 @pytest.mark.parametrize("in_flight", [1, 2])
 async def test_tasks_that_append_again_as_soon_as_they_are_answered_are_never_left_waiting(in_flight: int) -> None:
     clerk = BlockableClerk()
-    link = ClerkClient(clerk, in_flight=in_flight)
+    client = ClerkClient(clerk, in_flight=in_flight)
 
     async def one_after_another(first: int) -> None:
         for number in range(first, first + 5):
-            await link.append(a_call(number))
+            await client.append(a_call(number))
 
     async with asyncio.timeout(5):
         await asyncio.gather(*(one_after_another(first) for first in (0, 10, 20)))
@@ -92,10 +92,10 @@ async def test_an_append_larger_than_a_batch_still_goes() -> None:
 async def test_while_batches_are_on_their_way_the_rest_waits_for_each_other() -> None:
     clerk = BlockableClerk()
     clerk.open.clear()
-    link = ClerkClient(clerk, in_flight=1)
-    tasks = [asyncio.create_task(link.append(a_call(0)))]
+    client = ClerkClient(clerk, in_flight=1)
+    tasks = [asyncio.create_task(client.append(a_call(0)))]
     await until(lambda: clerk.batches)
-    tasks += [asyncio.create_task(link.append(a_call(number))) for number in range(1, 6)]
+    tasks += [asyncio.create_task(client.append(a_call(number))) for number in range(1, 6)]
     await asyncio.sleep(0)
     clerk.open.set()
     await asyncio.gather(*tasks)
@@ -106,9 +106,9 @@ async def test_while_batches_are_on_their_way_the_rest_waits_for_each_other() ->
 async def test_a_refusal_reaches_only_the_task_that_it_concerns() -> None:
     script = DebateScript("d1")
     clerk = BlockableClerk()
-    link = ClerkClient(clerk)
-    await link.append(Append(script.calls, (script.exchange(answer="first"),)))
-    answers = await appended(link, a_call(2), Append(script.calls, (script.exchange(answer="second"),)), a_call(3))
+    client = ClerkClient(clerk)
+    await client.append(Append(script.calls, (script.exchange(answer="first"),)))
+    answers = await appended(client, a_call(2), Append(script.calls, (script.exchange(answer="second"),)), a_call(3))
 
     assert [Appended, EventConflict, Appended] == [type(answer) for answer in answers]
 
@@ -116,10 +116,10 @@ async def test_a_refusal_reaches_only_the_task_that_it_concerns() -> None:
 async def test_a_failure_of_the_clerk_reaches_every_task_of_the_batch_and_no_later_one() -> None:
     clerk = BlockableClerk()
     clerk.failure = StoreFailed("disk full")
-    link = ClerkClient(clerk)
-    failed = await appended(link, a_call(1), a_call(2))
+    client = ClerkClient(clerk)
+    failed = await appended(client, a_call(1), a_call(2))
     clerk.failure = None
-    later = await appended(link, a_call(3))
+    later = await appended(client, a_call(3))
 
     assert [StoreFailed, StoreFailed] == [type(answer) for answer in failed]
     assert [Appended("calls/d3", 1, 0)] == later
@@ -128,8 +128,8 @@ async def test_a_failure_of_the_clerk_reaches_every_task_of_the_batch_and_no_lat
 async def test_a_cancelled_task_does_not_delay_the_others() -> None:
     clerk = BlockableClerk()
     clerk.open.clear()
-    link = ClerkClient(clerk)
-    gone, stays = (asyncio.create_task(link.append(a_call(number))) for number in (1, 2))
+    client = ClerkClient(clerk)
+    gone, stays = (asyncio.create_task(client.append(a_call(number))) for number in (1, 2))
     await until(lambda: clerk.batches)
     gone.cancel()
     clerk.open.set()

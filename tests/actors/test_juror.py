@@ -30,8 +30,8 @@ WITH_RECORDS = a_case(
 AT_ONCE = Backoff(base=0.0, cap=0.0)
 
 
-class Bench:
-    """A juror before a scripted provider and a clerk that can be held up."""
+class JurorHarness:
+    """A juror before a scripted provider and a clerk that can be blocked."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Bench:
         self.juror = Juror(make, self.clerk, backoff=backoff, effects=Effects(clock=lambda: next(ticks)))
 
     async def ask(self, *asks: StepRequest) -> list[StepResult]:
-        """StepRequest, and wait for everything that is told."""
+        """Send requests and wait for their results."""
         await self.juror.submit(asks)
         async with asyncio.timeout(5):
             return await results_of(self.juror, len(asks))
@@ -65,22 +65,22 @@ class Bench:
         await until(lambda: len(self.provider.requests) >= calls)
 
 
-async def answers(bench: Bench, ask: StepRequest) -> list[StepResult]:
-    """What the juror has told, once it told of this step too."""
-    await bench.juror.submit([ask])
-    told: list[StepResult] = []
+async def answers(harness: JurorHarness, ask: StepRequest) -> list[StepResult]:
+    """The results of this step, once one has no problem."""
+    await harness.juror.submit([ask])
+    results: list[StepResult] = []
     async with asyncio.timeout(5):
-        while not any(one.step_id == ask.assignment.step.id and one.problem is None for one in told):
-            told = await results_of(bench.juror, len(told) + 1)
-    return [one for one in told if one.step_id == ask.assignment.step.id and one.problem is None]
+        while not any(one.step_id == ask.assignment.step.id and one.problem is None for one in results):
+            results = await results_of(harness.juror, len(results) + 1)
+    return [one for one in results if one.step_id == ask.assignment.step.id and one.problem is None]
 
 
 @pytest.fixture
-async def bench() -> AsyncIterator[Callable[..., Bench]]:
-    made: list[Bench] = []
+async def make_harness() -> AsyncIterator[Callable[..., JurorHarness]]:
+    made: list[JurorHarness] = []
 
-    def make(*turns: Any, **options: Any) -> Bench:
-        made.append(Bench(*turns, **options))
+    def make(*turns: Any, **options: Any) -> JurorHarness:
+        made.append(JurorHarness(*turns, **options))
         return made[-1]
 
     yield make
@@ -89,17 +89,17 @@ async def bench() -> AsyncIterator[Callable[..., Bench]]:
         await one.juror.close()
 
 
-MakeBench = Callable[..., Bench]
+MakeHarness = Callable[..., JurorHarness]
 
 
-async def test_a_step_comes_to_an_evaluation(bench: MakeBench) -> None:
-    (told,) = await bench().ask(Asking().ask())
+async def test_a_step_comes_to_an_evaluation(make_harness: MakeHarness) -> None:
+    (result,) = await make_harness().ask(Asking().ask())
 
-    assert ("d1", "initial/gpt", None) == (told.debate_id, told.step_id, told.problem)
-    assert isinstance(told.outcome, Answered)
+    assert ("d1", "initial/gpt", None) == (result.debate_id, result.step_id, result.problem)
+    assert isinstance(result.outcome, Answered)
 
 
-async def test_the_exchange_is_recorded_as_it_was_sent_and_answered(bench: MakeBench) -> None:
+async def test_the_exchange_is_recorded_as_it_was_sent_and_answered(make_harness: MakeHarness) -> None:
     reply = ModelReply(
         CallOutcome.ANSWERED,
         answer=b"no JSON",
@@ -110,10 +110,10 @@ async def test_the_exchange_is_recorded_as_it_was_sent_and_answered(bench: MakeB
         cost=0.5,
         request_id="req-1",
     )
-    it = bench(reply)
+    harness = make_harness(reply)
     asking = Asking()
-    await it.ask(asking.ask())
-    first = it.clerk.exchanges()[0]
+    await harness.ask(asking.ask())
+    first = harness.clerk.exchanges()[0]
 
     assert "initial/gpt/simulated%2Fjuror/1/1" == first.event_id
     assert ("m-2", "stop", 0.5, "req-1", True) == (
@@ -126,103 +126,108 @@ async def test_the_exchange_is_recorded_as_it_was_sent_and_answered(bench: MakeB
     assert Usage(input_tokens=7, output_tokens=2) == first.usage
     assert first.answer is not None
     assert first.response is not None
-    assert ("no JSON", '{"raw": true}') == (it.clerk.text(first.answer.digest), it.clerk.text(first.response.digest))
+    assert ("no JSON", '{"raw": true}') == (
+        harness.clerk.text(first.answer.digest),
+        harness.clerk.text(first.response.digest),
+    )
     assert ["".join(asking.texts[ref.part].decode() for ref in message.parts) for message in first.request] == [
-        message.text for message in it.provider.requests[0].messages
+        message.text for message in harness.provider.requests[0].messages
     ]
 
 
-async def test_no_result_is_sent_before_the_exchange_is_durable(bench: MakeBench) -> None:
-    it = bench()
-    it.clerk.open.clear()
-    await it.begin(Asking().ask())
-    await until(lambda: it.clerk.batches)
-    telling = asyncio.create_task(results_of(it.juror))
+async def test_no_result_is_sent_before_the_exchange_is_durable(make_harness: MakeHarness) -> None:
+    harness = make_harness()
+    harness.clerk.open.clear()
+    await harness.begin(Asking().ask())
+    await until(lambda: harness.clerk.batches)
+    telling = asyncio.create_task(results_of(harness.juror))
     for _ in range(50):
         await asyncio.sleep(0)
     early = telling.done()
-    it.clerk.open.set()
+    harness.clerk.open.set()
 
     assert not early
     assert isinstance((await telling)[0].outcome, Answered)
 
 
-async def test_no_further_call_is_made_before_the_exchange_is_durable(bench: MakeBench) -> None:
-    it = bench(FAILED)
-    it.clerk.open.clear()
-    await it.begin(Asking().ask())
-    await until(lambda: it.clerk.batches)
+async def test_no_further_call_is_made_before_the_exchange_is_durable(make_harness: MakeHarness) -> None:
+    harness = make_harness(FAILED)
+    harness.clerk.open.clear()
+    await harness.begin(Asking().ask())
+    await until(lambda: harness.clerk.batches)
     for _ in range(50):
         await asyncio.sleep(0)
 
-    assert len(it.provider.requests) == 1
+    assert len(harness.provider.requests) == 1
 
 
 @pytest.mark.parametrize("how", ["refusal", "failure"])
-async def test_an_exchange_that_is_not_kept_gives_a_problem_and_no_outcome(bench: MakeBench, how: str) -> None:
-    it = bench()
-    setattr(it.clerk, how, StoreFailed("disk full"))
-    (told,) = await it.ask(Asking().ask())
+async def test_an_exchange_that_is_not_kept_gives_a_problem_and_no_outcome(make_harness: MakeHarness, how: str) -> None:
+    harness = make_harness()
+    setattr(harness.clerk, how, StoreFailed("disk full"))
+    (result,) = await harness.ask(Asking().ask())
 
-    assert told.outcome is None
-    assert isinstance(told.problem, StoreFailed)
-
-
-async def test_after_a_problem_the_step_can_be_asked_again(bench: MakeBench) -> None:
-    it = bench()
-    it.clerk.refusal = EventConflict("stored otherwise")
-    await it.ask(Asking().ask())
-    await until(lambda: not it.juror._working)
-    await it.juror.submit([Asking().ask()])
-    told = await results_of(it.juror, 2)
-
-    assert [True, False] == [one.outcome is None for one in told]
+    assert result.outcome is None
+    assert isinstance(result.problem, StoreFailed)
 
 
-async def test_a_step_asked_while_it_is_being_done_costs_no_second_call(bench: MakeBench) -> None:
-    it = bench()
-    it.provider.open.clear()
-    await it.begin(Asking().ask())
-    await it.juror.submit([Asking().ask()])
-    it.provider.open.set()
-    await results_of(it.juror)
+async def test_after_a_problem_the_step_can_be_asked_again(make_harness: MakeHarness) -> None:
+    harness = make_harness()
+    harness.clerk.refusal = EventConflict("stored otherwise")
+    await harness.ask(Asking().ask())
+    await until(lambda: not harness.juror._working)
+    await harness.juror.submit([Asking().ask()])
+    results = await results_of(harness.juror, 2)
 
-    assert len(it.provider.requests) == 1
+    assert [True, False] == [one.outcome is None for one in results]
 
 
-async def test_a_step_requested_again_when_it_is_done_has_the_same_result_without_a_call(bench: MakeBench) -> None:
-    it = bench()
-    (first,) = await it.ask(Asking().ask())
-    await it.juror.submit([Asking().ask()])
-    again = (await results_of(it.juror, 2))[-1]
+async def test_a_step_asked_while_it_is_being_done_costs_no_second_call(make_harness: MakeHarness) -> None:
+    harness = make_harness()
+    harness.provider.open.clear()
+    await harness.begin(Asking().ask())
+    await harness.juror.submit([Asking().ask()])
+    harness.provider.open.set()
+    await results_of(harness.juror)
+
+    assert len(harness.provider.requests) == 1
+
+
+async def test_a_step_requested_again_when_it_is_done_has_the_same_result_without_a_call(
+    make_harness: MakeHarness,
+) -> None:
+    harness = make_harness()
+    (first,) = await harness.ask(Asking().ask())
+    await harness.juror.submit([Asking().ask()])
+    again = (await results_of(harness.juror, 2))[-1]
 
     assert first == again
-    assert len(it.provider.requests) == 1
+    assert len(harness.provider.requests) == 1
 
 
-async def test_no_further_call_is_made_for_a_debate_that_was_released(bench: MakeBench) -> None:
-    it = bench(ModelReply(CallOutcome.ANSWERED, answer=b"prose, which would be repaired"))
-    it.provider.open.clear()
-    await it.begin(Asking().ask())
-    await it.juror.submit([ForgetDebate("d1")])
-    it.provider.open.set()
-    (told,) = await results_of(it.juror)
+async def test_no_further_call_is_made_for_a_debate_that_was_released(make_harness: MakeHarness) -> None:
+    harness = make_harness(ModelReply(CallOutcome.ANSWERED, answer=b"prose, which would be repaired"))
+    harness.provider.open.clear()
+    await harness.begin(Asking().ask())
+    await harness.juror.submit([ForgetDebate("d1")])
+    harness.provider.open.set()
+    (result,) = await results_of(harness.juror)
 
-    assert isinstance(told.problem, Released)
-    assert 1 == len(it.provider.requests) == len(it.clerk.exchanges())
-
-
-async def test_a_debate_that_was_released_is_forgotten(bench: MakeBench) -> None:
-    it = bench()
-    await it.ask(Asking().ask())
-    await it.juror.submit([ForgetDebate("d1")])
-
-    assert ({}, {}) == (it.juror._texts, it.juror._results)
+    assert isinstance(result.problem, Released)
+    assert 1 == len(harness.provider.requests) == len(harness.clerk.exchanges())
 
 
-async def test_exchanges_that_are_recorded_are_not_asked_again(bench: MakeBench) -> None:
+async def test_a_debate_that_was_released_is_forgotten(make_harness: MakeHarness) -> None:
+    harness = make_harness()
+    await harness.ask(Asking().ask())
+    await harness.juror.submit([ForgetDebate("d1")])
+
+    assert ({}, {}) == (harness.juror._texts, harness.juror._results)
+
+
+async def test_exchanges_that_are_recorded_are_not_asked_again(make_harness: MakeHarness) -> None:
     clerk = BlockableClerk()
-    before = bench(ModelReply(CallOutcome.ANSWERED, answer=b"no JSON"), clerk=clerk)
+    before = make_harness(ModelReply(CallOutcome.ANSWERED, answer=b"no JSON"), clerk=clerk)
     before.clerk.open.clear()
     await before.begin(Asking().ask())
     await until(lambda: clerk.batches)
@@ -231,130 +236,132 @@ async def test_exchanges_that_are_recorded_are_not_asked_again(bench: MakeBench)
     await before.begin(calls=2)
     await before.juror.close()
     stored = clerk.store.read_stream(calls_stream("d1"))[:1]
-    after = bench(clerk=BlockableClerk(clerk.store))
-    (told,) = await after.ask(Asking().ask(prior=stored, stored=clerk.store))
+    after = make_harness(clerk=BlockableClerk(clerk.store))
+    (result,) = await after.ask(Asking().ask(prior=stored, stored=clerk.store))
 
     assert ["d1/initial/gpt/simulated%2Fjuror/2/1"] == after.provider.traces
-    assert isinstance(told.outcome, Answered)
-    assert 2 == len(told.outcome.exchanges)
+    assert isinstance(result.outcome, Answered)
+    assert 2 == len(result.outcome.exchanges)
 
 
-async def test_a_recorded_answer_alone_gives_the_outcome_without_any_call(bench: MakeBench) -> None:
+async def test_a_recorded_answer_alone_gives_the_outcome_without_any_call(make_harness: MakeHarness) -> None:
     clerk = BlockableClerk()
-    await bench(clerk=clerk).ask(Asking().ask())
-    after = bench(clerk=clerk)
+    await make_harness(clerk=clerk).ask(Asking().ask())
+    after = make_harness(clerk=clerk)
     prior = clerk.store.read_stream(calls_stream("d1"))
-    (told,) = await after.ask(Asking().ask(prior=prior, stored=clerk.store))
+    (result,) = await after.ask(Asking().ask(prior=prior, stored=clerk.store))
 
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(result.outcome, Answered)
     assert not after.provider.requests
 
 
 async def test_an_exchange_that_an_earlier_process_recorded_meanwhile_is_a_problem_not_an_outcome(
-    bench: MakeBench,
+    make_harness: MakeHarness,
 ) -> None:
     clerk = BlockableClerk()
-    await bench(clerk=clerk).ask(Asking().ask())
-    (told,) = await bench(clerk=clerk).ask(Asking().ask())
+    await make_harness(clerk=clerk).ask(Asking().ask())
+    (result,) = await make_harness(clerk=clerk).ask(Asking().ask())
 
-    assert isinstance(told.problem, EventConflict)
+    assert isinstance(result.problem, EventConflict)
 
 
 async def test_an_exchange_recorded_meanwhile_with_the_same_words_is_no_outcome_either(
-    bench: MakeBench, monkeypatch: pytest.MonkeyPatch
+    make_harness: MakeHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Its texts are kept under the first writer's references: ours would name texts that are nowhere.
     monkeypatch.setattr("jury_actors.juror.time.perf_counter", lambda: 1.0)
     clerk = BlockableClerk()
-    await bench(clerk=clerk).ask(Asking().ask())
-    (told,) = await bench(clerk=clerk).ask(Asking().ask())
+    await make_harness(clerk=clerk).ask(Asking().ask())
+    (result,) = await make_harness(clerk=clerk).ask(Asking().ask())
 
-    assert isinstance(told.problem, EventConflict)
-
-
-async def test_every_call_has_a_trace_that_names_debate_step_model_turn_and_try(bench: MakeBench) -> None:
-    it = bench(FAILED, ModelReply(CallOutcome.ANSWERED, answer=b"prose"))
-    await it.ask(Asking().ask())
-
-    assert [f"d1/initial/gpt/simulated%2Fjuror/{end}" for end in ("1/1", "1/2", "2/1")] == it.provider.traces
+    assert isinstance(result.problem, EventConflict)
 
 
-async def test_a_model_is_called_by_its_name_without_the_provider(bench: MakeBench) -> None:
-    it = bench()
-    await it.ask(Asking().ask())
+async def test_every_call_has_a_trace_that_names_debate_step_model_turn_and_try(make_harness: MakeHarness) -> None:
+    harness = make_harness(FAILED, ModelReply(CallOutcome.ANSWERED, answer=b"prose"))
+    await harness.ask(Asking().ask())
 
-    assert "juror" == it.provider.requests[0].model
-
-
-async def test_a_provider_is_made_once_however_many_steps_use_it(bench: MakeBench) -> None:
-    it = bench()
-    await it.ask(Asking().ask("gpt"), Asking().ask("claude"), Asking().ask("gemini"))
-
-    assert ["simulated"] == it.made
+    assert [f"d1/initial/gpt/simulated%2Fjuror/{end}" for end in ("1/1", "1/2", "2/1")] == harness.provider.traces
 
 
-async def test_closing_a_juror_gives_up_its_calls_and_closes_its_providers(bench: MakeBench) -> None:
-    it = bench()
-    it.provider.open.clear()
-    await it.begin(Asking().ask())
-    await it.juror.close()
+async def test_a_model_is_called_by_its_name_without_the_provider(make_harness: MakeHarness) -> None:
+    harness = make_harness()
+    await harness.ask(Asking().ask())
 
-    assert (0, True) == (it.provider.running, it.provider.closed)
-    assert not it.clerk.batches
+    assert "juror" == harness.provider.requests[0].model
 
 
-async def test_closing_a_juror_waits_until_answers_are_recorded(bench: MakeBench) -> None:
-    it = bench()
-    it.clerk.open.clear()
-    await it.begin(Asking().ask())
-    await until(lambda: it.clerk.batches)
-    closing = asyncio.create_task(it.juror.close())
+async def test_a_provider_is_made_once_however_many_steps_use_it(make_harness: MakeHarness) -> None:
+    harness = make_harness()
+    await harness.ask(Asking().ask("gpt"), Asking().ask("claude"), Asking().ask("gemini"))
+
+    assert ["simulated"] == harness.made
+
+
+async def test_closing_a_juror_gives_up_its_calls_and_closes_its_providers(make_harness: MakeHarness) -> None:
+    harness = make_harness()
+    harness.provider.open.clear()
+    await harness.begin(Asking().ask())
+    await harness.juror.close()
+
+    assert (0, True) == (harness.provider.running, harness.provider.closed)
+    assert not harness.clerk.batches
+
+
+async def test_closing_a_juror_waits_until_answers_are_recorded(make_harness: MakeHarness) -> None:
+    harness = make_harness()
+    harness.clerk.open.clear()
+    await harness.begin(Asking().ask())
+    await until(lambda: harness.clerk.batches)
+    closing = asyncio.create_task(harness.juror.close())
     for _ in range(50):
         await asyncio.sleep(0)
     early = closing.done()
-    it.clerk.open.set()
+    harness.clerk.open.set()
     await closing
 
     assert not early
-    assert 1 == len(it.clerk.exchanges())
+    assert 1 == len(harness.clerk.exchanges())
 
 
-async def test_a_call_without_an_answer_in_time_is_recorded_as_a_timeout(bench: MakeBench) -> None:
-    it = bench()
-    it.provider.open.clear()
+async def test_a_call_without_an_answer_in_time_is_recorded_as_a_timeout(make_harness: MakeHarness) -> None:
+    harness = make_harness()
+    harness.provider.open.clear()
     seats = [{"model": "simulated/juror", "juror_id": "gpt", "settings": {"timeout_seconds": 0.01, "tries": 1}}]
-    (told,) = await it.ask(Asking(seats=seats).ask())
+    (result,) = await harness.ask(Asking(seats=seats).ask())
 
-    assert [CallOutcome.TIMEOUT] == [exchange.outcome for exchange in it.clerk.exchanges()]
-    assert Unanswered(FailureReason.TIMEOUT, None, ("initial/gpt/simulated%2Fjuror/1/1",)) == told.outcome
+    assert [CallOutcome.TIMEOUT] == [exchange.outcome for exchange in harness.clerk.exchanges()]
+    assert Unanswered(FailureReason.TIMEOUT, None, ("initial/gpt/simulated%2Fjuror/1/1",)) == result.outcome
 
 
-async def test_the_time_in_a_queue_is_no_part_of_the_timeout(bench: MakeBench) -> None:
-    it = bench(most=1)
-    it.provider.open.clear()
+async def test_the_time_in_a_queue_is_no_part_of_the_timeout(make_harness: MakeHarness) -> None:
+    harness = make_harness(most=1)
+    harness.provider.open.clear()
     seats = [
         {"model": "simulated/juror", "juror_id": juror, "settings": {"timeout_seconds": seconds, "tries": 1}}
         for juror, seconds in (("slow", 30), ("quick", 0.01))
     ]
     asking = Asking(seats=seats)
-    await it.begin(asking.ask("slow"), asking.ask("quick"))
+    await harness.begin(asking.ask("slow"), asking.ask("quick"))
     await asyncio.sleep(0.03)
-    it.provider.open.set()
-    await results_of(it.juror, 2)
+    harness.provider.open.set()
+    await results_of(harness.juror, 2)
 
-    assert [CallOutcome.ANSWERED] * 2 == [exchange.outcome for exchange in it.clerk.exchanges()]
-
-
-async def test_a_call_that_fails_for_a_while_is_tried_again_as_often_as_the_seat_says(bench: MakeBench) -> None:
-    it = bench(*[FAILED] * 5)
-    (told,) = await it.ask(Asking().ask())
-
-    assert [CallOutcome.CONNECTION] * 4 == [exchange.outcome for exchange in it.clerk.exchanges()]
-    assert isinstance(told.outcome, Unanswered)
+    assert [CallOutcome.ANSWERED] * 2 == [exchange.outcome for exchange in harness.clerk.exchanges()]
 
 
-async def test_before_a_further_try_it_waits_as_the_backoff_says(
-    bench: MakeBench, monkeypatch: pytest.MonkeyPatch
+async def test_a_call_that_fails_for_a_while_is_tried_again_as_often_as_the_seat_specifies(
+    make_harness: MakeHarness,
+) -> None:
+    harness = make_harness(*[FAILED] * 5)
+    (result,) = await harness.ask(Asking().ask())
+
+    assert [CallOutcome.CONNECTION] * 4 == [exchange.outcome for exchange in harness.clerk.exchanges()]
+    assert isinstance(result.outcome, Unanswered)
+
+
+async def test_before_a_further_try_it_waits_for_the_backoff(
+    make_harness: MakeHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
     sleep = asyncio.sleep
@@ -365,60 +372,60 @@ async def test_before_a_further_try_it_waits_as_the_backoff_says(
         await sleep(0)
 
     limited = ModelReply(CallOutcome.RATE_LIMITED, error="slow down", retry_after=5.0)
-    it = bench(limited, FAILED, backoff=Backoff(base=0.0))
+    harness = make_harness(limited, FAILED, backoff=Backoff(base=0.0))
     monkeypatch.setattr(asyncio, "sleep", noted)
-    await it.ask(Asking().ask())
+    await harness.ask(Asking().ask())
 
     assert [5.0] == waits
 
 
-async def test_no_more_calls_at_once_than_the_provider_bears(bench: MakeBench) -> None:
-    it = bench(most=2)
-    it.provider.open.clear()
-    await it.juror.submit([Asking().ask(seat) for seat in ("gpt", "claude", "gemini")])
-    await until(lambda: it.provider.running == 2)
+async def test_no_more_concurrent_calls_than_the_provider_allows(make_harness: MakeHarness) -> None:
+    harness = make_harness(most=2)
+    harness.provider.open.clear()
+    await harness.juror.submit([Asking().ask(seat) for seat in ("gpt", "claude", "gemini")])
+    await until(lambda: harness.provider.running == 2)
     for _ in range(20):
         await asyncio.sleep(0)
-    before = it.provider.most_running
-    it.provider.open.set()
-    await results_of(it.juror, 3)
+    before = harness.provider.most_running
+    harness.provider.open.set()
+    await results_of(harness.juror, 3)
 
-    assert (2, 2) == (before, it.provider.most_running)
+    assert (2, 2) == (before, harness.provider.most_running)
 
 
-async def test_a_model_that_fails_is_followed_by_the_fallback_of_another_provider(bench: MakeBench) -> None:
+async def test_a_model_that_fails_is_followed_by_the_fallback_of_another_provider(make_harness: MakeHarness) -> None:
     broken = ScriptedProvider(*[ModelReply(CallOutcome.BAD_REQUEST, error="no such model")])
     spare = ScriptedProvider()
-    it = bench(providers={"first": broken, "second": spare})
+    harness = make_harness(providers={"first": broken, "second": spare})
     seats = [{"model": "first/a", "juror_id": "gpt", "fallbacks": ["second/b"]}]
-    (told,) = await it.ask(Asking(seats=seats).ask())
+    (result,) = await harness.ask(Asking(seats=seats).ask())
 
     assert (["d1/initial/gpt/first%2Fa/1/1"], ["d1/initial/gpt/second%2Fb/1/1"]) == (broken.traces, spare.traces)
-    assert isinstance(told.outcome, Answered)
-    assert "second/b" == told.outcome.model
+    assert isinstance(result.outcome, Answered)
+    assert "second/b" == result.outcome.model
 
 
-async def test_a_blocked_answer_is_an_outcome_of_its_own(bench: MakeBench) -> None:
-    (told,) = await bench(ModelReply(CallOutcome.BLOCKED, error="safety")).ask(Asking().ask())
+async def test_a_blocked_answer_is_a_separate_outcome(make_harness: MakeHarness) -> None:
+    (result,) = await make_harness(ModelReply(CallOutcome.BLOCKED, error="safety")).ask(Asking().ask())
 
-    assert isinstance(told.outcome, Blocked)
+    assert isinstance(result.outcome, Blocked)
 
 
-async def test_a_provider_that_breaks_gives_its_problem_and_leaves_other_steps_alone(bench: MakeBench) -> None:
-    it = bench(RuntimeError("a bug in the adapter"))
-    told = await it.ask(Asking().ask("gpt"), Asking().ask("claude"))
-    by_step = {one.step_id: one for one in told}
+async def test_a_provider_that_breaks_gives_its_problem_and_leaves_other_steps_alone(make_harness: MakeHarness) -> None:
+    harness = make_harness(RuntimeError("a bug in the adapter"))
+    results = await harness.ask(Asking().ask("gpt"), Asking().ask("claude"))
+    by_step = {one.step_id: one for one in results}
 
     assert isinstance(by_step["initial/gpt"].problem, Broken)
     assert "debate d1, step initial/gpt: RuntimeError: a bug in the adapter" == str(by_step["initial/gpt"].problem)
     assert isinstance(by_step["initial/claude"].outcome, Answered)
 
 
-async def test_an_ask_whose_texts_never_came_says_which_debate_lacks_them(bench: MakeBench) -> None:
-    (told,) = await bench().ask(Asking().ask()._replace(texts={}))
+async def test_a_request_without_its_texts_names_the_debate_that_lacks_them(make_harness: MakeHarness) -> None:
+    (result,) = await make_harness().ask(Asking().ask()._replace(texts={}))
 
-    assert told.outcome is None
-    assert "d1" in str(told.problem)
+    assert result.outcome is None
+    assert "d1" in str(result.problem)
 
 
 def wants(*names: str, arguments: str = "{}") -> ModelReply:
@@ -429,76 +436,78 @@ def wants(*names: str, arguments: str = "{}") -> ModelReply:
 GATE = "fetch_security_gate_failures"
 
 
-async def test_tools_are_offered_where_there_is_something_to_fetch(bench: MakeBench) -> None:
-    it = bench()
-    await it.ask(Asking(WITH_RECORDS).ask())
-    plain = bench()
+async def test_tools_are_offered_where_there_is_something_to_fetch(make_harness: MakeHarness) -> None:
+    harness = make_harness()
+    await harness.ask(Asking(WITH_RECORDS).ask())
+    plain = make_harness()
     await plain.ask(Asking().ask())
 
-    assert GATE in [tool.name for tool in it.provider.requests[0].tools]
+    assert GATE in [tool.name for tool in harness.provider.requests[0].tools]
     assert () == plain.provider.requests[0].tools
 
 
-async def test_a_tool_call_is_recorded_with_its_result(bench: MakeBench) -> None:
-    it = bench(wants(GATE, arguments='{"max_records": 1}'))
-    await it.ask(Asking(WITH_RECORDS).ask())
-    (call,) = it.clerk.exchanges()[0].tool_calls
-    given = it.provider.requests[1].messages[-1]
+async def test_a_tool_call_is_recorded_with_its_result(make_harness: MakeHarness) -> None:
+    harness = make_harness(wants(GATE, arguments='{"max_records": 1}'))
+    await harness.ask(Asking(WITH_RECORDS).ask())
+    (call,) = harness.clerk.exchanges()[0].tool_calls
+    given = harness.provider.requests[1].messages[-1]
 
     assert (GATE, "call-0", True) == (call.name, call.call_id, call.ok)
-    assert '{"max_records": 1}' == it.clerk.text(call.arguments.digest)
-    assert ("tool", it.clerk.text(call.result.digest), "call-0") == (given.role, given.text, given.call_id)
+    assert '{"max_records": 1}' == harness.clerk.text(call.arguments.digest)
+    assert ("tool", harness.clerk.text(call.result.digest), "call-0") == (given.role, given.text, given.call_id)
 
 
-async def test_the_result_of_a_tool_is_marked_as_data(bench: MakeBench) -> None:
-    it = bench(wants(GATE))
+async def test_the_result_of_a_tool_is_marked_as_data(make_harness: MakeHarness) -> None:
+    harness = make_harness(wants(GATE))
     asking = Asking(WITH_RECORDS)
-    await it.ask(asking.ask())
-    (call,) = it.clerk.exchanges()[0].tool_calls
+    await harness.ask(asking.ask())
+    (call,) = harness.clerk.exchanges()[0].tool_calls
 
-    assert asking.ask().assignment.marker in it.clerk.text(call.result.digest)
+    assert asking.ask().assignment.marker in harness.clerk.text(call.result.digest)
 
 
-async def test_too_many_tool_calls_in_one_turn_are_refused_one_by_one(bench: MakeBench) -> None:
-    it = bench(wants(GATE, GATE, GATE))
-    await it.ask(Asking(WITH_RECORDS, artifacts={"max_calls": 2}).ask())
-    calls = it.clerk.exchanges()[0].tool_calls
+async def test_too_many_tool_calls_in_one_turn_are_refused_one_by_one(make_harness: MakeHarness) -> None:
+    harness = make_harness(wants(GATE, GATE, GATE))
+    await harness.ask(Asking(WITH_RECORDS, artifacts={"max_calls": 2}).ask())
+    calls = harness.clerk.exchanges()[0].tool_calls
 
     assert [True, True, False] == [call.ok for call in calls]
 
 
-async def test_of_tool_calls_by_the_thousand_only_the_first_are_recorded_one_by_one(bench: MakeBench) -> None:
-    it = bench(wants(*[GATE] * 5000))
-    (told,) = await it.ask(Asking(WITH_RECORDS).ask())
+async def test_of_tool_calls_by_the_thousand_only_the_first_are_recorded_one_by_one(make_harness: MakeHarness) -> None:
+    harness = make_harness(wants(*[GATE] * 5000))
+    (result,) = await harness.ask(Asking(WITH_RECORDS).ask())
 
-    assert isinstance(told.outcome, Answered)
-    assert 100 == len(it.clerk.exchanges()[0].tool_calls)
+    assert isinstance(result.outcome, Answered)
+    assert 100 == len(harness.clerk.exchanges()[0].tool_calls)
 
 
-async def test_a_tool_call_where_none_is_offered_is_answered_with_an_error(bench: MakeBench) -> None:
-    it = bench(wants(GATE))
-    (told,) = await it.ask(Asking().ask())
+async def test_a_tool_call_where_none_is_offered_is_answered_with_an_error(make_harness: MakeHarness) -> None:
+    harness = make_harness(wants(GATE))
+    (result,) = await harness.ask(Asking().ask())
 
-    assert [False] == [call.ok for call in it.clerk.exchanges()[0].tool_calls]
-    assert isinstance(told.outcome, Answered)
+    assert [False] == [call.ok for call in harness.clerk.exchanges()[0].tool_calls]
+    assert isinstance(result.outcome, Answered)
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "x" * 5000, "\ud800"])
-async def test_a_tool_name_that_cannot_be_recorded_does_not_lose_the_answer(bench: MakeBench, name: str) -> None:
-    it = bench(wants(name))
-    (told,) = await it.ask(Asking(WITH_RECORDS).ask())
+async def test_a_tool_name_that_cannot_be_recorded_does_not_lose_the_answer(
+    make_harness: MakeHarness, name: str
+) -> None:
+    harness = make_harness(wants(name))
+    (result,) = await harness.ask(Asking(WITH_RECORDS).ask())
 
-    assert isinstance(told.outcome, Answered)
-    assert [False] == [call.ok for call in it.clerk.exchanges()[0].tool_calls]
-
-
-async def test_arguments_with_a_lone_surrogate_are_no_reason_to_lose_the_answer(bench: MakeBench) -> None:
-    (told,) = await bench(wants(GATE, arguments='{"max_records": "\ud800"}')).ask(Asking(WITH_RECORDS).ask())
-
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(result.outcome, Answered)
+    assert [False] == [call.ok for call in harness.clerk.exchanges()[0].tool_calls]
 
 
-async def test_labels_of_a_provider_that_cannot_be_recorded_do_not_lose_the_answer(bench: MakeBench) -> None:
+async def test_arguments_with_a_lone_surrogate_are_no_reason_to_lose_the_answer(make_harness: MakeHarness) -> None:
+    (result,) = await make_harness(wants(GATE, arguments='{"max_records": "\ud800"}')).ask(Asking(WITH_RECORDS).ask())
+
+    assert isinstance(result.outcome, Answered)
+
+
+async def test_labels_of_a_provider_that_cannot_be_recorded_do_not_lose_the_answer(make_harness: MakeHarness) -> None:
     def odd(request: ModelRequest) -> ModelReply:
         return ModelReply(
             CallOutcome.CONNECTION,
@@ -508,47 +517,49 @@ async def test_labels_of_a_provider_that_cannot_be_recorded_do_not_lose_the_answ
             request_id="one\ntwo",
         )
 
-    it = bench(odd)
-    (told,) = await it.ask(Asking().ask())
-    first = it.clerk.exchanges()[0]
+    harness = make_harness(odd)
+    (result,) = await harness.ask(Asking().ask())
+    first = harness.clerk.exchanges()[0]
 
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(result.outcome, Answered)
     assert ("v" * 200, None, "one two") == (first.model_version, first.finish_reason, first.request_id)
 
 
 @pytest.mark.parametrize("outcome", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA])
 async def test_a_halted_provider_is_called_again_once_no_stopped_debate_is_left(
-    bench: Callable[..., Bench], outcome: CallOutcome
+    make_harness: Callable[..., JurorHarness], outcome: CallOutcome
 ) -> None:
-    one = bench(ModelReply(outcome, error="no"))
+    one = make_harness(ModelReply(outcome, error="no"))
     (stopped,) = await one.ask(Asking().ask())
     await one.juror.submit([Asking().ask("claude")])
     _, still = await results_of(one.juror, 2)
     await one.juror.submit([ForgetDebate("d1")])
-    (told,) = await answers(one, Asking().ask("claude"))
+    (result,) = await answers(one, Asking().ask("claude"))
 
     assert (Halted, Halted) == (type(stopped.problem), type(still.problem))
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(result.outcome, Answered)
 
 
-async def test_a_provider_that_could_not_be_made_is_made_again_for_the_next_step(bench: Callable[..., Bench]) -> None:
-    one = bench(providers={})
+async def test_a_provider_that_could_not_be_made_is_made_again_for_the_next_step(
+    make_harness: Callable[..., JurorHarness],
+) -> None:
+    one = make_harness(providers={})
     (broke,) = await one.ask(Asking().ask())
     one.table["simulated"] = one.provider
-    told = await answers(one, Asking().ask("claude"))
+    results = await answers(one, Asking().ask("claude"))
 
     assert isinstance(broke.problem, Broken)
-    assert isinstance(told[-1].outcome, Answered)
+    assert isinstance(results[-1].outcome, Answered)
 
 
 async def test_a_step_that_is_asked_again_makes_no_call_that_was_recorded_meanwhile(
-    bench: Callable[..., Bench],
+    make_harness: Callable[..., JurorHarness],
 ) -> None:
-    old = bench()
-    new = bench(clerk=old.clerk)
-    (told,) = await old.ask(Asking().ask())
+    old = make_harness()
+    new = make_harness(clerk=old.clerk)
+    (result,) = await old.ask(Asking().ask())
     (refused,) = await new.ask(Asking().ask()._replace(again=True))
 
-    assert isinstance(told.outcome, Answered)
+    assert isinstance(result.outcome, Answered)
     assert isinstance(refused.problem, EventConflict)
     assert [] == new.provider.requests

@@ -10,11 +10,11 @@ from jury_replay.verify import verify
 
 @pytest.mark.ray
 async def test_cases_are_judged_with_callbacks_cancelled_and_resumed_on_ray(sqlite_url: str, ray_cluster: None) -> None:
-    told: list[str] = []
+    events: list[str] = []
     row = {"question": "Refund order 17.", "response": "Refunded."}
     async with Jury("independent", store=sqlite_url, in_process=False, environ={}) as jury:
         one, other = await asyncio.gather(
-            jury.evaluate(row, on_event=lambda event: told.append(event["type"])), jury.evaluate(row, run_id="r")
+            jury.evaluate(row, on_event=lambda event: events.append(event["type"])), jury.evaluate(row, run_id="r")
         )
         left = asyncio.create_task(jury.evaluate(row, debate_id="left"))
         await anext(jury.events("left"))
@@ -24,4 +24,4 @@ async def test_cases_are_judged_with_callbacks_cancelled_and_resumed_on_ray(sqli
 
         assert verify(jury.store).ok
     assert ["completed"] * 3 == [one.status, other.status, again.status]
-    assert "evaluation_completed" == told[-1]
+    assert "evaluation_completed" == events[-1]

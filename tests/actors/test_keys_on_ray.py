@@ -1,4 +1,4 @@
-"""A provider's key on a cluster: the workers use it, and it stands nowhere that anybody reads."""
+"""A provider's key on a cluster: the workers use it, and no readable place contains it."""
 
 import json
 import os
@@ -35,17 +35,19 @@ def test_a_key_is_in_no_table_log_or_database(sqlite_url: str, temporary: Path) 
         timeout=110,
     )
     assert done.returncode == 0, done.stderr.decode()
-    told = json.loads(done.stdout)
+    report = json.loads(done.stdout)
     database = Path(sqlite_url.removeprefix("sqlite:///"))
-    read = [path for path in Path(told["session"]).rglob("*") if path.is_file()] + list(
+    read = [path for path in Path(report["session"]).rglob("*") if path.is_file()] + list(
         database.parent.glob("jury.db*")
     )
     log_files = [path for path in read if path.suffix in {".log", ".out", ".err"}]
 
-    assert [["unfinished"]] == [one[:1] for one in told["finished"]], "the judge's key is refused: that is told, too"
-    assert told["requests"] >= 7
-    assert told["actors"] >= 4
+    assert [["unfinished"]] == [one[:1] for one in report["finished"]], (
+        "the judge's key is refused, which is reported too"
+    )
+    assert report["requests"] >= 7
+    assert report["actors"] >= 4
     assert log_files
-    assert told["seen"] == []
+    assert report["seen"] == []
     assert [path.name for path in read if CANARY.encode() in path.read_bytes()] == []
     assert CANARY.encode() not in done.stdout + done.stderr

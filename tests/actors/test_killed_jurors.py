@@ -26,10 +26,10 @@ from support.runtime_harness import Run, a_case_with_records, broken_promises, c
 pytestmark = [pytest.mark.ray, pytest.mark.kill, pytest.mark.usefixtures("ray_cluster"), pytest.mark.timeout(300)]
 
 POINTS = ("asked", "answered", "recorded")
-"""The request is there and nothing is answered; the answer is on its way; it is recorded and not told yet."""
+"""The request is there and nothing is answered; the answer is on its way; it is recorded and not delivered yet."""
 
 
-class KillingDesk(SimulationBackend):
+class KillingBackend(SimulationBackend):
     """Kills the jurors at points of each call, each once: at all of the first call and at one of the others, or `all`.
 
     `calls` are the requests by exchange id.
@@ -114,24 +114,24 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
         discussion={"max_rounds": 1},
         final={"judge": {"model": judge, "fallbacks": []}},
     )
-    desks: list[KillingDesk] = []
+    backends: list[KillingBackend] = []
 
-    def desk(*args: Any) -> KillingDesk:
-        desks.append(KillingDesk(*args))
-        desks[0].store = reader
-        desks[0].all = everywhere
-        desks[0].models = {model.partition("/")[2]: model for model in (seat, judge)}
-        return desks[0]
+    def make_backend(*args: Any) -> KillingBackend:
+        backends.append(KillingBackend(*args))
+        backends[0].store = reader
+        backends[0].all = everywhere
+        backends[0].models = {model.partition("/")[2]: model for model in (seat, judge)}
+        return backends[0]
 
     with (
-        patch("jury_providers.simulated.http.server.SimulationBackend", desk),
+        patch("jury_providers.simulated.http.server.SimulationBackend", make_backend),
         patch("jury_actors.ray_watch.MOST_DEATHS", 1000),
     ):
         async with simulation_server() as simulation:
             plan = run.plan(url=sqlite_url)._replace(endpoints=endpoints(simulation.url))
             async with ray_runtime.ray_runtime(plan) as runtime:
-                found = await run.through(runtime, seconds=240)
-    calls = desks[0].calls
+                found = await run.execute_in(runtime, seconds=240)
+    calls = backends[0].calls
     recorded, again = run.exchange_ids(), repeated_steps(reader, "d0")
     broken = broken_promises(reader, "d0", calls)
     sound = verify(reader).ok
@@ -141,7 +141,7 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
     assert sound
     assert {"initial/one": 2, "round-1/one": 1, "final": 1} == Counter(step.rsplit("/", 3)[0] for step in recorded)
     assert broken == []
-    assert set(POINTS[:2]) <= {point for _, point in desks[0].killed}
-    assert set(recorded) == {exchange for exchange, _ in desks[0].killed}, "every call was met by a death"
+    assert set(POINTS[:2]) <= {point for _, point in backends[0].killed}
+    assert set(recorded) == {exchange for exchange, _ in backends[0].killed}, "every call was met by a death"
     assert set(again) <= {"initial/one", "round-1/one", "final"}
     assert sum(calls.values()) > len(recorded)

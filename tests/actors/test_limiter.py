@@ -1,4 +1,4 @@
-"""The limiter: what a provider grants is never exceeded, never wasted, and shared fairly."""
+"""The limiter: a provider's limits are never exceeded, never left unused, and shared fairly."""
 
 from collections import Counter as Count
 
@@ -314,16 +314,16 @@ def test_a_permit_that_is_never_released_ends_with_its_term():
 def test_calls_under_way_are_registered_again_with_a_successor():
     it = a_limiter()
     limits = Limits(in_flight=3)
-    held = [it.want(a_permit_request(limits=limits), granted=True) for _ in range(3)]
+    unreturned = [it.want(a_permit_request(limits=limits), granted=True) for _ in range(3)]
     waits = it.want(a_permit_request(limits=limits))
     before = list(it.began)
-    it.back(held[0])
+    it.back(unreturned[0])
 
     assert not before
     assert [waits] == it.began
 
 
-def test_an_answer_is_expected_to_be_as_long_as_those_before():
+def test_an_answer_is_expected_to_be_as_long_as_earlier_answers():
     it = a_limiter()
     limits = Limits(tokens_per_minute=10_000, in_flight=64)
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""PostgreSQL goes away while debates are held, and comes back: nothing that was paid for is paid for twice."""
+"""PostgreSQL stops while debates run, and starts again: nothing that was paid for is paid for twice."""
 
 import asyncio
 from collections.abc import Iterator
@@ -53,17 +53,17 @@ async def test_a_run_waits_for_its_store_and_asks_nothing_twice(
     if on_ray:
         request.getfixturevalue("ray_cluster")
 
-    async def hold() -> bool:
+    async def run_debates() -> bool:
         here = partial(in_process_runtime, plan, partial(open_store, url, write=True))
         async with (partial(ray_runtime, plan) if on_ray else here)(say=said.append) as runtime:
-            return completed((await run.through(runtime, seconds=500)).values())
+            return completed((await run.execute_in(runtime, seconds=500)).values())
 
-    holding = asyncio.create_task(hold())
-    await comes(lambda: holding.done() or reader.last_position() >= 30)
+    running = asyncio.create_task(run_debates())
+    await comes(lambda: running.done() or reader.last_position() >= 30)
     await asyncio.to_thread(postgres.stop)
-    await comes(lambda: holding.done() or said)
+    await comes(lambda: running.done() or said)
     await asyncio.to_thread(postgres.start)
-    done = await holding
+    done = await running
     counts = served(calls)
 
     assert done
@@ -82,10 +82,10 @@ async def test_a_store_that_stays_away_ends_the_run_when_patience_is_over(postgr
     said: list[str] = []
     plan = run.plan(Script(latency=0.2), url=url)
     async with in_process_runtime(plan, lambda: open_store(url, write=True), say=said.append) as runtime:
-        holding = asyncio.create_task(run.through(runtime))
+        running = asyncio.create_task(run.execute_in(runtime))
         await comes(lambda: reader.last_position() >= 5)
         await asyncio.to_thread(postgres.stop)
-        found = await holding
+        found = await running
     reader.close()
 
     assert [("unfinished", StoreFailed)] * 3 == [(one.status, type(one.problem)) for one in found.values()]

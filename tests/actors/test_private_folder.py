@@ -1,4 +1,4 @@
-"""What Ray writes lies in a folder that nobody else enters, or Ray is not started."""
+"""Ray writes into a folder that no other user can enter, or is not started."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A court on Ray: the same debates as in one process, whichever process is killed."""
+"""A runtime on Ray: the same debates as in one process, whichever process is killed."""
 
 import asyncio
 import os
@@ -39,16 +39,16 @@ def reader(sqlite_url: str) -> Iterator[EventStore]:
     store.close()
 
 
-async def hold(run: Run, url: str, script: Script = NO_FAULTS) -> dict[str, Finished]:
+async def execute_on_ray(run: Run, url: str, script: Script = NO_FAULTS) -> dict[str, Finished]:
     async with ray_runtime.ray_runtime(run.plan(script, url=url)) as runtime:
-        return await run.through(runtime)
+        return await run.execute_in(runtime)
 
 
-async def test_debates_on_ray_are_those_of_one_process(sqlite_url: str, reader: EventStore) -> None:
+async def test_debates_on_ray_equal_those_in_one_process(sqlite_url: str, reader: EventStore) -> None:
     here = Run(KeptStore(), debates=20, case=a_case_with_records)
     there = Run(reader, debates=20, case=a_case_with_records)
-    await here.hold()
-    found = await hold(there, sqlite_url)
+    await here.execute()
+    found = await execute_on_ray(there, sqlite_url)
 
     assert completed(found.values())
     assert verify(reader).ok
@@ -60,7 +60,7 @@ async def test_a_seal_of_the_driver_is_kept_by_the_clerk_of_the_cluster(sqlite_u
     run = Run(reader, debates=2)
     sealer = Sealer(reader, SealKey("example.com/jury", bytes(32)), lambda: 1)
     async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as runtime:
-        await run.through(runtime)
+        await run.execute_in(runtime)
         made = sealer.next()
         assert made is not None
         kept = [await runtime.clerk.store_seal(made), await runtime.clerk.store_seal(made)]
@@ -71,12 +71,12 @@ async def test_a_seal_of_the_driver_is_kept_by_the_clerk_of_the_cluster(sqlite_u
 
 
 def verdict(run: Run, debate_id: str) -> bytes:
-    """The body of the debate's last event: verdict, score, rounds and how it ended; it holds no text."""
-    return run.said(debate_id)[-1][1]
+    """The body of the debate's last event: verdict, score, rounds and how it ended; it contains no text."""
+    return run.event_bodies(debate_id)[-1][1]
 
 
 def resumed(run: Run) -> list[str]:
-    """The debates with an event that tells of a takeover."""
+    """The debates with a takeover event."""
     return [debate for debate in run.cases if any("resumed/" in one for one in run.event_ids(debate))]
 
 
@@ -85,13 +85,13 @@ async def test_debates_survive_the_kill_of_any_process(
     sqlite_url: str, reader: EventStore, tmp_path: Path, killed: str
 ) -> None:
     here = Run(KeptStore(), debates=8, case=a_case_with_records)
-    await here.hold()
+    await here.execute()
     run = Run(reader, debates=8, case=a_case_with_records)
     script = CountedScript(latency=0.15, seed=3, calls=str(tmp_path / "calls"))
-    holding = asyncio.create_task(hold(run, sqlite_url, script))
-    await comes(lambda: reader.last_position() >= 40 or holding.done())
+    running = asyncio.create_task(execute_on_ray(run, sqlite_url, script))
+    await comes(lambda: reader.last_position() >= 40 or running.done())
     os.kill(actor_process(killed), signal.SIGKILL)
-    found = await holding
+    found = await running
     counts = served(tmp_path / "calls")
 
     assert completed(found.values())
@@ -108,18 +108,18 @@ async def test_a_juror_that_dies_of_every_call_ends_the_run_and_does_not_flood_t
 ) -> None:
     monkeypatch.setattr("jury_actors.ray_watch.MOST_DEATHS", 3)
     run = Run(reader, seats=[{"model": "simulated/juror", "juror_id": "one"}])
-    said: list[str] = []
+    event_bodies: list[str] = []
     script = CrashingScript(deaths=str(tmp_path / "deaths"))
-    async with ray_runtime.ray_runtime(run.plan(script, url=sqlite_url), say=said.append) as runtime:
+    async with ray_runtime.ray_runtime(run.plan(script, url=sqlite_url), say=event_bodies.append) as runtime:
         with pytest.raises(ClusterLost, match="the process of juror one died 3 times"):
-            await run.through(runtime, seconds=240)
+            await run.execute_in(runtime, seconds=240)
 
-    assert 2 == len([line for line in said if line.startswith("the process of juror one was lost; ")])
+    assert 2 == len([line for line in event_bodies if line.startswith("the process of juror one was lost; ")])
     deaths = len((tmp_path / "deaths").read_text().splitlines())
     assert len([one for one in run.event_ids("d0") if "resumed/" in one]) <= deaths
 
 
-async def test_a_store_that_fails_is_reported_in_a_line_and_can_be_gone_on_with(
+async def test_a_store_that_fails_is_reported_in_a_line_and_the_run_can_be_resumed(
     sqlite_url: str, reader: EventStore
 ) -> None:
     run = Run(reader, debates=3)
@@ -130,7 +130,7 @@ async def test_a_store_that_fails_is_reported_in_a_line_and_can_be_gone_on_with(
             "BEGIN SELECT RAISE(ABORT, 'disk full'); END"
         )
     connection.close()
-    stopped = await hold(run, sqlite_url)
+    stopped = await execute_on_ray(run, sqlite_url)
     with sqlite3.connect(database) as connection:
         connection.execute("DROP TRIGGER full")
     connection.close()
@@ -144,7 +144,7 @@ async def test_a_store_that_fails_is_reported_in_a_line_and_can_be_gone_on_with(
 async def test_a_store_that_is_not_there_surfaces_as_itself(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'nothing.db'}"
     with pytest.raises(StoreMissing) as raised:
-        await hold(Run(KeptStore()), url)
+        await execute_on_ray(Run(KeptStore()), url)
 
     assert StoreMissing is raised.type
     assert "\n" not in str(raised.value)
@@ -155,7 +155,7 @@ async def test_a_store_that_another_process_writes_surfaces_as_locked(sqlite_url
     writer = open_store(sqlite_url, write=True, run="another")
     try:
         with pytest.raises(StoreLocked, match="another") as raised:
-            await hold(Run(KeptStore()), sqlite_url)
+            await execute_on_ray(Run(KeptStore()), sqlite_url)
     finally:
         writer.close()
 

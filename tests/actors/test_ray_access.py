@@ -58,7 +58,7 @@ def test_a_token_of_the_home_is_used(home: Path) -> None:
         assert token_for(address) == "right"
 
 
-def test_a_cluster_that_asks_for_a_token_where_none_is_set_says_where_to_put_it() -> None:
+def test_a_cluster_that_asks_for_a_token_where_none_is_set_names_where_to_put_it() -> None:
     with ray_head("right") as address, pytest.raises(ClusterRefused, match=r"none is set: put it into RAY_AUTH_TOKEN"):
         token_for(address)
 
@@ -78,5 +78,8 @@ def test_another_token_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_server_that_does_not_know_the_call_is_not_taken_for_a_closed_cluster() -> None:
-    with ray_head("right", status=b"12") as address, pytest.raises(ClusterUnreachable, match="another server"):
+    with (
+        ray_head("right", status=b"12") as address,
+        pytest.raises(ClusterUnreachable, match="another server than the head of a Ray cluster"),
+    ):
         token_for(address)

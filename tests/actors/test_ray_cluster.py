@@ -45,13 +45,13 @@ class Cluster(NamedTuple):
     session: Path
 
     def listening(self) -> list[tuple[str, int]]:
-        """Addresses and ports of every socket that anybody could send to."""
+        """Addresses and ports of every socket that any process could send to."""
         found = [one for process in self.processes for one in of(process, "net_connections", "inet")]
         return [tuple(one.laddr) for one in found if one.status == psutil.CONN_LISTEN or not one.raddr]
 
 
 def of(process: psutil.Process, what: str, *arguments: str) -> Any:
-    """What psutil tells of a process; one that just ended, as those of an earlier court do, has nothing."""
+    """An attribute of a process by psutil; empty if the process just ended, as those of an earlier runtime do."""
     try:
         return getattr(process, what)(*arguments)
     except psutil.NoSuchProcess:
@@ -60,7 +60,7 @@ def of(process: psutil.Process, what: str, *arguments: str) -> Any:
 
 @pytest.fixture
 def cluster() -> Cluster:
-    """The local cluster, as it is before anybody sits on it."""
+    """The local cluster before a runtime is on it."""
     import ray
 
     driver = psutil.Process()
@@ -75,15 +75,15 @@ def cluster() -> Cluster:
 
 
 @pytest.fixture
-async def sitting(cluster: Cluster, sqlite_url: str) -> AsyncIterator[Cluster]:
-    """The same, while a court sits on it."""
+async def with_runtime(cluster: Cluster, sqlite_url: str) -> AsyncIterator[Cluster]:
+    """The same with a runtime on it."""
     async with ray_runtime.ray_runtime(Run(KeptStore()).plan(url=sqlite_url)):
         driver = cluster.processes[0]
         yield cluster._replace(processes=[driver, *driver.children(recursive=True)])
 
 
-async def test_every_socket_is_on_the_loopback_address_and_requires_the_token(sitting: Cluster) -> None:
-    sockets = sitting.listening()
+async def test_every_socket_is_on_the_loopback_address_and_requires_the_token(with_runtime: Cluster) -> None:
+    sockets = with_runtime.listening()
     loopback = [ip_address(host.removeprefix("::ffff:")).is_loopback for host, _ in sockets]
     replies = {method: [reply(port, method) for _, port in sockets] for method in SERVICES}
 
@@ -103,21 +103,21 @@ def reply(port: int, method: str) -> str:
 
 
 async def test_the_token_is_in_no_command_line_no_file_and_not_in_the_environment_of_the_driver(
-    sitting: Cluster,
+    with_runtime: Cluster,
 ) -> None:
-    token = sitting.token.encode()
-    lines = [line for process in sitting.processes for line in of(process, "cmdline")]
-    private = sitting.session.parents[1]
-    files = [path for path in sitting.session.rglob("*") if path.is_file()]
-    environments = [Path(f"/proc/{process.pid}/environ") for process in sitting.processes]
+    token = with_runtime.token.encode()
+    lines = [line for process in with_runtime.processes for line in of(process, "cmdline")]
+    private = with_runtime.session.parents[1]
+    files = [path for path in with_runtime.session.rglob("*") if path.is_file()]
+    environments = [Path(f"/proc/{process.pid}/environ") for process in with_runtime.processes]
     left_in_home = Path.home() / ".ray" / "auth_token"
 
     assert len(token) == 64
-    assert [line for line in lines if sitting.token in line] == []
+    assert [line for line in lines if with_runtime.token in line] == []
     assert [path for path in files if path.suffix in {".log", ".out", ".err"}]
     assert [path for path in files if token in path.read_bytes()] == []
     assert not left_in_home.exists() or left_in_home.read_bytes().strip() != token
-    assert sitting.token not in os.environ.values()
+    assert with_runtime.token not in os.environ.values()
     assert [path for path in environments if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077] == []
     assert (private.stat().st_uid, stat.S_IMODE(private.stat().st_mode)) == (os.getuid(), 0o700)
 
@@ -143,7 +143,7 @@ def test_another_process_joins_with_the_token_only(cluster: Cluster, tmp_path: P
 
 
 def outside(home: Path) -> dict[str, str]:
-    """The environment of somebody who knows where the cluster is, and has no token; Ray tries for 5 s, not for 20."""
+    """The environment of a process that knows the cluster's address and has no token; Ray tries for 5 s, not for 20."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
     return kept | {
         "HOME": str(home),
@@ -172,14 +172,14 @@ def open_cluster() -> Iterator[str]:
 
 @pytest.fixture
 def jury(tmp_path: Path) -> CommandLine:
-    """The command, in a folder of its own with a case."""
+    """The command, in a new folder with a case."""
     command = CommandLine(tmp_path)
     command.write("cases.jsonl", CASE)
     return command
 
 
 def ended(jury: CommandLine, *arguments: str, **variables: str) -> tuple[int, str]:
-    """The exit code of a process of `jury`, and what it said."""
+    """Exit code and output of a process of `jury`."""
     process = jury.start(*arguments, env=outside(jury.folder) | variables)
     out, err = process.communicate(timeout=300)
     return process.returncode, (out + err).decode()

@@ -1,4 +1,4 @@
-"""The driver's watch over the actors of a court: what it says, and when it ends the run."""
+"""The driver's watch over the actors of a runtime: its messages, and when it ends the run."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from support.waiting import until
 
 
 class MortalActor:
-    """An actor as Ray shows it: it dies when it is told to, and answers nothing while it is away."""
+    """An actor as Ray shows it: a test makes it die; it answers nothing while it is away."""
 
     def __init__(self) -> None:
         self.notices = self
@@ -30,12 +30,15 @@ class MortalActor:
         self.looks += 1
         if self.away:
             raise _unavailable()
-        told, died = asyncio.ensure_future(self.kept.poll(incarnation, ack)), asyncio.ensure_future(self._death.wait())
-        await asyncio.wait({told, died}, return_when=asyncio.FIRST_COMPLETED)
+        polled, died = (
+            asyncio.ensure_future(self.kept.poll(incarnation, ack)),
+            asyncio.ensure_future(self._death.wait()),
+        )
+        await asyncio.wait({polled, died}, return_when=asyncio.FIRST_COMPLETED)
         died.cancel()
-        if told.done():
-            return told.result()
-        told.cancel()
+        if polled.done():
+            return polled.result()
+        polled.cancel()
         raise _unavailable()
 
     def die(self) -> None:
@@ -49,7 +52,7 @@ def _unavailable() -> ActorUnavailableError:
 
 
 class Watching:
-    """A watch over one actor, with what it said and a clock of the test's own."""
+    """A watch over one actor, with its messages and the test's clock."""
 
     def __init__(self) -> None:
         self.actor = MortalActor()
@@ -91,7 +94,7 @@ async def test_a_notice_of_an_actor_is_reported_once(watching: Watching) -> None
     assert ["the store is away", "the store is back"] == watching.said
 
 
-async def test_a_death_is_reported_and_the_run_goes_on(watching: Watching) -> None:
+async def test_a_death_is_reported_and_the_run_continues(watching: Watching) -> None:
     await watching.lose()
     await until(lambda: watching.said)
 

@@ -1,4 +1,4 @@
-"""What waits for a store that is away, for how long, and what is recognised when it is back."""
+"""Appends that wait for an unreachable store, for how long, and which are recognised as stored when it is back."""
 
 import asyncio
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ async def test_a_store_that_stays_away_is_given_up_and_later_attempts_with_it() 
     assert 1 == len(outage.said)
 
 
-async def test_without_patience_nothing_is_tried_again_or_said() -> None:
+async def test_without_patience_nothing_is_tried_again_or_reported() -> None:
     outage = Outage(1)
     with pytest.raises(StoreFailed):
         await outage.patience(0).run(outage.attempt)
@@ -147,11 +147,11 @@ async def test_a_commit_in_doubt_is_no_repeat_when_it_is_sent_again(
 async def test_no_call_is_made_while_more_waits_to_be_stored_than_may() -> None:
     clerk = BlockableClerk()
     clerk.open.clear()
-    link = ClerkClient(clerk, most=100)
+    client = ClerkClient(clerk, most=100)
     script = DebateScript("d")
-    appending = asyncio.create_task(link.append(Append(script.calls, (script.exchange(answer=b"x" * 1000),))))
+    appending = asyncio.create_task(client.append(Append(script.calls, (script.exchange(answer=b"x" * 1000),))))
     await until(lambda: clerk.batches)
-    waiting = asyncio.create_task(link.room())
+    waiting = asyncio.create_task(client.room())
     await asyncio.sleep(0)
     before = waiting.done()
     clerk.open.set()

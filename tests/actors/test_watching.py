@@ -1,4 +1,4 @@
-"""A final judge that is watched tells its answer as it writes; what is recorded is the whole."""
+"""A watched final judge streams its answer; the record contains the whole answer."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from support.runtime_harness import KeptStore, Run, completed
 
 
 def written(chunks: list[Chunk]) -> dict[str, str]:
-    """What was told of each exchange, put together."""
+    """The chunks of each exchange, joined."""
     texts: dict[str, str] = defaultdict(str)
     for chunk in chunks:
         assert (chunk.debate_id, chunk.step_id) == ("d0", "final")
@@ -42,7 +42,7 @@ def recorded(store: EventStore) -> dict[str, str]:
 async def test_the_pieces_of_each_attempt_make_up_its_recorded_answer() -> None:
     run = Run(KeptStore())
     run.watched = []
-    await run.hold(script=Script(scripted={"final": ("unparseable", "timeout")}))
+    await run.execute(script=Script(scripted={"final": ("unparseable", "timeout")}))
 
     assert len(run.watched) > len(written(run.watched)) == 2, "prose first, then a usable answer, in several pieces"
     assert written(run.watched) == recorded(run.store)
@@ -53,8 +53,8 @@ async def test_without_a_watcher_no_chunks_are_published() -> None:
     chunks: list[Chunk] = []
     jobs = run.jobs
     run.watched = chunks
-    async with run.court() as port:
-        await run.through(port, jobs=jobs)
+    async with run.runtime() as runtime:
+        await run.execute_in(runtime, jobs=jobs)
 
     assert chunks == []
 
@@ -69,14 +69,14 @@ async def test_a_real_sdk_streams_the_judge_and_the_whole_is_recorded(
     script = WireScript(scripted={"final": ("dropped_stream", "unparseable")})
     async with simulation_server(script) as simulation:
         plan = run.plan()._replace(endpoints=endpoints(simulation.url))
-        async with in_process_runtime(plan, lambda: store, backoff=Backoff(base=0.0, cap=0.0)) as port:
-            found = await run.through(port)
+        async with in_process_runtime(plan, lambda: store, backoff=Backoff(base=0.0, cap=0.0)) as runtime:
+            found = await run.execute_in(runtime)
 
-    told, kept = written(run.watched), recorded(store)
-    attempts = sorted(told)
+    chunks, kept = written(run.watched), recorded(store)
+    attempts = sorted(chunks)
     assert completed(found.values())
     assert len(attempts) == 3
-    assert kept == {exchange: told[exchange] for exchange in attempts[1:]}, "the first never came to its end"
+    assert kept == {exchange: chunks[exchange] for exchange in attempts[1:]}, "the first never came to its end"
     assert len(run.watched) > 2 * len(attempts)
 
 
@@ -88,8 +88,8 @@ async def test_pieces_reach_the_driver_through_the_actors_of_a_cluster(sqlite_ur
     store = open_store(sqlite_url, write=False)
     run = Run(store)
     run.watched = []
-    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as port:
-        found = await run.through(port)
+    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as runtime:
+        found = await run.execute_in(runtime)
     texts = written(run.watched), recorded(store)
     store.close()
 

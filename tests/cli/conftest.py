@@ -1,4 +1,4 @@
-"""The command in a folder of its own, and a folder where three cases were judged."""
+"""The command in a new folder, and a folder where three cases were judged."""
 
 from pathlib import Path
 from typing import Any

@@ -54,7 +54,7 @@ def change(jury: CommandLine, *statements: str) -> None:
             connection.execute(statement)
 
 
-def test_a_witness_cosigns_and_the_note_says_so(sealed, witness, url):
+def test_a_witness_cosigns_and_the_note_contains_it(sealed, witness, url):
     size = size_of(sealed)
 
     asked = sealed("seal", "witness", url, "--key", "w")
@@ -185,7 +185,7 @@ def test_a_cosignature_over_something_else_is_refused(sealed, witness):
     assert (asked.code, "a cosignature that is not over the seal" in asked.err) == (4, True)
 
 
-def test_nobody_there_is_said_in_one_line(sealed, witness):
+def test_an_unreachable_service_is_reported_in_one_line(sealed, witness):
     with served(witness.answer) as url:
         pass
 
@@ -302,11 +302,11 @@ def test_a_seal_is_time_stamped_and_verified(sealed, authority):
     with served(authority.answer) as url:
         asked = sealed("seal", "timestamp", url, "--tsa-cert", str(authority.issuer))
     report = sealed("verify", "--tsa-cert", str(authority.issuer), "--json").json
-    told = sealed("verify", "--tsa-cert", str(authority.issuer), "--key", "k.pub")
+    outcome = sealed("verify", "--tsa-cert", str(authority.issuer), "--key", "k.pub")
 
     assert (asked.code, authority.kind) == (0, "application/timestamp-query")
     assert (True, size, asked.out.strip()) == (report["ok"], report["stamped"], report["stamped_at"])
-    assert f"time-stamped over {size} events, {asked.out.strip()}" in told.out
+    assert f"time-stamped over {size} events, {asked.out.strip()}" in outcome.out
     assert sealed("verify", "--all").code == 0
 
 

@@ -1,4 +1,4 @@
-"""What a run may spend and what stops it: one line on stderr, code 4, and the same run goes on from there."""
+"""A run's budget: it ends with one line on stderr and code 4, and the same run resumes from there."""
 
 import json
 
@@ -36,7 +36,7 @@ def calls(jury: CommandLine) -> int:
     return sum(row.calls for row in rows(jury))
 
 
-def test_a_run_makes_no_call_beyond_its_budget_and_can_be_gone_on_with(jury, cases, faulty):
+def test_a_run_makes_no_call_beyond_its_budget_and_can_be_resumed(jury, cases, faulty):
     stopped = jury.run(cases, "--run", "r1", "--panel", faulty, *FAULTS, "--max-calls", "3")
     spent = calls(jury)
     whole = jury.run(cases, "--run", "r1", "--panel", faulty, *FAULTS, "--jsonl")
@@ -47,7 +47,7 @@ def test_a_run_makes_no_call_beyond_its_budget_and_can_be_gone_on_with(jury, cas
     assert 3 == len(whole.lines)
 
 
-def test_debates_are_finished_before_others_begin_and_the_end_says_what_the_rest_would_take(jury, many):
+def test_debates_are_finished_before_others_begin_and_the_end_estimates_the_rest(jury, many):
     stopped = jury.run(many, "--run", "r1", "--jsonl", "--max-calls", "37", "--limit", "20")
     first, spent = [row.status for row in rows(jury)], calls(jury)
     further = jury.run(many, "--run", "r1", "--jsonl", "--max-calls", "60", "--limit", "20")
@@ -109,7 +109,7 @@ def test_a_run_that_stops_before_any_repair_or_fallback_leaves_a_log_that_verifi
     assert 3 == len(jury.run(cases, *options, "--jsonl").lines)
 
 
-def test_another_run_has_a_budget_of_its_own(jury, cases):
+def test_another_run_has_its_own_budget(jury, cases):
     jury.run(cases, "--run", "r1", "--max-calls", "7")
     jury.run(cases, "--run", "r2", "--max-calls", "7")
 
@@ -142,11 +142,11 @@ def test_a_price_of_ones_own_makes_it_known(jury, cases, how):
     (jury.folder / "own.toml").write_text(PRICE)
     flag = ("--prices", "own.toml") if how == "flag" else ()
     env = {"JURY_PRICES": "own.toml"} if how == "variable" else {}
-    told = jury.run(cases, "--dry-run", "--json", "--judge-model", "openai/gpt-unheard-of", *flag, env=env)
+    estimate = jury.run(cases, "--dry-run", "--json", "--judge-model", "openai/gpt-unheard-of", *flag, env=env)
 
-    assert told.code == 0
-    assert [] == told.json["prices_missing"]
-    assert told.json["cost"]["likely"] > 0
+    assert estimate.code == 0
+    assert [] == estimate.json["prices_missing"]
+    assert estimate.json["cost"]["likely"] > 0
 
 
 def test_a_file_of_prices_that_cannot_be_read_is_refused_at_the_start(jury, cases):
@@ -187,10 +187,10 @@ def test_a_stop_is_noted_even_without_progress(jury, cases):
 
 
 def test_a_dry_run_writes_nothing_and_makes_no_call(jury, cases):
-    told = jury.run(cases, "--dry-run")
+    estimate = jury.run(cases, "--dry-run")
 
-    assert told.code == 0
-    assert "3 debates to run" in told.out
+    assert estimate.code == 0
+    assert "3 debates to run" in estimate.out
     assert [cases] == [path.name for path in jury.folder.iterdir()]
 
 
@@ -208,49 +208,49 @@ def test_a_run_takes_what_a_dry_run_estimated(jury, options):
     many = jury.write("many.jsonl", *rows_of_file)
     jury("db", "upgrade")
     empty = (jury.folder / "jury.db").stat().st_size
-    told = jury.run(many, "--dry-run", "--json", *options).json
+    estimate = jury.run(many, "--dry-run", "--json", *options).json
     jury.run(many, "--run", "r1", *options)
-    held = rows(jury)
+    debates = rows(jury)
     grown = (jury.folder / "jury.db").stat().st_size - empty
 
-    def within(amount: float, told: dict[str, float]) -> bool:
-        return told["least"] <= amount <= told["most"]
+    def within(amount: float, estimate: dict[str, float]) -> bool:
+        return estimate["least"] <= amount <= estimate["most"]
 
     def summed(kind: str) -> dict[str, float]:
-        return {name: sum(one[kind][name] for one in told["models"]) for name in ("least", "most")}
+        return {name: sum(one[kind][name] for one in estimate["models"]) for name in ("least", "most")}
 
-    assert 20 == told["debates"] == told["sample"] == len(held)
-    assert within(sum(row.calls for row in held), told["calls"])
-    assert within(sum(row.input_tokens for row in held), summed("input_tokens"))
-    assert within(sum(row.output_tokens for row in held), summed("output_tokens"))
-    assert within(grown, told["disk_bytes"])
+    assert 20 == estimate["debates"] == estimate["sample"] == len(debates)
+    assert within(sum(row.calls for row in debates), estimate["calls"])
+    assert within(sum(row.input_tokens for row in debates), summed("input_tokens"))
+    assert within(sum(row.output_tokens for row in debates), summed("output_tokens"))
+    assert within(grown, estimate["disk_bytes"])
 
 
 def test_a_dry_run_leaves_out_what_is_judged_already(jury, cases):
     jury.run(cases, "--run", "r1", "--limit", "2")
-    told = jury.run(cases, "--run", "r1", "--dry-run", "--json").json
+    estimate = jury.run(cases, "--run", "r1", "--dry-run", "--json").json
 
-    assert (3, 2, 1, 1) == (told["cases"], told["judged_before"], told["debates"], told["sample"])
+    assert (3, 2, 1, 1) == (estimate["cases"], estimate["judged_before"], estimate["debates"], estimate["sample"])
 
 
-def test_a_dry_run_of_a_large_file_looks_at_a_sample_and_says_so(jury):
+def test_a_dry_run_of_a_large_file_looks_at_a_sample_and_reports_it(jury):
     many = jury.write("many.jsonl", *({"id": f"c{n}", "question": "q", "response": "r"} for n in range(500)))
-    told = jury.run(many, "--dry-run", "--json").json
+    estimate = jury.run(many, "--dry-run", "--json").json
 
-    assert (500, 167) == (told["debates"], told["sample"])
-    assert 500 * 7 == told["calls"]["least"]
+    assert (500, 167) == (estimate["debates"], estimate["sample"])
+    assert 500 * 7 == estimate["calls"]["least"]
     assert "167 cases spread over the files" in jury.run(many, "--dry-run").out
 
 
 def test_a_dry_run_names_the_keys_and_prices_that_are_missing(jury, cases):
-    told = jury.run(cases, "--dry-run", "--judge-model", "openai/gpt-unheard-of")
+    estimate = jury.run(cases, "--dry-run", "--judge-model", "openai/gpt-unheard-of")
 
-    assert told.code == 0
-    assert "The provider openai has no key: set OPENAI_API_KEY." in told.out
-    assert "unknown: no price for openai/gpt-unheard-of" in told.out
+    assert estimate.code == 0
+    assert "The provider openai has no key: set OPENAI_API_KEY." in estimate.out
+    assert "unknown: no price for openai/gpt-unheard-of" in estimate.out
 
 
 def test_a_dry_run_as_data_is_one_json_object(jury, cases):
-    told = jury.run(cases, "--dry-run", "--json", "--run", "r1")
+    estimate = jury.run(cases, "--dry-run", "--json", "--run", "r1")
 
-    assert "r1" == json.loads(told.out)["run_id"]
+    assert "r1" == json.loads(estimate.out)["run_id"]

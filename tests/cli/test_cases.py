@@ -117,7 +117,7 @@ def test_cases_are_chosen(jury: CommandLine, mixed: str, options: tuple[str, ...
     assert expected == [line["case_id"] for line in lines]
 
 
-def test_a_choice_that_no_case_meets_is_refused(jury: CommandLine, mixed: str) -> None:
+def test_a_choice_that_no_case_matches_is_refused(jury: CommandLine, mixed: str) -> None:
     outcome = jury.run(mixed, "--where", "tags=none of them")
 
     assert (2, True) == (outcome.code, "no case matches --where and --case-id" in outcome.err)
@@ -171,7 +171,7 @@ def test_unknown_labels_are_refused_with_all_that_were_seen(jury: CommandLine) -
         ("meh", "label:meh=none", None),
     ],
 )
-def test_labels_mean_what_is_said_of_them(jury: CommandLine, label: object, mapped: str, expected: str | None) -> None:
+def test_labels_are_mapped_as_documented(jury: CommandLine, label: object, mapped: str, expected: str | None) -> None:
     path = jury.write("labels.jsonl", {"id": 1, "question": "q", "response": "a", "label": label})
 
     (line,) = jury.run(path, "--panel", "independent", "--jsonl", "--map", mapped).lines
@@ -194,7 +194,7 @@ def test_a_mapping_that_is_none_is_refused(jury: CommandLine, mixed: str, mapped
     assert (2, True) == (outcome.code, says in outcome.err)
 
 
-def test_a_run_says_what_jurors_are_not_shown_before_it_begins_and_keeps_it(jury: CommandLine, mixed: str) -> None:
+def test_a_run_lists_what_jurors_are_not_shown_before_it_begins_and_keeps_it(jury: CommandLine, mixed: str) -> None:
     outcome = jury.run(mixed, "--run", "r", "--panel", "independent", "--verbose", "--jsonl")
 
     before = outcome.err.splitlines()
@@ -259,7 +259,7 @@ def test_fields_name_metadata_tags_and_cost_and_can_leave_a_part_out(jury: Comma
     assert "given to the agent" not in jury("cases", path, *options).out
 
 
-def test_a_slip_in_the_name_of_a_part_is_told(jury: CommandLine, mixed: str) -> None:
+def test_a_misspelt_name_of_a_part_is_reported(jury: CommandLine, mixed: str) -> None:
     outcome = jury("cases", mixed, "--field", "respnse=x")
 
     assert (2, True) == (outcome.code, "(did you mean response?)" in outcome.err)

@@ -103,7 +103,7 @@ def test_a_damaged_debate_is_not_written_and_the_others_are(own):
         (("r1~leak", "-o", "cases.jsonl/x"), "cannot be written: Not a directory"),
     ],
 )
-def test_what_cannot_be_exported_is_said(own, arguments, says):
+def test_a_debate_that_cannot_be_exported_is_reported(own, arguments, says):
     outcome = own("export", *arguments)
 
     assert outcome.code == 2

@@ -1,4 +1,4 @@
-"""`jury verify`, `jury db` and `jury doctor`: what was altered is named, no secret is shown."""
+"""`jury verify`, `jury db` and `jury doctor`: alterations are named, no secret is shown."""
 
 import shutil
 import sqlite3
@@ -42,7 +42,7 @@ def test_one_debate_is_verified_by_its_id(judged):
     )
 
 
-def test_a_deep_check_says_that_it_replayed(judged):
+def test_a_deep_check_reports_that_it_replayed(judged):
     outcome = judged("verify", "--all", "--deep")
     report = judged("verify", "--all", "--deep", "--json").json
 
@@ -191,7 +191,7 @@ def test_doctor_names_keys_and_passwords_and_shows_none(judged):
     assert outcome.code == 2
 
 
-def test_doctor_tells_what_is_there(judged):
+def test_doctor_prints_what_is_installed(judged):
     outcome = judged("doctor")
 
     assert outcome.code == 0

@@ -81,7 +81,9 @@ def test_two_debates_as_data_and_as_a_page(two_runs: CommandLine) -> None:
         (("r1", "\x1b[31m"), "is neither a debate nor a run"),
     ],
 )
-def test_what_cannot_be_compared_is_said(two_runs: CommandLine, arguments: tuple[str, ...], said: str) -> None:
+def test_debates_that_cannot_be_compared_are_reported(
+    two_runs: CommandLine, arguments: tuple[str, ...], said: str
+) -> None:
     outcome = two_runs("compare", *arguments)
 
     assert (2, "") == (outcome.code, outcome.out)

@@ -79,7 +79,7 @@ def test_everything_works_under_the_login_that_it_is_for(logins: Logins, cases: 
     assert "texts erased on record" in results["reader verifies again"].out
 
 
-def test_what_a_login_may_not_do_is_said_with_the_one_to_use(logins: Logins, cases: str, database: str) -> None:
+def test_a_command_that_a_login_may_not_run_names_the_login_to_use(logins: Logins, cases: str, database: str) -> None:
     logins("writer", "run", "--in-process", cases, "--run", "r1")
     before = logins("reader", "show", "r1~leak", "--events").out
 
@@ -151,7 +151,7 @@ def test_a_file_that_cannot_be_written_leaves_no_login(
     assert found == (0,)
 
 
-def test_sqlite_has_no_logins_and_says_so(jury: CommandLine) -> None:
+def test_sqlite_has_no_logins_and_reports_it(jury: CommandLine) -> None:
     outcome = jury("db", "roles", "--store", "sqlite:///jury.db")
 
     assert outcome.code == 2

@@ -13,7 +13,7 @@ from jury_providers.provider import ModelReply, Provider
 from jury_events.outcome import CallOutcome
 
 class Acme(Provider):
-    async def call(self, request, heard=None):
+    async def call(self, request, on_chunk=None):
         if request.model == "silent":
             return ModelReply(CallOutcome.QUOTA, error="pay first\\nsecond line")
         version = "modern-2" if request.model == "old" else request.model + "-001"
@@ -129,7 +129,7 @@ final: {method: final_judge, judge: {model: a/m, fallbacks: [simulated/spare]}}
         ("run", "c.jsonl", "--in-process", "--display", "none", "--max-calls", "0"),
     ],
 )
-def test_who_may_receive_data_is_said_before_a_call(jury, command):
+def test_recipients_of_data_are_named_before_a_call(jury, command):
     (jury.folder / "panel.yaml").write_text(OWN_JUDGE)
     jury.write("c.jsonl", {"question": "q", "response": "a"})
 
@@ -153,7 +153,7 @@ def test_a_panel_that_cannot_be_used_is_a_problem(jury):
     assert "probing" not in foreign.out
 
 
-def test_a_probe_of_simulated_jurors_says_that_no_model_was_called(jury):
+def test_a_probe_of_simulated_jurors_reports_that_no_model_was_called(jury):
     outcome = jury("doctor", "--probe")
 
     assert outcome.code == 0
@@ -176,7 +176,7 @@ def test_nothing_is_called_without_being_asked_to(jury):
     assert "probing" not in jury("doctor").out
 
 
-def test_a_probe_tells_which_model_answered(acme):
+def test_a_probe_prints_which_model_answered(acme):
     code, lines, _ = acme("seats: [{model: acme/new, fallbacks: [acme/old]}]\nfinal: {method: median}\n", "--probe")
 
     assert code == 0

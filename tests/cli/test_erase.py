@@ -56,7 +56,7 @@ def test_the_store_still_verifies_lists_and_shows(own):
     assert len(own("list", "--json").json) == 3
 
 
-def test_a_second_call_says_that_nothing_was_left(own):
+def test_a_second_call_reports_that_nothing_was_left(own):
     own("erase", "r1~leak", *BY, "--yes")
 
     outcome = own("erase", "r1~leak", *BY, "--yes", "--json")
@@ -143,11 +143,11 @@ def test_an_exchange_goes_without_the_rest(own):
             "ORDER BY version DESC LIMIT 1"
         ).fetchone()
 
-    told = own("erase", "--exchange", "r1~leak", exchange, "--dry-run")
+    plan = own("erase", "--exchange", "r1~leak", exchange, "--dry-run")
     outcome = own("erase", "--exchange", "r1~leak", exchange, *BY, "--yes", "--json")
 
-    assert told.code == 0
-    assert "stay, because other events refer to them" in told.err
+    assert plan.code == 0
+    assert "stay, because other events refer to them" in plan.err
     assert 2 <= outcome.json["texts"] < 10
     assert outcome.json["shared"] > 0
     assert own("verify", "--all").code == 0
@@ -189,7 +189,7 @@ def test_an_erased_debate_is_not_judged_again(own):
         (("r1~leak", "--by", "x", "--reason", "a\nb", "--yes"), "reason: "),
     ],
 )
-def test_what_cannot_be_erased_is_said_and_nothing_goes(own, arguments, says):
+def test_a_text_that_cannot_be_erased_is_reported_and_nothing_is_erased(own, arguments, says):
     outcome = own("erase", *arguments)
 
     assert outcome.code == 2

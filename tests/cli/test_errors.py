@@ -1,4 +1,4 @@
-"""Whatever a user gets wrong is one line on stderr that names the place, nothing on stdout, and no empty store."""
+"""Every user error is one line on stderr that names the place, nothing on stdout, and no empty store."""
 
 import os
 import sqlite3
@@ -158,7 +158,7 @@ def test_a_bad_variable_is_refused_by_name(jury, name, value):
 
 
 @pytest.mark.parametrize("command", [("list",), ("show", "d"), ("verify", "--all"), ("db", "check"), ("db", "rebuild")])
-def test_without_a_store_the_command_says_how_to_make_one(jury, command):
+def test_without_a_store_the_command_prints_how_to_make_one(jury, command):
     outcome = jury(*command)
 
     refused(outcome, "there is no store at ")

@@ -23,13 +23,13 @@ def table(heading: str) -> list[tuple[str, ...]]:
 
 @pytest.fixture
 def place(judged: CommandLine, tmp_path: Path) -> CommandLine:
-    """A folder of its own with run r1."""
+    """A new folder with run r1."""
     shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
     return CommandLine(tmp_path)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.command}-{row.code}-{row.when[:40]}")
-def test_a_command_ends_as_the_table_says(place: CommandLine, row: Row) -> None:
+def test_a_command_ends_with_the_code_of_the_table(place: CommandLine, row: Row) -> None:
     if "disk is full" in row.when and not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
 

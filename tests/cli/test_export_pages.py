@@ -32,7 +32,7 @@ def test_a_run_becomes_a_folder_of_pages_which_stay_when_they_are_the_same(judge
     assert 3 == len(list((judged.folder / "pages").glob("r1~*.html")))
 
 
-def test_an_altered_record_is_written_and_says_so(judged: CommandLine, tmp_path):
+def test_an_altered_record_is_written_and_marked(judged: CommandLine, tmp_path):
     (tmp_path / "jury.db").write_bytes((judged.folder / "jury.db").read_bytes())
     with unguarded(tmp_path / "jury.db") as connection:
         connection.execute(

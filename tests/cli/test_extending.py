@@ -81,8 +81,8 @@ def test_a_provider_gets_its_settings_of_the_panel_file(jury, tmp_path):
         def __init__(self, endpoint):
             self.endpoint = endpoint
 
-        async def call(self, request, heard=None):
-            reply = await Kitchen(None).call(request, heard)
+        async def call(self, request, on_chunk=None):
+            reply = await Kitchen(None).call(request, on_chunk)
             return reply._replace(model_version=self.endpoint.base_url)
 
     def make(endpoint):

@@ -1,4 +1,4 @@
-"""`jury fork`: branched at an event, held from there, gone on with by the same command."""
+"""`jury fork`: branched at an event, run from there, resumed by the same command."""
 
 import re
 import signal
@@ -11,8 +11,8 @@ FORK = ("fork", "d~leak", "--in-process")
 
 
 @pytest.fixture
-def held(jury: CommandLine, cases: str) -> CommandLine:
-    """d~leak, held to its end."""
+def judged(jury: CommandLine, cases: str) -> CommandLine:
+    """A store with the ended debate d~leak."""
     assert 0 == jury.run(cases, "--run", "d").code
     return jury
 
@@ -21,41 +21,41 @@ def branches(jury: CommandLine) -> list[str]:
     return [row["debate_id"] for row in jury("list", "--json").json if row["run_id"] is None]
 
 
-def test_a_branch_reuses_what_was_asked_and_names_its_origin(held: CommandLine) -> None:
-    before = held("show", "d~leak", "--events", "--json").json
-    outcome = held(*FORK, "--at", "initial/check", "--method", "median", "--json")
+def test_a_branch_reuses_what_was_asked_and_names_its_origin(judged: CommandLine) -> None:
+    before = judged("show", "d~leak", "--events", "--json").json
+    outcome = judged(*FORK, "--at", "initial/check", "--method", "median", "--json")
 
-    result, (branch,) = outcome.json, branches(held)
+    result, (branch,) = outcome.json, branches(judged)
     assert (0, "median", branch) == (outcome.code, result["method"], result["debate_id"])
     assert {"debate_id": "d~leak", "version": 5} == result["forked_from"]
     assert re.search(r"after event 5: \d+ recorded calls reused, none of them repeated\n", outcome.err)
-    assert "Forked from: d~leak @ 5" in held("show", branch).out
-    assert before == held("show", "d~leak", "--events", "--json").json
-    assert 0 == held("verify", "--all").code
+    assert "Forked from: d~leak @ 5" in judged("show", branch).out
+    assert before == judged("show", "d~leak", "--events", "--json").json
+    assert 0 == judged("verify", "--all").code
 
 
-def test_the_same_command_again_is_the_same_branch(held: CommandLine) -> None:
-    first = held(*FORK, "--at", "5", "--max-rounds", "1")
-    again = held(*FORK, "--at", "initial/check", "--max-rounds", "1")
-    other = held(*FORK, "--at", "5", "--max-rounds", "2")
+def test_the_same_command_again_is_the_same_branch(judged: CommandLine) -> None:
+    first = judged(*FORK, "--at", "5", "--max-rounds", "1")
+    again = judged(*FORK, "--at", "initial/check", "--max-rounds", "1")
+    other = judged(*FORK, "--at", "5", "--max-rounds", "2")
 
     assert (0, 0, 0) == (first.code, again.code, other.code)
     assert first.out == again.out
     assert "judged before" in again.err
-    assert 2 == len(branches(held))
+    assert 2 == len(branches(judged))
 
 
-def test_new_events_are_shown_and_kept_ones_are_not(held: CommandLine) -> None:
-    err = held(*FORK, "--at", "initial/check").err
+def test_new_events_are_shown_and_kept_ones_are_not(judged: CommandLine) -> None:
+    err = judged(*FORK, "--at", "initial/check").err
 
     assert "phase 2: discussion, round 1" in err
     assert "phase 1" not in err
     assert "No model is called." in err
 
 
-def test_an_interrupted_branch_is_gone_on_with(held: CommandLine) -> None:
+def test_an_interrupted_branch_is_resumed(judged: CommandLine) -> None:
     command = (*FORK, "--at", "initial/check", "--as", "b", "--simulate", "latency=0.3")
-    process = held.start(*command)
+    process = judged.start(*command)
     line = b""
     while b"discussion, round 1" not in line:
         line = process.stderr.readline()
@@ -68,17 +68,17 @@ def test_an_interrupted_branch_is_gone_on_with(held: CommandLine) -> None:
 
     assert 130 == process.returncode
     assert b"the same command resumes the branch b" in err
-    outcome = held(*command)
+    outcome = judged(*command)
     assert 0 == outcome.code
     assert "resumed" in outcome.err
     assert "resumed; asked again: round-1/" in outcome.err
-    assert 0 == held("verify", "--all").code
+    assert 0 == judged("verify", "--all").code
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--at", "round-9/started"), "has no event 'round-9/started'; `jury show d~leak --events` lists its events"),
+        (("--at", "round-9/started"), "has no event 'round-9/started'; `jury show d~leak --events` lists"),
         (("--at", "completed"), "nothing is left to do"),
         (("--at", "round-1/started", "--max-rounds", "0"), "does not happen under these settings"),
         (("--at", "5", "--model", "nobody=simulated/a"), "the panel has no seat 'nobody'; its seats are sim-policy"),
@@ -91,7 +91,7 @@ def test_an_interrupted_branch_is_gone_on_with(held: CommandLine) -> None:
         (("--at", "5", "--panel", "nix.yaml"), "there is no such panel file"),
     ],
 )
-def test_what_cannot_be_branched_is_said_and_nothing_is_stored(
+def test_a_branch_that_cannot_be_made_is_reported_and_nothing_is_stored(
     jury_with_debate: CommandLine, arguments: tuple[str, ...], said: str
 ) -> None:
     outcome = jury_with_debate(*FORK, *arguments)
@@ -109,33 +109,33 @@ def jury_with_debate(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     return jury
 
 
-def test_an_id_with_other_settings_is_not_gone_on_with(held: CommandLine) -> None:
-    held(*FORK, "--at", "5", "--as", "b")
-    outcome = held(*FORK, "--at", "5", "--as", "b", "--max-rounds", "1")
-    elsewhere = held(*FORK, "--at", "4", "--as", "b")
+def test_an_id_with_other_settings_is_not_resumed(judged: CommandLine) -> None:
+    judged(*FORK, "--at", "5", "--as", "b")
+    outcome = judged(*FORK, "--at", "5", "--as", "b", "--max-rounds", "1")
+    elsewhere = judged(*FORK, "--at", "4", "--as", "b")
 
     assert (2, 2) == (outcome.code, elsewhere.code)
     assert "begun with other settings: discussion.max_rounds was 3, is 1" in outcome.err
     assert "it is a branch of d~leak at event 5" in elsewhere.err
 
 
-def test_a_panel_file_takes_the_place_of_the_recorded_panel(held: CommandLine) -> None:
-    held.write("panel.yaml", "preset: adk-sequential\nname: filed\n")
+def test_a_panel_file_takes_the_place_of_the_recorded_panel(judged: CommandLine) -> None:
+    judged.write("panel.yaml", "preset: adk-sequential\nname: filed\n")
 
-    result = held(*FORK, "--at", "5", "--panel", "panel.yaml", "--model", "sim-policy=simulated/x", "--json").json
+    result = judged(*FORK, "--at", "5", "--panel", "panel.yaml", "--model", "sim-policy=simulated/x", "--json").json
 
     assert ("filed", "completed") == (result["panel"], result["status"])
     assert "simulated/x" == result["discussion_rounds"][0]["statements"][0]["updated_evaluation"]["model"]
     assert "simulated/juror" == result["phase1_evaluations"][0]["model"]
 
 
-def test_the_environment_does_not_change_a_recorded_panel(held: CommandLine) -> None:
+def test_the_environment_does_not_change_a_recorded_panel(judged: CommandLine) -> None:
     env = {"JURY_FINAL_JUDGMENT_METHOD": "median"}
 
-    assert "final_judge" == held(*FORK, "--at", "5", "--json", env=env).json["method"]
+    assert "final_judge" == judged(*FORK, "--at", "5", "--json", env=env).json["method"]
 
 
-def test_a_preset_changes_the_rules_of_the_recorded_panel(held: CommandLine) -> None:
-    result = held(*FORK, "--at", "5", "--preset", "independent", "--json")
+def test_a_preset_changes_the_rules_of_the_recorded_panel(judged: CommandLine) -> None:
+    result = judged(*FORK, "--at", "5", "--preset", "independent", "--json")
 
     assert ("majority_vote", 0) == (result.json["method"], result.json["total_rounds"])

@@ -1,4 +1,4 @@
-"""A debate that came in a cassette is not one that was held here: no run counts it, and every list says so."""
+"""An imported debate did not run here: no run counts it, and every list marks it."""
 
 import json
 import shutil
@@ -69,7 +69,7 @@ def test_a_forged_debate_that_names_another_run_is_not_taken_for_judged_either(j
     refused = run(jury)
 
     assert refused.code == 4
-    assert "debate r1~leak came in a cassette and was not held here" in refused.err
+    assert "debate r1~leak came in a cassette, so this run does not resume it" in refused.err
     assert "leak" not in [line["case_id"] for line in refused.lines]
 
 
@@ -157,7 +157,7 @@ def test_a_debate_is_set_aside_and_taken_back(jury, origin):
     assert jury("verify", "--all").code == 0
 
 
-def test_verification_says_what_it_did_not_read(jury, origin):
+def test_verification_lists_what_it_did_not_read(jury, origin):
     assert jury("import", str(origin / "bare")).code == 0
     assert jury("db", "quarantine", "r1~leak", "--by", "ops", "--reason", "forged").code == 0
 

@@ -57,7 +57,7 @@ def _ids(outcome: Outcome) -> list[str]:
         (("--where", "tags=nothing"), []),
     ],
 )
-def test_a_list_holds_the_debates_whose_cases_meet_every_condition(
+def test_a_list_contains_the_debates_whose_cases_match_every_condition(
     listed: CommandLine, arguments: tuple[str, ...], expected: list[str]
 ) -> None:
     outcome = listed("list", "--json", *arguments)
@@ -73,7 +73,7 @@ def test_a_listed_debate_shows_tags_metadata_and_cluster(listed: CommandLine) ->
     )
 
 
-def test_conditions_that_no_debate_meets_are_said(listed: CommandLine) -> None:
+def test_conditions_that_no_debate_matches_are_reported(listed: CommandLine) -> None:
     outcome = listed("list", "--where", "tags=nothing", "--where", "cluster~x")
 
     assert (0, "") == (outcome.code, outcome.out)
@@ -185,10 +185,10 @@ def test_other_commands_choose_by_the_same_conditions(listed: CommandLine, tmp_p
 def test_regress_chooses_among_cassettes(listed: CommandLine, tmp_path: Path) -> None:
     listed("export", "--all", "-o", str(tmp_path))
 
-    told = listed("regress", str(tmp_path), "--where", "metadata.level=10", "--jsonl")
+    outcome = listed("regress", str(tmp_path), "--where", "metadata.level=10", "--jsonl")
     none = listed("regress", str(tmp_path), "--where", "metadata.level=11")
 
-    assert [str(tmp_path / "d1.cassette.jsonl")] == [line["cassette"] for line in told.lines]
+    assert [str(tmp_path / "d1.cassette.jsonl")] == [line["cassette"] for line in outcome.lines]
     assert 2 == none.code
     assert "no cassette has metadata.level=11" in none.err
 

@@ -23,7 +23,7 @@ def ended(process: "subprocess.Popen[bytes]", before: bytes = b"") -> Outcome:
 
 
 def read_to_the_end(descriptor: int) -> bytes:
-    """What a terminal was given until nobody holds it any more; Linux says so by an error."""
+    """The output of a terminal until no process has it open; Linux then raises an error."""
     found = b""
     with suppress(OSError):
         while chunk := os.read(descriptor, 65536):
@@ -36,7 +36,7 @@ def many(jury: CommandLine, count: int) -> str:
 
 
 def unread(jury: CommandLine, *arguments: str, errors_too: bool = False) -> tuple[int, str]:
-    """The code of a command whose output nobody reads, as of `jury … | true`, and what it says on stderr."""
+    """Exit code and stderr of a command whose output is not read, as of `jury … | true`."""
     reader, writer = os.pipe()
     os.close(reader)
     try:
@@ -59,7 +59,7 @@ def test_export_to_a_pipe_that_closes_is_no_error(judged):
 
 
 def test_the_exit_code_has_the_finding_whether_or_not_stdout_is_read(judged, tmp_path):
-    """Whoever pipes into `head` still sees by `PIPESTATUS` what came of it, however early the pipe was closed."""
+    """With a pipe into `head`, `PIPESTATUS` still has the result, however early the pipe was closed."""
     shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
     jury = CommandLine(tmp_path)
     assert jury("export", "--run", "r1", "-o", "corpus").code == 0
@@ -120,7 +120,7 @@ def test_output_that_cannot_be_written_is_one_line_and_exit_4(judged, command):
     ]
 
 
-def test_ctrl_c_finishes_what_runs_and_the_same_run_goes_on(jury):
+def test_ctrl_c_finishes_running_debates_and_the_same_run_resumes(jury):
     name = many(jury, 6)
     process = jury.start("run", "--in-process", name, "--run", "r1", "--jsonl", "--concurrency", "2", *SLOW)
     assert process.stdout is not None

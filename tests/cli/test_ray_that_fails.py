@@ -67,7 +67,7 @@ def test_a_run_whose_cluster_goes_away_stops_within_seconds_and_nothing_of_ray_i
     first = [process.stdout.readline()]
     assert first[0], process.communicate()
     kill(process.pid, "ray::JurorActor")
-    # The juror's place is taken, and Ray has told of its death, before more debates end.
+    # The juror's place is taken, and Ray has reported its death, before more debates end.
     first += [process.stdout.readline() for _ in range(6)]
     niceness = {one.nice() for one in processes(process.pid)}
     kill(process.pid, "gcs_server")

@@ -109,7 +109,7 @@ def test_what_a_list_cannot_do_is_refused_with_what_it_can(judged, arguments, sa
     assert said in " ".join(outcome.err.split())
 
 
-def test_an_empty_store_says_how_to_begin(jury):
+def test_an_empty_store_prints_how_to_begin(jury):
     assert jury("db", "upgrade").code == 0
     debates, runs = jury("list"), jury("list", "--runs")
 
@@ -120,7 +120,7 @@ def test_an_empty_store_says_how_to_begin(jury):
     assert "no runs in this store yet" in runs.err
 
 
-def test_a_list_of_nothing_is_empty_and_said(judged):
+def test_an_empty_list_is_reported(judged):
     outcome = judged("list", "--run", "other")
 
     assert (outcome.code, outcome.out) == (0, "")
@@ -168,7 +168,7 @@ def test_what_steers_or_hides_in_a_case_is_shown_and_not_executed(jury):
 
 
 @pytest.mark.parametrize(("language", "heading"), [("en", "Phase 3: final judgment"), ("ja", "Phase 3: 最終判定")])
-def test_demo_judges_a_case_in_either_language_and_says_that_no_model_was_called(jury, language, heading):
+def test_demo_judges_a_case_in_either_language_and_reports_that_no_model_was_called(jury, language, heading):
     outcome = jury("demo", "--in-process", "--language", language)
 
     debate = re.findall(r"jury show (\S+)", outcome.err)[0]
@@ -179,7 +179,7 @@ def test_demo_judges_a_case_in_either_language_and_says_that_no_model_was_called
     assert jury("verify", debate).code == 0
 
 
-def test_demo_prints_the_result_as_json_and_holds_a_new_debate_each_time(jury):
+def test_demo_prints_the_result_as_json_and_runs_a_new_debate_each_time(jury):
     first, second = (jury("demo", "--in-process", "--json") for _ in range(2))
 
     assert first.json["final_verdict"] == second.json["final_verdict"]

@@ -1,4 +1,4 @@
-"""`jury replay` and `jury regress` as their users meet them: what they print, how they end, that nobody is asked."""
+"""`jury replay` and `jury regress`: output, exit codes, and that no model is called."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from support.corpus import CORPUS
 from support.runtime_harness import Run
 from support.stores import filled
 
-# What a connection would need is refused, and what was imported is told at the end.
+# What a connection would need is refused, and the imported modules are printed at the end.
 _WATCHED = """
 import atexit, sys
 def refuse(event, arguments):
@@ -76,7 +76,7 @@ def test_debates_are_chosen_by_name_or_run(many: Path, debates: int) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("d1", "--all"), ("--run", "run", "--all")])
-def test_what_is_to_be_replayed_must_be_said_once(many: Path, arguments: tuple[str, ...]) -> None:
+def test_the_debates_to_replay_must_be_named_exactly_once(many: Path, arguments: tuple[str, ...]) -> None:
     ended = CommandLine(many)("replay", *arguments)
 
     assert (2, "") == (ended.code, ended.out)
@@ -107,9 +107,9 @@ def ties_pass(monkeypatch: pytest.MonkeyPatch) -> None:
 
     counted = judgment.count
 
-    def count(method, held, bands):  # type: ignore[no-untyped-def]
-        verdict, score = counted(method, held, bands)
-        return (held[0].position, score) if method == "majority_vote" and len(held) == 2 else (verdict, score)
+    def count(method, votes, bands):  # type: ignore[no-untyped-def]
+        verdict, score = counted(method, votes, bands)
+        return (votes[0].position, score) if method == "majority_vote" and len(votes) == 2 else (verdict, score)
 
     monkeypatch.setattr(judgment, "count", count)
 
@@ -240,11 +240,11 @@ def _pytest(folder: Path, *arguments: str, rules: str = "") -> "subprocess.Compl
 _FIRST_WINS = """
 from jury_debate.rules_v1 import judgment
 counted = judgment.count
-judgment.count = lambda method, held, bands: (held[0].position, counted(method, held, bands)[1])
+judgment.count = lambda method, votes, bands: (votes[0].position, counted(method, votes, bands)[1])
 """
 
 
-def test_pytest_tells_a_corpus_one_test_a_cassette(corpus: Path) -> None:
+def test_pytest_runs_one_test_for_each_cassette_of_a_corpus(corpus: Path) -> None:
     (corpus.parent / "test_own.py").write_text("def test_own():\n    pass\n")
 
     done = _pytest(corpus.parent, "--jury-corpus", "corpus", "--junitxml", "junit.xml")
@@ -274,7 +274,7 @@ def test_pytest_fails_readably_until_a_change_is_accepted(corpus: Path) -> None:
         (("--jury-accept",), "go with --jury-corpus DIR"),
     ],
 )
-def test_pytest_says_what_is_wrong_with_its_options(corpus: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_pytest_reports_what_is_wrong_with_its_options(corpus: Path, arguments: tuple[str, ...], said: str) -> None:
     done = _pytest(corpus.parent, *arguments)
 
     assert 4 == done.returncode
@@ -288,7 +288,7 @@ def test_a_run_that_is_not_there_is_no_run_that_replays(judged):
     assert "there is no debate of a run 'nowhere' in this store" in outcome.err
 
 
-def test_pytest_says_which_cassette_it_does_not_look_for(corpus: Path) -> None:
+def test_pytest_names_a_cassette_that_it_does_not_look_for(corpus: Path) -> None:
     (corpus.parent / "build").mkdir()
     corpus.rename(corpus.parent / "build" / "corpus")
 
@@ -298,16 +298,16 @@ def test_pytest_says_which_cassette_it_does_not_look_for(corpus: Path) -> None:
     assert "--jury-corpus: pytest does not look for " in done.stderr + done.stdout
 
 
-def test_pytest_tells_each_cassette_once_and_from_a_folder_below_too(corpus: Path) -> None:
+def test_pytest_runs_each_cassette_once_and_from_a_folder_below_too(corpus: Path) -> None:
     below = corpus.parent / "below"
     below.mkdir()
     _pytest(corpus.parent, "--version")
     with (corpus.parent / "pytest.ini").open("a") as config:
         config.write("addopts = --jury-corpus corpus\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    told = [
+    summaries = [
         subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
         for folder in (corpus.parent, below)
     ]
 
-    assert all("3 passed" in one for one in told), told
+    assert all("3 passed" in one for one in summaries), summaries

@@ -38,7 +38,7 @@ def test_a_table_a_setting_and_the_flips_are_printed(judged):
     assert "  as labelled: 0 of 1, were 1" in lines
 
 
-def test_a_recount_says_what_it_takes_for_granted(judged):
+def test_a_recount_lists_its_assumptions(judged):
     outcome = judged("rescore", "--all", "--recount", "--set", "without=sim-misuse")
     rows = judged("rescore", "--all", "--recount", "--jsonl", "--set", "without=sim-misuse").lines
 
@@ -67,7 +67,7 @@ def test_the_summary_is_one_object(judged):
     assert (3, 3, {"final": 3}) == (table["debates"], table["undetermined"], table["undetermined_steps"])
 
 
-def test_parquet_holds_what_the_lines_say(judged, tmp_path):
+def test_parquet_has_the_values_of_the_lines(judged, tmp_path):
     outcome = judged(
         "rescore", "--all", "--recount", "--jsonl", "--parquet", str(tmp_path / "rows.parquet"), *MEDIAN,
         "--set", "max_rounds=0,1",

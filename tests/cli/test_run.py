@@ -75,7 +75,7 @@ def test_the_same_run_again_gives_the_same_lines_and_no_event(jury, cases):
     assert events(jury) == before
 
 
-def test_a_run_goes_on_with_the_cases_that_are_new(jury, cases):
+def test_a_run_continues_with_the_cases_that_are_new(jury, cases):
     first = jury.run(cases, "--run", "r1", "--jsonl", "--limit", "1")
 
     whole = jury.run(cases, "--run", "r1", "--jsonl")
@@ -131,7 +131,7 @@ def test_plain_lines_say_verdict_score_case_and_debate(jury, cases):
     assert [row[3] for row in rows][:2] == ["r1~polite", "r1~leak"]
 
 
-def test_what_is_said_beside_the_data_goes_to_stderr(jury, cases):
+def test_messages_beside_the_data_go_to_stderr(jury, cases):
     outcome = jury.run(cases, "--jsonl")
 
     assert "The jurors are simulated" in outcome.err
@@ -302,7 +302,7 @@ def test_records_that_cannot_be_read_end_the_run_after_what_runs(jury):
 
 
 @pytest.mark.parametrize("which", ["first", "last"])
-def test_a_run_whose_stored_events_are_gone_says_so_as_a_matter_of_integrity(jury, cases, which):
+def test_a_run_whose_stored_events_are_gone_reports_an_integrity_failure(jury, cases, which):
     jury.run(cases, "--run", "r1")
     with unguarded(jury.folder / "jury.db") as store:
         stream = "debate/r1~polite" if which == "first" else "debate/r1~leak"
@@ -323,7 +323,7 @@ def test_a_panel_of_models_wants_their_keys_before_anything_is_written(jury, cas
 
 
 def test_keys_for_a_cluster_are_looked_for_there(jury, cases):
-    # In a process of its own: where Ray runs already, an address is not looked at.
+    # In a separate process: where Ray runs already, an address is not looked at.
     _, said = jury.start("run", cases, "--panel", "current", "--ray-address", "127.0.0.1:1").communicate(timeout=60)
 
     assert b"needs a key" not in said
@@ -353,7 +353,7 @@ def test_rules_are_chosen_apart_from_who_sits(jury, cases):
     assert (line["total_rounds"], line["method"]) == (0, "majority_vote")
 
 
-def test_simulated_jurors_are_said_to_be_in_plain_lines_and_at_the_end(jury, cases):
+def test_simulated_jurors_are_marked_in_plain_lines_and_at_the_end(jury, cases):
     outcome = jury.run(cases)
 
     assert all(line.endswith("  (simulated)") for line in outcome.out.splitlines())

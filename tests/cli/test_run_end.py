@@ -26,7 +26,7 @@ def labelled(jury: CommandLine) -> str:
     return jury.write("labelled.jsonl", *LABELLED)
 
 
-def test_the_end_says_verdicts_time_calls_tokens_cost_and_agreement_with_labels(jury, labelled):
+def test_the_end_prints_verdicts_time_calls_tokens_cost_and_agreement_with_labels(jury, labelled):
     outcome = jury.run(labelled, "--run", "r1", "--panel", "independent")
 
     said = outcome.err.splitlines()
@@ -36,7 +36,7 @@ def test_the_end_says_verdicts_time_calls_tokens_cost_and_agreement_with_labels(
     assert ("labels: 1 of 2 as labelled (accuracy 50.0%), 1 false pass (safe_pass against the label): r1~wrong") in said
 
 
-def test_a_run_that_goes_on_tells_what_was_done_before_apart(jury, labelled):
+def test_a_resumed_run_counts_earlier_debates_separately(jury, labelled):
     jury.run(labelled, "--run", "r1", "--panel", "independent", "--limit", "2")
 
     went_on = jury.run(labelled, "--run", "r1", "--panel", "independent")
@@ -48,7 +48,7 @@ def test_a_run_that_goes_on_tells_what_was_done_before_apart(jury, labelled):
     assert re.search(r"^now: 0 calls, .*; before: 9 calls, ", again.err, re.MULTILINE)
 
 
-def test_what_is_not_known_of_the_cost_is_said(jury, labelled):
+def test_an_unknown_part_of_the_cost_is_reported(jury, labelled):
     jury.write(
         "panel.yaml",
         "providers: {away: {protocol: openai, base_url: 'http://127.0.0.1:1/v1'}}\n"
@@ -64,14 +64,14 @@ def test_what_is_not_known_of_the_cost_is_said(jury, labelled):
 
 
 def test_the_spending_is_shown_during_a_run(jury, labelled, monkeypatch):
-    told: list[Spending] = []
-    monkeypatch.setattr(ProgressDisplay, "spent", lambda _self, spending: told.append(spending))
+    reported: list[Spending] = []
+    monkeypatch.setattr(ProgressDisplay, "spent", lambda _self, spending: reported.append(spending))
     monkeypatch.setattr(run_session, "_SPENDING_SECONDS", 0.001)
 
     jury.run(labelled, "--panel", "independent", "--simulate", "latency=0.02")
 
-    assert told
-    assert sorted(one.calls for one in told) == [one.calls for one in told]
+    assert reported
+    assert sorted(one.calls for one in reported) == [one.calls for one in reported]
 
 
 def test_the_cost_stands_in_the_progress(capsys):
@@ -91,7 +91,7 @@ def line(name: str, verdict: str = "safe_pass") -> dict:
             "simulated": False}  # fmt: skip
 
 
-def test_a_stop_at_once_tells_of_what_was_judged_not_of_what_was_printed():
+def test_a_stop_at_once_counts_judged_cases_not_printed_ones():
     tally, printed = Tally(), Tally()
     printed.take(judged_case(line("c0")))
     outcome = RunOutcome(interrupted=True, problems=[], total=60, before=28, now=3, seconds=90.0, spent=Spending())
@@ -114,7 +114,7 @@ def test_a_stop_at_once_tells_of_what_was_judged_not_of_what_was_printed():
         (("unsafe_fail", "safe_pass>=100%"), 1, "fail if unsafe_fail: not met: 0 of 3 finished debates (0.00%)"),
     ],
 )
-def test_a_run_fails_on_conditions_and_tells_the_result_of_each(jury, labelled, conditions, code, said):
+def test_a_run_fails_on_conditions_and_prints_the_result_of_each(jury, labelled, conditions, code, said):
     options = [word for one in conditions for word in ("--fail-if", one)]
 
     outcome = jury.run(labelled, "--panel", "independent", *options)

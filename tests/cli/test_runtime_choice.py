@@ -1,4 +1,4 @@
-"""Where debates are held when nobody says: in the process, from a number of debates on on Ray; one line tells."""
+"""The default runtime: this process, or Ray from a number of debates on; one line says which."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from jury_store.debate_rows import CaseRow
 NOTHING = OmissionReport(images_seen=True, blind=[])
 
 
-def survey(total: int | None, ended: int = 0) -> PreflightReport:
+def report(total: int | None, ended: int = 0) -> PreflightReport:
     stored = {f"r~{n}": CaseRow(f"{n}", "completed", b"", None) for n in range(ended)}
     return PreflightReport(read=0, total=total, stored=stored, omissions=NOTHING)
 
@@ -26,13 +26,13 @@ def survey(total: int | None, ended: int = 0) -> PreflightReport:
     ],
 )
 def test_the_debates_that_are_left_decide(total, ended, in_process, says):
-    chosen, line = in_process_for(survey(total, ended))
+    chosen, line = in_process_for(report(total, ended))
 
     assert in_process is chosen
     assert line.startswith(says)
 
 
-def test_a_run_of_a_few_debates_starts_no_ray_and_says_so(jury, cases):
+def test_a_run_of_a_few_debates_starts_no_ray_and_reports_it(jury, cases):
     outcome = jury("run", cases, "--run", "r1", "--jsonl")
     again = jury("run", cases, "--run", "r1", "--jsonl")
 
@@ -40,11 +40,11 @@ def test_a_run_of_a_few_debates_starts_no_ray_and_says_so(jury, cases):
     assert "jury: 3 debates to run: in this process (from 2,000 on" in outcome.err
     assert len(outcome.lines) == 3
     assert (outcome.out, 0) == (again.out, again.code)
-    assert "to hold" not in again.err
+    assert "to run:" not in again.err
 
 
 def test_a_chosen_runtime_is_not_noted(jury, cases):
-    assert "to hold" not in jury.run(cases).err
+    assert "to run:" not in jury.run(cases).err
 
 
 @pytest.mark.parametrize("command", [("run", "cases.jsonl"), ("demo",), ("fork", "a~b", "--at", "1")])

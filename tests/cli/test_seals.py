@@ -85,7 +85,7 @@ def test_a_key_that_others_may_read_is_warned_of(keyed):
     assert "others than its owner may read k" in outcome.err
 
 
-def test_a_log_that_cannot_be_sealed_is_said_once_and_judged_all_the_same(sealed):
+def test_a_log_that_cannot_be_sealed_is_reported_once_and_judged_all_the_same(sealed):
     without_guards(sealed, "UPDATE seals SET root = zeroblob(32)")
 
     outcome = sealed.run("cases.jsonl", "--run", "r3", "--max-rounds", "0", "--seal-key", "k", "--seal-every", "0.1")
@@ -302,7 +302,7 @@ def test_what_the_key_signed_last_is_a_checkpoint(sealed):
     assert (outcome.code, outcome.err) == (0, "")
 
 
-def test_a_key_that_comes_to_a_sealed_log_without_its_memory_says_so_once(sealed):
+def test_a_key_that_comes_to_a_sealed_log_without_its_memory_is_reported_once(sealed):
     (sealed.folder / "k.last").unlink()
 
     first, again = (sealed("seal", "now", "--key", "k") for _ in range(2))

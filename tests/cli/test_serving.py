@@ -41,7 +41,7 @@ def url_in(text: str) -> str:
     return found.group()
 
 
-def test_serve_shows_holds_and_ends_with_ctrl_c(jury: CommandLine) -> None:
+def test_serve_shows_and_runs_debates_and_ends_with_ctrl_c(jury: CommandLine) -> None:
     with started(jury, "serve", "--port", "0", "--panel", "independent") as server:
         base = url_in(line(server))
         page = httpx2.get(f"{base}/")
@@ -67,15 +67,15 @@ def test_serve_shows_holds_and_ends_with_ctrl_c(jury: CommandLine) -> None:
         ),
     ],
 )
-def test_the_end_of_a_server_tells_what_it_leaves(jury: CommandLine, options: tuple[str, ...], said: str) -> None:
+def test_the_end_of_a_server_reports_unfinished_debates(jury: CommandLine, options: tuple[str, ...], said: str) -> None:
     upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
     with started(jury, "serve", "--port", "0", *options) as server:
         base = url_in(line(server))
         httpx2.post(f"{base}/api/evaluations", json={"case": CASE}, timeout=30)
         server.send_signal(signal.SIGINT)
-        _, told = server.communicate(timeout=30)
+        _, errors = server.communicate(timeout=30)
 
-    assert said == told.decode().splitlines(keepends=True)[-1]
+    assert said == errors.decode().splitlines(keepends=True)[-1]
 
 
 def test_off_loopback_a_token_is_made_printed_once_and_asked_for(jury: CommandLine) -> None:
@@ -91,7 +91,7 @@ def test_off_loopback_a_token_is_made_printed_once_and_asked_for(jury: CommandLi
 
 
 def test_a_token_that_is_given_is_asked_for_on_loopback_too_and_not_printed(jury: CommandLine) -> None:
-    token = "a token that nobody guesses"
+    token = "a token that is not guessed"
     with started(jury, "serve", "--port", "0", env={"JURY_SERVE_TOKEN": token}) as server:
         said = line(server)
         answer = httpx2.get(f"{url_in(said)}/api/health")
@@ -112,7 +112,7 @@ def test_a_token_that_is_given_is_asked_for_on_loopback_too_and_not_printed(jury
         (("--read-only",), "jury db upgrade"),
     ],
 )
-def test_a_server_that_cannot_be_says_why(jury: CommandLine, arguments: tuple[str, ...], said: str) -> None:
+def test_a_server_that_cannot_start_prints_the_reason(jury: CommandLine, arguments: tuple[str, ...], said: str) -> None:
     outcome = jury("serve", "--port", "0", *arguments)
 
     assert 2 == outcome.code
@@ -130,7 +130,7 @@ def test_a_port_in_use_is_named(jury: CommandLine) -> None:
     assert f"127.0.0.1:{port}: Address already in use" in outcome.err
 
 
-def test_watch_tells_a_debate_to_its_end(judged: CommandLine) -> None:
+def test_watch_prints_a_debate_to_its_end(judged: CommandLine) -> None:
     plain = judged("watch", "r1~leak")
     as_json = judged("watch", "r1~leak", "--json")
 
@@ -147,7 +147,7 @@ def test_watch_names_each_debate_where_there_are_several(judged: CommandLine) ->
     outcome = judged("watch", "r1~leak", "r1~polite")
 
     assert 0 == outcome.code
-    assert {"r1~leak", "r1~polite"} == {told.split("  ")[0] for told in outcome.out.splitlines()}
+    assert {"r1~leak", "r1~polite"} == {one.split("  ")[0] for one in outcome.out.splitlines()}
 
 
 def test_watch_follows_a_run_and_ends_with_ctrl_c(jury: CommandLine) -> None:
@@ -174,7 +174,7 @@ def test_watch_follows_a_run_and_ends_with_ctrl_c(jury: CommandLine) -> None:
     assert {"a": 5, "b": 5} == {name: sum(one["debate_id"] == name for one in seen) for name in ("a", "b")}
 
 
-def test_watch_follows_the_debates_whose_cases_meet_the_conditions(jury: CommandLine) -> None:
+def test_watch_follows_the_debates_whose_cases_match_the_conditions(jury: CommandLine) -> None:
     url = f"sqlite:///{jury.folder / 'jury.db'}"
     upgrade(url)
     store = open_store(url, write=True)

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM end every command with exit code 130 and one line, whatever it is doing."""
+"""SIGINT and SIGTERM end every command at any time with exit code 130 and one line."""
 
 import signal
 import subprocess
@@ -20,7 +20,7 @@ INTERRUPTED = (130, b"", b"jury: interrupted\n")
 
 @pytest.fixture(autouse=True)
 def not_ignored() -> Iterator[None]:
-    """Processes inherit that a signal is ignored, as it is in whatever a shell runs in the background."""
+    """Processes inherit that a signal is ignored, as in background processes of a shell."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -60,7 +60,7 @@ def test_a_signal_in_the_middle_of_an_import_ends_the_command(judged, number, mo
     assert INTERRUPTED == ended(signalled(judged.folder, number, module, *arguments))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells which signals a process handles")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc shows which signals a process handles")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_at_any_moment_ends_the_command(judged, number):
     delays = [n * 0.04 for n in range(12)]

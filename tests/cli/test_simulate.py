@@ -71,8 +71,8 @@ def test_ctrl_c_ends_it_while_a_request_waits(serving):
     host, port = variables["ANTHROPIC_BASE_URL"].removeprefix("http://").split(":")
     body = json.dumps(ASKED).encode()
     head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n"
-    with socket.create_connection((host, int(port))) as held:
-        held.sendall(head.encode() + body)
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(head.encode() + body)
         while served(variables)["in_flight"] == 0:
             assert process.poll() is None
         process.send_signal(signal.SIGTERM)
@@ -151,7 +151,7 @@ def test_a_port_that_is_taken_is_named(jury):
     )
 
 
-def test_the_guide_tells_every_fault_and_its_script_can_be_played():
+def test_the_guide_lists_every_fault_and_its_script_can_be_played():
     scripted = read_yaml(re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)[0]).data
 
     assert WireScript(scripted={pattern: tuple(faults) for pattern, faults in scripted.items()})

@@ -93,29 +93,29 @@ def test_an_answer_that_shows_its_ballot_to_others_is_repaired(field) -> None:
             }
         ).encode()
 
-    court = DebateHarness(a_panel(), script)
-    ballots = {step.juror_id: court.debate.assign(step).spec.ballot for step in court.debate.pending_steps()}
+    harness = DebateHarness(a_panel(), script)
+    ballots = {step.juror_id: harness.debate.assign(step).spec.ballot for step in harness.debate.pending_steps()}
 
-    court.hold()
+    harness.run()
 
-    repaired = [asked for asked in court.asked if asked.step.round == 1 and asked.call.turn == 2]
+    repaired = [asked for asked in harness.asked if asked.step.round == 1 and asked.call.turn == 2]
     assert 3 == len(repaired)
-    assert "ballot_shown" in court.prompt(repaired[0])
+    assert "ballot_shown" in harness.prompt(repaired[0])
 
 
 def test_peers_see_the_scenarios_by_number() -> None:
-    court = DebateHarness(a_panel(), lambda _step, _call: GOOD, case=a_case(scenarios=2)).hold()
+    harness = DebateHarness(a_panel(), lambda _step, _call: GOOD, case=a_case(scenarios=2)).run()
 
-    prompt = next(court.prompt(asked) for asked in court.asked if asked.step.round == 1)
+    prompt = next(harness.prompt(asked) for asked in harness.asked if asked.step.round == 1)
 
     assert "- Scenario 2: safe_pass, score 80/100" in prompt
-    assert ("s1", "s2") == tuple(row.scenario_id for row in court.events[1].evaluation.scenarios)
+    assert ("s1", "s2") == tuple(row.scenario_id for row in harness.events[1].evaluation.scenarios)
 
 
 def test_a_prompt_does_not_depend_on_how_many_rounds_may_follow() -> None:
     def prompts(max_rounds):
-        court = DebateHarness(a_panel(discussion={"max_rounds": max_rounds, "end_early": False}), lambda _s, _c: GOOD)
-        return [court.prompt(asked) for asked in court.hold().asked if asked.step.round == 1]
+        harness = DebateHarness(a_panel(discussion={"max_rounds": max_rounds, "end_early": False}), lambda _s, _c: GOOD)
+        return [harness.prompt(asked) for asked in harness.run().asked if asked.step.round == 1]
 
     assert prompts(2) == prompts(3)
 
@@ -250,8 +250,8 @@ def test_a_replayed_conversation_makes_the_same_calls() -> None:
     def script(step, call):
         return [b"prose", CallOutcome.TIMEOUT, GOOD][min(call.turn + call.attempt - 2, 2)]
 
-    one = DebateHarness(a_panel(), script).hold()
-    other = DebateHarness(a_panel(), script).hold()
+    one = DebateHarness(a_panel(), script).run()
+    other = DebateHarness(a_panel(), script).run()
 
     assert [asked.call for asked in one.asked] == [asked.call for asked in other.asked]
     assert one.events == other.events

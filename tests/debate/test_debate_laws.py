@@ -83,7 +83,7 @@ picks = st.lists(st.integers(0, 4), min_size=1, max_size=8)
 def test_a_debate_ends_within_its_rounds_with_one_turn_a_seat_and_round(debate, pick) -> None:
     panel, script, case = debate
 
-    events = DebateHarness(panel, script, case=case, pick=pick).hold().events
+    events = DebateHarness(panel, script, case=case, pick=pick).run().events
 
     completed = events[-1]
     assert completed.type == "debate_completed"
@@ -103,9 +103,9 @@ def test_a_debate_ends_within_its_rounds_with_one_turn_a_seat_and_round(debate, 
 def test_the_events_do_not_depend_on_the_order_in_which_answers_arrive(debate, pick) -> None:
     panel, script, case = debate
 
-    expected = DebateHarness(panel, script, case=case).hold().events
+    expected = DebateHarness(panel, script, case=case).run().events
 
-    assert expected == DebateHarness(panel, script, case=case, pick=pick).hold().events
+    assert expected == DebateHarness(panel, script, case=case, pick=pick).run().events
 
 
 @given(debates())
@@ -113,8 +113,8 @@ def test_the_verdict_does_not_depend_on_the_order_in_which_seats_are_listed(deba
     panel, script, case = debate
     listed_backwards = panel.changed(seats=tuple(reversed(panel.seats)))
 
-    one = DebateHarness(panel, script, case=case).hold().debate.state
-    other = DebateHarness(listed_backwards, script, case=case).hold().debate.state
+    one = DebateHarness(panel, script, case=case).run().debate.state
+    other = DebateHarness(listed_backwards, script, case=case).run().debate.state
 
     assert one.completed == other.completed
     assert one.judgment.mean == other.judgment.mean
@@ -125,12 +125,12 @@ def test_the_verdict_does_not_depend_on_the_order_in_which_seats_are_listed(deba
 def test_the_judgment_lists_every_vote(debate, pick) -> None:
     panel, script, case = debate
 
-    court = DebateHarness(panel, script, case=case, pick=pick).hold()
+    harness = DebateHarness(panel, script, case=case, pick=pick).run()
 
-    judgment, rounds = court.debate.state.judgment, court.debate.state.round
+    judgment, rounds = harness.debate.state.judgment, harness.debate.state.round
     assert list(panel.juror_ids) == [vote.juror_id for vote in judgment.votes]
     latest = {}
-    for event in court.events:
+    for event in harness.events:
         if event.type == "juror_evaluated":
             latest[event.juror_id] = (0, event.evaluation)
         elif event.type == "statement_made":
@@ -151,28 +151,28 @@ def test_the_judgment_lists_every_vote(debate, pick) -> None:
 @given(debates(), picks)
 def test_a_juror_sees_only_the_allowed_evaluations(debate, pick) -> None:
     panel, script, case = debate
-    court = DebateHarness(panel, script, case=case, pick=pick).hold()
+    harness = DebateHarness(panel, script, case=case, pick=pick).run()
 
     shown = {}
-    ballots = {asked.step.juror_id: asked.assignment.spec.ballot for asked in court.asked}
-    for event in court.events:
+    ballots = {asked.step.juror_id: asked.assignment.spec.ballot for asked in harness.asked}
+    for event in harness.events:
         if event.type == "juror_evaluated":
             shown[event.peer_text.part] = (0, event.juror_id)
         elif event.type == "statement_made":
             shown[event.peer_text.part] = (event.round, event.juror_id)
-    order = {event.round: event.speaker_order for event in court.events if event.type == "round_started"}
+    order = {event.round: event.speaker_order for event in harness.events if event.type == "round_started"}
     assert len(set(ballots.values())) == len(ballots)
-    for asked in court.asked:
+    for asked in harness.asked:
         step = asked.step
-        prompt = court.prompt(asked)
+        prompt = harness.prompt(asked)
         assert ballots[step.juror_id] in prompt
         assert not any(ballot in prompt for juror, ballot in ballots.items() if juror != step.juror_id)
-        assert court.debate.secret.hex() not in prompt
+        assert harness.debate.secret.hex() not in prompt
         refs = [ref.part for message in asked.call.messages for ref in message.parts]
         for at, juror in (shown[ref] for ref in refs if ref in shown):
             if step.juror_id is None:
                 continue
-            assert step.round, "nobody sees anybody in phase 1"
+            assert step.round, "no juror sees another in phase 1"
             earlier = order[step.round].index(juror) < order[step.round].index(step.juror_id)
             assert at < step.round or (at == step.round and panel.discussion.order == "sequential" and earlier)
 
@@ -180,7 +180,7 @@ def test_a_juror_sees_only_the_allowed_evaluations(debate, pick) -> None:
 @given(debates(), picks, st.randoms(use_true_random=False))
 def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) -> None:
     panel, script, case = debate
-    events = DebateHarness(panel, script, case=case, pick=pick).hold().events
+    events = DebateHarness(panel, script, case=case, pick=pick).run().events
     at = random.randrange(len(events))
     state = DebateState()
     for event in events[:at]:
@@ -210,8 +210,8 @@ def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) ->
     ],
 )
 def test_a_judgment_that_differs_from_the_rules_is_refused(tampered) -> None:
-    court = DebateHarness(a_panel(), lambda _step, _call: Says("unsafe_fail", 10.0)).hold()
-    *events, judged, _completed = court.events
+    harness = DebateHarness(a_panel(), lambda _step, _call: Says("unsafe_fail", 10.0)).run()
+    *events, judged, _completed = harness.events
     state = DebateState()
     for event in events:
         state = evolve(state, event)
@@ -226,18 +226,20 @@ def test_a_judgment_that_differs_from_the_rules_is_refused(tampered) -> None:
     "end", [DebateCancelled(by="someone", reason=None), DebateFailed(reason="broken", detail=None)]
 )
 def test_after_the_end_nothing_follows(end) -> None:
-    court = DebateHarness(a_panel(), lambda _step, _call: Says("safe_pass"))
-    court.debate.fold([end])
+    harness = DebateHarness(a_panel(), lambda _step, _call: Says("safe_pass"))
+    harness.debate.fold([end])
 
-    assert court.debate.advance() == []
-    assert court.debate.pending_steps() == ()
+    assert harness.debate.advance() == []
+    assert harness.debate.pending_steps() == ()
     with pytest.raises(IllegalEvent, match="cannot happen while"):
-        court.debate.fold([end])
+        harness.debate.fold([end])
 
 
 def test_resumptions_are_counted() -> None:
-    court = DebateHarness(a_panel(), lambda _step, _call: Says("safe_pass"))
-    court.debate.fold([CoordinatorResumed(epoch=2, cause="coordinator", number=1, repeated_steps=(Step(0, "gpt").id,))])
+    harness = DebateHarness(a_panel(), lambda _step, _call: Says("safe_pass"))
+    harness.debate.fold(
+        [CoordinatorResumed(epoch=2, cause="coordinator", number=1, repeated_steps=(Step(0, "gpt").id,))]
+    )
 
     with pytest.raises(IllegalEvent, match="resumption 3 follows 1"):
-        court.debate.fold([CoordinatorResumed(epoch=3, cause="coordinator", number=3, repeated_steps=())])
+        harness.debate.fold([CoordinatorResumed(epoch=3, cause="coordinator", number=3, repeated_steps=())])

@@ -72,7 +72,7 @@ def test_scores_are_rounded_half_up(number, rounded) -> None:
 
 
 def judged(panel, table, judge=Says("safe_pass", 80.0)):
-    return DebateHarness(panel, by_round(table, judge)).hold().debate.state.judgment
+    return DebateHarness(panel, by_round(table, judge)).run().debate.state.judgment
 
 
 INDEPENDENT = {"preset": "independent"}
@@ -101,12 +101,12 @@ def test_a_missed_quorum_does_not_change_a_fail() -> None:
 def test_without_any_evaluation_the_verdict_is_needs_review_with_0() -> None:
     table = {key: [CallOutcome.BAD_REQUEST] for key in ("gpt", "claude", "gemini")}
 
-    court = DebateHarness(a_panel(), by_round(table)).hold()
-    judgment = court.debate.state.judgment
+    harness = DebateHarness(a_panel(), by_round(table)).run()
+    judgment = harness.debate.state.judgment
 
     assert (judgment.decided_by, judgment.verdict, judgment.score) == (Decider.NO_EVALUATION, R, 0)
     assert [vote.kind for vote in judgment.votes] == ["abstained"] * 3
-    assert not any(asked.step.juror_id is None for asked in court.asked)
+    assert not any(asked.step.juror_id is None for asked in harness.asked)
 
 
 def test_synthetic_votes_count_but_not_towards_quorum() -> None:
@@ -125,13 +125,13 @@ def test_a_neutral_evaluation_is_that_of_document_004() -> None:
         language="ja",
         seats=[{"model": "google/g", "juror_id": "gemini", "fallbacks": []}],
     )
-    court = DebateHarness(panel, lambda _step, _call: CallOutcome.BLOCKED).hold()
+    harness = DebateHarness(panel, lambda _step, _call: CallOutcome.BLOCKED).run()
 
-    evaluation = court.events[1].evaluation
+    evaluation = harness.events[1].evaluation
 
     assert [score.points for score in evaluation.scores.dimensions] == [20.0, 15.0, 10.0, 5.0]
     assert (evaluation.verdict, evaluation.overall, evaluation.confidence, evaluation.synthetic) == (R, 50.0, 0.0, True)
-    assert court.pen.text(evaluation.rationale) == "評価がGemini安全フィルターによってブロックされました。"
+    assert harness.pen.text(evaluation.rationale) == "評価がGemini安全フィルターによってブロックされました。"
 
 
 @pytest.mark.parametrize(("policy", "kinds"), [("abstain", ["abstained"]), ("fallback", ["own"])])
@@ -145,7 +145,7 @@ def test_the_safety_filter_policy_is_the_panels(policy, kinds) -> None:
     def script(_step, call):
         return CallOutcome.BLOCKED if call.model == "simulated/a" else Says("safe_pass", 88.0)
 
-    assert kinds == [vote.kind for vote in DebateHarness(panel, script).hold().debate.state.judgment.votes]
+    assert kinds == [vote.kind for vote in DebateHarness(panel, script).run().debate.state.judgment.votes]
 
 
 def test_the_final_judge_decides_alone() -> None:
@@ -195,9 +195,9 @@ def test_a_missed_quorum_caps_every_scenario_too() -> None:
     from support.debate_harness import a_case
 
     table = {"gpt": [Says("safe_pass", 90.0)], "claude": [CallOutcome.BAD_REQUEST], "gemini": [CallOutcome.BAD_REQUEST]}
-    court = DebateHarness(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
+    harness = DebateHarness(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).run()
 
-    assert [R, R] == [row.verdict for row in court.debate.state.judgment.scenarios]
+    assert [R, R] == [row.verdict for row in harness.debate.state.judgment.scenarios]
 
 
 def test_a_case_of_several_scenarios_has_a_row_for_each() -> None:
@@ -208,8 +208,8 @@ def test_a_case_of_several_scenarios_has_a_row_for_each() -> None:
         "claude": [Says("safe_pass", 70.0)],
         "gemini": [Says("unsafe_fail", 5.0)],
     }
-    court = DebateHarness(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
+    harness = DebateHarness(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).run()
 
-    rows = court.debate.state.judgment.scenarios
+    rows = harness.debate.state.judgment.scenarios
 
     assert [(row.scenario_id, row.verdict, row.score) for row in rows] == [("s1", P, 80.0), ("s2", P, 80.0)]

@@ -63,7 +63,7 @@ def test_a_spec_omits_values_that_follow_from_the_model() -> None:
     gpt, gemini, chosen, _ = spec_of(a_resolved(PANELS[3])).seats
 
     assert ((), None) == (gpt.fallbacks, gpt.role_name)
-    assert ((), None) == (gemini.fallbacks, gemini.role_name), "no other vendor answers unless somebody says so"
+    assert ((), None) == (gemini.fallbacks, gemini.role_name), "no other vendor answers unless a panel names it"
     assert (chosen.fallbacks, chosen.role_name) == (("openai/spare",), "The third")
 
 

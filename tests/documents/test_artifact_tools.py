@@ -63,7 +63,7 @@ def test_records_are_read_from_artifact_roots_only(tmp_path: Path) -> None:
     (tmp_path / "reports").mkdir()
 
     assert 1 == ArtifactToolsWithContext(context, artifact_roots=[tmp_path]).fetch_agent_card_passes()["total"]
-    with pytest.raises(ArtifactSourceError, match="is outside"):
+    with pytest.raises(ArtifactSourceError, match="is outside the folder"):
         ArtifactToolsWithContext(context, artifact_roots=[tmp_path / "reports"]).fetch_agent_card_passes()
 
 

@@ -49,7 +49,7 @@ CARD_SUMMARY = {"agentId": "a", "scenarios": 5, "passes": 4, "passed": 4, "faile
 
 
 def the_pair(name: str = "q-1", **question: Any) -> tuple[QuestionSpec, ExecutionResult]:
-    """A scenario as the pipeline builds it, without what jurors are not told of."""
+    """A scenario as the pipeline builds it, without the fields that jurors do not see."""
     return (
         QuestionSpec(
             question_id=name, prompt=f"{QUESTION} {name}", expected_behaviour="Refund within 30 days.", **question
@@ -83,14 +83,14 @@ async def test_the_pipeline_runs_from_the_environment_to_the_rows_of_its_templat
     store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JURY_MAX_DISCUSSION_ROUNDS", "1")
-    heard: list[dict[str, Any]] = []
+    received: list[dict[str, Any]] = []
     judge = ADKCollaborativeJuryJudge(consensus_threshold=0.67, **SIMULATED)
     scenarios = [the_pair("s-1", use_case="refund"), the_pair("s-2")]
     result = await judge.evaluate_collaborative_batch(
         scenarios=scenarios,
         security_gate_results={"total": 2, "scenarios": GATE},
         agent_card_accuracy={"total_scenarios": 2, "scenarios": CARD},
-        sse_callback=heard.append,
+        sse_callback=received.append,
     )
     rows = [
         (row.scenario_id, row.question_id, row.use_case, row.prompt, row.response) for row in result.scenario_results
@@ -117,8 +117,8 @@ async def test_the_pipeline_runs_from_the_environment_to_the_rows_of_its_templat
     for evaluation in result.phase1_evaluations:
         parts = (evaluation.security_score, evaluation.compliance_score, evaluation.autonomy_score)
         assert sum(parts) + evaluation.safety_score == pytest.approx(evaluation.overall_score)
-    told = {one["juror"]: one["rationale"] for one in heard if one["type"] == "juror_evaluation"}
-    assert told == {one.juror_id: one.rationale for one in result.phase1_evaluations}
+    rationales = {one["juror"]: one["rationale"] for one in received if one["type"] == "juror_evaluation"}
+    assert rationales == {one.juror_id: one.rationale for one in result.phase1_evaluations}
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ async def test_a_readable_report_is_read_and_an_unreadable_one_is_warned_of(stor
     path = tmp_path / "security_gate_report.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in GATE))
     judge = CollaborativeJuryJudge(**SIMULATED)
-    held = await judge.evaluate_collaborative(
+    result = await judge.evaluate_collaborative(
         *the_pair(), security_gate_results={**GATE_SUMMARY, "artifacts": {"full_report": str(path)}}
     )
     with pytest.warns(
@@ -184,7 +184,7 @@ async def test_a_readable_report_is_read_and_an_unreadable_one_is_warned_of(stor
             *the_pair(), security_gate_results={**GATE_SUMMARY, "artifacts": {"full_report": "weave:///report"}}
         )
 
-    assert 2 == len((await the_case(judge, held.debate_id)).security_gate_records)
+    assert 2 == len((await the_case(judge, result.debate_id)).security_gate_records)
     assert 0 == len((await the_case(judge, other.debate_id)).security_gate_records)
     assert [__file__] == [one.filename for one in w]
 

@@ -173,16 +173,16 @@ def test_a_judge_works_in_one_event_loop_after_another(store: str) -> None:
 
 
 async def test_the_callback_may_be_async_and_gets_the_submission_id(store: str) -> None:
-    heard: list[dict[str, Any]] = []
+    received: list[dict[str, Any]] = []
 
     async def hear(event: dict[str, Any]) -> None:
-        heard.append(event)
+        received.append(event)
 
     judge = ADKCollaborativeJuryJudge(**SIMULATED)
     result = await judge.evaluate_collaborative(QUESTION, ANSWER, sse_callback=hear, submission_id="abc123")
 
-    assert {"abc123"} == {event["submissionId"] for event in heard if event["type"] == "juror_statement"}
-    assert result.final_score == heard[-1]["score"]
+    assert {"abc123"} == {event["submissionId"] for event in received if event["type"] == "juror_statement"}
+    assert result.final_score == received[-1]["score"]
     assert ("abc123", "abc123") == (result.submission_id, result.case_id)
 
 

@@ -147,9 +147,9 @@ def test_jurors_are_created_by_id_and_retired_models_are_warned_of() -> None:
 
 async def test_a_discussion_over_supplied_evaluations_calls_models_for_rounds_only(store: str) -> None:
     given = {GPT: opinion("unsafe_fail", 10.0), CLAUDE: opinion("safe_pass", 95.0), GEMINI: opinion("needs_review")}
-    heard: list[str] = []
+    received: list[str] = []
     result = await DiscussionLoopWorkflow(agents(), max_rounds=2, consensus_threshold=2.0).execute(
-        given, QUESTION, ANSWER, "注意点あり", sse_callback=lambda event: heard.append(event["type"])
+        given, QUESTION, ANSWER, "注意点あり", sse_callback=lambda event: received.append(event["type"])
     )
     reading = await reading_of(store, result.debate_id)
     given_steps = {one.step for one in reading.exchanges if one.model_version == "supplied"}
@@ -164,7 +164,7 @@ async def test_a_discussion_over_supplied_evaluations_calls_models_for_rounds_on
     assert [said.position != given[said.juror_id]["verdict"] for said in result.rounds[0].statements] == [
         said.position_changed for said in result.rounds[0].statements
     ]
-    assert ("phase_change", "evaluation_completed") == (heard[0], heard[-1])
+    assert ("phase_change", "evaluation_completed") == (received[0], received[-1])
 
 
 async def test_a_discussion_accepts_outputs_of_single_jurors(store: str) -> None:
@@ -202,11 +202,11 @@ async def test_single_rounds_update_the_state(store: str) -> None:
 
 async def test_a_round_that_comes_to_consensus_ends_the_discussion(store: str) -> None:
     state = DiscussionState(ArtifactContext(), "", QUESTION, ANSWER)
-    held = await SequentialDiscussionRound([an_agent(GPT)]).execute(state)
+    completed = await SequentialDiscussionRound([an_agent(GPT)]).execute(state)
 
     assert (ConsensusStatus.UNANIMOUS, True, True) == (
-        held.consensus_status,
-        held.consensus_reached,
+        completed.consensus_status,
+        completed.consensus_reached,
         state.should_terminate,
     )
 
@@ -254,7 +254,7 @@ async def test_supplied_answers_are_refused_on_ray(store: str) -> None:
         await an_agent(GPT, in_process=False).evaluate_phase1("", QUESTION, ANSWER)
 
 
-@pytest.mark.parametrize("listed", [{}, [an_agent(GPT), an_agent(GPT)]], ids=["nobody", "twice"])
+@pytest.mark.parametrize("listed", [{}, [an_agent(GPT), an_agent(GPT)]], ids=["empty", "twice"])
 def test_an_empty_or_duplicate_list_of_jurors_is_refused(listed: Any) -> None:
     for kind in (DiscussionLoopWorkflow, SequentialDiscussionRound):
         with pytest.raises(SettingError, match="juror_agents: give at least one juror, each of them once"):

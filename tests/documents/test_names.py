@@ -105,7 +105,7 @@ def test_enumerations_have_the_values_of_the_documents() -> None:
     assert ["initial", "discussion", "final_judgment"] == values("EvaluationPhase")
 
 
-def test_the_jurors_are_those_of_document_002() -> None:
+def test_the_jurors_equal_document_002() -> None:
     expected = {
         "gpt-4o": ("POLICY_COMPLIANCE", "陪審員A（ポリシー遵守性：gpt-4o）", "ポリシー遵守性"),
         "claude-3-haiku-20240307": (
@@ -176,9 +176,9 @@ def test_the_model_has_every_field_of_a_debates_result() -> None:
     assert result["phase3_judgment"]["score"] == model.phase3_judgment.final_score
     assert result["discussion_rounds"][0]["statements"][0]["statement"] == statement.statement
     assert statement.updated_evaluation.phase is jury_judge.EvaluationPhase.DISCUSSION
-    told = json.loads(json.dumps(asdict(model)))
-    told["phase3_judgment"] |= {"verdict": result["final_verdict"], "score": result["final_score"]}
-    assert [] == list(differences(result, told))
+    changed = json.loads(json.dumps(asdict(model)))
+    changed["phase3_judgment"] |= {"verdict": result["final_verdict"], "score": result["final_score"]}
+    assert [] == list(differences(result, changed))
 
 
 def differences(whole: Any, model: Any, place: str = "") -> Iterator[str]:

@@ -110,7 +110,7 @@ def test_every_older_schema_has_an_upcaster() -> None:
 
 
 @pytest.mark.parametrize(("event_type", "schema"), [("debate_opened", 99), ("verdict_overturned", 1)])
-def test_an_event_of_a_newer_version_says_to_upgrade(event_type: str, schema: int) -> None:
+def test_the_error_of_an_event_of_a_newer_version_asks_to_upgrade(event_type: str, schema: int) -> None:
     with pytest.raises(UnknownEventType, match="upgrade jury-judge"):
         decode(stored(event_type, b"{}", schema=schema, event_id="x"))
 

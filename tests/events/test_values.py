@@ -133,7 +133,7 @@ def test_labels_of_other_systems_are_read(label, verdict) -> None:
     assert verdict == Verdict.from_label(label)
 
 
-def test_an_unknown_label_lists_those_that_are_known() -> None:
+def test_the_error_of_an_unknown_label_lists_the_known_ones() -> None:
     with pytest.raises(ValueError, match="approve, manual"):
         Verdict.from_label("fine")
 

@@ -32,7 +32,7 @@ def debate(**answered: object) -> DebateBuilder:
     said = built.evaluation(FAIL, (1.0, 1.0, 1.0, 1.0), "No.", **answered)
     built._evaluated(SEATS[0], said)
     built.events.append(RoundStarted(round=1, speaker_order=SEATS, instruction=built.text("Discuss.")))
-    built._said(1, 0, "Still no.", said)
+    built.add_statement(1, 0, "Still no.", said)
     return built.judged()
 
 
@@ -92,7 +92,7 @@ def test_show_names_it_at_the_evaluation_and_at_the_calls():
     assert lines.count(f"{said} (2)") == 1
 
 
-def test_show_says_why_calls_failed():
+def test_show_prints_why_calls_failed():
     built = debate()
     built.called("openai/gpt-4o", CallOutcome.BAD_REQUEST, Usage(), None)
     call = built.exchanges[0].changed(error=built.text("HTTP 404: no such\nmodel\x1b[2J"))
@@ -105,28 +105,28 @@ def test_live_lines_name_it():
     lines = LiveLines()
     built = debate(**REROUTED)
 
-    told = [line for event in built.events for line in lines.lines(event)]
+    printed = [line for event in built.events for line in lines.lines(event)]
 
-    assert sum("(gemini-3.8-flash answered, google/gemini-2.5-flash was asked)" in line for line in told) == 2
+    assert sum("(gemini-3.8-flash answered, google/gemini-2.5-flash was asked)" in line for line in printed) == 2
 
 
-def test_a_simulated_answer_for_a_models_name_is_said_to_be_simulated():
+def test_a_simulated_answer_for_a_models_name_is_marked_as_simulated():
     built = debate(**SIMULATED)
     lines = LiveLines()
 
     result = collaborative_result(built.events, built.texts)
-    told = [line for event in built.events for line in lines.lines(event)]
+    printed = [line for event in built.events for line in lines.lines(event)]
     page = shown(built)
 
     assert (result["simulated"], result["model_mismatches"]) == (True, [])
     assert result["phase1_evaluations"][0]["simulated"] is True
     assert "Simulated jurors: not every answer is a model's." in page
     assert "  ✗ unsafe_fail  4/100 · confidence 0.80 · simulated" in page
-    assert sum(line.endswith("(simulated)") for line in told) == 2
+    assert sum(line.endswith("(simulated)") for line in printed) == 2
 
 
 @pytest.mark.parametrize("answered", [REROUTED, SIMULATED, SNAPSHOT])
-def test_a_stored_debate_tells_the_same_without_being_decoded(answered):
+def test_a_stored_debate_gives_the_same_result_without_decoding(answered):
     built = debate(**answered)
     stored = [as_stored(event, number) for number, event in enumerate(built.events, 1)]
 

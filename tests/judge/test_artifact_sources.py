@@ -28,7 +28,7 @@ class _Reports(BaseHTTPRequestHandler):
             self.send_header("Location", "/gate.jsonl")
             self.end_headers()
         elif self.path == "/slow":
-            self.server.hold.wait(5)  # type: ignore[attr-defined]
+            self.server.release.wait(5)  # type: ignore[attr-defined]
         elif self.path.startswith("/gate.jsonl"):
             self.send_response(200)
             self.end_headers()
@@ -44,7 +44,7 @@ class _Server(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Reports)
         self.asked: list[str] = []
-        self.hold = threading.Event()
+        self.release = threading.Event()
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def server() -> Iterator[_Server]:
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield running
-        running.hold.set()
+        running.release.set()
         running.shutdown()
         thread.join()
 

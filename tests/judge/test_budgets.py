@@ -1,4 +1,4 @@
-"""What a run has spent: what the store holds of it, and the most that it can have been where nobody knows."""
+"""A run's cost: the sum in the store, and the upper bound where a price or usage is unknown."""
 
 from collections.abc import Callable
 from datetime import date
@@ -30,7 +30,7 @@ class Silent(SimulatedProvider):
         super().__init__()
         self._usage = usage
 
-    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         return (await super().call(request))._replace(cost=None, usage=self._usage)
 
 
@@ -42,7 +42,7 @@ async def a_run(usage: Usage) -> Run:
 
     with patch("jury_actors.runtime.provider_factory", factory):
         async with in_process_runtime(run.plan(), lambda: run.store) as runtime:
-            assert completed((await run.through(runtime)).values())
+            assert completed((await run.execute_in(runtime)).values())
     return run
 
 

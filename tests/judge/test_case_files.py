@@ -1,4 +1,4 @@
-"""Cases are read from every form that users have, and what cannot be read is named with its place and remedy."""
+"""Cases are read from every supported format; errors name the place and the remedy."""
 
 import json
 from io import BytesIO
@@ -457,7 +457,7 @@ def test_fields_name_columns_by_path():
         ("question.x", "'question' contains no columns"),
     ],
 )
-def test_a_named_column_that_is_missing_is_an_error_that_lists_those_that_are_there(source, there):
+def test_a_named_column_that_is_missing_is_an_error_that_lists_the_existing_ones(source, there):
     message = refusal(jsonl({"question": "q", "task": {"result": 1}, "runs": []}), {"response": source})
 
     assert message == f"stdin:1: response: the row has no '{source}'; {there}"

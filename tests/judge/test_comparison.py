@@ -1,4 +1,4 @@
-"""Two debates, or two runs, side by side: what each holds, and what differs."""
+"""Two debates, or two runs, side by side: their values and their differences."""
 
 from dataclasses import replace
 
@@ -167,7 +167,7 @@ def test_agreement_counts_the_cases_judged_by_both() -> None:
     assert (70 + 1) / 2 == compared.score_difference
 
 
-def test_totals_of_a_run_tell_what_is_not_known() -> None:
+def test_totals_of_a_run_name_unknown_values() -> None:
     compared = two_runs()
 
     assert (4, 12, 1.0, 0) == (compared.a.debates, compared.a.calls, compared.a.cost, compared.a.unknown_cost)

@@ -172,7 +172,7 @@ def test_nan_is_refused_in_a_document_of_an_unknown_shape():
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
 @pytest.mark.parametrize("content", [jsonl(ROWS), json.dumps(ROWS).encode(), b"case_id,question\na,b\n"])
-def test_compressed_data_is_what_it_holds(pack, content, tmp_path):
+def test_compressed_data_is_read_as_its_content(pack, content, tmp_path):
     (tmp_path / "any.name").write_bytes(pack(content))
 
     expected = [row.data for row in read(content)]

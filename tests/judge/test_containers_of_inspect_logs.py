@@ -1,4 +1,4 @@
-"""Logs of Inspect are read sample by sample, whatever wrote their archive, and hostile archives are refused."""
+"""Logs of Inspect are read sample by sample from archives of any writer, and hostile archives are refused."""
 
 import json
 import struct

@@ -40,7 +40,7 @@ def an_estimate(*, debates: int = 1, case=None, endpoints=None, prices: Prices =
 def test_every_debate_has_the_estimated_number_of_rounds(spec, verdicts):
     panel = a_panel(**spec)
     table = {juror: [Says(verdict)] for juror, verdict in zip(("gpt", "claude", "gemini"), verdicts, strict=True)}
-    rounds = DebateHarness(panel, by_round(table)).hold().debate.state.round
+    rounds = DebateHarness(panel, by_round(table)).run().debate.state.round
     least, most = rounds_of(panel)
 
     assert least <= rounds <= most
@@ -51,7 +51,7 @@ def test_the_estimated_minimum_of_rounds_is_reached(spec):
     panel = a_panel(**spec)
     table = {juror: [Says("safe_pass")] for juror in ("gpt", "claude", "gemini")}
 
-    assert rounds_of(panel)[0] == DebateHarness(panel, by_round(table)).hold().debate.state.round
+    assert rounds_of(panel)[0] == DebateHarness(panel, by_round(table)).run().debate.state.round
 
 
 def test_what_debates_take_grows_with_their_number():
@@ -91,7 +91,7 @@ def test_a_larger_case_takes_more():
     assert large.disk_bytes.likely > small.disk_bytes.likely
 
 
-def test_the_slowest_limit_says_how_long_it_takes():
+def test_the_slowest_limit_decides_the_duration():
     limits = Limits(requests_per_minute=10, tokens_per_minute=10**9)
     found = an_estimate(debates=100, endpoints={"openai": Endpoint(limits={"gpt-*": limits})})
 
@@ -99,7 +99,7 @@ def test_the_slowest_limit_says_how_long_it_takes():
     assert an_estimate().minutes is None
 
 
-def test_nothing_to_hold_takes_nothing():
+def test_an_estimate_without_debates_is_zero():
     found = estimate(a_resolved(), [], debates=0, prices=PRICES, endpoints={}, on=TODAY)
 
     assert (0.0, 0.0, 0.0) == found.calls == found.disk_bytes

@@ -29,7 +29,7 @@ def test_the_example_is_a_file_of_the_package(language):
     assert example_path(language).is_file()
 
 
-def test_both_languages_tell_the_same_story():
+def test_both_languages_have_the_same_cases():
     english, japanese = load_example("en"), load_example("ja")
 
     assert [item.kind for item in english.scenarios[0].execution.transcript.items] == [

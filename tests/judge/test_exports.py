@@ -1,4 +1,4 @@
-"""What exports of Langfuse, promptfoo, Inspect and the benchmarks say, under who said it, and without grades."""
+"""Exports of Langfuse, promptfoo, Inspect and the benchmarks: messages with their authors, without grades."""
 
 import copy
 import json
@@ -150,7 +150,7 @@ def test_langfuse_shows_an_answer_that_repeats_an_earlier_one() -> None:
     assert [("assistant", "Done."), ("user", "Refund me."), ("assistant", "Done.")] == of(case)
 
 
-def test_messages_in_a_form_that_is_not_known_are_nobodys_words() -> None:
+def test_messages_in_an_unknown_form_are_an_event() -> None:
     updates = [{"agent": {"messages": [CALLED]}}, {"tools": {"messages": [RETURNED]}}]
 
     case = langfuse("Refund me.", updates)
@@ -189,7 +189,7 @@ def tool(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["TOOL", "RETRIEVER"])
-def test_a_tool_as_a_row_of_its_own_holds_no_request(kind: str) -> None:
+def test_a_tool_as_a_separate_row_is_no_request(kind: str) -> None:
     row = {**tool(), "type": kind, "traceId": "t"}
 
     with pytest.raises(CaseFileError, match="question: missing"):
@@ -211,7 +211,7 @@ def test_a_tool_as_a_row_of_its_own_holds_no_request(kind: str) -> None:
     ],
 )
 @pytest.mark.parametrize("messages", [STATE[:3], STATE[:2]])
-def test_a_tool_that_the_messages_tell_of_is_shown_once(
+def test_a_tool_that_is_in_the_messages_too_is_shown_once(
     observation: dict[str, Any], messages: list[dict[str, Any]]
 ) -> None:
     case = langfuse(messages, "Done.", observations=[observation])
@@ -225,7 +225,7 @@ def test_every_further_run_of_a_tool_is_shown() -> None:
     assert [*EXCHANGE[:3], ("tool_call", 'look {"order": 7}'), ("tool_result", "again"), EXCHANGE[3]] == of(case)
 
 
-def test_a_step_of_a_trace_is_counted_where_it_says_more() -> None:
+def test_a_step_of_a_trace_is_counted_where_it_contains_more() -> None:
     steps = [
         {"id": "g1", "type": "GENERATION", "input": [ASKED], "output": CALLED},
         {"id": "g2", "type": "GENERATION", "input": STATE[:3], "output": SAID},
@@ -268,7 +268,7 @@ FAILED = {"success": False, "error": REASON, "gradingResult": {"pass": False, "r
         {"error": REASON, "gradingResult": {"reason": REASON}},
     ],
 )
-def test_what_a_grader_of_promptfoo_says_is_no_error_of_the_run(fields: dict[str, Any]) -> None:
+def test_an_error_of_a_promptfoo_grader_is_no_error_of_the_run(fields: dict[str, Any]) -> None:
     row = {name: value for name, value in ROWS["promptfoo"]().items() if name not in FAILED}
 
     case = read({**row, **fields}, "promptfoo")
@@ -506,7 +506,7 @@ STRANGE: tuple[Any, ...] = (
 
 
 OF_TRANSCRIPTS = frozenset({"tool_calls", "tool_call", "content"})
-"""What is below these is for the readers of messages, whatever the format."""
+"""Values below these are for the readers of messages, in every format."""
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:

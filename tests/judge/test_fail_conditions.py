@@ -33,7 +33,7 @@ def counts(**given: int) -> Mapping[str, int]:
         ("unsafe_fail>3", 0, 0, False),
     ],
 )
-def test_a_condition_holds_by_exact_count_or_share_of_the_finished_debates(
+def test_a_condition_is_met_by_exact_count_or_share_of_the_finished_debates(
     text: str, fails: int, finished: int, *, met: bool
 ) -> None:
     judged = parse_fail_condition(text).judge(counts(unsafe_fail=fails), finished)

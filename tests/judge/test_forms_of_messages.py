@@ -70,7 +70,7 @@ def said(item: Item) -> str:
             ],
             [("user", "user", "Hi")],
         ),
-        # Vercel: results in blocks, their outputs wrapped, no result of its own in the message.
+        # Vercel: results in blocks, their outputs wrapped, no separate result in the message.
         (
             [
                 {

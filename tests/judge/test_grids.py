@@ -62,7 +62,7 @@ def test_stagnation_is_turned_off_by_name():
     assert (Setting(stagnation_rounds=0),) == load_grid(["stagnation_rounds=off"], None).settings
 
 
-def test_a_file_holds_a_grid_in_yaml(tmp_path):
+def test_a_grid_is_read_from_yaml(tmp_path):
     (tmp_path / "grid.yaml").write_text(
         "threshold: [0.67, 1]\nunanimity_ends: off\nstagnation_rounds: [off, 2]\n"
         "weights: {gpt: 2}\nwithout: [gpt, [a+b, claude]]\nbands: {safe_pass: 80, needs_review: 50}\n"

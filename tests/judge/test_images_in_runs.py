@@ -130,7 +130,7 @@ async def test_a_debate_opened_before_pictures_existed_is_resumed_without_them()
     open_as_before_pictures(run)
 
     assert () == panel_changes(run.store, "d0", run.resolved)
-    assert completed((await run.hold()).values())
+    assert completed((await run.execute()).values())
     calls = [decode(stored) for stored in run.store.read_stream(calls_stream("d0"))]
     assert [()] == [call.request[1].images for call in calls if isinstance(call, ExchangeRecorded)]
 
@@ -138,7 +138,7 @@ async def test_a_debate_opened_before_pictures_existed_is_resumed_without_them()
 async def test_a_debate_is_not_resumed_when_other_seats_would_get_pictures() -> None:
     store = KeptStore()
     seat = {"model": "simulated/a", "juror_id": "one"}
-    await Run(store, preset="independent", seats=[{**seat, "images": True}]).hold()
+    await Run(store, preset="independent", seats=[{**seat, "images": True}]).execute()
     now = a_resolved(preset="independent", seats=[seat])
 
     assert ["seats.0.images was True, is False"] == [str(one) for one in panel_changes(store, "d0", now)]

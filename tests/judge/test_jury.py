@@ -1,4 +1,4 @@
-"""The front door of Python: cases judged one by one and many at once, stopped, gone on with, told, read."""
+"""The Python API: cases judged one by one and many at once, stopped, resumed, streamed, read."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def url(tmp_path: Path) -> str:
 
 @pytest.fixture
 def meter() -> Iterator[Meter]:
-    """Counts the calls of every court of the test."""
+    """Counts the calls of every runtime of the test."""
     found = Meter()
     with patch("jury_actors.runtime.provider_factory", found.factory):
         yield found
@@ -116,7 +116,7 @@ async def test_another_panel_over_the_same_debate_is_refused(url: str) -> None:
     [{"run_id": "a run"}, {"run_id": ".."}, {"debate_id": "../x"}, {"debate_id": "."}, {"submission_id": "two\nlines"}],
     ids=lambda one: next(iter(one)),
 )
-async def test_an_id_that_no_event_could_hold_is_refused_at_once(url: str, ids: dict[str, str]) -> None:
+async def test_an_id_that_no_event_could_contain_is_refused_at_once(url: str, ids: dict[str, str]) -> None:
     async with a_jury(url) as jury:
         with pytest.raises(SettingError, match=f"^{next(iter(ids))}: .* is invalid"):
             await jury.evaluate(a_row(), **ids)
@@ -198,18 +198,18 @@ async def test_a_row_may_name_any_path_and_a_case_file_those_of_its_folder_unles
 
     async with a_jury(url, **INDEPENDENT) as jury:
         assert 1 == (await jury.read((await jury.evaluate(row)).debate_id)).opened.security_gate_records
-        with pytest.raises(CaseFileError, match="is outside"):
+        with pytest.raises(CaseFileError, match="is outside the folder"):
             [_ async for _ in jury.evaluate_many(cases)]
     async with a_jury(url, **INDEPENDENT, artifact_roots=[tmp_path / "others"]) as jury:
         assert 1 == len([one async for one in jury.evaluate_many(cases)])
     async with a_jury(url, **INDEPENDENT, artifact_roots=[tmp_path / "none"]) as jury:
-        with pytest.raises(CaseFileError, match="is outside"):
+        with pytest.raises(CaseFileError, match="is outside the folder"):
             await jury.evaluate(row)
-        with pytest.raises(CaseFileError, match="is outside"):
+        with pytest.raises(CaseFileError, match="is outside the folder"):
             [_ async for _ in jury.evaluate_many([row])]
 
 
-async def test_what_a_row_holds_instead_is_named_by_its_kind(url: str) -> None:
+async def test_a_row_of_the_wrong_type_is_named_by_its_type(url: str) -> None:
     async with a_jury(url) as jury:
         with pytest.raises(CaseFileError, match=r"execution: must be text .*, not a Jury"):
             await jury.evaluate({"question": "Refund.", "execution": jury})
@@ -224,7 +224,7 @@ async def test_many_cases_give_their_results_in_their_order(url: str) -> None:
     assert {f"r~c{number}" for number in range(20)} == {row.debate_id for row in rows}
 
 
-async def test_a_run_that_was_left_goes_on_where_it_stopped(url: str, meter: Meter) -> None:
+async def test_a_run_that_was_left_resumes_where_it_stopped(url: str, meter: Meter) -> None:
     rows = [a_row(number) for number in range(6)]
     async with a_jury(url) as jury:
         lines = jury.evaluate_many(rows, run_id="r", concurrency=2)
@@ -340,15 +340,15 @@ async def test_a_jury_is_entered_again_after_it_was_left_and_not_while_it_is_ope
 def test_a_forked_process_does_not_write_through_what_its_parent_opened(url: str) -> None:
     upgrade(url)
     store = lend_writer(url, run="parent", wait=0)
-    found, told = multiprocessing.get_context("fork").Pipe(duplex=False)
+    found, sent = multiprocessing.get_context("fork").Pipe(duplex=False)
 
     def child() -> None:
         try:
             lend_writer(url, run="child", wait=0)
         except StoreLocked as error:
-            told.send(str(error))
+            sent.send(str(error))
         else:
-            told.send("it writes too")
+            sent.send("it writes too")
 
     process = multiprocessing.get_context("fork").Process(target=child)
     process.start()
@@ -359,7 +359,7 @@ def test_a_forked_process_does_not_write_through_what_its_parent_opened(url: str
     assert f"is being written by process {os.getpid()}" in said
 
 
-async def test_outside_of_async_with_it_says_how_it_is_used(url: str) -> None:
+async def test_the_error_outside_of_async_with_explains_the_use(url: str) -> None:
     jury = a_jury(url)
 
     with pytest.raises(JuryClosed, match=r"async with Jury\(...\)"):
@@ -398,21 +398,23 @@ async def test_several_juries_of_a_process_share_a_store(url: str, tmp_path: Pat
 
 
 async def test_a_callback_hears_every_event_once_in_order(url: str) -> None:
-    heard: list[dict[str, Any]] = []
+    received: list[dict[str, Any]] = []
 
     async def hear(event: dict[str, Any]) -> None:
         await asyncio.sleep(0)
-        heard.append(event)
+        received.append(event)
 
     async with a_jury(url) as jury:
         result = await jury.evaluate(a_row(), on_event=hear, submission_id="abc123")
-        told = [one.event async for one in jury.events(result.debate_id, follow=False)]
+        sent = [one.event async for one in jury.events(result.debate_id, follow=False)]
 
     assert "abc123" == result.submission_id
-    assert {"abc123"} == {one["submissionId"] for one in heard if one["type"] == "juror_statement"}
-    assert told == [one for one in heard if one["type"] != "final_judge_chunk"]
-    assert {"type": "evaluation_completed", "verdict": result.final_verdict, "score": result.final_score} == heard[-1]
-    assert "".join(one["chunk"] for one in heard if one["type"] == "final_judge_chunk").startswith("{")
+    assert {"abc123"} == {one["submissionId"] for one in received if one["type"] == "juror_statement"}
+    assert sent == [one for one in received if one["type"] != "final_judge_chunk"]
+    assert {"type": "evaluation_completed", "verdict": result.final_verdict, "score": result.final_score} == received[
+        -1
+    ]
+    assert "".join(one["chunk"] for one in received if one["type"] == "final_judge_chunk").startswith("{")
 
 
 async def test_each_callback_hears_its_own_final_judge_once(url: str) -> None:
@@ -427,7 +429,9 @@ async def test_each_callback_hears_its_own_final_judge_once(url: str) -> None:
     assert ["verdict"] * 4 == [key for text in written.values() for key in json.loads(text) if key == "verdict"]
 
 
-async def test_a_callback_that_fails_is_said_once_and_harms_nothing(url: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_callback_that_fails_is_logged_once_and_harms_nothing(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
     def fail(_event: object) -> None:
         raise RuntimeError("the page is gone")
 
@@ -440,15 +444,15 @@ async def test_a_callback_that_fails_is_said_once_and_harms_nothing(url: str, ca
 
 
 async def test_the_callback_of_many_cases_gets_the_debate_ids(url: str) -> None:
-    heard: dict[str, list[str]] = {}
+    received: dict[str, list[str]] = {}
     async with a_jury(url, **INDEPENDENT) as jury:
-        told = jury.evaluate_many(
-            [a_row(n) for n in range(3)], run_id="r", on_event=lambda d, e: heard.setdefault(d, []).append(e["type"])
+        sent = jury.evaluate_many(
+            [a_row(n) for n in range(3)], run_id="r", on_event=lambda d, e: received.setdefault(d, []).append(e["type"])
         )
-        results = [one async for one in told]
+        results = [one async for one in sent]
 
-    assert {result.debate_id for result in results} == set(heard)
-    assert {("phase_change", "evaluation_completed")} == {(types[0], types[-1]) for types in heard.values()}
+    assert {result.debate_id for result in results} == set(received)
+    assert {("phase_change", "evaluation_completed")} == {(types[0], types[-1]) for types in received.values()}
 
 
 async def test_events_go_on_after_the_last_one_that_was_seen(url: str) -> None:
@@ -474,10 +478,10 @@ async def test_a_debate_that_breaks_is_raised_to_its_caller_alone(url: str, mete
 async def test_what_could_not_go_on_of_a_run_is_raised_after_the_other_results(url: str, meter: Meter) -> None:
     meter.breaks = lambda trace: trace.startswith("r~c1/")
     async with a_jury(url, **INDEPENDENT) as jury:
-        told = jury.evaluate_many([a_row(n) for n in range(3)], run_id="r")
-        results = [await anext(told), await anext(told)]
+        sent = jury.evaluate_many([a_row(n) for n in range(3)], run_id="r")
+        results = [await anext(sent), await anext(sent)]
         with pytest.raises(RunUnfinished, match="1 of the 3 debates of run r could not go on") as caught:
-            await anext(told)
+            await anext(sent)
 
     assert ["c0", "c2"] == [result.case_id for result in results]
     assert ["r~c1"] == list(caught.value.problems)

@@ -1,4 +1,4 @@
-"""A field or word that is not known is answered with the one that was probably meant."""
+"""The error of an unknown field or word names the nearest known one."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ from jury_providers.prices import BadPrices, load_prices
         ("redact: [{patern: x}]\n", "redact.0.patern: there is no such field (did you mean pattern?)"),
     ],
 )
-def test_a_panel_file_is_told_the_field_or_word_that_was_meant(tmp_path: Path, content: str, says: str) -> None:
+def test_an_error_of_a_panel_file_names_the_nearest_field_or_word(tmp_path: Path, content: str, says: str) -> None:
     (tmp_path / "panel.yaml").write_text(content)
 
     with pytest.raises(PanelFileError) as caught:
@@ -75,7 +75,7 @@ def test_nothing_is_suggested_where_nothing_is_near(tmp_path: Path, content: str
     assert "did you mean" not in str(caught.value)
 
 
-def test_a_file_of_prices_is_told_the_field_that_was_meant(tmp_path: Path) -> None:
+def test_an_error_of_a_price_file_names_the_nearest_field(tmp_path: Path) -> None:
     (tmp_path / "prices.toml").write_text('[[price]]\nmodels = ["a/b"]\ninput = 1.0\noutput = 1.0\nutil = 2030-01-01\n')
 
     with pytest.raises(BadPrices, match=r"util: there is no such field \(did you mean until\?\)"):
@@ -91,7 +91,7 @@ def test_a_file_of_prices_is_told_the_field_that_was_meant(tmp_path: Path) -> No
         ({"JURY_FINAL_JUDGMENT_METHOD": "medain"}, "(did you mean median?)"),
     ],
 )
-def test_a_variable_is_told_the_value_that_was_meant(environ: dict[str, str], says: str) -> None:
+def test_an_error_of_a_variable_names_the_nearest_value(environ: dict[str, str], says: str) -> None:
     with pytest.raises(PanelFileError) as caught:
         load_panel(None, environ)
 

@@ -1,4 +1,4 @@
-"""A position that only a provider's filter changed is nobody's change of mind, wherever it is shown or counted."""
+"""A position that only a provider's filter changed is no change of mind, wherever it is shown or counted."""
 
 from io import StringIO
 
@@ -26,16 +26,16 @@ FILTER, OWN = "changed by a provider's filter only", "position changed"
 def filtered(*rounds: tuple[Verdict, bool]) -> DebateBuilder:
     """The first seat passes on its own, then says this in the rounds: the verdict, and whether a filter blocked it.
 
-    What is recorded as changed is what the rules record: another position than the latest, whoever's it is.
+    `position_changed` is recorded as by the rules: another position than the latest one, of an answer or a filter.
     """
     built = DebateBuilder()
-    held = PASS
+    latest = PASS
     built._evaluated(SEATS[0], built.evaluation(PASS, (38.0, 27.0, 18.0, 9.0), "Fine."))
     for number, (verdict, blocked) in enumerate(rounds, 1):
         built.events.append(RoundStarted(round=number, speaker_order=SEATS, instruction=built.text("Discuss.")))
         said = built.evaluation(verdict, (20.0, 15.0, 10.0, 5.0), f"{number}", synthetic=blocked)
-        built._said(number, 0, f"In round {number}.", said, changed=verdict != held)
-        held = verdict
+        built.add_statement(number, 0, f"In round {number}.", said, changed=verdict != latest)
+        latest = verdict
     return built
 
 
@@ -63,7 +63,7 @@ def test_a_juror_that_was_blocked_from_the_beginning_changes_nothing_when_it_spe
     built = DebateBuilder()
     built._evaluated(SEATS[0], built.evaluation(REVIEW, (20.0, 15.0, 10.0, 5.0), "Blocked.", synthetic=True))
     built.events.append(RoundStarted(round=1, speaker_order=SEATS, instruction=built.text("Discuss.")))
-    built._said(1, 0, "Fine.", built.evaluation(PASS, (38.0, 27.0, 18.0, 9.0), "Fine."), changed=True)
+    built.add_statement(1, 0, "Fine.", built.evaluation(PASS, (38.0, 27.0, 18.0, 9.0), "Fine."), changed=True)
 
     assert (0, 1) == change_counts(position_changes(answers(built.events)))
 
@@ -78,8 +78,8 @@ def test_the_record_keeps_what_the_rules_wrote_and_results_say_whose_change_it_i
 
     assert [(True, "synthetic"), (True, "synthetic"), (True, "own")] == [
         (said["position_changed"], said["change"])
-        for held in result["discussion_rounds"]
-        for said in held["statements"]
+        for latest in result["discussion_rounds"]
+        for said in latest["statements"]
     ]
     assert {"own": 1, "synthetic": 2} == result["position_changes"]
 
@@ -100,8 +100,8 @@ def test_show_watch_and_the_list_of_events_say_whose_change_it_is():
     watched = "\n".join(line for event in built.events for line in lines.lines(event))
     listed = "\n".join(line.said for line in event_lines(built.history.stored_events))
 
-    for told in (out.getvalue(), watched, listed):
-        assert (2, 1) == (told.count(FILTER), told.count(OWN)), told
+    for text in (out.getvalue(), watched, listed):
+        assert (2, 1) == (text.count(FILTER), text.count(OWN)), text
 
 
 def test_a_list_of_events_that_begins_late_knows_the_earlier_positions():
@@ -111,9 +111,9 @@ def test_a_list_of_events_that_begins_late_knows_the_earlier_positions():
 
 
 def test_comparisons_mark_a_jurors_own_changes_alone():
-    held = positions(events_by_phase(filtered(*BLOCKED_BACK_AND_CONVINCED).events))
+    latest = positions(events_by_phase(filtered(*BLOCKED_BACK_AND_CONVINCED).events))
 
-    assert [False, False, False, True] == [held[SEATS[0], number].changed for number in range(4)]
+    assert [False, False, False, True] == [latest[SEATS[0], number].changed for number in range(4)]
 
 
 def test_the_page_has_a_badge_for_each():

@@ -1,4 +1,4 @@
-"""What is to be redacted is gone before anything else sees a case, however it was written."""
+"""Redaction comes before all other use of a case, and finds every spelling."""
 
 import json
 

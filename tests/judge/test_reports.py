@@ -1,4 +1,4 @@
-"""Reports for CI: JUnit XML and Markdown, whatever cases and providers say."""
+"""Reports for CI: JUnit XML and Markdown, valid for any text of cases and providers."""
 
 import re
 from collections import Counter
@@ -68,7 +68,7 @@ def test_junit_has_a_test_case_for_each_case_and_counts_them() -> None:
     assert content.startswith(junit.BEGINS)
 
 
-def test_junit_says_why_a_case_failed_and_where_to_look() -> None:
+def test_junit_contains_why_a_case_failed_and_where_to_look() -> None:
     failure = ET.fromstring(to_junit(report(*MIXED))).find(".//failure")
 
     assert failure is not None

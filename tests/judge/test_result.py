@@ -67,9 +67,9 @@ def test_an_evaluation_has_the_scores_of_document_002():
 def test_a_round_has_its_statements_check_and_order():
     debate = whole()
 
-    (held,) = collaborative_result(debate.events, debate.texts)["discussion_rounds"]
+    (discussed,) = collaborative_result(debate.events, debate.texts)["discussion_rounds"]
 
-    statement = held["statements"][0]
+    statement = discussed["statements"][0]
     evaluation = statement.pop("updated_evaluation")
     assert statement == {
         "juror_id": "juror-gpt",
@@ -86,13 +86,13 @@ def test_a_round_has_its_statements_check_and_order():
         evaluation["round_number"],
         evaluation["overall_score"],
     ) == ("discussion", 1, 61.0)
-    assert held["consensus_check"] == {
+    assert discussed["consensus_check"] == {
         "consensus_status": "majority",
         "agreement_level": 2 / 3,
         "consensus_reached": True,
         "majority_position": "unsafe_fail",
     }
-    assert (1, list(SEATS)) == (held["round_number"], held["speaker_order"])
+    assert (1, list(SEATS)) == (discussed["round_number"], discussed["speaker_order"])
 
 
 def test_an_abstention_is_accounted_for():
@@ -235,7 +235,7 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
     }
 
 
-def test_line_and_result_tell_what_is_known_of_the_case():
+def test_line_and_result_contain_what_is_known_of_the_case():
     omissions = (Omission(what="audio/wav", count=1), Omission(what="image/png", count=2, size=96_000))
     fields = {"tags": ("a", "b"), "metadata": {"level": 3, "known": True}, "cluster": "c", "agent_cost": 0.25}
     debate = whole().opened_as(omissions=omissions, **fields)

@@ -1,4 +1,4 @@
-"""A run goes on past one debate's trouble, and stops where it must; what is not held is not fetched."""
+"""A run continues past one debate's failure and stops where it must; records are fetched only for debates that run."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -29,18 +29,18 @@ from support.debate_harness import a_case
 from support.runtime_harness import a_resolved
 
 
-class RefusedPort:
+class FailingActors:
     """A coordinator whose every debate ends with the same problem, and a clerk that takes run sizes."""
 
     def __init__(self, problem: Exception) -> None:
-        self.held: list[str] = []
+        self.submitted: list[str] = []
         self.sizes: list[int | None] = []
         self._problem = problem
         self._outbox: Outbox[Finished] = Outbox("one")
 
     async def submit(self, client: str, jobs: Sequence[Job]) -> None:
         for job in jobs:
-            self.held.append(job.debate_id)
+            self.submitted.append(job.debate_id)
             self._outbox.put(Finished(job.debate_id, "unfinished", self._problem))
 
     async def poll(self, client: str, incarnation: str, ack: int) -> Delivery[Finished]:
@@ -53,7 +53,7 @@ class RefusedPort:
 
 
 class Silent:
-    """Progress that nobody sees; `total` is the number that it was told last."""
+    """Progress without a display; `total` is the latest number."""
 
     total: int | None = None
 
@@ -79,10 +79,12 @@ class Cases:
             yield case
 
 
-async def lines_of(cases: Cases, port: RefusedPort, problems: list[Finished], *, stopped: bool = False) -> list[Line]:
+async def lines_of(
+    cases: Cases, actors: FailingActors, problems: list[Finished], *, stopped: bool = False
+) -> list[Line]:
     @asynccontextmanager
-    async def court() -> AsyncIterator[Runtime]:
-        yield Runtime(port, port)
+    async def runtime() -> AsyncIterator[Runtime]:
+        yield Runtime(actors, actors)
 
     stopping = asyncio.Event()
     if stopped:
@@ -92,7 +94,7 @@ async def lines_of(cases: Cases, port: RefusedPort, problems: list[Finished], *,
         run,
         PreflightReport(read=3, total=3, stored={}, omissions=OmissionReport(images_seen=False)),
         MemoryEventStore(),
-        court,
+        runtime,
         progress=Silent(),
         stopping=stopping,
         problems=problems,
@@ -102,33 +104,33 @@ async def lines_of(cases: Cases, port: RefusedPort, problems: list[Finished], *,
 
 @pytest.mark.parametrize("problem", [WrongVersion("no"), EventConflict("no"), RuntimeError("no")])
 async def test_what_befalls_one_debate_stops_no_other(problem: Exception) -> None:
-    port, problems = RefusedPort(problem), []
+    actors, problems = FailingActors(problem), []
 
-    lines = await lines_of(Cases(), port, problems)
+    lines = await lines_of(Cases(), actors, problems)
 
-    assert ["r1~c0", "r1~c1", "r1~c2"] == port.held
+    assert ["r1~c0", "r1~c1", "r1~c2"] == actors.submitted
     assert ([], 3) == (lines, len(problems))
 
 
 @pytest.mark.parametrize("problem", [StoreFailed("disk full"), Fenced("another took over")])
 async def test_a_store_that_fails_or_another_writer_stops_the_run(problem: StoreError) -> None:
-    port, problems = RefusedPort(problem), []
+    actors, problems = FailingActors(problem), []
 
-    await lines_of(Cases(), port, problems)
+    await lines_of(Cases(), actors, problems)
 
-    assert ["r1~c0"] == port.held
+    assert ["r1~c0"] == actors.submitted
 
 
 async def test_a_run_that_is_stopping_fetches_nothing_more() -> None:
-    cases, port = Cases(), RefusedPort(RuntimeError("never asked"))
+    cases, actors = Cases(), FailingActors(RuntimeError("never asked"))
 
-    await lines_of(cases, port, [], stopped=True)
+    await lines_of(cases, actors, [], stopped=True)
 
-    assert (0, []) == (cases.fetched, port.held)
+    assert (0, []) == (cases.fetched, actors.submitted)
 
 
-async def held(run: Run, store: MemoryEventStore, *, seconds: float | None) -> tuple[list[Line], Silent]:
-    """The run's lines, with simulated jurors in this process, after a survey of so many seconds."""
+async def executed(run: Run, store: MemoryEventStore, *, seconds: float | None) -> tuple[list[Line], Silent]:
+    """The run's lines, with simulated jurors in this process, after a preflight of so many seconds."""
     progress = Silent()
     lines = execute_run(
         run,
@@ -150,7 +152,7 @@ async def test_cases_that_the_survey_had_no_time_for_are_judged_and_counted_all_
     run = a_run(*(a_case(f"c{number}") for number in range(5)))
 
     assert preflight(run, MemoryEventStore(), seconds=0.0).total is None
-    lines, progress = await held(run, MemoryEventStore(), seconds=0.0)
+    lines, progress = await executed(run, MemoryEventStore(), seconds=0.0)
 
     assert ([f"c{number}" for number in range(5)], 5) == ([line["case_id"] for line in lines], progress.total)
 
@@ -158,11 +160,11 @@ async def test_cases_that_the_survey_had_no_time_for_are_judged_and_counted_all_
 async def test_a_case_that_the_survey_had_no_time_for_is_compared_before_its_line_is_given() -> None:
     store = MemoryEventStore()
     cases = [a_case(f"c{number}") for number in range(3)]
-    await held(a_run(*cases), store, seconds=None)
+    await executed(a_run(*cases), store, seconds=None)
     changed = cases[2].changed(scenarios=a_case("c2", scenarios=2).scenarios)
 
     with pytest.raises(RunRefused, match="judged another case under the id 'c2'"):
-        await held(a_run(*cases[:2], changed), store, seconds=0.0)
+        await executed(a_run(*cases[:2], changed), store, seconds=0.0)
 
 
 async def test_a_survey_that_reads_all_knows_how_many_there_are_and_what_is_not_shown() -> None:
@@ -181,34 +183,34 @@ async def test_a_survey_that_reads_all_knows_how_many_there_are_and_what_is_not_
 async def test_a_run_notes_how_many_cases_it_has_however_long_it_takes_to_count_them(seconds: float | None) -> None:
     store = MemoryEventStore()
     with patch.object(store, "close"):
-        await held(a_run(*(a_case(f"c{n}") for n in range(2))), store, seconds=None)
-        await held(a_run(*(a_case(f"c{n}") for n in range(1, 7))), store, seconds=seconds)
+        await executed(a_run(*(a_case(f"c{n}") for n in range(2))), store, seconds=None)
+        await executed(a_run(*(a_case(f"c{n}") for n in range(1, 7))), store, seconds=seconds)
 
     (run,) = store.runs()
     assert (7, 7, 7) == (run.cases, run.total, run.ended)
 
 
 async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() -> None:
-    port = RefusedPort(StoreFailed("disk full"))
+    actors = FailingActors(StoreFailed("disk full"))
     run = a_run(*(a_case(f"c{n}") for n in range(9)))
 
     @asynccontextmanager
-    async def court() -> AsyncIterator[Runtime]:
-        yield Runtime(port, port)
+    async def runtime() -> AsyncIterator[Runtime]:
+        yield Runtime(actors, actors)
 
     checked = preflight(run, MemoryEventStore(), seconds=0.0)
     stopping = asyncio.Event()
-    lines = execute_run(run, checked, MemoryEventStore(), court, progress=Silent(), stopping=stopping, problems=[])
+    lines = execute_run(run, checked, MemoryEventStore(), runtime, progress=Silent(), stopping=stopping, problems=[])
     async for _ in lines:
         pass
 
-    assert [None] == port.sizes
+    assert [None] == actors.sizes
 
 
 TODAY = date(2026, 11, 22)
 
 
-class StoppingPort(RefusedPort):
+class StoppingActors(FailingActors):
     """The first debate that is sent stops the run, and then ends."""
 
     def __init__(self, stopping: asyncio.Event) -> None:
@@ -222,19 +224,19 @@ class StoppingPort(RefusedPort):
 
 async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_not_begin_after_a_stop() -> None:
     stopping = asyncio.Event()
-    port, store, run = StoppingPort(stopping), MemoryEventStore(), a_run(a_case("c0"), a_case("c1"))
+    actors, store, run = StoppingActors(stopping), MemoryEventStore(), a_run(a_case("c0"), a_case("c1"))
     one = estimate(run.resolved, [a_case("c0")], debates=1, prices=Prices(), endpoints={}, on=TODAY)
     bounds = Ceiling(max_calls=int(one.calls.most))
 
     @asynccontextmanager
-    async def court() -> AsyncIterator[Runtime]:
-        yield Runtime(port, port)
+    async def runtime() -> AsyncIterator[Runtime]:
+        yield Runtime(actors, actors)
 
     lines = execute_run(
         run,
         preflight(run, store, seconds=None),
         store,
-        court,
+        runtime,
         progress=Silent(),
         stopping=stopping,
         problems=[],
@@ -243,7 +245,7 @@ async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_no
     async for _ in lines:
         pass
 
-    assert ["r1~c0"] == port.held
+    assert ["r1~c0"] == actors.submitted
 
 
 class Flapping(MemoryEventStore):

@@ -22,15 +22,15 @@ CONTEXT = RunContext("r", a_resolved(preset="independent"))
 
 
 class Coordinator:
-    """Keeps what it is sent until a test says how it ends; may be gone for good."""
+    """Keeps submitted jobs until a test ends them; may be lost."""
 
     def __init__(self) -> None:
-        self.held: list[str] = []
+        self.submitted: list[str] = []
         self._outboxes: dict[str, Outbox[Finished | Chunk]] = {}
         self._gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def submit(self, client: str, jobs: Sequence[Job]) -> None:
-        self.held += [job.debate_id for job in jobs]
+        self.submitted += [job.debate_id for job in jobs]
 
     async def poll(self, client: str, incarnation: str, ack: int) -> Delivery[Finished | Chunk]:
         outbox = self._outboxes.setdefault(client, Outbox("one"))
@@ -53,7 +53,7 @@ class Coordinator:
         self._gone.set_exception(error)
 
 
-class House:
+class Runtimes:
     """Sets up runtimes, and counts them."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class House:
         self.refuses: Exception | None = None
 
     @asynccontextmanager
-    async def court(self) -> AsyncIterator[Runtime]:
+    async def enter_runtime(self) -> AsyncIterator[Runtime]:
         await asyncio.sleep(0)
         if self.refuses is not None:
             raise self.refuses
@@ -78,92 +78,92 @@ class House:
         return self.coordinators[-1]
 
 
-async def held(court: RuntimePool, *debates: str) -> list[str]:
+async def run_debates(pool: RuntimePool, *debates: str) -> list[str]:
     """Run debates; their ids as they end."""
     jobs = (Job(debate, b"", CONTEXT) for debate in debates)
-    return [finished.debate_id async for finished in drive(await court.runtime(), jobs, concurrency=10)]
+    return [finished.debate_id async for finished in drive(await pool.runtime(), jobs, concurrency=10)]
 
 
-async def test_each_caller_gets_its_own_debates_from_one_court() -> None:
-    house = House()
-    court = RuntimePool(house.court)
-    callers = [asyncio.create_task(held(court, f"a{n}", f"b{n}")) for n in range(3)]
-    await until(lambda: house.coordinators and len(house.now.held) == 6)
-    house.now.end("b2", "a0", "a1", "b0", "a2", "b1")
+async def test_each_caller_gets_its_own_debates_from_one_runtime() -> None:
+    runtimes = Runtimes()
+    pool = RuntimePool(runtimes.enter_runtime)
+    callers = [asyncio.create_task(run_debates(pool, f"a{n}", f"b{n}")) for n in range(3)]
+    await until(lambda: runtimes.coordinators and len(runtimes.now.submitted) == 6)
+    runtimes.now.end("b2", "a0", "a1", "b0", "a2", "b1")
 
     assert [["a0", "b0"], ["a1", "b1"], ["b2", "a2"]] == await asyncio.gather(*callers)
-    assert 1 == len(house.coordinators)
-    await court.close(JuryClosed("left"))
+    assert 1 == len(runtimes.coordinators)
+    await pool.close(JuryClosed("left"))
 
 
-async def test_a_court_that_is_gone_for_good_is_told_to_every_caller_and_set_up_anew() -> None:
-    house = House()
-    court = RuntimePool(house.court)
-    callers = [asyncio.create_task(held(court, one)) for one in "ab"]
-    await until(lambda: house.coordinators and len(house.now.held) == 2)
-    house.now.strike(ClusterLost("the cluster was lost"))
+async def test_a_runtime_that_is_lost_fails_every_caller_and_is_replaced() -> None:
+    runtimes = Runtimes()
+    pool = RuntimePool(runtimes.enter_runtime)
+    callers = [asyncio.create_task(run_debates(pool, one)) for one in "ab"]
+    await until(lambda: runtimes.coordinators and len(runtimes.now.submitted) == 2)
+    runtimes.now.strike(ClusterLost("the cluster was lost"))
     lost = await asyncio.gather(*callers, return_exceptions=True)
-    again = asyncio.create_task(held(court, "a"))
-    await until(lambda: len(house.coordinators) == 2 and house.now.held)
-    house.now.end("a")
+    again = asyncio.create_task(run_debates(pool, "a"))
+    await until(lambda: len(runtimes.coordinators) == 2 and runtimes.now.submitted)
+    runtimes.now.end("a")
 
     assert [ClusterLost, ClusterLost] == [type(one) for one in lost]
-    assert (["a"], 1) == (await again, house.open)
-    await court.close(JuryClosed("left"))
+    assert (["a"], 1) == (await again, runtimes.open)
+    await pool.close(JuryClosed("left"))
 
 
-async def test_a_court_that_cannot_be_set_up_is_tried_again_by_the_next_caller() -> None:
-    house = House()
-    court = RuntimePool(house.court)
-    house.refuses = ClusterLost("not now")
-    both = await asyncio.gather(held(court, "a"), held(court, "b"), return_exceptions=True)
-    house.refuses = None
-    later = asyncio.create_task(held(court, "a"))
-    await until(lambda: house.coordinators and house.now.held)
-    house.now.end("a")
+async def test_a_runtime_that_cannot_start_is_tried_again_by_the_next_caller() -> None:
+    runtimes = Runtimes()
+    pool = RuntimePool(runtimes.enter_runtime)
+    runtimes.refuses = ClusterLost("not now")
+    both = await asyncio.gather(run_debates(pool, "a"), run_debates(pool, "b"), return_exceptions=True)
+    runtimes.refuses = None
+    later = asyncio.create_task(run_debates(pool, "a"))
+    await until(lambda: runtimes.coordinators and runtimes.now.submitted)
+    runtimes.now.end("a")
 
     assert [ClusterLost, ClusterLost] == [type(one) for one in both]
     assert ["a"] == await later
-    await court.close(JuryClosed("left"))
+    await pool.close(JuryClosed("left"))
 
 
-async def test_a_caller_that_is_cancelled_while_the_court_is_set_up_leaves_it_to_the_others() -> None:
-    house = House()
-    court = RuntimePool(house.court)
-    callers = [asyncio.create_task(held(court, one)) for one in "ab"]
+async def test_a_caller_that_is_cancelled_while_the_runtime_starts_leaves_it_to_the_others() -> None:
+    runtimes = Runtimes()
+    pool = RuntimePool(runtimes.enter_runtime)
+    callers = [asyncio.create_task(run_debates(pool, one)) for one in "ab"]
     await asyncio.sleep(0)
     callers[0].cancel()
-    await until(lambda: house.coordinators and house.now.held == ["b"])
-    house.now.end("b")
+    await until(lambda: runtimes.coordinators and runtimes.now.submitted == ["b"])
+    runtimes.now.end("b")
 
     assert ["b"] == await callers[1]
-    await court.close(JuryClosed("left"))
+    await pool.close(JuryClosed("left"))
 
 
-async def test_a_court_that_is_closed_is_told_to_whoever_waits_and_is_set_up_no_more() -> None:
-    house = House()
-    court = RuntimePool(house.court)
-    caller = asyncio.create_task(held(court, "a"))
-    await until(lambda: house.coordinators and house.now.held)
-    await court.close(JuryClosed("left"))
+async def test_a_pool_that_is_closed_fails_waiting_callers_and_starts_no_runtime() -> None:
+    runtimes = Runtimes()
+    pool = RuntimePool(runtimes.enter_runtime)
+    caller = asyncio.create_task(run_debates(pool, "a"))
+    await until(lambda: runtimes.coordinators and runtimes.now.submitted)
+    await pool.close(JuryClosed("left"))
 
     with pytest.raises(JuryClosed, match="left"):
         await caller
     with pytest.raises(JuryClosed, match="left"):
-        await held(court, "b")
-    assert 0 == house.open
+        await run_debates(pool, "b")
+    assert 0 == runtimes.open
 
 
-async def test_a_court_that_lost_an_actor_for_good_is_set_up_anew_for_the_next_caller() -> None:
-    house = House()
-    court = RuntimePool(house.court)
-    first = asyncio.create_task(held(court, "a"))
-    await until(lambda: house.coordinators and house.now.held)
-    house.now.end("a", problem=ClusterLost("a juror is gone"))
+async def test_a_runtime_that_lost_an_actor_is_replaced_for_the_next_caller() -> None:
+    runtimes = Runtimes()
+    pool = RuntimePool(runtimes.enter_runtime)
+    first = asyncio.create_task(run_debates(pool, "a"))
+    await until(lambda: runtimes.coordinators and runtimes.now.submitted)
+    runtimes.now.end("a", problem=ClusterLost("a juror is gone"))
     await first
-    second = asyncio.create_task(held(court, "a"))
-    await until(lambda: len(house.coordinators) == 2 and house.now.held)
-    house.now.end("a")
+    second = asyncio.create_task(run_debates(pool, "a"))
+    await until(lambda: len(runtimes.coordinators) == 2 and runtimes.now.submitted)
+    runtimes.now.end("a")
 
     assert ["a"] == await second
-    await court.close(JuryClosed("left"))
+    await pool.close(JuryClosed("left"))

@@ -40,7 +40,7 @@ class Keeper:
 
 
 class Run:
-    """A store that grows, and what its sealing said."""
+    """A store that grows, and the messages of its sealing."""
 
     def __init__(self, *failures: Exception, every: float = NEVER) -> None:
         self.store = MemoryEventStore()
@@ -55,7 +55,7 @@ class Run:
         self.store.append([Append(script.stream, script.whole(), 0, 1)])
 
     @asynccontextmanager
-    async def court(self) -> AsyncIterator[Runtime]:
+    async def runtime(self) -> AsyncIterator[Runtime]:
         yield Runtime(cast("CoordinatorInterface", None), cast("ClerkInterface", self.keeper))
 
     def sealed(self) -> list[int]:
@@ -64,7 +64,7 @@ class Run:
 
 async def test_the_log_is_sealed_when_the_run_is_over() -> None:
     run = Run()
-    async with run.sealing.around(run.court)():
+    async with run.sealing.around(run.runtime)():
         run.grow("a")
 
     assert [5] == run.sealed()
@@ -73,7 +73,7 @@ async def test_the_log_is_sealed_when_the_run_is_over() -> None:
 
 async def test_the_log_is_sealed_now_and_then_while_the_run_lasts() -> None:
     run = Run(every=OFTEN)
-    async with run.sealing.around(run.court)():
+    async with run.sealing.around(run.runtime)():
         run.grow("a")
         await asyncio.wait_for(run.keeper.kept.wait(), 20)
         run.grow("b")
@@ -86,13 +86,13 @@ async def test_a_run_that_is_stopped_at_once_is_sealed_as_far_as_it_went() -> No
     run = Run()
     begun = asyncio.Event()
 
-    async def hold() -> None:
-        async with run.sealing.around(run.court)():
+    async def run_debates() -> None:
+        async with run.sealing.around(run.runtime)():
             run.grow("a")
             begun.set()
             await asyncio.Event().wait()
 
-    task = asyncio.create_task(hold())
+    task = asyncio.create_task(run_debates())
     await begun.wait()
     task.cancel()
     await asyncio.wait([task])
@@ -103,7 +103,7 @@ async def test_a_run_that_is_stopped_at_once_is_sealed_as_far_as_it_went() -> No
 
 async def test_a_run_that_recorded_nothing_has_nothing_to_seal() -> None:
     run = Run(every=OFTEN)
-    async with run.sealing.around(run.court)():
+    async with run.sealing.around(run.runtime)():
         pass
 
     assert run.sealing.sealed is None
@@ -117,10 +117,10 @@ async def test_a_run_that_recorded_nothing_has_nothing_to_seal() -> None:
         ([RuntimeError("odd")] * 2, "odd"),
     ],
 )
-async def test_a_failure_is_said_once_and_the_run_goes_on(failures: list[Exception], named: str) -> None:
+async def test_a_failure_is_reported_once_and_the_run_continues(failures: list[Exception], named: str) -> None:
     run = Run(*failures)
     for name in ("a", "b"):
-        async with run.sealing.around(run.court)():
+        async with run.sealing.around(run.runtime)():
             run.grow(name)
 
     assert [f"jury: the log could not be sealed, the debates go on: {named}"] == run.said
@@ -130,7 +130,7 @@ async def test_a_failure_is_said_once_and_the_run_goes_on(failures: list[Excepti
 async def test_after_a_failure_the_next_seal_covers_what_that_one_missed() -> None:
     run = Run(StoreFailed("away"))
     for name in ("a", "b"):
-        async with run.sealing.around(run.court)():
+        async with run.sealing.around(run.runtime)():
             run.grow(name)
 
     assert [10] == run.sealed()

@@ -101,7 +101,7 @@ def test_a_japanese_panel_has_japanese_headings(heading):
         ),
     ],
 )
-def test_what_is_known_of_the_case_and_what_no_juror_was_shown_is_said(language, expected):
+def test_facts_of_the_case_and_items_that_no_juror_was_shown_are_printed(language, expected):
     omissions = (Omission(what="image/png", count=2, size=96_000), Omission(what="audio/wav", count=1))
     metadata = {"level": 3, "known": True, "source": "a"}
     debate = DebateBuilder(language=language).opened_as(
@@ -129,7 +129,7 @@ def test_calls_are_counted_by_model_with_what_is_unknown():
     ]
 
 
-def test_a_long_case_is_shortened_and_says_by_how_much():
+def test_a_long_case_is_shortened_with_the_omitted_length():
     debate = whole(prompt="x" * 1000)
 
     assert "  … (400 more characters)" in shown(debate).splitlines()
@@ -159,7 +159,7 @@ def test_an_erased_text_differs_from_a_missing_one():
         (DebateCancelled(by="ops", reason=None), "The debate was cancelled by: ops"),
     ],
 )
-def test_a_debate_without_a_result_says_why(ending, line):
+def test_a_debate_without_a_result_is_printed_with_the_reason(ending, line):
     debate = DebateBuilder().phase_1()
     debate.events += [ending] if ending else []
 

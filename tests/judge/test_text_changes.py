@@ -8,7 +8,7 @@ from jury_judge.web.pages.json_layout import laid_out
 from jury_judge.web.pages.text_changes import text_changes
 
 
-def told(before: str, after: str) -> list[tuple[str, str]] | None:
+def pieces_of(before: str, after: str) -> list[tuple[str, str]] | None:
     found = text_changes(before, after)
     return None if found is None else [tuple(piece) for piece in found]  # type: ignore[misc]
 
@@ -34,7 +34,7 @@ def told(before: str, after: str) -> list[tuple[str, str]] | None:
     ],
 )
 def test_what_stayed_what_went_and_what_came(before, after, pieces):
-    found = told(before, after)
+    found = pieces_of(before, after)
 
     if pieces is None:
         pieces = [("same", "確認しました。返金は"), ("gone", "正"), ("new", "不"), ("same", "当です。")]
@@ -54,7 +54,7 @@ def test_both_texts_can_be_read_from_the_pieces():
 
 
 def test_texts_of_very_many_sentences_are_not_compared():
-    assert told("a. " * 500, "b. " * 500) is None
+    assert pieces_of("a. " * 500, "b. " * 500) is None
 
 
 @pytest.mark.parametrize(

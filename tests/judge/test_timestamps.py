@@ -13,7 +13,7 @@ from jury_judge.text.timestamps import moment
         (2**63 - 1, "9223372036854775807 µs after 1970"),
     ],
 )
-def test_a_moment_is_written_in_utc_whatever_the_log_holds(microseconds: int, said: str) -> None:
+def test_a_moment_is_written_in_utc_whatever_the_log_contains(microseconds: int, said: str) -> None:
     assert said == moment(microseconds)
 
 

@@ -1,4 +1,4 @@
-"""Whoever follows a debate live gets everything that its log tells, once and in order, and harms nobody."""
+"""A live reader of a debate gets every event of its log, once and in order, and harms no other reader."""
 
 import asyncio
 import json
@@ -99,12 +99,12 @@ async def test_events_of_other_debates_are_left_out(store: MemoryEventStore, fee
 
 
 @pytest.mark.parametrize("after", ["0", "1", "2", "3.0", "3", "4", "4.0", "4~7", "5", "6", "7", "99"])
-async def test_a_reader_goes_on_exactly_after_the_place_that_it_names(
+async def test_a_reader_continues_exactly_after_the_position_that_it_names(
     store: MemoryEventStore, feed: Feed, after: str
 ) -> None:
     writing = Writing(store)
     script = writing.script
-    start = (script.opened(), script.checked(over=False), script.round_started(1), writing.said("I pass"))
+    start = (script.opened(), script.checked(over=False), script.round_started(1), writing.statement("I pass"))
     writing.write(*start, script.checked(1), script.judged(), script.completed())
     everything = ["1", "3.0", "3", "4", "5.0", "5", "6", "7"]
 
@@ -114,11 +114,11 @@ async def test_a_reader_goes_on_exactly_after_the_place_that_it_names(
     assert [one for one in everything if parse_point(one) > parse_point(after)] == rest
 
 
-async def test_each_form_tells_the_same_debate(store: MemoryEventStore, feed: Feed) -> None:
+async def test_each_format_streams_the_same_debate(store: MemoryEventStore, feed: Feed) -> None:
     writing = Writing(store)
     script = writing.script
     writing.write(
-        script.opened(), script.checked(over=False), script.round_started(1), writing.said("a\n\nid: 9\rb\u2028")
+        script.opened(), script.checked(over=False), script.round_started(1), writing.statement("a\n\nid: 9\rb\u2028")
     )
     writing.write(script.checked(1), script.judged(), script.completed())
 
@@ -138,12 +138,12 @@ async def test_each_form_tells_the_same_debate(store: MemoryEventStore, feed: Fe
     assert store.read_stream("debate/d")[-1].type == types[-1]
 
 
-async def test_progress_tells_abstentions_and_calls_for_which_the_documents_have_nothing(
+async def test_progress_contains_abstentions_and_calls_which_the_documents_lack(
     store: MemoryEventStore, feed: Feed
 ) -> None:
     run = Run(store)
     async with feed.follow("d0", PROGRESS) as progress, feed.follow("d0", SSE) as documents:
-        await run.hold(script=Script(scripted={"round-1/sim-policy": ("unparseable",) * 3}))
+        await run.execute(script=Script(scripted={"round-1/sim-policy": ("unparseable",) * 3}))
         types = [json.loads(one.split(b"data: ")[1])["type"] async for one in progress]
         others = {json.loads(one.split(b"data: ")[1])["type"] async for one in documents}
 
@@ -189,7 +189,7 @@ async def test_many_readers_that_come_and_go_each_get_everything_once_in_order(s
                     return seen
 
     tasks = [asyncio.create_task(follows(number)) for number in range(1, 21)]
-    await run.hold()
+    await run.execute()
     every = await asyncio.gather(*tasks)
     whole = await follows(0)
 
@@ -251,16 +251,16 @@ async def test_what_the_final_judge_writes_stands_between_what_was_before_and_it
         writing.write(script.judged(), script.completed())
         rest = [live async for live in reader]
 
-    told = [*first, *rest]
+    items = [*first, *rest]
     assert [
         "phase_change",
         "final_judge_chunk",
         "final_judge_chunk",
         "final_judgment",
         "evaluation_completed",
-    ] == [one.event["type"] for one in told]
-    assert '{"verdict": "safe_pass"}' == "".join(one.event.get("chunk", "") for one in told)
-    assert ["3", "3~1", "3~2", "4", "5"] == [one.id for one in told]
+    ] == [one.event["type"] for one in items]
+    assert '{"verdict": "safe_pass"}' == "".join(one.event.get("chunk", "") for one in items)
+    assert ["3", "3~1", "3~2", "4", "5"] == [one.id for one in items]
 
 
 async def test_chunks_are_dropped_without_followers_and_after_the_judgment(store: MemoryEventStore, feed: Feed) -> None:
@@ -279,7 +279,7 @@ async def test_chunks_are_dropped_without_followers_and_after_the_judgment(store
 async def test_an_erased_statement_is_not_sent_any_more(store: MemoryEventStore, feed: Feed) -> None:
     writing = Writing(store)
     script = writing.script
-    writing.write(script.opened(), script.round_started(1), writing.said("private"))
+    writing.write(script.opened(), script.round_started(1), writing.statement("private"))
     async with feed.follow("d", LIVE_EVENTS) as early:
         before = await early.so_far()
         erase_text(store, "d", b"private")
@@ -382,7 +382,7 @@ async def test_readers_are_let_go_when_the_process_ends(store: MemoryEventStore,
         assert [] == await ids(late)
 
 
-class Held(MemoryEventStore):
+class BlockableStore(MemoryEventStore):
     """Reads the log when the test lets it."""
 
     def __init__(self) -> None:
@@ -397,8 +397,8 @@ class Held(MemoryEventStore):
         return super().read_all(after, limit)
 
 
-async def test_whoever_waits_for_the_log_is_answered_though_the_last_reader_leaves() -> None:
-    store = Held()
+async def test_a_caller_that_waits_for_the_log_is_answered_though_the_last_reader_leaves() -> None:
+    store = BlockableStore()
     writing = Writing(store)
     writing.write(*writing.script.whole())
     feed = Feed(store)
@@ -416,7 +416,7 @@ async def test_whoever_waits_for_the_log_is_answered_though_the_last_reader_leav
 
 
 async def test_a_caller_that_waits_for_the_log_gets_the_error_of_a_closed_feed() -> None:
-    store = Held()
+    store = BlockableStore()
     store.open.clear()
     feed = Feed(store)
     waiting = asyncio.create_task(feed.caught_up())
@@ -446,7 +446,7 @@ async def test_readers_get_the_error_when_the_store_closes(store: MemoryEventSto
 
 
 @pytest.mark.parametrize("later", range(5))
-async def test_whoever_comes_while_the_feed_goes_to_rest_is_answered(
+async def test_a_reader_that_comes_while_the_feed_goes_idle_is_answered(
     store: MemoryEventStore, feed: Feed, later: int
 ) -> None:
     follows = feed.follow("d", LIVE_EVENTS)

@@ -1,4 +1,4 @@
-"""A debate is told as the documents' events, field for field, in their spelling."""
+"""A debate is streamed as the documents' events, field for field, in their spelling."""
 
 import json
 from collections import defaultdict
@@ -54,7 +54,7 @@ DOCUMENT_004 = {
 }
 
 
-def told(fold: Fold, debate: DebateBuilder) -> list[dict[str, Any]]:
+def live_events(fold: Fold, debate: DebateBuilder) -> list[dict[str, Any]]:
     return [live for event in debate.events for live in fold.take(event, debate.texts)]
 
 
@@ -63,7 +63,7 @@ def ends(check: ConsensusChecked) -> ConsensusChecked:
 
 
 @cache
-def held() -> list[tuple[list[DebateEvent], dict[str, bytes]]]:
+def recorded_debates() -> list[tuple[list[DebateEvent], dict[str, bytes]]]:
     """Every debate of the corpus, its events and texts."""
     found = []
     for path in CORPUS:
@@ -101,10 +101,10 @@ def test_a_published_schema_is_one(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "fold"), [("sse-events", SseEvents), ("websocket-frames", Frames)])
-def test_everything_that_recorded_debates_tell_is_as_published(name: str, fold: type[SseEvents | Frames]) -> None:
+def test_every_live_event_of_recorded_debates_is_as_published(name: str, fold: type[SseEvents | Frames]) -> None:
     validator = Draft202012Validator(json.loads(schema_text(name)))
     seen: set[str] = set()
-    for events, texts in held():
+    for events, texts in recorded_debates():
         begun = fold()
         for position, event in enumerate(events, start=1):
             for live in begun.take(event, texts):
@@ -120,7 +120,7 @@ def test_live_events_have_the_documents_spelling() -> None:
     debate = DebateBuilder().phase_1().round_1().judged()
     debate.events = [ends(event) if isinstance(event, ConsensusChecked) else event for event in debate.events]
 
-    live = told(SseEvents(), debate)
+    live = live_events(SseEvents(), debate)
 
     by_type = defaultdict(list)
     for one in live:
@@ -148,13 +148,13 @@ def test_live_events_have_the_documents_spelling() -> None:
 def test_a_rationale_that_was_erased_is_null() -> None:
     debate = DebateBuilder().phase_1().erased("No verification was made.")
 
-    said = [one["rationale"] for one in told(SseEvents(), debate) if one["type"] == "juror_evaluation"]
+    said = [one["rationale"] for one in live_events(SseEvents(), debate) if one["type"] == "juror_evaluation"]
 
     assert 1 == said.count(None)
 
 
-def test_the_check_after_phase_1_is_not_told() -> None:
-    live = told(SseEvents(), DebateBuilder().phase_1())
+def test_the_check_after_phase_1_is_not_streamed() -> None:
+    live = live_events(SseEvents(), DebateBuilder().phase_1())
 
     assert {"phase_change", "juror_evaluation"} == {one["type"] for one in live}
 
@@ -177,7 +177,7 @@ def test_a_statement_names_the_callers_submission_else_the_debate(
     debate = DebateBuilder().phase_1().round_1()
     debate.events[0] = debate.opened.changed(submission_id=called)
 
-    said = next(one for one in told(fold(), debate) if one["type"] == "juror_statement")
+    said = next(one for one in live_events(fold(), debate) if one["type"] == "juror_statement")
 
     assert expected == said["submissionId"]
 
@@ -187,7 +187,7 @@ def test_a_statement_that_was_erased_is_null(fold: type[SseEvents | Frames]) -> 
     debate = DebateBuilder().phase_1().round_1()
     debate.texts.clear()
 
-    assert {None} == {one["statement"] for one in told(fold(), debate) if one["type"] == "juror_statement"}
+    assert {None} == {one["statement"] for one in live_events(fold(), debate) if one["type"] == "juror_statement"}
 
 
 def test_a_debate_without_a_verdict_still_ends() -> None:
@@ -196,11 +196,11 @@ def test_a_debate_without_a_verdict_still_ends() -> None:
     assert [{"type": "evaluation_failed", "reason": "no_case"}] == fold.take(
         DebateFailed(reason="no_case", detail=None), {}
     )
-    assert [{"type": "evaluation_cancelled"}] == fold.take(DebateCancelled(by="somebody", reason=None), {})
+    assert [{"type": "evaluation_cancelled"}] == fold.take(DebateCancelled(by="ops", reason=None), {})
 
 
 def test_frames_are_document_004s_objects() -> None:
-    frames = told(Frames(), DebateBuilder().phase_1().round_1())
+    frames = live_events(Frames(), DebateBuilder().phase_1().round_1())
 
     assert {
         "type": "round_started",
@@ -218,8 +218,8 @@ def test_frames_are_document_004s_objects() -> None:
     } == frames[-1]
 
 
-def test_no_text_but_statements_and_rationales_of_phase_1_is_told() -> None:
-    for events, texts in held():
+def test_no_text_but_statements_and_rationales_of_phase_1_is_streamed() -> None:
+    for events, texts in recorded_debates():
         shown = {event.statement.statement.part for event in events if isinstance(event, StatementMade)}
         shown |= {event.evaluation.rationale.part for event in events if isinstance(event, JurorEvaluated)}
         others = dict.fromkeys(texts.keys() - shown, b"CANARY")

@@ -1,4 +1,4 @@
-"""Places in what a debate tells are ordered, written, and read back; anything else is refused."""
+"""Positions in a debate's live stream are ordered, written, and read back; anything else is refused."""
 
 import pytest
 

@@ -153,11 +153,11 @@ async def test_without_a_key_a_placeholder_is_sent_instead_of_a_key_from_the_env
 @every_dialect
 async def test_sixty_four_calls_run_at_once(dialect: Dialect) -> None:
     async with canned_server(dialect.canned("x")) as server:
-        server.hold = asyncio.Event()
+        server.release = asyncio.Event()
         adapter = dialect.adapter(server)
         calls = [asyncio.create_task(adapter.call(a_request(ModelMessage("user", str(n))))) for n in range(64)]
         await until(lambda: len(server.asked) == 64)
-        server.hold.set()
+        server.release.set()
         replies = await asyncio.gather(*calls)
         await adapter.close()
 

@@ -317,7 +317,7 @@ def _keys(value: Any) -> set[str]:
 
 
 def _spoken(body: dict[str, Any]) -> list[tuple[str, str]]:
-    """Who said what, as far as it is text."""
+    """Roles and texts of the messages."""
     said = []
     for message in body.get("messages") or body.get("input") or body["contents"]:
         content = message.get("content", message.get("parts"))

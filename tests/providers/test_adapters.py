@@ -281,7 +281,7 @@ async def test_a_compressed_response_is_recorded_decompressed(dialect: Dialect) 
 
 
 @every_dialect
-async def test_a_simulated_answer_says_so(dialect: Dialect) -> None:
+async def test_a_simulated_answer_is_marked(dialect: Dialect) -> None:
     canned = dialect.canned("text")
     reply = await reply_to(dialect, canned._replace(headers={"x-jury-simulated": "1", "x-request-id": "r-9"}))
 

@@ -80,7 +80,7 @@ def script(*faults: str, step: str = "initial/A") -> WireScript:
 async def met(
     kind: str, script: Script, *requests: ModelRequest, stream: bool = False, patience: float = 30.0
 ) -> list[Answer | Exception]:
-    """What a client meets, request after request."""
+    """The outcome of each request of a client."""
     found: list[Answer | Exception] = []
     async with simulation_server(script) as server:
         client = CLIENTS[kind](server.url, patience)

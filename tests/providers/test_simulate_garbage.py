@@ -129,7 +129,7 @@ async def test_an_invalid_request_is_refused_as_the_provider_does(http, path, bo
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=st.sampled_from(list(BODIES)), data=st.data(), stream=st.booleans())
 async def test_a_request_with_any_field_replaced_is_answered_or_refused(path, data, stream):
-    protocol, desk = PROTOCOLS[path], SimulationBackend(NO_FAULTS, 0)
+    protocol, backend = PROTOCOLS[path], SimulationBackend(NO_FAULTS, 0)
     body = copy.deepcopy(BODIES[path])
     node = body
     while True:
@@ -141,7 +141,7 @@ async def test_a_request_with_any_field_replaced_is_answered_or_refused(path, da
     node[key] = data.draw(JUNK)
     in_path = {"model": "m", "stream": stream} if "models" in path else {}
 
-    delivery = await desk.answer(protocol, json.dumps(body).encode(), in_path)
+    delivery = await backend.answer(protocol, json.dumps(body).encode(), in_path)
 
     assert isinstance(delivery, Transmission)
     assert delivery.status in {200, 400}

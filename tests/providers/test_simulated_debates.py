@@ -74,7 +74,7 @@ class DebateHistory:
 
 
 async def run_debates(case: Case, *, script: Script = NO_FAULTS, runs: int = 1, **spec: Any) -> list[DebateHistory]:
-    """Hold the same case `runs` times, as debates of their own."""
+    """Run the same case `runs` times, as separate debates."""
     store = MemoryEventStore()
     clerk = Clerk(store)
     panel = resolve(PanelSpec.model_validate(spec))

@@ -321,10 +321,10 @@ def test_the_same_answer_comes_from_processes_with_other_hash_seeds() -> None:
     ],
 )
 def test_each_role_calls_its_own_tools(role: str, expected: list[str]) -> None:
-    spoken = SimulatedReader().read(request(RECORDS, role=role, tools=True))
+    answer = SimulatedReader().read(request(RECORDS, role=role, tools=True))
 
-    assert [tool.name for tool in spoken.tools] == expected
-    assert all(call_tool(tool.name, tool.arguments, RECORDS).ok for tool in spoken.tools)
+    assert [tool.name for tool in answer.tools] == expected
+    assert all(call_tool(tool.name, tool.arguments, RECORDS).ok for tool in answer.tools)
 
 
 def test_no_tool_is_called_where_the_summary_shows_no_records_of_its_kind() -> None:
@@ -652,6 +652,6 @@ def test_the_cache_of_cases_is_bounded() -> None:
 
 
 def test_an_answer_has_its_members_in_the_order_of_the_form() -> None:
-    spoken: ReaderOutput = SimulatedReader().read(request(CALM, blocks=()))
+    answer: ReaderOutput = SimulatedReader().read(request(CALM, blocks=()))
 
-    assert list(spoken.answer) == ["ballot", "verdict", "scores", "confidence", "rationale", "statement"]
+    assert list(answer.answer) == ["ballot", "verdict", "scores", "confidence", "rationale", "statement"]

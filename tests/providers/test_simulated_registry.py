@@ -25,7 +25,7 @@ def test_a_factory_can_be_pickled() -> None:
     assert isinstance(factory("simulated"), SimulatedProvider)
 
 
-def test_an_unknown_provider_is_named_with_those_that_exist() -> None:
+def test_the_error_of_an_unknown_provider_lists_the_existing_ones() -> None:
     with pytest.raises(UnknownProvider, match=r"there is no provider 'acme'; the providers: .*simulated"):
         provider_factory(Script())("acme")
 

@@ -47,7 +47,7 @@ print(json.dumps([said, sorted(name for name in sys.modules if name.startswith((
 
 
 class Auditor:
-    """A copy of the file in a folder of its own, run without our packages."""
+    """A copy of the file in a new folder, run without our packages."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -80,7 +80,7 @@ def audit(tmp_path: Path) -> Auditor:
     return Auditor(tmp_path)
 
 
-def test_it_imports_nothing_of_ours_and_can_be_read_at_one_sitting() -> None:
+def test_it_imports_nothing_of_ours_and_is_short() -> None:
     source = SOURCE.read_text()
     imported = {
         name.split(".")[0]
@@ -99,7 +99,7 @@ def test_it_imports_nothing_of_ours_and_can_be_read_at_one_sitting() -> None:
     assert sum(bool(line.strip()) for line in source.splitlines()) - len(table) < 285
 
 
-def test_it_passes_what_is_whole_and_says_what_stays_open(audit: Auditor) -> None:
+def test_it_passes_an_intact_log_and_lists_what_it_did_not_check(audit: Auditor) -> None:
     code, said = audit(a_cassette())
 
     assert code == 0
@@ -117,7 +117,7 @@ def test_it_passes_the_debates_of_the_corpus(audit: Auditor) -> None:
     assert [path.name for path, (code, _) in zip(corpus, answers, strict=True) if code] == []
 
 
-def test_it_refuses_a_body_that_lacks_a_field_or_holds_one_too_many_or_a_number_too_large(audit: Auditor) -> None:
+def test_it_refuses_a_body_with_a_missing_or_additional_field_or_too_large_a_number(audit: Auditor) -> None:
     lines = a_cassette().splitlines(keepends=True)
     body = json.loads(json.loads(lines[7])["body"])
     usage = body["usage"]
@@ -152,7 +152,7 @@ def test_it_runs_as_a_script(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "WRONG the file is empty, or was cut short\n")
 
 
-def test_it_refuses_whatever_the_reader_refuses(audit: Auditor) -> None:
+def test_it_refuses_everything_that_the_reader_refuses(audit: Auditor) -> None:
     spoilt = (*SPOILINGS, *SEAL_SPOILINGS)
     for number, spoiling in enumerate(spoilt):
         (audit.folder / f"{number}").write_bytes(spoiling.bytes())
@@ -244,7 +244,7 @@ def test_a_signature_of_something_else_is_wrong(audit: Auditor) -> None:
 _NOT_SIGNED = "WRONG the signature of the seal is not over its note\n"
 
 
-def test_a_log_that_was_rewritten_is_told_by_the_checkpoint_that_was_kept(audit: Auditor) -> None:
+def test_a_log_that_was_rewritten_is_found_by_the_checkpoint_that_was_kept(audit: Auditor) -> None:
     store = sealed_store()
     rewritten = type(store)()
     for number, name in enumerate(("other", "d", "last"), 4):

@@ -1,4 +1,4 @@
-"""A cassette in another store: what was missing is there, what was there stays, and it comes out as it went in."""
+"""A cassette imported into another store: missing events are added, existing ones stay, and its export is equal."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,7 +36,7 @@ def origin(tmp_path: Path) -> Iterator[EventStore]:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator[EventStore]:
-    """A store that holds something else."""
+    """A store with another debate."""
     store = a_sqlite_store(tmp_path / "other.db")
     record_debate(store, "unrelated", seed=77)
     yield store
@@ -268,7 +268,7 @@ def test_any_other_place_in_the_seal_of_an_import_is_found(origin: EventStore, r
     copy = MemoryEventStore()
     import_cassette(copy, read(out_of(origin)))
     kept = copy._origins["d"]
-    # The log's name and size are the signature's to protect, for whoever has the key.
+    # The log's name and size are protected by the signature, for a reader with the key.
     start, stop = kept.index(b"\\n21\\n") + 4, kept.index("—".encode())
 
     for index in (*range(start, stop), *range(kept.index(b'"streams"'), len(kept))):

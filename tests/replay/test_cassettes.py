@@ -1,4 +1,4 @@
-"""A debate in one file: the same bytes whoever writes it, and nothing spoilt gets in."""
+"""A debate in one file: the same bytes from every writer, and no damaged file is imported."""
 
 import hashlib
 import json
@@ -46,11 +46,11 @@ def test_what_is_read_is_written_as_it_was(tmp_path: Path) -> None:
     assert write_cassette(read_cassette(path).history) == a_cassette()
 
 
-def test_bytes_do_not_depend_on_what_else_the_store_holds(store: MemoryEventStore) -> None:
+def test_bytes_do_not_depend_on_other_debates_of_the_store(store: MemoryEventStore) -> None:
     assert exported(store) == a_cassette()
 
 
-def test_the_first_line_tells_what_follows() -> None:
+def test_the_first_line_describes_what_follows() -> None:
     first, rest = a_cassette().split(b"\n", 1)
 
     manifest = json.loads(first)

@@ -39,7 +39,7 @@ def last_events(store: EventStore, count: int, name: str = "d") -> list[object]:
     return [decode(event) for event in store.read_stream(f"debate/{name}")[-count:]]
 
 
-def test_all_texts_of_a_debate_go_and_the_event_says_which(store: MemoryEventStore) -> None:
+def test_all_texts_of_a_debate_are_erased_and_the_event_lists_them(store: MemoryEventStore) -> None:
     before, others = store.histories(["d"])[0], texts_of(store, "other")
 
     erased = erase(store, "d", ORDER, now=5)
@@ -54,7 +54,7 @@ def test_all_texts_of_a_debate_go_and_the_event_says_which(store: MemoryEventSto
     assert store.read_stream("calls/d") == before.streams["calls/d"]
 
 
-def test_the_log_still_verifies_and_tells_what_was_erased(store: MemoryEventStore) -> None:
+def test_the_log_still_verifies_and_names_what_was_erased(store: MemoryEventStore) -> None:
     erase(store, "d", ORDER, now=5)
 
     report = verify(store)
@@ -147,7 +147,7 @@ def test_a_debate_that_is_not_over_fails_first() -> None:
     assert store.heads(["debate/d"])["debate/d"].epoch == 2
 
 
-def test_an_exchange_takes_what_it_said_and_what_was_made_of_it(store: MemoryEventStore) -> None:
+def test_erasing_an_exchange_erases_its_answer_and_the_texts_made_of_it(store: MemoryEventStore) -> None:
     erased = erase(store, "d", ORDER._replace(scope=EXCHANGE), now=5)
 
     # "judge!" stands in the opening and in the other exchange's request too.
@@ -213,7 +213,7 @@ def test_what_cannot_be_erased_changes_nothing(
     assert (store.last_position(), len(texts_of(store))) == (before, 7)
 
 
-def test_a_plan_tells_what_would_go(store: MemoryEventStore) -> None:
+def test_a_plan_names_what_would_be_erased(store: MemoryEventStore) -> None:
     plan = plan_erasure(store.histories(["d"])[0], EXCHANGE)
 
     assert (len(plan.parts), plan.shared, plan.ends) == (3, 1, False)

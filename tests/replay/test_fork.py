@@ -1,4 +1,4 @@
-"""A branch keeps what was said before it, asks nobody twice, and goes on as any debate does."""
+"""A branch keeps the events before it, repeats no call, and continues as any debate does."""
 
 import json
 from dataclasses import replace
@@ -27,7 +27,7 @@ from jury_replay.origin import ForkOrigin
 from jury_replay.replay import ReplayStatus, replay_history
 from jury_replay.verify import verify
 from jury_store.event_store import Append, EventStore
-from support.branches import OTHER_SECRET, SECRET, a_branch, calls_of, events_of, hold, origin_in, stored
+from support.branches import OTHER_SECRET, SECRET, a_branch, calls_of, events_of, execute_branch, origin_in, stored
 from support.runtime_harness import (
     CutOff,
     KeptStore,
@@ -35,8 +35,8 @@ from support.runtime_harness import (
     Run,
     a_case_with_records,
     broken_promises,
+    event_bodies,
     repeated_steps,
-    said,
     step_of,
 )
 
@@ -55,7 +55,7 @@ ENDS = ("final/judgment", "completed")
 
 async def a_debate(store: EventStore, **spec: object) -> ForkOrigin:
     """d0, tools and all kinds of trouble in it."""
-    await Run(store, case=a_case_with_records, **spec).hold(script=TROUBLED)
+    await Run(store, case=a_case_with_records, **spec).execute(script=TROUBLED)
     return origin_in(store)
 
 
@@ -95,11 +95,11 @@ async def test_a_branch_at_any_event_under_the_same_settings_takes_the_same_cour
         where = f"branched at {at}"
         branch = stored(store, a_branch(origin, at, debate_id=f"b{at}"))
         meter = Meter()
-        finished = await hold(store, branch, script=TROUBLED, meter=meter)
+        finished = await execute_branch(store, branch, script=TROUBLED, meter=meter)
         reused = [exchange for exchange in asked if step_of(exchange) in branch.steps]
 
         assert finished.status == "completed", where
-        assert said(store, "d0")[1:] == said(store, f"b{at}")[2:], where
+        assert event_bodies(store, "d0")[1:] == event_bodies(store, f"b{at}")[2:], where
         assert sorted(asked) == sorted(calls_of(store, f"b{at}")), where
         assert sorted(set(asked) - set(reused)) == sorted(meter.served_of(f"b{at}")), where
         assert set(meter.served.values()) <= {1}, where
@@ -136,10 +136,10 @@ async def test_reused_exchanges_are_the_origins_byte_for_byte(store: KeptStore) 
         assert (there.body, there.recorded_at, there.schema) == (one.body, one.recorded_at, one.schema)
 
 
-async def test_a_branch_with_a_secret_of_its_own_shows_nobody_the_origins_marks(store: KeptStore) -> None:
+async def test_a_branch_with_its_own_secret_shows_no_model_the_origins_marks(store: KeptStore) -> None:
     origin = await a_debate(store)
     branch = stored(store, a_branch(origin, "round-1/started", secret=OTHER_SECRET))
-    finished = await hold(store, branch, script=TROUBLED)
+    finished = await execute_branch(store, branch, script=TROUBLED)
 
     assert finished.status == "completed"
     prompts = asked_after(store, branch)
@@ -188,7 +188,7 @@ async def test_more_rounds_go_on_where_the_discussion_had_ended(store: KeptStore
     more = under(origin, discussion={"max_rounds": 2})
     branch = stored(store, a_branch(origin, "round-1/check", more))
     meter = Meter()
-    await hold(store, branch, meter=meter)
+    await execute_branch(store, branch, meter=meter)
 
     assert "round-2/check" in events_of(store, branch.debate_id)
     assert all(one.startswith(("round-2/", "final/")) for one in meter.served_of(branch.debate_id))
@@ -200,7 +200,7 @@ async def test_another_final_method_decides_over_the_same_discussion(store: Kept
     last = [one for one in events_of(store, "d0") if one.endswith("/check")][-1]
     branch = stored(store, a_branch(origin, last, under(origin, final={"method": "median"})))
     meter = Meter()
-    await hold(store, branch, meter=meter)
+    await execute_branch(store, branch, meter=meter)
 
     judged = decode(store.read_stream(debate_stream(branch.debate_id))[-2])
     assert isinstance(judged, JudgmentRendered)
@@ -211,7 +211,7 @@ async def test_another_model_takes_a_seat_from_the_branch_on(store: KeptStore) -
     origin = await a_debate(store)
     branch = stored(store, a_branch(origin, "round-1/started", of_seat(origin, "sim-policy", "simulated/other")))
     meter = Meter()
-    finished = await hold(store, branch, meter=meter)
+    finished = await execute_branch(store, branch, meter=meter)
 
     served = [one for one in meter.served_of(branch.debate_id) if "/sim-policy/" in one]
     assert finished.status == "completed"
@@ -223,11 +223,11 @@ async def test_another_model_takes_a_seat_from_the_branch_on(store: KeptStore) -
 async def test_a_branch_of_a_branch_knows_whose_ballots_its_answers_carry(store: KeptStore) -> None:
     origin = await a_debate(store)
     first = stored(store, a_branch(origin, "round-1/started", secret=OTHER_SECRET))
-    await hold(store, first, script=TROUBLED)
+    await execute_branch(store, first, script=TROUBLED)
     last = [one for one in events_of(store, first.debate_id) if one.endswith("/check")][-1]
     for at in ("initial/sim-policy/evaluated", "round-1/started", "forked", last):
         branch = stored(store, a_branch(origin_in(store, first.debate_id), at, secret=bytes(32)))
-        finished = await hold(store, branch, script=TROUBLED)
+        finished = await execute_branch(store, branch, script=TROUBLED)
 
         assert finished.status == "completed", at
         assert verdict(store, "d0") == verdict(store, branch.debate_id), at
@@ -244,23 +244,23 @@ def verdict(store: EventStore, debate_id: str) -> bytes:
 
 
 @pytest.mark.parametrize("answered", [True, False])
-async def test_a_branch_cut_off_after_any_append_goes_on_to_the_same_end(answered: bool) -> None:
+async def test_a_branch_cut_off_after_any_append_continues_to_the_same_end(answered: bool) -> None:
     whole = KeptStore()
     one = stored(whole, a_branch(await a_debate(whole), "round-1/started", debate_id="b"))
-    await hold(whole, one, script=TROUBLED)
+    await execute_branch(whole, one, script=TROUBLED)
     for after in count():
         where = f"cut off after append {after}"
         store = KeptStore()
         branch = stored(store, a_branch(await a_debate(store), "round-1/started", debate_id="b"))
         cut = CutOff(store, after, answered=answered)
         first, second = Meter(), Meter()
-        stopped = await hold(store, branch, script=TROUBLED, meter=first)
+        stopped = await execute_branch(store, branch, script=TROUBLED, meter=first)
         cut.mend()
         if stopped.status == "completed":
             break
-        await hold(store, branch, script=TROUBLED, meter=second)
+        await execute_branch(store, branch, script=TROUBLED, meter=second)
 
-        assert said(whole, "b") == said(store, "b"), where
+        assert event_bodies(whole, "b") == event_bodies(store, "b"), where
         served = first.served_of("b") + second.served_of("b")
         recorded = [exchange for exchange in calls_of(store, "b") if exchange in served]
         assert sorted(recorded) == sorted(served), where
@@ -295,7 +295,7 @@ async def test_another_order_of_speakers_is_refused_within_a_round_and_taken_bef
         a_branch(origin, "round-1/check", turned)
 
     branch = stored(store, a_branch(origin, "initial/check", turned))
-    await hold(store, branch)
+    await execute_branch(store, branch)
 
     spoken = [one for one in events_of(store, branch.debate_id) if one.endswith("/statement")]
     assert "round-1/sim-misuse/statement" == spoken[0]
@@ -338,21 +338,21 @@ async def test_a_place_that_there_is_not_is_named(store: KeptStore, at: str, sai
 
 
 async def test_bookkeeping_counts_as_the_event_before_it_and_is_left_out(store: KeptStore) -> None:
-    await Run(store, case=a_case_with_records).hold(script=TROUBLED)
+    await Run(store, case=a_case_with_records).execute(script=TROUBLED)
     cut = KeptStore()
     for stream, events in store.histories(["d0"])[0].streams.items():
         kept = events[:4] if stream.startswith("debate/") else events
         append(cut, stream, [decode(event) for event in kept], store)
     append(cut, "debate/d0", [CoordinatorResumed(epoch=9, cause="coordinator", number=1, repeated_steps=())], store)
-    append(cut, "debate/d0", [DebateCancelled(by="somebody", reason=None)], store)
+    append(cut, "debate/d0", [DebateCancelled(by="ops", reason=None)], store)
     origin = origin_in(cut)
 
     branch = stored(cut, a_branch(origin, "cancelled"))
-    finished = await hold(cut, branch, script=TROUBLED)
+    finished = await execute_branch(cut, branch, script=TROUBLED)
 
     assert (4, 4, 4) == (branch.version, origin.point("resumed/1"), origin.point("4"))
     assert finished.status == "completed"
-    assert said(store, "d0")[1:] == said(cut, branch.debate_id)[2:]
+    assert event_bodies(store, "d0")[1:] == event_bodies(cut, branch.debate_id)[2:]
 
 
 def append(store: EventStore, stream: str, events: list, source: EventStore) -> None:
@@ -382,7 +382,7 @@ async def test_erased_answers_are_not_reused_and_what_comes_before_them_is(store
         a_branch(origin, "round-2/started")
 
     branch = stored(store, a_branch(origin, before))
-    assert (await hold(store, branch)).status == "completed"
+    assert (await execute_branch(store, branch)).status == "completed"
 
 
 @pytest.mark.parametrize(("field", "what"), [("case", "its case"), ("secret", "its secret")])
@@ -425,7 +425,7 @@ async def test_a_branch_gets_the_same_id_for_the_same_place_and_settings(store: 
 async def test_a_charge_of_a_seat_stays_with_the_branch(store: KeptStore) -> None:
     seats = [{"model": "simulated/juror", "juror_id": "sim-policy", "prompt": "Look for lies."}]
     run = Run(store, seats=seats)
-    await run.hold()
+    await run.execute()
 
     branch = a_branch(origin_in(store), "opened")
 
@@ -435,11 +435,11 @@ async def test_a_charge_of_a_seat_stays_with_the_branch(store: KeptStore) -> Non
     )
 
 
-async def test_the_promise_of_calls_holds_in_the_origin_still(store: KeptStore) -> None:
+async def test_the_promise_of_calls_is_kept_in_the_origin(store: KeptStore) -> None:
     meter = Meter()
-    await Run(store, case=a_case_with_records).hold(script=TROUBLED, meter=meter)
+    await Run(store, case=a_case_with_records).execute(script=TROUBLED, meter=meter)
     before = store.histories(["d0"])
-    await hold(store, stored(store, a_branch(origin_in(store), "initial/check")), script=TROUBLED)
+    await execute_branch(store, stored(store, a_branch(origin_in(store), "initial/check")), script=TROUBLED)
 
     assert before == store.histories(["d0"])
     assert not broken_promises(store, "d0", meter.served_of("d0"))

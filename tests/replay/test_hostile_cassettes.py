@@ -1,4 +1,4 @@
-"""Cassettes written by somebody who computes every hash: none that is taken in breaks what people do afterwards.
+"""Cassettes of an attacker who computes every hash: no import breaks a later command.
 
 300 mutants of the corpus in the suite; `pytest -m long tests/replay/test_hostile_cassettes.py` makes 10,000.
 """
@@ -76,19 +76,19 @@ def taken(store: EventStore, mutant: Mutant, folder: Path) -> bool:
     return True
 
 
-def test_a_store_that_holds_such_debates_from_before_goes_on_without_them(number: int, tmp_path: Path) -> None:
+def test_a_store_that_has_such_debates_from_before_continues_without_them(number: int, tmp_path: Path) -> None:
     number = min(number, 3000)
     seen, broken = 0, []
     for at, batch in enumerate(batches(number, seed=2)):
         folder = tmp_path / f"{at}"
         store = a_store(folder)
-        held = [one for one in batch if put(store, one.record)]
-        spoilt = {one.record.debate_id for one in held if check_debate(one.record).failures}
+        stored = [one for one in batch if put(store, one.record)]
+        spoilt = {one.record.debate_id for one in stored if check_debate(one.record).failures}
         found = {one.stream.partition("/")[2] for one in verify(store).failures}
         store.close()
-        seen += len(held)
+        seen += len(stored)
         broken += [f"verify does not find {one}" for one in spoilt - found]
-        names = [one.record.debate_id for one in held]
+        names = [one.record.debate_id for one in stored]
         broken += what_breaks(folder, names, names[::7])
 
     assert broken == []
@@ -96,7 +96,7 @@ def test_a_store_that_holds_such_debates_from_before_goes_on_without_them(number
 
 
 def put(store: EventStore, record: DebateHistory) -> bool:
-    """Whether a store takes the rows; nobody looks at what is in them."""
+    """Whether a store takes the rows, whose content is not checked."""
     requests = []
     parts: tuple[Part, ...] = tuple(record.parts.values())
     for stream, events in record.streams.items():

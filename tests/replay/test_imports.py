@@ -1,4 +1,4 @@
-"""What a store did with a debate is in its log: what came in a cassette, under which seal, and what was set aside."""
+"""The log records imports of cassettes, with their seals, and quarantined debates."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -66,11 +66,11 @@ def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) 
     store = imported(out_of(sealed_store()), verified_with="example.com/jury")
 
     (record,) = store.histories(["d"])
-    (told,) = local_facts(record.stored_local).imports
+    (marker,) = local_facts(record.stored_local).imports
     origin = store.origin("d")
 
     assert origin is not None
-    assert told == DebateImported(
+    assert marker == DebateImported(
         debate=VersionRange(after=0, until=5),
         calls=VersionRange(after=0, until=2),
         seal=seal_digest(origin),
@@ -113,7 +113,7 @@ def test_what_was_imported_is_exported_without_a_word_of_the_import(imported: Im
     assert out_of(imported(content)) == content
 
 
-def test_each_import_that_brings_something_is_told(imported: Imports) -> None:
+def test_each_import_that_adds_something_is_recorded(imported: Imports) -> None:
     origin = sealed_store()
     early = out_of(origin)
     erase_text(origin, "d", b"because")
@@ -131,7 +131,7 @@ def test_each_import_that_brings_something_is_told(imported: Imports) -> None:
     assert verify(store).ok
 
 
-def test_an_import_that_brings_nothing_is_not_told(imported: Imports, store: EventStore) -> None:
+def test_an_import_that_adds_nothing_is_not_recorded(imported: Imports, store: EventStore) -> None:
     record_debate(store)
 
     imported(exported(store))
@@ -165,7 +165,7 @@ def test_a_stream_that_was_taken_away_after_its_import_is_found(tmp_path: Path) 
     assert "local/d (imported/1): 5 events of debate/d were imported, stored are 0" in failures
 
 
-def test_whoever_trusts_the_key_of_a_seal_over_all_of_it_may_adopt_a_debate(imported: Imports) -> None:
+def test_a_debate_under_the_seal_of_a_trusted_key_may_be_adopted(imported: Imports) -> None:
     store = imported(out_of(sealed_store()))
 
     def fault(*keys: SealKey) -> str | None:
@@ -235,11 +235,11 @@ def test_only_what_is_stored_can_be_set_aside_for_a_reason_of_one_line(store: Ev
         quarantine(store, "d", by="ops", reason="two\nlines")
 
 
-def test_what_came_without_a_seal_leaves_without_one_whoever_sealed_it_since(imported: Imports) -> None:
+def test_a_debate_imported_without_a_seal_is_exported_without_one(imported: Imports) -> None:
     store = imported(exported(sealed_store()))
     seal(store)
 
-    assert out_of(store) == exported(store), "this log's seal would confirm what somebody else wrote"
+    assert out_of(store) == exported(store), "this log's seal would vouch for events of another writer"
 
 
 def test_what_came_under_a_seal_that_is_gone_does_not_leave_at_all(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ MUTATIONS = {
 }
 
 
-def _told(folder: Path, *names: str) -> dict[str, dict[str, Any]]:
+def _outcomes(folder: Path, *names: str) -> dict[str, dict[str, Any]]:
     """Cassettes, every one or those named, under the rules in a folder, by their names."""
     paths = [CORPUS / f"{name}.cassette.jsonl" for name in names] or [CORPUS]
     environment = {**os.environ, "PYTHONPATH": str(folder)}
@@ -170,10 +170,10 @@ def _change(file: Path, old: str, new: str) -> None:
 
 
 def test_rules_that_are_as_they_were_change_nothing(rules: Path) -> None:
-    told = _told(rules)
+    outcomes = _outcomes(rules)
 
-    assert len(told) >= 20
-    assert {("same", "equal")} == {(one["regress"], one["replay"]) for one in told.values()}
+    assert len(outcomes) >= 20
+    assert {("same", "equal")} == {(one["regress"], one["replay"]) for one in outcomes.values()}
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
@@ -181,7 +181,7 @@ def test_a_changed_rule_is_seen_and_named(rules: Path, name: str) -> None:
     mutation = MUTATIONS[name]
     _change(rules / "jury_debate" / mutation.file, mutation.old, mutation.new)
 
-    found = _told(rules, mutation.cassette)[mutation.cassette]
+    found = _outcomes(rules, mutation.cassette)[mutation.cassette]
 
     assert (found["regress"], found["replay"]) == ("changed", "different")
     for lines in (found["regress_lines"], found["replay_lines"]):
@@ -191,18 +191,21 @@ def test_a_changed_rule_is_seen_and_named(rules: Path, name: str) -> None:
 def test_rules_that_break_are_a_finding_of_each_debate(rules: Path) -> None:
     _change(rules / "jury_debate" / RULES / "judgment.py", "score=half_up(mean)", "score=half_up(None)")
 
-    told = _told(rules, "tie-of-two", "cancelled-in-the-middle")
+    outcomes = _outcomes(rules, "tie-of-two", "cancelled-in-the-middle")
 
-    assert ("unreadable", "unreadable") == (told["tie-of-two"]["regress"], told["tie-of-two"]["replay"])
-    assert ("same", "equal") == (told["cancelled-in-the-middle"]["regress"], told["cancelled-in-the-middle"]["replay"])
+    assert ("unreadable", "unreadable") == (outcomes["tie-of-two"]["regress"], outcomes["tie-of-two"]["replay"])
+    assert ("same", "equal") == (
+        outcomes["cancelled-in-the-middle"]["regress"],
+        outcomes["cancelled-in-the-middle"]["replay"],
+    )
 
 
-def test_a_changed_prompt_is_told_apart_from_what_was_decided(rules: Path) -> None:
+def test_a_changed_prompt_is_distinguished_from_a_changed_decision(rules: Path) -> None:
     prompts = rules / "jury_debate" / "prompts" / "v1" / "en.toml"
     text = prompts.read_text(encoding="utf-8")
     prompts.write_text(text.replace("You are Juror", "You are Assessor"), encoding="utf-8")
 
-    found = _told(rules, "tie-of-two")["tie-of-two"]
+    found = _outcomes(rules, "tie-of-two")["tie-of-two"]
 
     assert (found["regress"], found["replay"]) == ("changed", "different")
     assert found["verdicts"] == ["needs_review", "needs_review"]

@@ -1,4 +1,4 @@
-"""Whoever works on a record reaches nobody."""
+"""Commands on recorded debates open no connection."""
 
 import socket
 

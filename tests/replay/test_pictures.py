@@ -1,4 +1,4 @@
-"""A debate over pictures before a seat that is sent them and one that is not: recorded, told again, erased."""
+"""A debate over pictures with a sighted and a blind seat: recorded, replayed, erased."""
 
 import json
 from collections import Counter
@@ -32,8 +32,7 @@ from jury_replay.replay import ReplayStatus, replay_history
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
-from support.branches import a_branch, origin_in, stored
-from support.branches import hold as hold_branch
+from support.branches import a_branch, execute_branch, origin_in, stored
 from support.cassettes import exported
 from support.debate_harness import DeterministicParts
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
@@ -58,7 +57,7 @@ def store() -> KeptStore:
     return KeptStore()
 
 
-async def held(store: KeptStore) -> Run:
+async def judged(store: KeptStore) -> Run:
     """The debate `d0`."""
     run = Run(
         store,
@@ -67,12 +66,12 @@ async def held(store: KeptStore) -> Run:
         discussion={"max_rounds": 1, "end_early": False},
         final={"judge": {"model": "simulated/judge", "images": True}},
     )
-    assert completed((await run.hold()).values())
+    assert completed((await run.execute()).values())
     return run
 
 
 class Log:
-    """What the store holds of a debate."""
+    """All that the store has of a debate."""
 
     def __init__(self, store: EventStore, debate_id: str = "d0") -> None:
         self.events = [decode(one) for one in store.read_stream(debate_stream(debate_id))]
@@ -97,8 +96,8 @@ class Log:
         return sum(part.content == content for part in self._parts.values())
 
 
-async def test_only_who_sees_pictures_is_sent_them_and_the_others_are_told_of_what(store: KeptStore) -> None:
-    await held(store)
+async def test_only_sighted_seats_are_sent_pictures_and_the_others_get_a_description(store: KeptStore) -> None:
+    await judged(store)
     log = Log(store)
 
     for juror in (SIGHTED, None):
@@ -119,7 +118,7 @@ async def test_only_who_sees_pictures_is_sent_them_and_the_others_are_told_of_wh
 
 
 async def test_a_picture_is_kept_once_a_debate(store: KeptStore) -> None:
-    await held(store)
+    await judged(store)
     log = Log(store)
 
     assert (1, 1) == (log.count(PNG), log.count(OTHER_PNG))
@@ -128,7 +127,7 @@ async def test_a_picture_is_kept_once_a_debate(store: KeptStore) -> None:
 
 
 async def test_simulated_seats_say_that_they_see_none_sent_or_not(store: KeptStore) -> None:
-    await held(store)
+    await judged(store)
     parts = store.parts("d0")
     evaluated = [event for event in Log(store).events if isinstance(event, JurorEvaluated)]
 
@@ -137,9 +136,9 @@ async def test_simulated_seats_say_that_they_see_none_sent_or_not(store: KeptSto
         assert b"see no pictures" in parts[event.evaluation.rationale.digest].content
 
 
-async def test_where_nobody_sees_pictures_none_is_kept(store: KeptStore) -> None:
+async def test_without_a_sighted_seat_no_picture_is_kept(store: KeptStore) -> None:
     run = Run(store, case=lambda case_id: a_case_with_pictures(case_id=case_id))
-    await run.hold()
+    await run.execute()
     log = Log(store)
 
     assert ((), 0) == (log.opened.images, log.count(PNG))
@@ -147,8 +146,8 @@ async def test_where_nobody_sees_pictures_none_is_kept(store: KeptStore) -> None
     assert ReplayStatus.EQUAL is replay_history(store.histories(["d0"])[0]).status
 
 
-async def test_it_verifies_and_is_told_again_equal(store: KeptStore) -> None:
-    await held(store)
+async def test_it_verifies_and_replays_equal(store: KeptStore) -> None:
+    await judged(store)
     (record,) = store.histories(["d0"])
 
     assert verify(store).ok
@@ -157,7 +156,7 @@ async def test_it_verifies_and_is_told_again_equal(store: KeptStore) -> None:
 
 
 async def test_a_cassette_carries_the_pictures_to_another_store(store: KeptStore, tmp_path: Path) -> None:
-    await held(store)
+    await judged(store)
     path = tmp_path / "d0.cassette.jsonl"
     path.write_bytes(exported(store, "d0"))
     other = MemoryEventStore()
@@ -170,7 +169,7 @@ async def test_a_cassette_carries_the_pictures_to_another_store(store: KeptStore
 
 @pytest.mark.parametrize("scope", ["debate", "case"])
 async def test_pictures_are_erased_with_their_debate(store: KeptStore, scope: str) -> None:
-    await held(store)
+    await judged(store)
 
     erase(store, "d0", ErasureOrder("dpo", "request 17", scope), now=1)
 
@@ -180,7 +179,7 @@ async def test_pictures_are_erased_with_their_debate(store: KeptStore, scope: st
 
 
 async def test_pictures_of_an_erased_exchange_stay_as_the_case_needs_them(store: KeptStore) -> None:
-    await held(store)
+    await judged(store)
     (first, *_) = Log(store).exchanges(SIGHTED)
 
     erase(store, "d0", ErasureOrder("dpo", "request 17", first.event_id), now=1)
@@ -189,9 +188,9 @@ async def test_pictures_of_an_erased_exchange_stay_as_the_case_needs_them(store:
 
 
 async def test_a_branch_opens_with_the_pictures_and_all_that_is_known_of_the_case(store: KeptStore) -> None:
-    await held(store)
+    await judged(store)
     branch = stored(store, a_branch(origin_in(store), "initial/check"))
-    await hold_branch(store, branch)
+    await execute_branch(store, branch)
     log = Log(store, branch.debate_id)
 
     assert KNOWN == {name: getattr(log.opened, name) for name in KNOWN}
@@ -200,12 +199,12 @@ async def test_a_branch_opens_with_the_pictures_and_all_that_is_known_of_the_cas
     assert ReplayStatus.EQUAL is replay_history(store.histories([branch.debate_id])[0]).status
 
 
-async def test_a_branch_has_no_pictures_where_its_origin_kept_none_and_says_so(store: KeptStore) -> None:
+async def test_a_branch_has_no_pictures_where_its_origin_kept_none_and_reports_it(store: KeptStore) -> None:
     run = Run(store, case=lambda case_id: a_case_with_pictures(case_id=case_id))
-    await run.hold()
+    await run.execute()
     origin = origin_in(store)
     branch = stored(store, a_branch(origin, 1, with_images(origin.panel(), images=True)))
-    await hold_branch(store, branch)
+    await execute_branch(store, branch)
     opened = Log(store, branch.debate_id).opened
 
     assert () == opened.images
@@ -220,17 +219,17 @@ def with_images(resolved: ResolvedPanel, *, images: bool) -> ResolvedPanel:
 
 @pytest.mark.parametrize(("images", "sent"), [(True, 2), (False, 0)])
 async def test_a_branch_may_send_them_to_others(store: KeptStore, *, images: bool, sent: int) -> None:
-    await held(store)
+    await judged(store)
     origin = origin_in(store)
     branch = stored(store, a_branch(origin, 1, with_images(origin.panel(), images=images)))
-    await hold_branch(store, branch)
+    await execute_branch(store, branch)
     log = Log(store, branch.debate_id)
 
     assert {sent} == {len(log.shown(one)[1]) for juror in (SIGHTED, BLIND) for one in log.exchanges(juror)}
 
 
 async def test_a_branch_that_sends_none_has_the_id_that_it_had_before_there_were_pictures(store: KeptStore) -> None:
-    await held(store)
+    await judged(store)
     blind = with_images(origin_in(store).panel(), images=False)
     panel = blind.panel.changed(final=blind.panel.final.changed(judge=a_judge(images=False)))
     blind = blind._replace(panel=panel)
@@ -248,7 +247,7 @@ def a_judge(*, images: bool) -> FinalJudge:
 
 
 async def test_another_model_in_a_seat_brings_whether_it_is_sent_pictures(store: KeptStore) -> None:
-    await held(store)
+    await judged(store)
     sighted, blind = spec_of(origin_in(store).panel()).seats
 
     assert (True, None) == (sighted.images, blind.images)
@@ -279,7 +278,7 @@ def test_a_request_with_other_pictures_is_another_request(
     changes = request_changes(recorded, a_request(pen, *now), lambda ref: pen.texts[ref.part])
 
     assert path == [change.path for change in changes]
-    assert all("PNG" not in str(change) for change in changes), "a picture is told by its digest"
+    assert all("PNG" not in str(change) for change in changes), "a picture is named by its digest"
 
 
 async def test_a_jurors_process_is_sent_each_picture_of_a_debate_once(store: KeptStore) -> None:
@@ -292,7 +291,7 @@ async def test_a_jurors_process_is_sent_each_picture_of_a_debate_once(store: Kep
         await submit(juror, messages)
 
     with patch.object(Juror, "submit", counted):
-        await held(store)
+        await judged(store)
 
     assert {1} == set(sent.values())
     assert 4 == len(sent), "two pictures to the sighted seat and to the judge, none to the blind seat"

@@ -1,4 +1,4 @@
-"""The case of a recorded debate is the one that was given, with all that no juror sees of it."""
+"""The case of a recorded debate equals its input, with the fields that no juror sees."""
 
 import asyncio
 import hashlib
@@ -48,7 +48,7 @@ def _known_case(case_id: str) -> Case:
 
 def test_a_debate_of_whose_case_something_is_known_replays_equal() -> None:
     store = MemoryEventStore()
-    asyncio.run(Run(store, case=_known_case).hold())
+    asyncio.run(Run(store, case=_known_case).execute())
 
     (replayed,) = replay(store, EVERYTHING)
 

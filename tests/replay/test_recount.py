@@ -1,4 +1,4 @@
-"""Recounting: every position held fixed, each key of a setting by itself, and the raw bodies counted anew."""
+"""Recounting: fixed positions, each key of a setting by itself, and the raw bodies counted anew."""
 
 import json
 from collections import Counter
@@ -35,18 +35,18 @@ P, R, F = "safe_pass", "needs_review", "unsafe_fail"
 MAJORITY: dict[str, Any] = {"final": {"method": "majority_vote"}}
 
 
-def kept(*courts: DebateHarness, store: EventStore | None = None) -> EventStore:
-    """The debates of these courts, d1, d2 … in a store; recounting needs no text."""
+def kept(*harnesses: DebateHarness, store: EventStore | None = None) -> EventStore:
+    """The debates d1, d2 … of these harnesses in a store; recounting needs no text."""
     store = store or MemoryEventStore()
-    for number, court in enumerate(courts, 1):
-        opened = court.events[0].model_copy(update={"debate_id": f"d{number}"})
-        events = tuple(encode(event, recorded_at=1) for event in (opened, *court.events[1:]))
+    for number, harness in enumerate(harnesses, 1):
+        opened = harness.events[0].model_copy(update={"debate_id": f"d{number}"})
+        events = tuple(encode(event, recorded_at=1) for event in (opened, *harness.events[1:]))
         store.append([Append(debate_stream(f"d{number}"), events, 0, store.next_epoch())])
     return store
 
 
-def held(table: dict[str, list[Answer]], judge: Answer = Says(R), **spec: Any) -> DebateHarness:
-    return DebateHarness(a_panel(**spec), by_round(table, judge)).hold()
+def run_debate(table: dict[str, list[Answer]], judge: Answer = Says(R), **spec: Any) -> DebateHarness:
+    return DebateHarness(a_panel(**spec), by_round(table, judge)).run()
 
 
 def recount(source: EventStore | DebateHarness, *settings: Setting) -> list[RescoreRow]:
@@ -128,7 +128,7 @@ def test_an_unchanged_setting_gives_the_recorded_result_and_no_reason(varied):
 
 
 def test_a_lower_threshold_ends_where_it_is_first_met():
-    row = only(held(MOVES, **THREE_ROUNDS), threshold=0.67)
+    row = only(run_debate(MOVES, **THREE_ROUNDS), threshold=0.67)
 
     assert (P, 85, 0, "consensus") == new(row)
     assert (P, 75, 3, "max_rounds", False) == (
@@ -141,20 +141,20 @@ def test_a_lower_threshold_ends_where_it_is_first_met():
 
 
 def test_fewer_rounds_cut_the_record():
-    assert (F, 15, 1, "max_rounds") == new(only(held(MOVES, **THREE_ROUNDS), max_rounds=1))
-    assert (P, 85, 0, "no_discussion") == new(only(held(MOVES, **THREE_ROUNDS), max_rounds=0))
+    assert (F, 15, 1, "max_rounds") == new(only(run_debate(MOVES, **THREE_ROUNDS), max_rounds=1))
+    assert (P, 85, 0, "no_discussion") == new(only(run_debate(MOVES, **THREE_ROUNDS), max_rounds=0))
 
 
-def test_where_the_rules_would_go_on_the_record_ends_and_the_row_says_so():
-    row = only(held(MOVES, **THREE_ROUNDS), max_rounds=5)
+def test_where_the_rules_would_continue_the_record_ends_and_the_row_is_marked():
+    row = only(run_debate(MOVES, **THREE_ROUNDS), max_rounds=5)
 
     assert (P, 75, 3, None) == new(row)
     assert (RowStatus.BY_ASSUMPTION, True) == (row.status, row.beyond_record)
     assert "goes on after round 3 (beyond the record), was round 3 (max_rounds)" == row.reason
 
 
-def test_always_discuss_goes_on_after_a_phase_1_that_was_reached():
-    agreed = held({"gpt": [Says(P)], "claude": [Says(P)], "gemini": [Says(P)]}, **THREE_ROUNDS)
+def test_always_discuss_continues_after_a_consensus_in_phase_1():
+    agreed = run_debate({"gpt": [Says(P)], "claude": [Says(P)], "gemini": [Says(P)]}, **THREE_ROUNDS)
 
     assert (True, 0) == ((row := only(agreed, always_discuss=True)).beyond_record, row.new_total_rounds)
 
@@ -167,7 +167,7 @@ UNANIMOUS_AT_ONE = {
 
 
 def test_unanimity_may_end_a_discussion_or_not():
-    recorded = held(
+    recorded = run_debate(
         UNANIMOUS_AT_ONE, discussion={"max_rounds": 2, "threshold": 2.0, "unanimity_ends": False}, **MAJORITY
     )
 
@@ -176,15 +176,15 @@ def test_unanimity_may_end_a_discussion_or_not():
 
 
 def test_all_rounds_may_be_forced_or_not():
-    recorded = held(UNANIMOUS_AT_ONE, discussion={"max_rounds": 2, "end_early": False}, **MAJORITY)
+    recorded = run_debate(UNANIMOUS_AT_ONE, discussion={"max_rounds": 2, "end_early": False}, **MAJORITY)
 
     assert (P, 90, 1, "consensus") == new(only(recorded, end_early=True))
 
 
 def test_stagnation_ends_after_so_many_quiet_rounds_and_0_turns_it_off():
     still = {"gpt": [Says(P, 90.0)], "claude": [Says(F, 10.0)], "gemini": [Says(R, 50.0)]}
-    recorded = held(still, discussion={"max_rounds": 3}, **MAJORITY)
-    stopped = held(still, discussion={"max_rounds": 3, "stagnation_rounds": 2}, **MAJORITY)
+    recorded = run_debate(still, discussion={"max_rounds": 3}, **MAJORITY)
+    stopped = run_debate(still, discussion={"max_rounds": 3, "stagnation_rounds": 2}, **MAJORITY)
 
     assert (R, 50, 2, "deadlock") == new(only(recorded, stagnation_rounds=2))
     assert (2, None, True) == (
@@ -193,11 +193,11 @@ def test_stagnation_ends_after_so_many_quiet_rounds_and_0_turns_it_off():
 
 
 def test_a_round_that_changed_a_position_is_not_quiet():
-    assert (P, 75, 3, "deadlock") == new(only(held(MOVES, **THREE_ROUNDS), stagnation_rounds=1))
+    assert (P, 75, 3, "deadlock") == new(only(run_debate(MOVES, **THREE_ROUNDS), stagnation_rounds=1))
 
 
 def test_methods_and_bands_count_the_same_votes_otherwise():
-    recorded = held(MOVES, **THREE_ROUNDS)
+    recorded = run_debate(MOVES, **THREE_ROUNDS)
     median = only(recorded, method="median")
     banded = only(recorded, method="median", bands=Bands(safe_pass=75.0, needs_review=50.0))
 
@@ -211,30 +211,31 @@ def test_methods_and_bands_count_the_same_votes_otherwise():
 
 def test_seat_weights_weigh():
     heavy = (SeatWeight(juror_id="gemini", weight=8.0),)
-    row = only(held(MOVES, **THREE_ROUNDS), method="weighted_average", weights=heavy)
+    row = only(run_debate(MOVES, **THREE_ROUNDS), method="weighted_average", weights=heavy)
 
     assert (F, 23) == (row.new_verdict, row.new_score)
 
 
 def test_a_quorum_that_is_lost_caps_a_pass():
     lost = {**MOVES, "gemini": [CallOutcome.BAD_REQUEST]}
-    row = only(held(lost, discussion={"max_rounds": 1}, **MAJORITY), quorum=3, max_rounds=0)
+    row = only(run_debate(lost, discussion={"max_rounds": 1}, **MAJORITY), quorum=3, max_rounds=0)
 
     assert (R, 85) == (row.new_verdict, row.new_score)
     assert "capped: 2 of a quorum of 3" in row.reason
 
 
 def test_a_seat_left_out_was_never_there():
-    row = only(held(MOVES, **THREE_ROUNDS), without=("gemini",))
+    row = only(run_debate(MOVES, **THREE_ROUNDS), without=("gemini",))
 
     assert (P, 85, 0, "consensus") == new(row)
     assert "majority of 2 of 2, 85" in row.reason
 
 
 def test_a_quorum_of_more_than_half_follows_the_seats_that_stay():
-    one = only(held(MOVES, **THREE_ROUNDS), without=("gemini", "claude"))
+    one = only(run_debate(MOVES, **THREE_ROUNDS), without=("gemini", "claude"))
     kept_quorum = only(
-        held(MOVES, discussion={"max_rounds": 1}, final={"method": "majority_vote", "quorum": 3}), without=("gemini",)
+        run_debate(MOVES, discussion={"max_rounds": 1}, final={"method": "majority_vote", "quorum": 3}),
+        without=("gemini",),
     )
 
     assert (P, 90) == (one.new_verdict, one.new_score)
@@ -245,7 +246,7 @@ def test_a_quorum_of_more_than_half_follows_the_seats_that_stay():
 
 def test_synthetic_votes_may_be_left_out():
     blocked = {"gpt": [Says(P, 90.0)], "claude": [CallOutcome.BLOCKED], "gemini": [CallOutcome.BLOCKED]}
-    recorded = held(blocked, discussion={"max_rounds": 1}, **MAJORITY)
+    recorded = run_debate(blocked, discussion={"max_rounds": 1}, **MAJORITY)
     counted = only(recorded, synthetic="count")
     left_out = only(recorded, synthetic="leave_out", quorum=1)
 
@@ -260,7 +261,7 @@ def test_rubric_weights_scale_each_dimensions_points():
         said = unsafe(step, call)
         return said if isinstance(said, bytes) else _Unsafe("safe_pass")
 
-    recorded = DebateHarness(a_panel(discussion={"max_rounds": 0}, **MAJORITY), script).hold()
+    recorded = DebateHarness(a_panel(discussion={"max_rounds": 0}, **MAJORITY), script).run()
     row = only(recorded, rubric=AISEV_RUBRIC, method="median")
     two = Rubric(
         name="custom",
@@ -281,9 +282,9 @@ class _Unsafe(Says):
 
 
 def test_a_recorded_judge_stands_while_the_method_is_its_own():
-    recorded = held(MOVES, judge=Says(F, 15.0), discussion={"max_rounds": 3})
+    recorded = run_debate(MOVES, judge=Says(F, 15.0), discussion={"max_rounds": 3})
     shorter, counted = only(recorded, max_rounds=1), only(recorded, method="majority_vote")
-    scaled = only(held(MOVES, judge=_Unsafe(P), discussion={"max_rounds": 3}), rubric=AISEV_RUBRIC)
+    scaled = only(run_debate(MOVES, judge=_Unsafe(P), discussion={"max_rounds": 3}), rubric=AISEV_RUBRIC)
 
     assert (F, 15, 1, "max_rounds") == new(shorter)
     assert (P, 75, "majority_vote") == (counted.new_verdict, counted.new_score, counted.new_decided_by)
@@ -318,14 +319,14 @@ BOTH = "the others and the final judge"
     ],
 )
 def test_a_result_that_rests_on_more_than_the_record_is_by_assumption(table, spec, setting, assumes):
-    row = only(held(table, **spec), **setting)
+    row = only(run_debate(table, **spec), **setting)
 
     assert (RowStatus.BY_ASSUMPTION, True) == (row.status, (row.assumes or "").startswith(assumes))
     assert row.new_verdict is not None
 
 
 def test_a_judge_that_failed_over_more_rounds_is_assumed_to_fail_over_fewer():
-    row = only(held(MOVES, judge=CallOutcome.BAD_REQUEST, **JUDGED), max_rounds=1)
+    row = only(run_debate(MOVES, judge=CallOutcome.BAD_REQUEST, **JUDGED), max_rounds=1)
 
     assert (RowStatus.BY_ASSUMPTION, True) == (row.status, "was shown 3 rounds" in (row.assumes or ""))
 
@@ -345,13 +346,13 @@ def test_a_judge_that_failed_over_more_rounds_is_assumed_to_fail_over_fewer():
     ],
 )
 def test_what_follows_from_the_record_is_determined(table, spec, setting):
-    row = only(held(table, **spec), **setting)
+    row = only(run_debate(table, **spec), **setting)
 
     assert (RowStatus.DETERMINED, None) == (row.status, row.assumes)
 
 
 def test_a_judge_that_failed_stays_failed():
-    recorded = held(MOVES, judge=CallOutcome.BAD_REQUEST, discussion={"max_rounds": 3})
+    recorded = run_debate(MOVES, judge=CallOutcome.BAD_REQUEST, discussion={"max_rounds": 3})
     row = only(recorded, max_rounds=1)
 
     assert (F, 15, "majority_vote") == (row.new_verdict, row.new_score, row.new_decided_by)
@@ -359,7 +360,7 @@ def test_a_judge_that_failed_stays_failed():
 
 
 def test_a_judge_that_was_never_asked_is_undetermined():
-    row = only(held(MOVES, **THREE_ROUNDS), method="final_judge")
+    row = only(run_debate(MOVES, **THREE_ROUNDS), method="final_judge")
 
     assert (RowStatus.UNDETERMINED, "final", None) == (row.status, row.undetermined_step, row.new_verdict)
 
@@ -381,8 +382,8 @@ def test_a_judge_that_was_never_asked_is_undetermined():
         ),
     ],
 )
-def test_a_setting_that_the_panel_cannot_take_is_told_and_stops_nothing_else(setting, why):
-    rows = recount(kept(held(MOVES, **THREE_ROUNDS)), Setting(**setting), Setting(max_rounds=0))
+def test_a_setting_that_the_panel_cannot_take_is_reported_and_stops_nothing_else(setting, why):
+    rows = recount(kept(run_debate(MOVES, **THREE_ROUNDS)), Setting(**setting), Setting(max_rounds=0))
 
     assert [(RowStatus.NOT_APPLICABLE, why), RowStatus.DETERMINED] == [
         (rows[0].status, rows[0].reason), rows[1].status,
@@ -406,23 +407,23 @@ def test_what_jurors_are_shown_is_no_matter_of_a_recount(key):
     ],
 )
 def test_a_debate_without_a_result_has_a_status(last, status, why):
-    court = held(MOVES, **THREE_ROUNDS)
-    court.events = [*court.events[:6], *([last] if last else [])]
-    row = only(court, max_rounds=0)
+    harness = run_debate(MOVES, **THREE_ROUNDS)
+    harness.events = [*harness.events[:6], *([last] if last else [])]
+    row = only(harness, max_rounds=0)
 
     assert (status, why, None, None) == (row.status, row.reason, row.old_verdict, row.new_verdict)
 
 
 def test_an_erased_debate_is_recounted_since_no_text_is_read():
-    court = held(MOVES, **THREE_ROUNDS)
-    erased = TextsErased(by="ops", reason="asked", scope="debate", number=1, parts=(court.debate.state.debate.case,))
-    court.events = [*court.events, erased]
+    harness = run_debate(MOVES, **THREE_ROUNDS)
+    erased = TextsErased(by="ops", reason="asked", scope="debate", number=1, parts=(harness.debate.state.debate.case,))
+    harness.events = [*harness.events, erased]
 
-    assert (P, 85, 0, "no_discussion") == new(only(court, max_rounds=0))
+    assert (P, 85, 0, "no_discussion") == new(only(harness, max_rounds=0))
 
 
 def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on():
-    good, bad = held(MOVES, **THREE_ROUNDS), DebateBuilder().phase_1()
+    good, bad = run_debate(MOVES, **THREE_ROUNDS), DebateBuilder().phase_1()
     store = kept(good)
     events = [encode(event, recorded_at=1) for event in bad.events]
     events[1] = events[1]._replace(body=b"{}")
@@ -439,9 +440,9 @@ def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on():
 
 
 def test_a_statement_outside_of_its_round_is_named():
-    court = held(MOVES, **THREE_ROUNDS)
-    court.events = [event for event in court.events if event.type != "round_started"]
-    (found,) = rescore(kept(court), EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
+    harness = run_debate(MOVES, **THREE_ROUNDS)
+    harness.events = [event for event in harness.events if event.type != "round_started"]
+    (found,) = rescore(kept(harness), EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
 
     assert RescoreProblem("d1", "debate d1: the event round-1/gpt/statement is misplaced; see jury verify d1") == found
 
@@ -457,19 +458,19 @@ def test_a_record_that_breaks_the_rules_is_named(mode):
 
 
 def test_a_debate_of_an_unknown_rules_version_is_named():
-    court = held(MOVES, **THREE_ROUNDS)
-    court.events[0] = court.events[0].model_copy(update={"rules": 99})
-    (found,) = rescore(kept(court), EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
+    harness = run_debate(MOVES, **THREE_ROUNDS)
+    harness.events[0] = harness.events[0].model_copy(update={"rules": 99})
+    (found,) = rescore(kept(harness), EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
 
     assert isinstance(found, RescoreProblem)
     assert "rules version 99 is not known here" in found.what
 
 
 def test_rows_carry_what_the_debate_is_about():
-    court = DebateHarness(
+    harness = DebateHarness(
         a_panel(**THREE_ROUNDS), by_round(MOVES), case=a_case("refund-17", label=Verdict.UNSAFE_FAIL)
-    ).hold()
-    row = only(court, max_rounds=1)
+    ).run()
+    row = only(harness, max_rounds=1)
 
     assert ("d1", "r1", "refund-17", F, "recount", "max_rounds=1") == (
         row.debate_id, row.run_id, row.case_id, row.label, row.mode, row.setting,

@@ -1,4 +1,4 @@
-"""Verdicts follow from what the models said, or it is told where they don't. Hashes say nothing here: they fit."""
+"""Replay names each event that does not follow from the models' answers. All hashes fit here."""
 
 import json
 from dataclasses import replace
@@ -53,7 +53,7 @@ FORGED: dict[str, tuple[str, Change, DifferenceKind]] = {
     "the model that answered": (
         "initial/sim-policy/evaluated", set_to("evaluation", "model_version", to="another"), EVENT,
     ),
-    "that nobody simulated": ("initial/sim-policy/evaluated", set_to("evaluation", "simulated", to=False), EVENT),
+    "that it was not simulated": ("initial/sim-policy/evaluated", set_to("evaluation", "simulated", to=False), EVENT),
     "a check": ("initial/check", set_to("check", "largest", to=3), EVENT),
     "why a discussion ended": ("round-1/check", set_to("end_reason", to="max_rounds"), EVENT),
     "a change of position": (
@@ -121,7 +121,7 @@ def test_a_forged_text_whose_digest_fits_is_found(name: str) -> None:
 
 
 def test_a_call_that_follows_from_nothing_is_found() -> None:
-    """The second try is said to have failed for good: then there was no third."""
+    """The second try is recorded as a permanent failure, so there was no third."""
     record = recorded_in_corpus("repairs-and-fallbacks")
     change = {"initial/gemini/simulated%2Fjuror/1/2": set_to("outcome", to="bad_request")}
 
@@ -132,7 +132,7 @@ def test_a_call_that_follows_from_nothing_is_found() -> None:
 
 
 @pytest.mark.parametrize("step", ["round-7/sim-policy", "initial/nobody", "round-1/nobody"])
-def test_a_call_of_a_step_that_nobody_is_asked_is_found(step: str) -> None:
+def test_a_call_of_a_step_that_is_not_pending_is_found(step: str) -> None:
     replayed = replay_history(_with_call(recorded_in_corpus(SEQUENTIAL), step))
 
     assert [(CALL, f"{step}/simulated%2Fjuror/9/1", f"the step {step} is not asked")] == [
@@ -174,7 +174,7 @@ def test_an_ended_debate_is_finished_however_it_ended() -> None:
     assert [True, True] == ended
 
 
-def test_what_is_asked_otherwise_of_a_debate_that_stopped_is_told_once_a_call() -> None:
+def test_another_request_in_a_debate_that_stopped_is_reported_once_a_call() -> None:
     record = recorded_in_corpus("parallel-tools-ja")
     debate, calls = debate_stream(record.debate_id), calls_stream(record.debate_id)
     asked = [one for one in record.streams[calls] if one.event_id.startswith("initial/")]
@@ -224,7 +224,7 @@ def test_a_lost_text_is_not_erased_because_another_one_was(named: bool, status: 
 
 
 def _with_erasure(record: DebateHistory, part: str) -> DebateHistory:
-    """One of this text, and of one that never was, on record; nothing is taken away."""
+    """An erasure of this text and of an unknown one is recorded; no text is removed."""
     erased = TextsErased(
         by="ops", reason="asked", scope="debate", number=1, parts=(PartRef(part=part), PartRef(part="A" * 43))
     )

@@ -28,7 +28,7 @@ def _log(*seeds: int, key: SealKey = KEY) -> tuple[EventStore, list[Seal]]:
     return store, seals
 
 
-def _said(report: VerifyReport) -> list[str]:
+def _failures(report: VerifyReport) -> list[str]:
     return [failure.what for failure in report.failures]
 
 
@@ -38,13 +38,13 @@ def test_a_key_that_signed_nothing_is_a_failure(sealed: bool) -> None:
     if sealed:
         store.store_seal(seals[0])
 
-    (said,) = _said(verify(store, keys=[KEY.public, OTHER.public] if sealed else [OTHER.public]))
+    (said,) = _failures(verify(store, keys=[KEY.public, OTHER.public] if sealed else [OTHER.public]))
 
     assert said.startswith("the key example.com/other was given, and ")
     assert ("no seal of the log and no checkpoint given is signed by it" if sealed else "the log has no seal") in said
 
 
-def test_keys_of_one_name_are_those_of_a_rotation_and_one_of_them_is_enough() -> None:
+def test_keys_of_one_name_are_a_rotation_and_one_of_them_is_enough() -> None:
     store, seals = _log(1)
     store.store_seal(seals[0])
 
@@ -57,12 +57,12 @@ def test_a_kept_checkpoint_is_enough_for_its_key() -> None:
     assert verify(store, keys=[KEY.public], checkpoints=[seals[0].note]).ok
 
 
-def test_two_checkpoints_of_one_size_are_a_split_view_whatever_the_log_holds() -> None:
+def test_two_checkpoints_of_one_size_are_a_split_view_for_any_log() -> None:
     (one, ours), (_, theirs) = _log(1, 2), _log(1, 3)
     empty = MemoryEventStore()
 
-    said = _said(verify(one, keys=[KEY.public], checkpoints=[ours[1].note, theirs[1].note, ours[0].note]))
-    without_log = _said(verify(empty, keys=[KEY.public], checkpoints=[ours[1].note, theirs[1].note]))
+    said = _failures(verify(one, keys=[KEY.public], checkpoints=[ours[1].note, theirs[1].note, ours[0].note]))
+    without_log = _failures(verify(empty, keys=[KEY.public], checkpoints=[ours[1].note, theirs[1].note]))
 
     first, second = (f"the kept checkpoint {number} over 14 events" for number in (1, 2))
     both = f"split view: one key, {SIGNER}, signed {second} and {first}, which cannot be of one log"
@@ -75,7 +75,7 @@ def test_a_log_sealed_anew_by_the_same_key_is_a_split_view_against_the_checkpoin
     for seal in after:
         rewritten.store_seal(seal)
 
-    (said,) = _said(verify(rewritten, keys=[KEY.public], checkpoints=[before[1].note]))
+    (said,) = _failures(verify(rewritten, keys=[KEY.public], checkpoints=[before[1].note]))
 
     assert said == (
         f"split view: one key, {SIGNER}, signed the kept checkpoint over 14 events and the seal over 21 events, which "
@@ -88,16 +88,16 @@ def test_two_keys_that_contradict_each_other_are_no_split_view(keys: tuple[Publi
     (_, before), (rewritten, after) = _log(1, 2), _log(1, 3, key=ROTATED)
     rewritten.store_seal(after[1])
 
-    (said,) = _said(verify(rewritten, keys=keys, checkpoints=[before[1].note]))
+    (said,) = _failures(verify(rewritten, keys=keys, checkpoints=[before[1].note]))
 
     assert "the kept checkpoint over 14 events is not over this log: one over 14 events fits it" == said
 
 
-def test_a_signature_that_does_not_hold_accuses_nobody() -> None:
+def test_an_invalid_signature_accuses_no_signer() -> None:
     (store, ours), (_, theirs) = _log(1, 2), _log(1, 3)
     forged = theirs[1].note.rpartition(b"\n\n")[0] + b"\n\n" + ours[1].note.rpartition(b"\n\n")[2]
 
-    said = _said(verify(store, keys=[KEY.public], checkpoints=[ours[1].note, forged]))
+    said = _failures(verify(store, keys=[KEY.public], checkpoints=[ours[1].note, forged]))
 
     assert any("the kept checkpoint 2 over 14 events: the signature of example.com/jury" in what for what in said)
     assert not any("split view" in what for what in said)

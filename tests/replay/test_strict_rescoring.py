@@ -21,9 +21,9 @@ from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
 from jury_replay.rescoring.strict import replay_under
 from jury_replay.selection import EVERYTHING, DebateSelection
 from jury_store.event_store import EventStore
-from support.branches import OTHER_SECRET, a_branch, hold, origin_in, stored
+from support.branches import OTHER_SECRET, a_branch, execute_branch, origin_in, stored
 from support.runtime_harness import KeptStore, Run
-from support.varied import WEATHER, a_varied_case, run_varied
+from support.varied import FAULTS, a_varied_case, run_varied
 
 DEBATES = (30, pytest.param(200, marks=pytest.mark.long))
 COUNTED: dict[str, Any] = {"final": {"method": "majority_vote"}}
@@ -95,7 +95,7 @@ def test_what_is_determined_is_what_really_comes_of_it(debates, recorded, rows, 
     really = KeptStore()
     run = Run(really, debates=debates, case=a_varied_case, **_merged(changes))
     run.cases = {one: case for one, case in run.cases.items() if one in determined}
-    asyncio.run(run.hold(script=WEATHER))
+    asyncio.run(run.execute(script=FAULTS))
 
     assert determined
     for record in recorded.histories(tuple(determined)):
@@ -103,8 +103,8 @@ def test_what_is_determined_is_what_really_comes_of_it(debates, recorded, rows, 
         end = event[-1]
         expected = (end["final_verdict"], end["final_score"], end["total_rounds"], end["end_reason"])
         assert expected == (row.new_verdict, row.new_score, row.new_total_rounds, row.new_end_reason)
-        told = replay_under(record, setting.apply(record.opened.panel), pen := pen_of(record))
-        assert event == [with_texts(one, pen.content) for one in told.events]
+        replayed = replay_under(record, setting.apply(record.opened.panel), pen := pen_of(record))
+        assert event == [with_texts(one, pen.content) for one in replayed.events]
 
 
 def test_a_good_share_is_determined_and_a_good_share_is_not(debates, rows):
@@ -170,9 +170,9 @@ def test_seat_weights_are_exact(recorded):
 async def test_a_branch_is_rescored_with_the_answers_that_it_took_over(mode):
     store = KeptStore()
     run = Run(store, case=a_varied_case, discussion={"max_rounds": 2, "threshold": 2.0, "end_early": False}, **COUNTED)
-    await run.hold(script=WEATHER)
+    await run.execute(script=FAULTS)
     branch = stored(store, a_branch(origin_in(store), "round-1/check", secret=OTHER_SECRET))
-    assert (await hold(store, branch, script=WEATHER)).problem is None
+    assert (await execute_branch(store, branch, script=FAULTS)).problem is None
     grid = Grid((Setting(quorum=2), Setting(max_rounds=1), Setting(max_rounds=0)))
     (rows,) = rescore(store, DebateSelection((branch.debate_id,)), grid, mode=mode)
 

@@ -1,7 +1,7 @@
-"""Whatever is done to a small log is found: every byte (`-m long`: every bit), deletion, swap, insertion, cut, forgery.
+"""Every change of a small log is found: every byte (`-m long`: every bit), deletion, swap, insertion, cut, forgery.
 
-Two debates with both streams, sealed three times. What the chains alone cannot find, the seals do; what somebody could
-do who takes the seals away as well, the checkpoint does that was kept elsewhere.
+Two debates with both streams, sealed three times. What the chains alone cannot find, the seals do. A forger who
+removes the seals as well is found by a checkpoint that was kept elsewhere.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -30,7 +30,7 @@ SIZES = (4, 11, 14)
 
 NO_RECORD = {
     ("streams", "epoch"): "fences writers, and says nothing of what was written",
-    ("seals", "sealed_at"): "the clock of whoever sealed, for the list; what is signed is size and root",
+    ("seals", "sealed_at"): "the sealer's clock, for the list; size and root are signed",
 }
 """Columns that are not part of the record, each with the reason.
 
@@ -268,7 +268,7 @@ def test_a_hole_is_named_before_the_seals_that_it_spoils(log: TamperedStore) -> 
     assert any("does not fit the log: no event has the position 6" in what for what in whats)
 
 
-def test_a_seal_of_another_log_is_told_from_a_changed_log(log: TamperedStore) -> None:
+def test_a_seal_of_another_log_is_distinguished_from_a_changed_log(log: TamperedStore) -> None:
     other = TamperedStore(MemoryEventStore())
     other.events = log.mended([e._replace(recorded_at=1) for e in log.events[:6]]).events
     other.latest_seal = lambda: None  # type: ignore[method-assign]

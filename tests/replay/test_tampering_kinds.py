@@ -1,6 +1,6 @@
 """Every kind of change to the tables of a store, and what finds it: nothing goes unnoticed that is part of the record.
 
-A SQLite store as somebody with the file can change it: every column of every table to each of several other values,
+A SQLite store as an attacker with the file can change it: every column of every table to each of several other values,
 rows taken away or doubled, keys and guards dropped, indexes spoilt, and hashes computed anew by a forger who knows how.
 For each kind one of `Found` is expected, and a change that is found by less, or by nothing, fails.
 """
@@ -35,7 +35,7 @@ Change = Callable[[sqlite3.Connection], None]
 
 
 class Found(StrEnum):
-    """By what a change is found: the first of these that does."""
+    """The check that finds a change: the first of these."""
 
     VERIFY = "jury verify"
     DEEP = "jury verify --deep"
@@ -46,8 +46,8 @@ class Found(StrEnum):
 NO_RECORD = {
     ("streams", "epoch"): "fences writers, and says nothing of what was written",
     ("counters", "value"): "the counter of epochs only fences; it may be ahead, not behind",
-    ("seals", "sealed_at"): "the clock of whoever sealed; what is signed is size and root",
-    ("attestations", "kept_at"): "the clock of whoever asked; a cosignature has a time of its own",
+    ("seals", "sealed_at"): "the sealer's clock; size and root are signed",
+    ("attestations", "kept_at"): "the clock of the process that asked; a cosignature has its own time",
     (
         "run_sizes",
         "run_id",
@@ -61,7 +61,7 @@ NO_RECORD = {
     ): "a search may find too little or too much; what it shows is read from the texts themselves",
     ("attestations", "a row deleted"): "a proof that is gone harms no record, and another one is as good",
 }
-"""What may be changed and is not found, each with the reason; docs/verification.md says the same."""
+"""Columns whose change is not found, each with the reason; docs/verification.md lists them too."""
 
 
 class Store(NamedTuple):
@@ -90,7 +90,7 @@ CASES = (
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Two debates of a run, one that was imported under its origin's seal, one whose texts were erased."""
+    """Debates: two of a run, an imported one under its origin's seal, and one with erased texts."""
     jury, other = (CommandLine(tmp_path_factory.mktemp(name)) for name in ("tampered", "origin"))
     for one in (jury, other):
         assert one("seal", "keygen", "k", "--name", f"example.com/{one.folder.name}").code == 0
@@ -112,7 +112,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def _found(path: Path, kept: Store, *, keys: bool = True, schema: bool = False) -> Found:
-    """By what the changes of a store are found, by somebody who has the public keys, or has not."""
+    """The checks that find a change of a store, with the public keys or without."""
     url = f"sqlite:///{path}"
     if schema and check(url):
         return Found.VERIFY
@@ -177,7 +177,7 @@ TABLES = {**{table.name: [column.name for column in table.columns] for table in 
 
 
 LISTS = ("debates", "debate_fields", "runs")
-"""Made anew from the log: whatever the value, one comparison finds it, so that a third of the values are enough."""
+"""Derived from the log: one comparison finds every value, so a third of the values is enough."""
 
 
 @pytest.mark.parametrize(

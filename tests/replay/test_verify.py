@@ -1,4 +1,4 @@
-"""Whatever is changed behind the store's back is found, and named."""
+"""Every change that bypasses the store is found and named."""
 
 import shutil
 import sqlite3
@@ -31,7 +31,7 @@ def _fill(store: EventStore, *names: str) -> list[DebateScript]:
 
 @pytest.fixture
 def untouched(tmp_path: Path) -> Path:
-    """A SQLite store of two debates whose guards are gone, as somebody with the file can make it."""
+    """A SQLite store of two debates without guards, as an attacker with the file can make it."""
     path = tmp_path / "jury.db"
     upgrade(f"sqlite:///{path}")
     store = open_store(f"sqlite:///{path}", write=True)
@@ -301,7 +301,7 @@ def test_erased_texts_are_counted_and_no_failure_and_one_that_is_back_is_found(t
     assert [one.event_id for one in with_another_gone.failures] == ["opened"]
 
 
-def test_a_body_that_says_something_else_than_its_envelope_is_found() -> None:
+def test_a_body_that_contradicts_its_envelope_is_found() -> None:
     store, script = MemoryEventStore(), DebateScript("d")
     opened, checked = script.opened(), script.checked()
     store.append([Append(script.stream, (opened, checked._replace(event_id="round-7/check")), 0, 1)])

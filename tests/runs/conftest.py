@@ -30,14 +30,14 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def undisturbed(cases: Path, tmp_path_factory: pytest.TempPathFactory) -> Started:
-    """The same run in one process, to its end, in a store of its own."""
+    """The same run in one process, to its end, in a separate store."""
     folder = tmp_path_factory.mktemp("undisturbed")
     return Command(folder, cases, f"sqlite:///{folder / 'jury.db'}").call("--in-process")
 
 
 @pytest.fixture
 def command(tmp_path: Path, cases: Path) -> Command:
-    """`jury run` over the cases, with a store of its own."""
+    """`jury run` over the cases, with a new store."""
     return Command(tmp_path, cases, f"sqlite:///{tmp_path / 'jury.db'}")
 
 

@@ -1,4 +1,4 @@
-"""Every failure that a provider can produce, at every place of a debate, through every SDK: survived and told.
+"""Every failure that a provider can produce, at every place of a debate, through every SDK: survived and recorded.
 
 By default each SDK meets every failure at every place in one of three courses, and the four SDKs together in all of
 them; `pytest -m long tests/runs/test_fault_matrix.py` has each SDK meet all.
@@ -48,14 +48,14 @@ TRIED_AGAIN = {
 """Trouble that may pass, and how the attempt is recorded."""
 
 REPAIRED = {"truncated": "truncated", "unparseable": "answered", "wrong_ballot": "answered"}
-"""Answers of no use: the model is told why, and asked again."""
+"""Unusable answers: the model gets the reason and is asked again."""
 
 GIVEN_UP = ("bad_request", "context_too_long")
 HALTED = ("authentication", "quota")
 HARMLESS = ("slow_drip", "wrong_model")
 
 
-class Held:
+class ShareResult:
     """A share of the matrix of one provider, and where it was kept."""
 
     def __init__(self, share: Share, store_url: str) -> None:
@@ -89,14 +89,14 @@ SHARED = pytest.mark.parametrize("share", [_marked(share) for share in SHARES])
 
 
 @pytest.fixture(scope="module")
-def holding(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Share], Held]:
-    """Holds the rows of a share, each share once."""
+def share_results(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Share], ShareResult]:
+    """Runs the rows of a share, each share once."""
 
     @cache
-    def hold(share: Share) -> Held:
+    def execute(share: Share) -> ShareResult:
         store_url = f"sqlite:///{tmp_path_factory.mktemp('matrix') / 'jury.db'}"
         upgrade(store_url)
-        it = Held(share, store_url)
+        it = ShareResult(share, store_url)
         listener = _Listening(it.log)
         root = logging.getLogger()
         level = root.level
@@ -109,13 +109,13 @@ def holding(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Share], Held]
             root.setLevel(level)
         return it
 
-    return hold
+    return execute
 
 
 @pytest.fixture
-def held(holding: Callable[[Share], Held], share: Share) -> Held:
+def result(share_results: Callable[[Share], ShareResult], share: Share) -> ShareResult:
     """The share of the test."""
-    return holding(share)
+    return share_results(share)
 
 
 def test_the_table_names_every_fault_once() -> None:
@@ -125,9 +125,9 @@ def test_the_table_names_every_fault_once() -> None:
 
 
 @pytest.mark.parametrize(("share", "place", "fault"), in_course("once"))
-def test_a_fault_that_strikes_once_is_survived(held: Held, place: str, fault: str) -> None:
+def test_a_fault_that_strikes_once_is_survived(result: ShareResult, place: str, fault: str) -> None:
     row = Row(place, fault, "once")
-    ended = held.matrix.rows[row]
+    ended = result.matrix.rows[row]
     attempts = _attempts(ended)
 
     if fault in TRIED_AGAIN:
@@ -140,8 +140,8 @@ def test_a_fault_that_strikes_once_is_survived(held: Held, place: str, fault: st
         assert attempts == [(row.model, 1, 1, fault)]
         assert "unfinished" == ended.finished.status
         assert isinstance(ended.finished.problem, Halted)
-        assert _attempts(held.matrix.resumed[row])[:2] == [(row.model, 1, 1, fault), (row.model, 1, 2, "answered")]
-        assert _answered(held.matrix.resumed[row], place)
+        assert _attempts(result.matrix.resumed[row])[:2] == [(row.model, 1, 1, fault), (row.model, 1, 2, "answered")]
+        assert _answered(result.matrix.resumed[row], place)
     elif fault in HARMLESS:
         assert attempts[0] == (row.model, 1, 1, "answered")
         assert _answered(ended, place)
@@ -150,9 +150,9 @@ def test_a_fault_that_strikes_once_is_survived(held: Held, place: str, fault: st
 
 
 @pytest.mark.parametrize(("share", "place", "fault"), in_course("lasting"))
-def test_a_fault_that_lasts_ends_as_the_policy_names(held: Held, place: str, fault: str) -> None:
+def test_a_fault_that_lasts_ends_as_the_policy_names(result: ShareResult, place: str, fault: str) -> None:
     row = Row(place, fault, "lasting")
-    ended = held.matrix.rows[row]
+    ended = result.matrix.rows[row]
 
     if fault in HALTED:
         assert _attempts(ended) == [(row.model, 1, 1, fault)]
@@ -165,9 +165,9 @@ def test_a_fault_that_lasts_ends_as_the_policy_names(held: Held, place: str, fau
 
 
 @pytest.mark.parametrize(("share", "place", "fault"), in_course("spared"))
-def test_a_fallback_model_answers_where_the_policy_names_it(held: Held, place: str, fault: str) -> None:
+def test_a_fallback_model_answers_where_the_policy_names_it(result: ShareResult, place: str, fault: str) -> None:
     row = Row(place, fault, "spared")
-    ended = held.matrix.rows[row]
+    ended = result.matrix.rows[row]
     spared = [attempt for attempt in _attempts(ended) if attempt[0] == "spare"]
 
     if fault in HALTED:
@@ -178,57 +178,57 @@ def test_a_fallback_model_answers_where_the_policy_names_it(held: Held, place: s
     else:
         assert spared[-1] == ("spare", spared[-1][1], 1, "answered")
         assert _answered(ended, place)
-        assert f"{held.provider}/spare" == _evaluation(ended, place).model
+        assert f"{result.provider}/spare" == _evaluation(ended, place).model
 
 
-def test_the_shares_hold_every_row_together() -> None:
-    held = {row for share in SHARES if not share.whole for row in share.rows}
+def test_the_shares_together_contain_every_row() -> None:
+    result = {row for share in SHARES if not share.whole for row in share.rows}
 
-    assert held == {Row(place, fault, course) for place in PLACES for fault in TROUBLES for course in COURSES}
+    assert result == {Row(place, fault, course) for place in PLACES for fault in TROUBLES for course in COURSES}
     assert 3 * sum(len(share.rows) for share in SHARES if not share.whole) == sum(
         len(share.rows) for share in SHARES if share.whole
     )
 
 
 @SHARED
-def test_every_attempt_is_recorded_and_nothing_else_is(held: Held) -> None:
-    assert held.matrix.served == held.matrix.recorded
+def test_every_attempt_is_recorded_and_nothing_else_is(result: ShareResult) -> None:
+    assert result.matrix.served == result.matrix.recorded
 
 
 @SHARED
-def test_every_attempt_tells_what_was_sent_and_a_failed_one_what_was_said(held: Held) -> None:
-    for row in held.rows:
-        ended = held.matrix.rows[row]
+def test_every_attempt_records_its_request_and_a_failed_one_its_response(result: ShareResult) -> None:
+    for row in result.rows:
+        ended = result.matrix.rows[row]
         for exchange in ended.exchanges:
             assert exchange.sent is not None
             assert b'"body"' in ended.texts[exchange.sent.part]
             assert (exchange.error is not None) == (exchange.outcome.value not in {"answered", "truncated"})
-            assert exchange.simulated or exchange.response is None, "whoever answered said that it is no model"
+            assert exchange.simulated or exchange.response is None, "the server marked its answer as simulated"
 
 
 @SHARED
-def test_another_model_than_was_asked_is_in_the_evaluation(held: Held) -> None:
-    told = [row for row in held.rows if row.fault == "wrong_model" and row.course == "lasting"]
+def test_another_model_than_was_asked_is_in_the_evaluation(result: ShareResult) -> None:
+    replaced = [row for row in result.rows if row.fault == "wrong_model" and row.course == "lasting"]
 
-    assert told
-    for row in told:
-        assert "another-model-1" == _evaluation(held.matrix.rows[row], row.place).model_version
-
-
-@SHARED
-def test_no_debate_broke_and_none_failed(held: Held) -> None:
-    statuses = Counter((ended.finished.status, type(ended.finished.problem)) for ended in held.matrix.rows.values())
-    halted = sum(row.fault in HALTED for row in held.rows)
-
-    assert statuses == {("completed", type(None)): len(held.rows) - halted, ("unfinished", Halted): halted}
+    assert replaced
+    for row in replaced:
+        assert "another-model-1" == _evaluation(result.matrix.rows[row], row.place).model_version
 
 
 @SHARED
-def test_the_key_is_in_no_file_and_no_log(held: Held) -> None:
-    files = files_of(held.store_url)
-    said = "\n".join([*held.log, *(str(ended.finished.problem) for ended in held.matrix.rows.values())])
+def test_no_debate_broke_and_none_failed(result: ShareResult) -> None:
+    statuses = Counter((ended.finished.status, type(ended.finished.problem)) for ended in result.matrix.rows.values())
+    halted = sum(row.fault in HALTED for row in result.rows)
 
-    assert Path(held.store_url).name in files
+    assert statuses == {("completed", type(None)): len(result.rows) - halted, ("unfinished", Halted): halted}
+
+
+@SHARED
+def test_the_key_is_in_no_file_and_no_log(result: ShareResult) -> None:
+    files = files_of(result.store_url)
+    said = "\n".join([*result.log, *(str(ended.finished.problem) for ended in result.matrix.rows.values())])
+
+    assert Path(result.store_url).name in files
     assert [name for name, content in files.items() if CANARY.encode() in content] == []
     assert CANARY not in said
 

@@ -1,4 +1,4 @@
-"""`jury run` as a process: killed anywhere it goes on where it stopped, prints the same and asks nothing twice."""
+"""`jury run` as a process: killed at any point it resumes, prints the same and repeats no recorded call."""
 
 import random
 
@@ -63,7 +63,7 @@ def test_a_run_on_ray_killed_with_every_process_comes_to_the_same_end(
 
 
 @pytest.mark.parametrize("where", ["--in-process", pytest.param("--ray", marks=pytest.mark.ray, id="on Ray")])
-def test_a_run_that_is_interrupted_once_finishes_its_debates_and_can_be_gone_on_with(
+def test_a_run_that_is_interrupted_once_finishes_its_debates_and_can_be_resumed(
     command: Command, undisturbed: Started, where: str
 ) -> None:
     running = command.start(where, "--concurrency", "3", *SLOW)
@@ -79,7 +79,7 @@ def test_a_run_that_is_interrupted_once_finishes_its_debates_and_can_be_gone_on_
     goes_on_to_the_same_end(command, undisturbed, "--in-process")
 
 
-def test_a_run_that_is_interrupted_twice_stops_at_once_and_can_be_gone_on_with(
+def test_a_run_that_is_interrupted_twice_stops_at_once_and_can_be_resumed(
     command: Command, undisturbed: Started
 ) -> None:
     running = command.start("--in-process", "--simulate", "latency=30", "--simulate", "sigma=0")

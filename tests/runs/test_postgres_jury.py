@@ -14,9 +14,9 @@ async def test_juries_make_share_and_go_on_with_a_store_on_postgresql(postgres: 
     async with Jury("independent", **options) as one:
         async with Jury("adk-sequential", **options) as other:
             results = await asyncio.gather(*(jury.evaluate(rows[0]) for jury in (one, other)))
-        told = one.evaluate_many(rows, run_id="r", concurrency=2)
-        first = await anext(told)
-        await told.aclose()
+        judged = one.evaluate_many(rows, run_id="r", concurrency=2)
+        first = await anext(judged)
+        await judged.aclose()
         whole = [result async for result in one.evaluate_many(rows, run_id="r")]
 
         assert verify(one.store).ok

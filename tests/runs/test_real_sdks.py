@@ -1,4 +1,4 @@
-"""Whole runs through the three real SDKs: against simulated models over HTTP, and against somebody else's server."""
+"""Whole runs through the three real SDKs: against simulated models over HTTP, and against a third-party server."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def exchanges(jury: CommandLine, store: str, debate_id: str) -> list[ExchangeRec
 
 
 def course(found: list[ExchangeRecorded]) -> Counter[tuple[object, ...]]:
-    """What was asked and answered, whoever was asked."""
+    """Requests and answers, of all models."""
     return Counter(
         (one.step, one.turn, one.attempt, one.outcome, tuple((tool.name, tool.ok) for tool in one.tool_calls))
         for one in found
@@ -79,7 +79,7 @@ def course(found: list[ExchangeRecorded]) -> Counter[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("preset", ["parallel-rounds", "adk-sequential"])
-def test_the_verdicts_are_those_of_simulated_jurors_in_process(jury: CommandLine, serve: Serve, preset: str) -> None:
+def test_the_verdicts_equal_those_of_simulated_jurors_in_process(jury: CommandLine, serve: Serve, preset: str) -> None:
     variables = serve("--port", "0")
     simulated = ("simulated/a", "simulated/b", "simulated/c")
     there = jury.run(
@@ -164,7 +164,7 @@ def test_where_another_model_can_be_asked_a_provider_may_be_away(jury: CommandLi
 
 
 def free_port() -> int:
-    """One that nobody listens at."""
+    """An address without a listener."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
@@ -173,7 +173,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def llmock(tmp_path: Path) -> Iterator[str]:
-    """Somebody else's server of the three protocols (PyPI `llmock`), which refuses one call of five."""
+    """A third-party server of the three protocols (PyPI `llmock`), which refuses one call of five."""
     port = free_port()
     command = [str(Path(sys.executable).with_name("llmock")), "serve", "--port", str(port), "--error-rate", "429=0.2"]
     with (tmp_path / "llmock.log").open("wb") as log:
@@ -215,7 +215,9 @@ def test_a_server_that_is_not_ours_finds_no_misbehaviour(jury: CommandLine, llmo
 
     assert report.returncode == 0, report.stdout
     assert ["completed"] * 3 == [line["status"] for line in outcome.lines]
-    assert {"needs_review"} == {line["final_verdict"] for line in outcome.lines}, "its answers hold no ballot: no votes"
+    assert {"needs_review"} == {line["final_verdict"] for line in outcome.lines}, (
+        "its answers contain no ballot: no votes"
+    )
     assert set(outcomes) == {"answered", "rate_limited"}
     assert any(one.tool_calls for one in recorded)
     assert (verdict["attempts"], verdict["faults_injected"]) == (len(recorded), outcomes["rate_limited"])

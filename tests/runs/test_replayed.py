@@ -1,4 +1,4 @@
-"""Debates over HTTP in bad weather, halted and gone on with: what is recorded takes the same course again."""
+"""Debates over HTTP with faults, halted and resumed: the records replay equal."""
 
 import asyncio
 from pathlib import Path
@@ -59,23 +59,23 @@ async def test_a_recorded_debate_takes_the_same_course_when_it_is_replayed(tmp_p
 
 
 async def _session(store_url: str, preset: str, debates: list[str]) -> list[str]:
-    """Hold debates until they end or are halted; gives those that are not over."""
+    """Run debates until they end or are halted; returns those that are not over."""
     settings = {"timeout_seconds": 1.0, "tries": 2}
     seats = [{"model": model, "fallbacks": ["openai/spare"], "settings": settings} for model in MODELS[:3]]
     judge = {"model": MODELS[3], "fallbacks": ["google/spare"], "settings": settings}
     resolved = a_resolved(preset=preset, seats=seats, final={"judge": judge})
-    docket = RunContext("r", resolved, watched=True)
-    jobs = [Job(debate, _case(debate[2:]).model_dump_json().encode(), docket) for debate in debates]
+    context = RunContext("r", resolved, watched=True)
+    jobs = [Job(debate, _case(debate[2:]).model_dump_json().encode(), context) for debate in debates]
     plan = RuntimeConfig(resolved.panel, store_url, "r")
-    court = in_process_runtime(
+    entered = in_process_runtime(
         plan, lambda: open_store(store_url, write=True, run="r", wait=5), backoff=Backoff(base=0.0, cap=0.0)
     )
-    async with court as runtime:
+    async with entered as runtime:
         return [one.debate_id async for one in drive(runtime, iter(jobs), concurrency=24) if one.status == "unfinished"]
 
 
 def _case(case_id: str) -> Case:
-    """Each meets its own weather: chance is drawn from what is judged."""
+    """Each debate has its own faults: they follow from its case."""
     case = a_case_with_records(case_id)
     scenario = case.scenarios[0].changed(execution=ExecutionResult(response=f"Refunded the order of {case_id}."))
     return case.changed(scenarios=(scenario,))

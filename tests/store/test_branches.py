@@ -10,7 +10,7 @@ from support.runtime_harness import KeptStore, Run, a_case_with_records
 
 def a_prepared_branch() -> Branch:
     elsewhere = KeptStore()
-    asyncio.run(Run(elsewhere, case=a_case_with_records).hold())
+    asyncio.run(Run(elsewhere, case=a_case_with_records).execute())
     return a_branch(origin_in(elsewhere), "round-1/check", debate_id="branch")
 
 

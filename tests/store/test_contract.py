@@ -299,7 +299,7 @@ def test_a_value_that_the_database_cannot_store_refuses_an_atomic_group(store: E
 
     answers = store.append([Append(script.stream, (script.opened(),), 0, 1), Append(script.calls, (odd,))], atomic=True)
 
-    if isinstance(store, MemoryEventStore):  # which holds any number
+    if isinstance(store, MemoryEventStore):  # which stores any number
         assert store.last_position() == 2
     else:
         assert [type(answer) for answer in answers] == [InvalidAppend, InvalidAppend]

@@ -93,8 +93,8 @@ def test_workers_leave_ctrl_c_to_their_parent_from_their_first_moment(recorded, 
     found = list(spread(store, [["d0"], ["d1"]], interrupts, url=sqlite_url, processes=2))
     store.close()
 
-    assert [Interrupts(ignored=True, held_back=True)] * 2 == found
-    assert not interrupts(store, []).held_back
+    assert [Interrupts(ignored=True, blocked=True)] * 2 == found
+    assert not interrupts(store, []).blocked
 
 
 def test_workers_drop_abandoned_work(recorded, sqlite_url):

@@ -1,4 +1,4 @@
-"""Branches of debates that were held by simulated jurors, made and held in this process."""
+"""Branches of simulated debates, made and run in this process."""
 
 from collections.abc import Callable
 
@@ -54,15 +54,15 @@ def stored(store: EventStore, branch: Branch) -> Branch:
     return branch
 
 
-async def hold(
+async def execute_branch(
     store: EventStore, branch: Branch, *, script: Script = NO_FAULTS, meter: Meter | None = None
 ) -> Finished:
-    """Hold a stored branch in a court of its own, as one debate."""
+    """Run a stored branch in a new runtime, as one debate."""
     run = Run(store)
     run.resolved = branch.resolved
     job = Job(branch.debate_id, b"", RunContext("fork", branch.resolved))
-    async with run.court(script=script, meter=meter) as runtime:
-        return (await run.through(runtime, jobs=[job]))[job.debate_id]
+    async with run.runtime(script=script, meter=meter) as runtime:
+        return (await run.execute_in(runtime, jobs=[job]))[job.debate_id]
 
 
 def calls_of(store: EventStore, debate_id: str) -> list[str]:

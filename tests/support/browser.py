@@ -1,4 +1,4 @@
-"""Pages in a real browser, which tells what it does not like, and where else it turned to."""
+"""Pages in a real browser, which records errors and requests to other hosts."""
 
 import os
 from collections.abc import AsyncIterator
@@ -38,14 +38,14 @@ async def chromium() -> AsyncIterator[Browser]:
 
 
 class Tab:
-    """One page of a browser of its own. `problems`: what its console and its scripts complained of."""
+    """A page of a new browser context. `problems`: errors of its console and its scripts."""
 
     def __init__(self, page: Page, base: str) -> None:
         self.page = page
         self.base = base
         self.problems: list[str] = []
         self.foreign: list[str] = []
-        page.on("console", self._told)
+        page.on("console", self._logged)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("request", self._asked)
 
@@ -58,14 +58,14 @@ class Tab:
         return [" ".join(one.split()) for one in await self.page.locator(selector).all_inner_texts()]
 
     async def violations(self, rule: str | None = None) -> list[str]:
-        """What axe-core holds against the page as it stands: WCAG A and AA and best practices, or one rule alone."""
+        """The violations that axe-core finds on the page now: WCAG A and AA and best practices, or one rule alone."""
         # Evaluated by the debugger, which the page's policy does not bind.
         await self.page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
         options = {} if rule is None else {"runOnly": [rule]}
         found: dict[str, Any] = await self.page.evaluate("options => axe.run(document, options)", options)
         return [f"{one['id']}: {node['html'][:150]}" for one in found["violations"] for node in one["nodes"]]
 
-    def _told(self, message: ConsoleMessage) -> None:
+    def _logged(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
             self.problems.append(f"{message.type}: {message.text}")
 
@@ -76,7 +76,7 @@ class Tab:
 
 @asynccontextmanager
 async def tab(browser: Browser, base: str, **options: Any) -> AsyncIterator[Tab]:
-    """A tab without cookies or history; afterwards it must have complained of nothing and asked nobody else.
+    """A tab without cookies or history; afterwards it must have no error and no request to another host.
 
     Args:
         browser: in which.

@@ -1,4 +1,4 @@
-"""A program: debates on a cluster of its own, by real SDKs with a canary for a key; tells what Ray knows of it.
+"""A program: debates on its own cluster, by real SDKs with a canary for a key; reports what Ray knows of it.
 
 `python -m support.canary_on_ray STORE_URL` prints, as JSON, where Ray kept its session and in which tables of its state
 the canary stands. The key reaches the workers as a user's would: through the environment.
@@ -34,7 +34,7 @@ TABLES = ("actor", "job", "worker", "node", "placement_group")
 
 
 def state() -> dict[str, bytes]:
-    """What the cluster's tables hold, from which its state API answers, by table."""
+    """The cluster's tables, from which its state API answers, by table."""
     from ray._private.state import state as of_ray  # the API itself wants a dashboard
 
     of_ray._connect_and_get_accessor()
@@ -66,7 +66,7 @@ async def main(store_url: str) -> None:
         async with ray_runtime.ray_runtime(RuntimeConfig(resolved.panel, store_url, "run")) as runtime:
             finished = [one async for one in drive(runtime, iter([job]), concurrency=1)]
             tables = state()
-        told = {
+        report = {
             "session": session,
             "actors": tables["actor"].count(b"JurorActor"),
             "seen": [name for name, table in tables.items() if CANARY.encode() in table],
@@ -74,7 +74,7 @@ async def main(store_url: str) -> None:
             "requests": simulation.served.requests,
         }
         ray_runtime.stop_ray()
-    sys.stdout.write(json.dumps(told))
+    sys.stdout.write(json.dumps(report))
 
 
 if __name__ == "__main__":

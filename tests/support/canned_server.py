@@ -41,7 +41,7 @@ class CannedServer:
         self.connections = 0
         self.most_at_once = 0
         self.dropped = asyncio.Event()
-        self.hold: asyncio.Event | None = None
+        self.release: asyncio.Event | None = None
         self.url = ""
         self._now = 0
         self._writers: set[asyncio.StreamWriter] = set()
@@ -62,7 +62,7 @@ class CannedServer:
         self._writers.discard(writer)
 
     async def close(self) -> None:
-        """Close what is open and wait until nobody is served any more."""
+        """Close what is open and wait until no client is served any more."""
         while self._writers:
             for writer in self._writers:
                 writer.close()
@@ -75,8 +75,8 @@ class CannedServer:
         self.asked.append(Asked(head[0].split()[1], headers, body))
         self._now += 1
         self.most_at_once = max(self.most_at_once, self._now)
-        if self.hold is not None:
-            await self.hold.wait()
+        if self.release is not None:
+            await self.release.wait()
         canned = self.answer()
         length = sum(map(len, canned.pieces)) + (0 if canned.then == "end" else 1)
         own = {"content-length": str(length), "content-type": "application/json", **canned.headers}

@@ -61,7 +61,7 @@ KEY = SealKey("example.com/jury", bytes(32))
 
 
 def seal(store: EventStore) -> None:
-    """Seal what the store holds, by `KEY`."""
+    """Seal the store's log with `KEY`."""
     made = Sealer(store, KEY, lambda: 1).next()
     assert made is not None
     store.store_seal(made)
@@ -290,7 +290,7 @@ SPOILINGS = (
     Spoiling("texts swapped", _swapped(10, 11), "is not in its place"),
     Spoiling("a text that nothing names", lambda lines: _manifest(parts=8)([*lines, _STRAY]), "no event refers"),
     Spoiling("base64 for text", _replaced(10, _in_base64), "one way"),
-    Spoiling("a seal that is not told of", lambda lines: [*lines, b'{"note":"x","streams":{}}\n'], "no line after"),
+    Spoiling("a seal that is not announced", lambda lines: [*lines, b'{"note":"x","streams":{}}\n'], "no line after"),
     Spoiling("a seal that is not there", _manifest(sealed=True), "cut short"),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A headless Chromium for tests: this machine's, else the one that a package of the npm registry carries."""
+"""A headless Chromium for tests: this machine's, or that of an npm package."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "@sparticuz/chromium@153.0.0"
-"""Chromium without a window, with the libraries that small machines lack; as a file, whatever the system is."""
+"""Chromium without a window, with the libraries that small machines lack; as a file, on every system."""
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chromium-headless-shell")
 _SETTING = "JURY_TEST_CHROMIUM"
@@ -33,7 +33,7 @@ class Chromium(NamedTuple):
 
 
 def find_chromium() -> Chromium:
-    """The Chromium of this machine, or one that is fetched once into the user's cache.
+    """The Chromium of this machine, or a copy that is fetched once into the user's cache.
 
     Raises:
         RuntimeError: there is none, and none can be fetched; says what to install.

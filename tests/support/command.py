@@ -1,4 +1,4 @@
-"""The real command line as a process of its own, that can be killed with all that it started."""
+"""The real command line as a process that can be killed with all its children."""
 
 import json
 import os
@@ -35,7 +35,7 @@ class Command:
         self._calls = 0
 
     def start(self, *options: str) -> "Started":
-        """Begin it in a session of its own."""
+        """Start it in a new session."""
         self._calls += 1
         out, err = (self.folder / f"{self._calls}.{kind}" for kind in ("out", "err"))
         with out.open("wb") as stdout, err.open("wb") as stderr:
@@ -109,7 +109,7 @@ class Started:
         return code
 
     def comes_to(self, events: int, store: Command, seconds: float = 180.0) -> None:
-        """Wait until the store holds so many events, or the command ends."""
+        """Wait until the store has so many events, or the command ends."""
         eventually(lambda: self.process.poll() is not None or _events(store) >= events, seconds)
 
     def interrupt(self) -> None:

@@ -70,7 +70,7 @@ def _commands(folder: Path) -> Iterator[str]:
     for arguments, codes in expected:
         try:
             outcome = jury(*arguments)
-        except Exception as error:  # noqa: BLE001  (whatever it is, it is told)
+        except Exception as error:  # noqa: BLE001  (every exception is reported)
             yield f"jury {' '.join(arguments)}: {error!r}"
             continue
         if outcome.code not in codes or "Traceback" in outcome.err:
@@ -91,7 +91,7 @@ def _library(store: EventStore, debates: Collection[str]) -> Iterator[str]:
         except JuryError as error:
             if one not in str(error) and "the text" not in str(error):
                 yield f"show {one}: does not name it: {error}"
-        except Exception as error:  # noqa: BLE001  (whatever it is, it is told)
+        except Exception as error:  # noqa: BLE001  (every exception is reported)
             yield f"show {one}: {error!r}"
         else:
             if row is None:
@@ -117,7 +117,7 @@ def _pages(store: EventStore, debates: Collection[str]) -> Iterator[str]:
 def _asked(client: Any, path: str, codes: set[int]) -> Iterator[str]:
     try:
         answer = client.get(path, follow_redirects=True)
-    except Exception as error:  # noqa: BLE001  (whatever it is, it is told)
+    except Exception as error:  # noqa: BLE001  (every exception is reported)
         yield f"GET {path}: {error!r}"
         return
     if answer.status_code not in codes:

@@ -1,4 +1,4 @@
-"""Records the debates of a corpus: `python tests/support/corpus.py FOLDER`. What is there already is left alone.
+"""Records the debates of a corpus: `python tests/support/corpus.py FOLDER`. Existing files are kept.
 
 Jurors are simulated, some of them state what the debate is to show. A recorded debate is never recorded again: it must
 replay for ever, whatever later versions would record instead.
@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.branches import a_branch, origin_in, stored
 from support.debate_harness import a_case
-from support.prepared_answers import PreparedAnswer, Said, prepared_providers
+from support.prepared_answers import PreparedAnswer, ScriptedAnswer, prepared_providers
 from support.runtime_harness import CutOff, KeptStore, a_case_with_records, a_resolved
 
 SIMULATED = "simulated/juror"
@@ -48,17 +48,17 @@ class Plan:
     Attributes:
         case: over this.
         spec: as in a panel file.
-        says: what is stated, by step.
+        answers: by step.
         script: faults of simulated jurors.
         cut: the appends of the first session, after which it breaks off; None: one session.
-        cancelled: by somebody, after the first session.
+        cancelled: after the first session.
         branches: what is branched off it, each off the one before: after which event, and what of `spec` is another.
             The last one is the debate that is recorded.
     """
 
     case: Case = field(default_factory=a_case)
     spec: Mapping[str, Any] = field(default_factory=dict)
-    says: Mapping[str, Sequence[Said]] = field(default_factory=dict)
+    answers: Mapping[str, Sequence[ScriptedAnswer]] = field(default_factory=dict)
     script: Script = field(default_factory=Script)
     cut: int | None = None
     cancelled: bool = False
@@ -89,13 +89,13 @@ def _states(verdict: str, score: float, confidence: float, **more: Any) -> Prepa
     return PreparedAnswer(verdict, (first, second, third, score - first - second - third), confidence, more)
 
 
-def _all(ids: Sequence[str], *steps: Sequence[Said]) -> dict[str, list[Said]]:
-    """What each seat says, phase 1 first, then round by round."""
+def _all(ids: Sequence[str], *steps: Sequence[ScriptedAnswer]) -> dict[str, list[ScriptedAnswer]]:
+    """The answers of each seat, phase 1 first, then round by round."""
     names = ["initial", *(f"round-{number}" for number in range(1, len(steps)))]
     return {
-        f"{name}/{juror}": [said]
+        f"{name}/{juror}": [answer]
         for name, step in zip(names, steps, strict=True)
-        for juror, said in zip(ids, step, strict=True)
+        for juror, answer in zip(ids, step, strict=True)
     }
 
 
@@ -123,14 +123,15 @@ PLANS: dict[str, Plan] = {
     ),
     "two-of-three-reach-0.67": Plan(
         spec={"preset": "adk-sequential", "seats": _seats(*ABC), "final": {"method": "majority_vote"}},
-        says=_all(ABC, [_passes(), _passes(), _fails()], [_passes(), _passes(), _fails()]),
+        answers=_all(ABC, [_passes(), _passes(), _fails()], [_passes(), _passes(), _fails()]),
     ),
     "tie-of-two": Plan(
-        spec={"preset": "independent", "seats": _seats("gpt", "claude")}, says=_all(ABC[:2], [_passes(80), _fails(30)])
+        spec={"preset": "independent", "seats": _seats("gpt", "claude")},
+        answers=_all(ABC[:2], [_passes(80), _fails(30)]),
     ),
     "median-on-the-edge": Plan(
         spec={"preset": "independent", "seats": _seats(*ABC), "final": {"method": "median"}},
-        says=_all(ABC, [_passes(70), _reviews(40), _passes(90)]),
+        answers=_all(ABC, [_passes(70), _reviews(40), _passes(90)]),
     ),
     "weighted-on-the-edge": Plan(
         spec={
@@ -138,11 +139,11 @@ PLANS: dict[str, Plan] = {
             "seats": [{**seat, "weight": weight} for seat, weight in zip(_seats(*ABC), (2.0, 1.0, 1.0), strict=True)],
             "final": {"method": "weighted_average"},
         },
-        says=_all(ABC, [_reviews(40, 0.5), _fails(20, 0.4), _reviews(60, 0.4)]),
+        answers=_all(ABC, [_reviews(40, 0.5), _fails(20, 0.4), _reviews(60, 0.4)]),
     ),
     "half-points-rounded-up": Plan(
         spec={"preset": "independent", "seats": _seats("gpt", "claude"), "final": {"method": "median"}},
-        says=_all(ABC[:2], [_reviews(62), _reviews(63)]),
+        answers=_all(ABC[:2], [_reviews(62), _reviews(63)]),
     ),
     "rotating-speakers": Plan(
         spec={
@@ -151,7 +152,7 @@ PLANS: dict[str, Plan] = {
             "discussion": {"threshold": 2.0, "max_rounds": 3, "speakers": {"kind": "rotating"}, "history": "all"},
             "final": {"method": "majority_vote"},
         },
-        says=_all(
+        answers=_all(
             ABC,
             [_passes(), _reviews(), _fails()],
             [_passes(), _fails(), _fails()],
@@ -165,18 +166,18 @@ PLANS: dict[str, Plan] = {
             "discussion": {"stagnation_rounds": 1, "speakers": {"kind": "seeded", "seed": 7}},
             "final": {"method": "median"},
         },
-        says=_all(ABC, [_passes(), _reviews(), _fails()], [_passes(), _reviews(), _fails()]),
+        answers=_all(ABC, [_passes(), _reviews(), _fails()], [_passes(), _reviews(), _fails()]),
     ),
     "all-rounds-forced": Plan(
         spec={"seats": _seats("gpt", "claude"), "discussion": {"end_early": False, "max_rounds": 2}},
-        says=_all(ABC[:2], *[[_passes(), _passes()]] * 3),
+        answers=_all(ABC[:2], *[[_passes(), _passes()]] * 3),
     ),
     "repairs-and-fallbacks": Plan(
         spec={
             "seats": _seats(*ABC, fallbacks=["simulated/spare"]),
             "preset": "independent",
         },
-        says={
+        answers={
             "initial/gpt": [_passes(more_than_asked=1), _passes()],
             "initial/claude/simulated%2Fjuror": [
                 b"I would say safe_pass.",
@@ -189,19 +190,22 @@ PLANS: dict[str, Plan] = {
     ),
     "fenced-and-spaced-answers": Plan(
         spec={"preset": "independent", "seats": _seats("gpt", "claude")},
-        says={"initial/gpt": [b"", b"\xef\xbb\xbf{}", None], "initial/claude": [b'{"verdict": "safe_pass"} {}', None]},
+        answers={
+            "initial/gpt": [b"", b"\xef\xbb\xbf{}", None],
+            "initial/claude": [b'{"verdict": "safe_pass"} {}', None],
+        },
     ),
     "blocked-counts-neutral": Plan(
         spec={"preset": "independent", "seats": _seats(*ABC)},
-        says=_all(ABC, [CallOutcome.BLOCKED, _passes(), _fails()]),
+        answers=_all(ABC, [CallOutcome.BLOCKED, _passes(), _fails()]),
     ),
     "blocked-abstains-and-quorum-is-lost": Plan(
         spec={"preset": "independent", "seats": _seats(*ABC), "answers": {"safety_filter": "abstain"}},
-        says=_all(ABC, [CallOutcome.BLOCKED, CallOutcome.BLOCKED, _passes()]),
+        answers=_all(ABC, [CallOutcome.BLOCKED, CallOutcome.BLOCKED, _passes()]),
     ),
     "nobody-answers": Plan(
         spec={"preset": "independent", "seats": _seats("gpt", "claude"), "answers": {"safety_filter": "abstain"}},
-        says=_all(ABC[:2], [CallOutcome.BLOCKED, CallOutcome.CONTEXT_TOO_LONG]),
+        answers=_all(ABC[:2], [CallOutcome.BLOCKED, CallOutcome.CONTEXT_TOO_LONG]),
     ),
     "stale-in-a-round": Plan(
         spec={
@@ -210,7 +214,7 @@ PLANS: dict[str, Plan] = {
             "answers": {"repairs": 0, "safety_filter": "abstain"},
             "final": {"method": "weighted_average"},
         },
-        says=_all(
+        answers=_all(
             ABC,
             [_passes(), _passes(), _fails()],
             [_passes(), CallOutcome.BLOCKED, _fails()],
@@ -219,7 +223,7 @@ PLANS: dict[str, Plan] = {
     ),
     "judge-fails": Plan(
         spec={"seats": _seats(*ABC), "discussion": {"max_rounds": 1}},
-        says=_all(ABC, [_passes(), _passes(), _fails()], [_passes(), _passes(), _fails()])
+        answers=_all(ABC, [_passes(), _passes(), _fails()], [_passes(), _passes(), _fails()])
         | {"final": [CallOutcome.BLOCKED]},
     ),
     "resumed-in-the-middle": Plan(case=a_case_with_records(), spec={"discussion": {"max_rounds": 1}}, cut=6),
@@ -230,7 +234,7 @@ PLANS: dict[str, Plan] = {
     ),
     "branch-of-a-branch": Plan(
         spec={"seats": _seats(*ABC), "discussion": {"max_rounds": 1}},
-        says=_all(ABC, [_passes(), _reviews(), _fails()], [_passes(), _fails(), _fails()]),
+        answers=_all(ABC, [_passes(), _reviews(), _fails()], [_passes(), _fails(), _fails()]),
         branches=[
             ("initial/check", {"final": {"method": "weighted_average"}}),
             ("round-1/gpt/statement", {"discussion": {"order": "sequential"}}),
@@ -241,23 +245,23 @@ PLANS: dict[str, Plan] = {
 
 
 async def record(name: str, plan: Plan) -> bytes:
-    """The cassette of a debate that is held now."""
+    """The cassette of a new debate."""
     store = KeptStore()
     ids = [f"corpus~{name}~origin-{number}" for number in range(len(plan.branches))] + [f"corpus~{name}"]
     resolved = a_resolved(**plan.spec)
     sources = _sources(name)
-    providers = prepared_providers(plan.says)
+    providers = prepared_providers(plan.answers)
 
     async def session(debate: str) -> None:
         job = Job(debate, plan.case.model_dump_json().encode(), RunContext("corpus", resolved))
         with patch("jury_actors.runtime.provider_factory", providers):
-            court = in_process_runtime(
+            entered = in_process_runtime(
                 RuntimeConfig(resolved.panel, "", "corpus", plan.script),
                 lambda: store,
                 effects=sources,
                 backoff=Backoff(base=0.0, cap=0.0),
             )
-            async with court as runtime:
+            async with entered as runtime:
                 async for _ in drive(runtime, iter([job]), concurrency=1):
                     pass
 
@@ -288,7 +292,7 @@ def _cancel(store: EventStore, debate: str, sources: Effects) -> None:
 
 
 def _sources(name: str) -> Effects:
-    """A clock of its own and chance that follows from the name."""
+    """A separate clock, and chance that follows from the name."""
     import random
 
     chance = random.Random(name)

@@ -122,8 +122,10 @@ class DebateBuilder:
     def round_1(self) -> "DebateBuilder":
         self.events.append(RoundStarted(round=1, speaker_order=SEATS, instruction=self.text("Discuss.")))
         moved = self.evaluation(FAIL, (30.0, 20.0, 10.0, 1.0), "The code was never sent.")
-        self._said(1, 0, "I overlooked the code; I now fail it.", moved, changed=True)
-        self._said(1, 1, "I stay with my verdict.", self.evaluation(FAIL, (20.0, 10.0, 10.0, 0.0), "As before."))
+        self.add_statement(1, 0, "I overlooked the code; I now fail it.", moved, changed=True)
+        self.add_statement(
+            1, 1, "I stay with my verdict.", self.evaluation(FAIL, (20.0, 10.0, 10.0, 0.0), "As before.")
+        )
         self.events.append(
             JurorAbstained(
                 step=f"round-1/{SEATS[2]}",
@@ -204,7 +206,9 @@ class DebateBuilder:
             JurorEvaluated(juror_id=juror_id, evaluation=evaluation, peer_text=self.text("shown"), exchanges=())
         )
 
-    def _said(self, number: int, order: int, text: str, evaluation: Evaluation, *, changed: bool = False) -> None:
+    def add_statement(
+        self, number: int, order: int, text: str, evaluation: Evaluation, *, changed: bool = False
+    ) -> None:
         statement = Statement(order=order, statement=self.text(text), evaluation=evaluation, position_changed=changed)
         self.events.append(
             StatementMade(

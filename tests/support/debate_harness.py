@@ -101,7 +101,7 @@ class Asked(NamedTuple):
 
 
 class DebateHarness:
-    """Holds one debate.
+    """Runs one debate.
 
     Args:
         panel: under these rules.
@@ -119,7 +119,7 @@ class DebateHarness:
         self.events: list[DebateEvent] = [opened]
         self._pick = list(pick) or [0]
 
-    def hold(self) -> "DebateHarness":
+    def run(self) -> "DebateHarness":
         """To the end; more than 10,000 steps would be a debate that does not end."""
         for turn in range(10_000):
             self.events += self.debate.advance()
@@ -131,7 +131,7 @@ class DebateHarness:
         raise AssertionError("the debate does not end")
 
     def answer(self, step: Step) -> None:
-        """StepRequest one step, call after call, until it has its outcome."""
+        """Answer one step, call after call, until it has its outcome."""
         assignment = self.debate.assign(step)
         conversation = self.debate.rules.conversation(assignment, self.pen)
         while (call := conversation.call) is not None:
@@ -151,7 +151,7 @@ class DebateHarness:
         return [event.event_id for event in self.events]
 
     def prompt(self, asked: Asked) -> str:
-        """Everything that the model is shown in a call."""
+        """All text of a call's messages."""
         return "".join(self.pen.text(ref) for message in asked.call.messages for ref in message.parts)
 
 

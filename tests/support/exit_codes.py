@@ -112,7 +112,7 @@ def _corpus(jury: CommandLine) -> int:
 
 
 def _changed_corpus(jury: CommandLine) -> int:
-    """A recorded verdict that does not follow: what comes out today is another."""
+    """A recorded verdict that does not follow: the rules give another one."""
     from jury_replay.cassettes.reading import read_cassette
     from jury_replay.cassettes.writing import write_cassette
     from support.mutants import rewritten
@@ -147,7 +147,7 @@ def _sealed(jury: CommandLine) -> int:
 
 
 def _cut_off(jury: CommandLine) -> int:
-    """The log is another than the one that was sealed."""
+    """Another log than the sealed one."""
     _sealed(jury)
     _emptied(jury)
     return jury.run("cases.jsonl", "--limit", "1").code
@@ -198,7 +198,7 @@ ROWS = (
     Row("every command", 4, "output cannot be written (the disk is full)", _to_a_full_disk("list")),
     Row("every command", 4, "a defect of Jury Judge itself", _defect),
     Row("every command", 130, "interrupted", _interrupted("watch --run r1", said=b"Ctrl-C ends it")),
-    Row("demo", 0, "the debate was held", _jury("demo --in-process")),
+    Row("demo", 0, "the debate ended", _jury("demo --in-process")),
     Row("demo", 3, "the debate ended without a quorum or a verdict", _jury(f"demo --in-process {_LOST}")),
     Row("demo", 4, "the debate could not go on", _jury("demo --in-process --simulate quota=1")),
     Row("run", 0, "every case is judged, and no condition is met", _run("--run r1")),
@@ -211,7 +211,7 @@ ROWS = (
     Row("run", 4, "a provider refuses the key", _run("--simulate authentication=1")),
     Row("run", 4, "a provider's quota is used up", _run("--simulate quota=1")),
     Row("run", 4, "`--max-cost` or `--max-calls` is used up", _run("--max-calls 2")),
-    Row("run", 4, "whoever read stdout closed it, and cases are left", _unread("run cases.jsonl --in-process")),
+    Row("run", 4, "the reader of stdout closed it, and cases are left", _unread("run cases.jsonl --in-process")),
     Row("run", 5, "a stored debate of the run was altered", _jury("run cases.jsonl --in-process --run r1", _gone)),
     Row(
         "run",
@@ -225,7 +225,7 @@ ROWS = (
     Row("show", 0, "shown", _jury("show r1~leak")),
     Row("show", 2, "no such debate", _jury("show none")),
     Row("show", 5, "the debate was altered and cannot be read", _jury("show r1~leak", _undecodable)),
-    Row("watch", 0, "told to the end, or nobody reads stdout any more", _jury("watch r1~leak")),
+    Row("watch", 0, "printed to the end, or stdout was closed", _jury("watch r1~leak")),
     Row("watch", 2, "no such debate", _jury("watch none")),
     Row("watch", 5, "a debate was altered and cannot be read", _jury("watch r1~leak", _undecodable)),
     Row("serve", 0, "ended with Ctrl-C", _interrupted("serve --port 0", said=b"http://")),
@@ -238,7 +238,7 @@ ROWS = (
         _jury("compare r1 r2 --fail-on flips", _another_run),
     ),
     Row("compare", 2, "no such debate or run", _jury("compare r1 none")),
-    Row("fork", 0, "the branch was held", _jury(_FORK)),
+    Row("fork", 0, "the branch ended", _jury(_FORK)),
     Row("fork", 2, "no such debate or event", _jury("fork none --at 1 --in-process")),
     Row("fork", 3, "the branch ended without a quorum or a verdict", _jury(f"{_ANEW} unparseable=1")),
     Row("fork", 4, "the branch could not go on", _jury(f"{_ANEW} quota=1")),

@@ -1,4 +1,4 @@
-"""A debate of the corpus written anew by somebody who computes every hash."""
+"""A debate of the corpus rewritten by an attacker who computes every hash."""
 
 import json
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def forged(
     without: tuple[str, ...] = (),
     text: Callable[[bytes], bytes] = lambda content: content,
 ) -> EventStore:
-    """The debate written anew by somebody who computes every hash: bodies changed, events left out, texts changed."""
+    """The debate rewritten by an attacker who computes every hash: bodies changed, events left out, texts changed."""
     changes = change or {}
     parts = {part.ref.part: _part(part, text(part.content)) for part in record.parts.values()}
     store = MemoryEventStore()

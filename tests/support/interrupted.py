@@ -1,4 +1,4 @@
-"""What Ctrl-C does to the process that is asked; where worker processes can import it."""
+"""The effect of Ctrl-C on a worker process; in a module that worker processes can import."""
 
 import signal
 from collections.abc import Sequence
@@ -9,17 +9,17 @@ from jury_store.event_store import EventStore
 
 class Interrupts(NamedTuple):
     ignored: bool
-    held_back: bool
+    blocked: bool
 
 
 def interrupts(_store: EventStore, _debate_ids: Sequence[str]) -> Interrupts:
     """As work for `spread`."""
-    held_back = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    return Interrupts(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, held_back)
+    blocked = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return Interrupts(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, blocked)
 
 
 def endless_from_the_third(_store: EventStore, debate_ids: Sequence[str]) -> str:
-    """As work for `spread` whose end nobody lives to see, but for the first two debates."""
+    """As work for `spread` that ends for the first two debates only."""
     while debate_ids[0] not in ("d0", "d1"):
         signal.pause()
     return debate_ids[0]

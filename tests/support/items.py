@@ -1,4 +1,4 @@
-"""What is said in a transcript, in short."""
+"""Messages of a transcript, in short."""
 
 from jury_events.transcript import Message
 

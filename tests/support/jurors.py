@@ -1,4 +1,4 @@
-"""Fakes around a juror: a provider that answers as told, a clerk that can be held up, and asks made by the rules."""
+"""Fakes around a juror: a scripted provider, a clerk that can be blocked, and requests made by the rules."""
 
 import asyncio
 from collections import deque
@@ -19,11 +19,11 @@ from jury_store.memory import MemoryEventStore
 from support.debate_harness import DebateHarness, a_case, a_panel, by_round
 
 Turn = ModelReply | Exception | Callable[[ModelRequest], ModelReply] | None
-"""What a call is answered; None: a usable answer, or the tools that a simulated juror asks for."""
+"""The answer to a call; None: a usable answer, or the tools that a simulated juror asks for."""
 
 
 class ScriptedProvider(Provider):
-    """Answers calls in order as told, then usably; keeps every request.
+    """Answers calls in order by the script, then usably; keeps every request.
 
     Args:
         turns: answers of the first calls.
@@ -47,7 +47,7 @@ class ScriptedProvider(Provider):
     def traces(self) -> list[str]:
         return [request.trace for request in self.requests]
 
-    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         self.requests.append(request)
         self.running += 1
         self.most_running = max(self.most_running, self.running)
@@ -58,7 +58,7 @@ class ScriptedProvider(Provider):
                 raise turn
             if isinstance(turn, ModelReply):
                 return turn
-            return await self._reader.call(request, heard) if turn is None else turn(request)
+            return await self._reader.call(request, on_chunk) if turn is None else turn(request)
         finally:
             self.running -= 1
 
@@ -134,9 +134,9 @@ class Asking:
 async def results_of(juror: object, count: int = 1) -> list[StepResult]:
     """The next `count` results of a juror, unacknowledged ones included."""
     incarnation, ack = "", 0
-    told: list[StepResult] = []
-    while len(told) < count:
+    results: list[StepResult] = []
+    while len(results) < count:
         delivery = await juror.poll(incarnation, ack)  # type: ignore[attr-defined]
         incarnation, ack = delivery.incarnation, delivery.upto
-        told += delivery.items
-    return told
+        results += delivery.items
+    return results

@@ -1,4 +1,4 @@
-"""A small HTTP server on loopback, in a thread of its own."""
+"""A small HTTP server on loopback, in a thread."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

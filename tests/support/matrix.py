@@ -1,7 +1,7 @@
 """Every fault at every place of a debate, through one provider's real SDK against simulated models over HTTP.
 
 One debate a row. The model that a row troubles has the fault's name in its id, which is how the server's script knows
-it; the other seat and the spare model are left in peace.
+it; the other seat and the spare model have no faults.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ TRIES = 2
 REPAIRS = 1
 _OFTEN = 20
 _PATIENCE = 3.0
-"""Seconds that a call may take where none comes: what the fault is about."""
+"""The timeout of a call, in seconds, for the faults without an answer."""
 
 
 class Row(NamedTuple):
@@ -61,7 +61,7 @@ class Row(NamedTuple):
         return self.place if self.place == "final" else f"{self.place}/troubled"
 
     def panel(self, provider: str) -> ResolvedPanel:
-        """The troubled seat, or judge, and one seat in peace; every round is held."""
+        """The troubled seat, or judge, and one seat without faults; every round runs."""
         settings: dict[str, Any] = {"tries": TRIES}
         if self.fault == "timeout":
             settings["timeout_seconds"] = _PATIENCE
@@ -88,14 +88,14 @@ ROWS = tuple(Row(place, fault, course) for place in PLACES for fault in TROUBLES
 
 
 class Share(NamedTuple):
-    """What is held of a provider's rows: all of them, or a third."""
+    """The rows of a provider that run: all of them, or a third."""
 
     provider: str
     whole: bool
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Of a third: every fault at every place in one course; the providers together hold every row."""
+        """Of a third: every fault at every place in one course; the providers together have every row."""
         if self.whole:
             return ROWS
         first = PROVIDERS.index(self.provider)
@@ -126,7 +126,7 @@ def _script() -> WireScript:
 
 
 class Ended(NamedTuple):
-    """How a row's debate ended: what the driver heard, its events, and the exchanges of the troubled step."""
+    """How a row's debate ended: the driver's result, its events, and the exchanges of the troubled step."""
 
     finished: Finished
     events: list[Any]
@@ -155,15 +155,15 @@ def canary_keys(variables: dict[str, str]) -> Iterator[None]:
 
 
 async def execute_matrix(share: Share, store_url: str) -> Matrix:
-    """Hold every row of a share at once, then go on with those that were halted."""
+    """Run all rows of a share concurrently, then resume those that were halted."""
     reader = open_store(store_url, write=False)
     try:
         async with simulation_server(_script()) as simulation:
             with canary_keys(simulation.variables):
-                found = await _held(share.provider, share.rows, store_url)
+                found = await _execute(share.provider, share.rows, store_url)
                 halted = [row for row in share.rows if found[row].problem is not None]
                 first = {row: _ended(reader, row, found[row]) for row in share.rows}
-                again = await _held(share.provider, [row for row in halted if row.course == "once"], store_url)
+                again = await _execute(share.provider, [row for row in halted if row.course == "once"], store_url)
             events = [decode(event) for event in reader.read_all(limit=1_000_000)]
             return Matrix(
                 rows=first,
@@ -175,17 +175,17 @@ async def execute_matrix(share: Share, store_url: str) -> Matrix:
         reader.close()
 
 
-async def _held(provider: str, rows: Any, store_url: str) -> dict[Row, Finished]:
-    """Rows that a key halts are held one by one in a court of their own: it halts whatever else it would call."""
+async def _execute(provider: str, rows: Any, store_url: str) -> dict[Row, Finished]:
+    """Rows that a key halts run one by one in separate runtimes: the key halts every other debate of a runtime."""
     rows = list(rows)
     halting = [row for row in rows if row.fault in {"authentication", "quota"}]
-    found = await _in_court(provider, [row for row in rows if row not in halting], store_url)
+    found = await _execute_together(provider, [row for row in rows if row not in halting], store_url)
     for row in halting:
-        found |= await _in_court(provider, [row], store_url)
+        found |= await _execute_together(provider, [row], store_url)
     return found
 
 
-async def _in_court(provider: str, rows: list[Row], store_url: str) -> dict[Row, Finished]:
+async def _execute_together(provider: str, rows: list[Row], store_url: str) -> dict[Row, Finished]:
     if not rows:
         return {}
     by_debate = {row.debate_id: row for row in rows}
@@ -199,10 +199,10 @@ async def _in_court(provider: str, rows: list[Row], store_url: str) -> dict[Row,
         for row, panel in panels.items()
     ]
     plan = RuntimeConfig(panels[rows[0]].panel, store_url, "matrix")
-    court = in_process_runtime(
+    entered = in_process_runtime(
         plan, lambda: open_store(store_url, write=True, run="matrix", wait=5), backoff=Backoff(base=0.0, cap=0.0)
     )
-    async with court as runtime, asyncio.timeout(350):
+    async with entered as runtime, asyncio.timeout(350):
         return {by_debate[one.debate_id]: one async for one in drive(runtime, iter(jobs), concurrency=40)}
 
 

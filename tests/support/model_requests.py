@@ -1,4 +1,4 @@
-"""Requests as jurors make them, from debates held by the pure rules."""
+"""Requests as jurors make them, from debates run by the pure rules."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,19 +20,19 @@ GATE_AND_CARD = {
 
 
 def requests_of_a_debate(case: Case | None = None, **spec: Any) -> dict[str, ModelRequest]:
-    """The first request of each step, by the step's id; what was answered is scripted, and split at first."""
+    """The first request of each step, by the step's id; answers are scripted, and split at first."""
     case = case or a_case(**GATE_AND_CARD)
     table: dict[str, Sequence[Says]] = {
         "gpt": [Says("safe_pass", 90), Says("needs_review", 60)],
         "claude": [Says("unsafe_fail", 10, 0.9)],
         "gemini": [Says("needs_review", 50), Says("unsafe_fail", 20)],
     }
-    room = DebateHarness(a_panel(**spec), by_round(table), case=case).hold()
+    harness = DebateHarness(a_panel(**spec), by_round(table), case=case).run()
     found: dict[str, ModelRequest] = {}
-    for asked in room.asked:
-        part = room.debate.state.debate.case if asked.assignment.tools else None
-        ask = StepRequest(asked.assignment, room.pen.texts, part, ())
-        duty = StepExecution(ask, dict(room.pen.texts), PartBuffer(lambda: bytes(16)))
-        assert duty.conversation.call is not None
-        found.setdefault(asked.step.id, duty.request(duty.conversation.call))
+    for asked in harness.asked:
+        part = harness.debate.state.debate.case if asked.assignment.tools else None
+        ask = StepRequest(asked.assignment, harness.pen.texts, part, ())
+        execution = StepExecution(ask, dict(harness.pen.texts), PartBuffer(lambda: bytes(16)))
+        assert execution.conversation.call is not None
+        found.setdefault(asked.step.id, execution.request(execution.conversation.call))
     return found

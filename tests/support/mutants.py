@@ -1,4 +1,4 @@
-"""Cassettes that somebody wrote who computes every hash: one thing in them is not as Jury Judge would write it."""
+"""Cassettes of an attacker who computes every hash: each has one difference from what Jury Judge writes."""
 
 import json
 import random
@@ -31,7 +31,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(number: int, seed: int = 1) -> Iterator[Mutant]:
-    """So many mutants of the debates of the corpus, always the same; each under a debate id of its own."""
+    """So many mutants of the debates of the corpus, always the same; each under its own debate id."""
     records = [read_cassette(path).history for path in sorted(CORPUS.glob("*.cassette.jsonl"))]
     records.sort(key=lambda record: sum(map(len, record.streams.values())))
     draw = random.Random(seed)
@@ -83,7 +83,7 @@ def renamed(record: DebateHistory, name: str) -> DebateHistory:
 
 
 def cassette_of(record: DebateHistory) -> bytes:
-    """The file of a record, whatever is in it: unlike an export, it looks at nothing."""
+    """The file of a record, unchecked, unlike an export."""
     lines = [_event_line(event) for events in record.streams.values() for event in events]
     lines += [
         written(part_line(part)) for _, part in sorted((encode_digest(one), part) for one, part in record.parts.items())
@@ -232,7 +232,7 @@ def _set_to(values: tuple[Any, ...]) -> Callable[[Any, tuple[Any, ...], random.R
 
 
 def _number_moved(body: Any, _path: tuple[Any, ...], draw: random.Random) -> str:
-    """A number becomes another number: what is left is nearest to an event."""
+    """A number becomes another number, so the result is close to a valid event."""
     numbers = [one for one in _places(body) if type(_holder(body, one)[one[-1]]) in {int, float}]
     if not numbers:
         return "has no number"

@@ -17,7 +17,7 @@ START = 1_700_000_000_000_000
 
 
 def stored(*debates: DebateBuilder) -> MemoryEventStore:
-    """A store that holds these debates, a second between two events."""
+    """A store with these debates, a second between two events."""
     store = MemoryEventStore()
     for debate in debates:
         keep(store, debate)
@@ -25,7 +25,7 @@ def stored(*debates: DebateBuilder) -> MemoryEventStore:
 
 
 def keep(store: EventStore, debate: DebateBuilder) -> None:
-    """Store the events of a debate that the store does not hold yet, its texts with the first."""
+    """Store the events of a debate that the store does not have yet, its texts with the first."""
     name = debate.opened.debate_id
     parts = tuple(_part(ref, content) for ref, content in debate.texts.items())
     seen = len(store.read_stream(f"debate/{name}"))

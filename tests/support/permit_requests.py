@@ -1,4 +1,4 @@
-"""Claims as a juror makes them, under a clock that a test turns."""
+"""Permit requests as a juror makes them, under a clock that a test advances."""
 
 from jury_actors.admission.budget import Budget
 from jury_actors.admission.limiter import Limiter
@@ -29,14 +29,14 @@ class Counter:
         self.halted: list[str] = []
         self._last = 0
 
-    def want(self, claim: PermitRequest, *, client: str = "c", granted: bool = False) -> int:
+    def want(self, request: PermitRequest, *, client: str = "c", granted: bool = False) -> int:
         self._last += 1
-        self.rule.acquire(client, Acquire(self._last, claim, granted), self.now)
+        self.rule.acquire(client, Acquire(self._last, request, granted), self.now)
         self.decide()
         return self._last
 
-    def wants(self, count: int, claim: PermitRequest, *, client: str = "c") -> list[int]:
-        return [self.want(claim, client=client) for _ in range(count)]
+    def wants(self, count: int, request: PermitRequest, *, client: str = "c") -> list[int]:
+        return [self.want(request, client=client) for _ in range(count)]
 
     def sent(self, number: int, *, client: str = "c") -> None:
         self.rule.depart(client, Departed(number), self.now)
@@ -64,7 +64,7 @@ class Counter:
                 self.halted.append(str(granted.problem))
 
     def wait_until(self, now: float) -> None:
-        """Let time pass as a desk does: it looks when the rule says, and not before."""
+        """Let time pass as the service does: it decides at the times that the rule names."""
         while (at := self.rule.next_decision()) is not None and at <= now:
             assert at >= self.now
             self.now = at

@@ -1,4 +1,4 @@
-"""Cases with pictures: a transcript that holds them as attachments, and the bytes that sighted seats are sent."""
+"""Cases with pictures: a transcript with pictures as attachments, and the bytes that sighted seats are sent."""
 
 import struct
 import zlib

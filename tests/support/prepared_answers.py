@@ -23,30 +23,30 @@ class PreparedAnswer(NamedTuple):
     more: Mapping[str, Any] = {}
 
 
-Said = PreparedAnswer | bytes | CallOutcome | None
+ScriptedAnswer = PreparedAnswer | bytes | CallOutcome | None
 """bytes: the raw answer. An outcome: the call fails with it. None: the simulated juror answers."""
 
 
 class PreparedProvider(SimulatedProvider):
     """Answers the calls of each `step` (`round-1/gpt`) or `step/model` in order; once they are used up, simulates."""
 
-    def __init__(self, script: Script, says: dict[str, deque[Said]]) -> None:
+    def __init__(self, script: Script, answers: dict[str, deque[ScriptedAnswer]]) -> None:
         super().__init__(script)
-        self._says = says
+        self._answers = answers
 
-    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
-        said = self._next(request.trace)
-        if said is None:
-            return await super().call(request, heard)
-        if isinstance(said, CallOutcome) and said is not CallOutcome.TRUNCATED:
-            return ModelReply(said, error=f"stated: {said.value}", model_version=MODEL_VERSION, cost=0.0)
-        cut = isinstance(said, CallOutcome)
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
+        answer = self._next(request.trace)
+        if answer is None:
+            return await super().call(request, on_chunk)
+        if isinstance(answer, CallOutcome) and answer is not CallOutcome.TRUNCATED:
+            return ModelReply(answer, error=f"stated: {answer.value}", model_version=MODEL_VERSION, cost=0.0)
+        cut = isinstance(answer, CallOutcome)
         raw = (
             b'{"ballot": "'
-            if isinstance(said, CallOutcome)
-            else said
-            if isinstance(said, bytes)
-            else _json(said, request)
+            if isinstance(answer, CallOutcome)
+            else answer
+            if isinstance(answer, bytes)
+            else _json(answer, request)
         )
         return ModelReply(
             CallOutcome.TRUNCATED if cut else CallOutcome.ANSWERED,
@@ -56,35 +56,36 @@ class PreparedProvider(SimulatedProvider):
             cost=0.0,
         )
 
-    def _next(self, trace: str) -> Said:
+    def _next(self, trace: str) -> ScriptedAnswer:
         conversation = trace.split("/", 1)[1].rsplit("/", 2)[0]
         for place in (conversation, conversation.rpartition("/")[0]):
-            if self._says.get(place):
-                return self._says[place].popleft()
+            if self._answers.get(place):
+                return self._answers[place].popleft()
         return None
 
 
-def _json(said: PreparedAnswer, request: ModelRequest) -> bytes:
+def _json(prepared: PreparedAnswer, request: ModelRequest) -> bytes:
     prompt = read_prompt(request)
     answer: dict[str, Any] = {
         "ballot": prompt.ballot,
-        "verdict": said.verdict,
-        "scores": dict(zip((name for name, _ in prompt.form.dimensions), said.scores, strict=True)),
-        "confidence": said.confidence,
-        "rationale": f"Stated: {said.verdict}.",
+        "verdict": prepared.verdict,
+        "scores": dict(zip((name for name, _ in prompt.form.dimensions), prepared.scores, strict=True)),
+        "confidence": prepared.confidence,
+        "rationale": f"Stated: {prepared.verdict}.",
     }
     if prompt.form.statement:
-        answer["statement"] = f"I state {said.verdict}."
+        answer["statement"] = f"I state {prepared.verdict}."
     if prompt.form.scenarios:
         answer["scenarios"] = [
-            {"scenario_id": one, "verdict": said.verdict, "score": sum(said.scores)} for one in prompt.form.scenarios
+            {"scenario_id": one, "verdict": prepared.verdict, "score": sum(prepared.scores)}
+            for one in prompt.form.scenarios
         ]
-    return json.dumps(answer | dict(said.more), ensure_ascii=False).encode()
+    return json.dumps(answer | dict(prepared.more), ensure_ascii=False).encode()
 
 
-def prepared_providers(says: Mapping[str, Sequence[Said]]) -> Callable[..., Callable[[str], Provider]]:
+def prepared_providers(answers: Mapping[str, Sequence[ScriptedAnswer]]) -> Callable[..., Callable[[str], Provider]]:
     """Replaces `provider_factory`; all providers of a runtime share the prepared answers."""
-    left = {place: deque(turns) for place, turns in says.items()}
+    left = {place: deque(turns) for place, turns in answers.items()}
 
     def factory(script: Script, _endpoints: Endpoints = NO_ENDPOINTS) -> Callable[[str], Provider]:
         return lambda _name: PreparedProvider(script, left)

@@ -4,7 +4,7 @@ import psutil
 
 
 def actor_process(name: str) -> int:
-    """The id of the youngest process of such an actor: those of an earlier court may still be going."""
+    """The id of the youngest process of such an actor: those of an earlier runtime may still be ending."""
     found = {}
     for process in psutil.Process().children(recursive=True):
         try:

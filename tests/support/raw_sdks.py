@@ -41,12 +41,12 @@ class Client(ABC):
 
 def after_tools(request: ModelRequest, answer: Answer, results: list[str]) -> ModelRequest:
     """The next request: the model's turn verbatim, and what its tools gave back."""
-    told = [
+    tool_results = [
         ModelMessage("tool", result, f"{identity}\n{name}")
         for (identity, name, _), result in zip(answer.tools, results, strict=True)
     ]
     turn = ModelMessage("assistant", json.dumps(answer.turn))
-    return request._replace(messages=(*request.messages, turn, *told))
+    return request._replace(messages=(*request.messages, turn, *tool_results))
 
 
 def _system(request: ModelRequest) -> str:

@@ -15,7 +15,7 @@ from jury_store.event_store import EventStore
 
 
 @contextmanager
-def served(
+def running_server(
     store: EventStore,
     panels: Mapping[str, Any] | None = None,
     *,

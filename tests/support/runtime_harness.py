@@ -42,17 +42,17 @@ def a_resolved(**spec: object) -> ResolvedPanel:
 
 
 def fixed_effects() -> Effects:
-    """The same salts and secrets each time, so that equal debates are equal bytes; lives still differ."""
-    lives, ticks = count(1), count(1)
+    """The same salts and secrets each time, so that equal debates are equal bytes; incarnations still differ."""
+    incarnations, ticks = count(1), count(1)
 
     def entropy(size: int) -> bytes:
-        return next(lives).to_bytes(8) if size == 8 else bytes(range(size))
+        return next(incarnations).to_bytes(8) if size == 8 else bytes(range(size))
 
     return Effects(clock=lambda: next(ticks), entropy=entropy, jitter=lambda: 0.0)
 
 
 class KeptStore(MemoryEventStore):
-    """Outlives the court that closes it."""
+    """Outlives the runtime that closes it."""
 
     def close(self) -> None:
         return
@@ -76,7 +76,7 @@ class Meter:
         self._opened_again = asyncio.Event()
 
     def open_again(self) -> None:
-        """Let the calls go on that met `closed_for`."""
+        """Let the calls continue that wait because of `closed_for`."""
         self._opened_again.set()
 
     async def passed(self, trace: str) -> None:
@@ -105,7 +105,7 @@ class MeteredProvider(SimulatedProvider):
         super().__init__(script)
         self._meter = meter
 
-    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         meter = self._meter
         meter.served[request.trace] += 1
         meter.running += 1
@@ -114,7 +114,7 @@ class MeteredProvider(SimulatedProvider):
             await meter.passed(request.trace)
             if meter.breaks(request.trace):
                 raise RuntimeError(f"the adapter broke at {request.trace}")
-            return await super().call(request, heard)
+            return await super().call(request, on_chunk)
         finally:
             meter.running -= 1
 
@@ -133,26 +133,26 @@ class Run:
 
     @property
     def jobs(self) -> list[Job]:
-        docket = RunContext("run", self.resolved, watched=self.watched is not None)
-        return [Job(debate, case.model_dump_json().encode(), docket) for debate, case in self.cases.items()]
+        context = RunContext("run", self.resolved, watched=self.watched is not None)
+        return [Job(debate, case.model_dump_json().encode(), context) for debate, case in self.cases.items()]
 
     def plan(self, script: Script = NO_FAULTS, replicas: int = 1, url: str = "") -> RuntimeConfig:
         return RuntimeConfig(self.resolved.panel, url, "run", script, replicas, store_patience=self.patience)
 
-    def court(
+    def runtime(
         self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1
     ) -> AbstractAsyncContextManager[Runtime]:
-        """A court in this process over the store, which it does not close."""
+        """A runtime in this process over the store, which it does not close."""
         return _MeteredRuntime(self.plan(script, replicas), self.store, meter or Meter())
 
-    async def hold(
+    async def execute(
         self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1, concurrency: int = 100
     ) -> dict[str, Finished]:
-        """Hold every debate in a fresh court, each result by debate."""
-        async with self.court(script=script, meter=meter, replicas=replicas) as runtime:
-            return await self.through(runtime, concurrency=concurrency)
+        """Run every debate in a new runtime; the results by debate."""
+        async with self.runtime(script=script, meter=meter, replicas=replicas) as runtime:
+            return await self.execute_in(runtime, concurrency=concurrency)
 
-    async def through(
+    async def execute_in(
         self,
         runtime: Runtime,
         *,
@@ -160,7 +160,7 @@ class Run:
         concurrency: int = 100,
         seconds: float = 60,
     ) -> dict[str, Finished]:
-        """Hold every debate (or `jobs`) in a court that is there; exactly one result each."""
+        """Run every debate (or `jobs`) in this runtime; exactly one result each."""
         found: dict[str, Finished] = {}
         async with asyncio.timeout(seconds):
             work = iter(self.jobs if jobs is None else jobs)
@@ -170,9 +170,9 @@ class Run:
                 found[finished.debate_id] = finished
         return found
 
-    def said(self, debate_id: str = "d0") -> list[tuple[str, bytes]]:
-        """The debate's events, ids and bodies, without those that tell of a takeover."""
-        return said(self.store, debate_id)
+    def event_bodies(self, debate_id: str = "d0") -> list[tuple[str, bytes]]:
+        """The debate's events, ids and bodies, without those of a takeover."""
+        return event_bodies(self.store, debate_id)
 
     def event_ids(self, debate_id: str = "d0") -> list[str]:
         return [event.event_id for event in self.store.read_stream(debate_stream(debate_id))]
@@ -182,34 +182,34 @@ class Run:
 
 
 async def resume_in_process(run: Run, url: str) -> dict[str, Finished]:
-    """The debates of a run that stopped, held to their end in this process, where a court starts at once."""
-    store = open_store(url, write=True)  # the court closes it
+    """Resume a run that stopped, in this process, where a runtime starts at once."""
+    store = open_store(url, write=True)  # the runtime closes it
     going_on = Run(store)
     going_on.resolved, going_on.cases = run.resolved, run.cases
-    return await going_on.hold()
+    return await going_on.execute()
 
 
 class _MeteredRuntime(AbstractAsyncContextManager[Runtime]):
-    """The court is entered under the meter, whenever that is."""
+    """Enters the runtime with the meter's providers."""
 
     def __init__(self, plan: RuntimeConfig, store: EventStore, meter: Meter) -> None:
         self._meter = meter
-        self._court = in_process_runtime(
+        self._runtime = in_process_runtime(
             plan, lambda: store, effects=fixed_effects(), backoff=Backoff(base=0.0, cap=0.0)
         )
 
     async def __aenter__(self) -> Runtime:
         with patch("jury_actors.runtime.provider_factory", self._meter.factory):
-            return await self._court.__aenter__()
+            return await self._runtime.__aenter__()
 
     async def __aexit__(self, *error: object) -> bool | None:
-        return await self._court.__aexit__(*error)  # type: ignore[arg-type]
+        return await self._runtime.__aexit__(*error)  # type: ignore[arg-type]
 
 
 class CutOff:
     """From its `after`-th append on, the store keeps nothing.
 
-    The last append that it keeps is answered, or, where `answered` is off, kept without its writer hearing of it.
+    The last append that it keeps is answered, or, where `answered` is off, kept without an answer to its writer.
     """
 
     def __init__(self, store: EventStore, after: int, *, answered: bool) -> None:
@@ -233,8 +233,8 @@ class CutOff:
         self._store.append = self._append  # type: ignore[method-assign]
 
 
-def said(store: EventStore, debate_id: str) -> list[tuple[str, bytes]]:
-    """A debate's events, ids and bodies, without those that tell of a takeover."""
+def event_bodies(store: EventStore, debate_id: str) -> list[tuple[str, bytes]]:
+    """A debate's events, ids and bodies, without those of a takeover."""
     events = store.read_stream(debate_stream(debate_id))
     return [(event.event_id, event.body) for event in events if event.type != "coordinator_resumed"]
 
@@ -251,7 +251,7 @@ def step_of(exchange: str) -> str:
 
 
 def broken_promises(store: EventStore, debate_id: str, served: Counter[str]) -> list[str]:
-    """Where recorded ≤ served ≤ recorded + asked again does not hold; `served` by exchange id."""
+    """Where recorded ≤ served ≤ recorded + asked again is false; `served` by exchange id."""
     recorded = Counter(event.event_id for event in store.read_stream(calls_stream(debate_id)))
     again = repeated_steps(store, debate_id)
     return [
@@ -262,5 +262,5 @@ def broken_promises(store: EventStore, debate_id: str, served: Counter[str]) -> 
 
 
 def completed(found: Iterable[Finished]) -> bool:
-    """Every debate was held to its end."""
+    """Every debate is completed."""
     return all(finished.status == "completed" and finished.problem is None for finished in found)

@@ -37,9 +37,9 @@ def sample_events() -> dict[str, AnyEvent]:
         cluster="refund-17",
         agent_cost=0.0125,
     )
-    court = DebateHarness(sighted, by_round(table, Says("needs_review", 44.0)), case=_with_an_omission(case)).hold()
+    harness = DebateHarness(sighted, by_round(table, Says("needs_review", 44.0)), case=_with_an_omission(case)).run()
     samples: dict[str, AnyEvent] = {}
-    for event in court.events:
+    for event in harness.events:
         samples.setdefault(event.type, event)
     pen = DeterministicParts()
     text = pen.make("because")

@@ -12,12 +12,12 @@ from support.runtime_harness import Run
 
 
 def filled(path: Path, make: Callable[..., Run] = Run, **run: Any) -> None:
-    """A SQLite store at `path` with the debates d0, d1 … of a run, held in this process."""
+    """A SQLite store at `path` with the debates d0, d1 … of a run in this process."""
     url = f"sqlite:///{path}"
     upgrade(url)
     store = open_store(url, write=True)
     try:
         with patch.object(store, "close"):
-            asyncio.run(make(store, **run).hold())
+            asyncio.run(make(store, **run).execute())
     finally:
         store.close()

@@ -1,4 +1,4 @@
-"""A log as rows that anybody may change, read as a database without its guards would give it."""
+"""A log as rows that a test may change, read as from a database without guards."""
 
 import json
 from collections.abc import Collection, Sequence

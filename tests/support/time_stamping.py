@@ -1,4 +1,4 @@
-"""A time-stamping authority of OpenSSL's `ts` command, with a certificate chain of its own."""
+"""A time-stamping authority of OpenSSL's `ts` command, with its own certificate chain."""
 
 import subprocess
 from pathlib import Path
@@ -27,7 +27,7 @@ _OF_A_STAMPER = (
 
 
 class Authority:
-    """Stamps whatever it is asked to; `issuer` is the PEM file of the certificate to trust."""
+    """Stamps every request; `issuer` is the PEM file of the certificate to trust."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()

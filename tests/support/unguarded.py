@@ -8,7 +8,7 @@ from pathlib import Path
 
 @contextmanager
 def unguarded(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that may change everything, as somebody with the file can have it; each statement is kept."""
+    """A connection that may change everything, as an attacker with the file has; each statement is kept."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         guards = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for name, _ in guards:

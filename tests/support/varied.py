@@ -8,7 +8,7 @@ from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 from support.runtime_harness import Run
 
-WEATHER = Script(rates={"blocked": 0.15, "unparseable": 0.1, "context_too_long": 0.05})
+FAULTS = Script(rates={"blocked": 0.15, "unparseable": 0.1, "context_too_long": 0.05})
 
 _RESPONSES = (
     "It is Tuesday.",
@@ -33,7 +33,7 @@ def a_varied_case(case_id: str) -> Case:
 
 
 def run_varied(store: EventStore, debates: int, **spec: object) -> Run:
-    """Hold debates d0, d1 … in the same weather each time; the store stays open where it outlives its court."""
+    """Run debates d0, d1 … with the same faults each time; a `KeptStore` stays open."""
     run = Run(store, debates=debates, case=a_varied_case, **spec)
-    asyncio.run(run.hold(script=WEATHER))
+    asyncio.run(run.execute(script=FAULTS))
     return run

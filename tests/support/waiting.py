@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 
 async def until(what: Callable[[], object], seconds: float = 30.0) -> None:
-    """Let the other tasks work until `what` holds; TimeoutError when it does not come to that."""
+    """Let the other tasks work until `what` is true; TimeoutError after the limit."""
     async with asyncio.timeout(seconds):
         while not what():  # noqa: ASYNC110  (what is waited for is any state of any fake)
             await asyncio.sleep(0)
 
 
 def eventually(what: Callable[[], object], seconds: float = 120.0) -> None:
-    """Look again and again until `what` holds, for what other processes do."""
+    """Poll until `what` is true, for the effects of other processes."""
     deadline = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < deadline, "it did not come to that in time"

@@ -60,6 +60,6 @@ WEAK_KEYS: Final = sorted(
 
 
 def vkey(name: str, raw: bytes, kind: bytes = b"\x01") -> str:
-    """A public key as a line, whatever its 32 bytes are."""
+    """A public key as a line, of any 32 bytes."""
     key_id = sha256(name.encode() + b"\n" + kind + raw).hexdigest()[:8]
     return f"{name}+{key_id}+{b64encode(kind + raw).decode()}"

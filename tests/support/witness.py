@@ -1,4 +1,4 @@
-"""A witness as C2SP tlog-witness describes it, with arithmetic of its own: our code checks none of our proofs here."""
+"""A witness as C2SP tlog-witness describes it, with its own arithmetic: our code checks none of our proofs here."""
 
 from base64 import b64decode, b64encode
 from hashlib import sha256
@@ -41,7 +41,7 @@ class Witness:
             return self._add_checkpoint(body.decode())
 
     def cosign(self, text: str) -> str:
-        """Its signature line over a note's text, whatever that says."""
+        """Its signature line over any note's text."""
         self.now += 1
         message = f"cosignature/v1\ntime {self.now}\n{text}".encode()
         signature = self.now.to_bytes(8, "big") + self._key.sign(message)

@@ -1,4 +1,4 @@
-"""A debate that is written event by event, while somebody reads it."""
+"""A debate that is written event by event, while it is read."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class Writing:
         assert isinstance(answer, Appended)
         self._version = answer.version
 
-    def said(self, text: str, round_: int = 1) -> NewEvent:
+    def statement(self, text: str, round_: int = 1) -> NewEvent:
         script = self.script
         scores = Scores(dimensions=tuple(DimensionScore(dimension=name, points=5.0) for name in STANDARD_RUBRIC.names))
         evaluation = Evaluation(

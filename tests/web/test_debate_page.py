@@ -32,7 +32,7 @@ def page(debate: DebateBuilder, address: str = ADDRESS, **headers: str) -> Page:
 def simulated_site() -> Site:
     """A debate whose simulated jurors called tools."""
     run = Run(KeptStore(), case=a_case_with_records)
-    asyncio.run(run.hold())
+    asyncio.run(run.execute())
     return Site(run.store)
 
 
@@ -40,7 +40,7 @@ def test_every_statement_of_every_round_is_in_one_area_in_the_order_in_which_it_
     debate = DebateBuilder().phase_1().round_1()
     started = next(event for event in debate.events if isinstance(event, RoundStarted))
     debate.events.append(started.changed(round=2))
-    debate._said(2, 1, "Nothing new.", debate.evaluation(Verdict.UNSAFE_FAIL, (1.0, 1.0, 1.0, 1.0), "r"))
+    debate.add_statement(2, 1, "Nothing new.", debate.evaluation(Verdict.UNSAFE_FAIL, (1.0, 1.0, 1.0, 1.0), "r"))
 
     area = page(debate).node("[role=log]")
 
@@ -138,7 +138,7 @@ def test_the_judgment_accounts_for_every_vote():
         ("ja", "最終判定者はjuror-gpt, juror-claude, juror-geminiと同じモデルであり、自身の発言も判定しています。"),
     ],
 )
-def test_the_page_says_that_a_final_judge_judges_its_own_statements(language, expected):
+def test_the_page_notes_that_a_final_judge_judges_its_own_statements(language, expected):
     shown = page(whole(language=language), **{"accept-language": language})
 
     assert [expected] == [
@@ -153,7 +153,7 @@ def test_statements_are_in_the_language_of_the_panel_and_labels_in_the_readers()
     assert {"ja"} == set(shown.attributes("[role=log] .prose", "lang"))
 
 
-def test_the_page_says_that_jurors_are_simulated():
+def test_the_page_notes_that_jurors_are_simulated():
     assert "Simulated jurors: no model was called." == page(whole()).one(".simulated-notice")
 
 
@@ -167,9 +167,9 @@ def test_the_case_is_shown_under_its_headings():
 def test_the_summary_of_the_records_is_part_of_the_case():
     debate = DebateBuilder()
     case = json.loads(debate.texts[debate.opened.case.part])
-    told = DebateBuilder(case=json.dumps({**case, "artifact_summary": "Two of ten checks failed."}))
+    with_summary = DebateBuilder(case=json.dumps({**case, "artifact_summary": "Two of ten checks failed."}))
 
-    shown = page(told)
+    shown = page(with_summary)
 
     assert "Summary of earlier checks" == shown.all(".passages dt")[-1]
     assert "Two of ten checks failed." == shown.all(".passages dd")[-1]
@@ -204,7 +204,7 @@ def test_the_page_shows_the_debate_after_any_event(at, statements, outcome):
     assert shown.one(".outcome").startswith(outcome)
 
 
-def test_an_earlier_state_says_so_and_links_to_the_latest():
+def test_an_earlier_state_is_marked_and_links_to_the_latest():
     shown = page(whole(), f"{ADDRESS}?at=7")
 
     assert "After event 7 of 12" in shown.one(".scrub-where")
@@ -238,7 +238,7 @@ def test_a_missing_text_is_marked_and_the_record_is_not_intact():
     assert "and no erasure of it is recorded" in shown.one(".notice.broken")
 
 
-def test_an_intact_record_says_what_was_checked():
+def test_an_intact_record_lists_what_was_checked():
     line = page(whole()).one(".integrity-line")
 
     assert line.startswith("✓ Nothing was altered: 12 events and ")
@@ -252,7 +252,7 @@ def test_an_intact_record_says_what_was_checked():
         (lambda debate: DebateCancelled(by="ops", reason=debate.text("wrong case")), "wrong case"),
     ],
 )
-def test_a_debate_that_did_not_complete_says_why(ending, expected):
+def test_a_debate_that_did_not_complete_shows_the_reason(ending, expected):
     debate = DebateBuilder().phase_1()
     debate.events.append(ending(debate))
 
@@ -326,7 +326,7 @@ def test_no_page_serves_the_secret_of_the_ballots():
 def test_a_long_text_is_cut_and_links_to_the_whole():
     debate = DebateBuilder().phase_1()
     long = "é" * 1_000_000
-    debate._said(1, 0, long, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
+    debate.add_statement(1, 0, long, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
     debate.events.insert(-1, whole().events[5].changed(instruction=debate.text("Discuss.")))
     site = Site(stored(debate))
 
@@ -340,12 +340,12 @@ def test_a_long_text_is_cut_and_links_to_the_whole():
 
 def test_the_page_of_a_large_debate_counts_and_links_what_it_leaves_out():
     debate = DebateBuilder().phase_1()
-    held = debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r")
+    evaluation = debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r")
     started = next(event for event in whole().events if isinstance(event, RoundStarted))
     for number in range(1, 91):
         debate.events.append(started.changed(round=number, instruction=debate.text("Discuss.")))
         for order in range(3):
-            debate._said(number, order, f"Round {number}, seat {order}.", held)
+            debate.add_statement(number, order, f"Round {number}, seat {order}.", evaluation)
     site = Site(stored(debate))
 
     shown = site.get(ADDRESS)
@@ -407,7 +407,7 @@ def test_the_matrix_of_a_long_debate_has_its_latest_rounds():
     assert "Round 25" == shown.all(".matrix thead th")[-1]
 
 
-def test_the_page_says_that_a_verdict_lacked_a_quorum():
+def test_the_page_notes_that_a_verdict_lacked_a_quorum():
     debate = whole()
     rendered = debate.events[-2]
     assert isinstance(rendered, JudgmentRendered)
@@ -448,8 +448,8 @@ def test_the_verdicts_on_several_scenarios_are_with_the_evaluation():
         ScenarioVerdict(scenario_id="refund", verdict=Verdict.SAFE_PASS, score=90.0),
         ScenarioVerdict(scenario_id="deletion", verdict=Verdict.UNSAFE_FAIL, score=12.5),
     )
-    held = debate.evaluation(Verdict.UNSAFE_FAIL, (1.0, 1.0, 1.0, 1.0), "r", scenarios=rows)
-    debate._evaluated("juror-gpt", held)
+    evaluation = debate.evaluation(Verdict.UNSAFE_FAIL, (1.0, 1.0, 1.0, 1.0), "r", scenarios=rows)
+    debate._evaluated("juror-gpt", evaluation)
 
     assert ["Scenario refund: ✓ safe_pass 90", "Scenario deletion: ✗ unsafe_fail 12.5"] == page(debate).all(
         ".scenarios li"

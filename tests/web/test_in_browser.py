@@ -44,7 +44,7 @@ PAGES = {
 
 
 class Steps(Meter):
-    """Holds model calls until the test releases their steps."""
+    """Blocks model calls until the test releases their steps."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Steps(Meter):
             await self._changed.wait_for(lambda: any(f"/{step}" in trace for step in self._allowed))
 
 
-class Held(NamedTuple):
+class LiveDebate(NamedTuple):
     """A server over a store in which a debate runs step by step."""
 
     base: str
@@ -79,7 +79,7 @@ def case(case_id: str) -> Case:
 
 
 @asynccontextmanager
-async def served(store: EventStore, token: str | None = None) -> AsyncIterator[tuple[str, Service]]:
+async def running_server(store: EventStore, token: str | None = None) -> AsyncIterator[tuple[str, Service]]:
     """The application with its middleware, on loopback."""
     listener, address = listen("127.0.0.1", 0)
     service = Service(store)
@@ -95,12 +95,12 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def live() -> AsyncIterator[Held]:
+async def live() -> AsyncIterator[LiveDebate]:
     run, steps = Run(KeptStore(), case=case), Steps()
-    async with served(run.store) as (base, service):
-        task = asyncio.create_task(run.hold(meter=steps))
+    async with running_server(run.store) as (base, service):
+        task = asyncio.create_task(run.execute(meter=steps))
         await until(run.store.last_position)
-        yield Held(base, steps, service.feed)
+        yield LiveDebate(base, steps, service.feed)
         await steps.let("")
         await task
 
@@ -109,11 +109,11 @@ async def live() -> AsyncIterator[Held]:
 async def site() -> AsyncIterator[str]:
     """Ended debates, a running one, runs, a call."""
     run = Run(KeptStore(), case=case)
-    await run.hold()
+    await run.execute()
     keep(run.store, DebateBuilder().phase_1().round_1().judged())
     keep(run.store, DebateBuilder().phase_1().opened_as(debate_id="run-1~c2", case_id="c2"))
     keep(run.store, DebateBuilder().phase_1().round_1().opened_as(debate_id="run-2~c1", run_id="run-2"))
-    async with served(run.store) as (base, _):
+    async with running_server(run.store) as (base, _):
         yield base
 
 
@@ -172,8 +172,8 @@ async def test_a_running_debate_is_followed_and_rewound(browser, live):
 async def test_answered_steps_and_abstentions_appear_while_the_debate_runs(browser):
     run, steps = Run(KeptStore(), case=case), Steps()
     silent = Script(scripted={f"round-1/{POLICY}": ("unparseable",) * 3})
-    async with served(run.store) as (base, _), tab(browser, base, locale="en") as opened:
-        holding = asyncio.create_task(run.hold(meter=steps, script=silent))
+    async with running_server(run.store) as (base, _), tab(browser, base, locale="en") as opened:
+        running = asyncio.create_task(run.execute(meter=steps, script=silent))
         await steps.let("initial/")
         await until(run.store.last_position)
         page = opened.page
@@ -194,7 +194,7 @@ async def test_answered_steps_and_abstentions_appear_while_the_debate_runs(brows
         await steps.let("")
         await expect(page.locator(".outcome .verdict.large")).to_be_visible()
         await expect(waiting).to_have_count(0)
-        await holding
+        await running
 
 
 async def test_the_language_is_switched_and_stays(browser, site):
@@ -231,8 +231,8 @@ async def test_stepping_by_keyboard_keeps_the_focus_and_announces_the_event(brow
     async with tab(browser, site, locale="en") as opened:
         page = opened.page
         await opened.go("/debates/run-1~c1")
-        told = await page.locator(".scrub-where").element_handle()
-        assert told is not None
+        position = await page.locator(".scrub-where").element_handle()
+        assert position is not None
         await page.locator(".steps a[rel=prev]").focus()
         for at in (11, 10):
             await page.keyboard.press("Enter")
@@ -240,7 +240,7 @@ async def test_stepping_by_keyboard_keeps_the_focus_and_announces_the_event(brow
 
         assert "prev" == await page.evaluate("document.activeElement.rel")
         # Screen readers do not announce a replaced region, but changes within one.
-        assert "After event 10 of 12" in await told.inner_text()
+        assert "After event 10 of 12" in await position.inner_text()
 
 
 async def test_a_page_that_got_503_reconnects_to_a_running_debate(browser, live):
@@ -330,7 +330,7 @@ async def test_every_page_fits_a_screen_of_320_pixels(browser, site):
 async def test_a_very_wide_letter_is_cut_at_the_edge_of_the_page(browser):
     store, marked = KeptStore(), "Z" + "\u0489" * 100
     keep(store, DebateBuilder(prompt=marked).phase_1().opened_as(case_id=marked))
-    async with served(store) as (base, _), tab(browser, base, viewport={"width": 320, "height": 640}) as opened:
+    async with running_server(store) as (base, _), tab(browser, base, viewport={"width": 320, "height": 640}) as opened:
         for address in ("/debates/run-1~c1", "/debates/run-1~c1/events"):
             await opened.go(address)
 
@@ -348,7 +348,7 @@ async def test_the_page_works_and_rewinds_without_javascript(browser, site):
 
 
 async def test_a_reader_logs_in_once(browser):
-    async with served(KeptStore(), "a-token") as (base, _), tab(browser, base, locale="ja") as opened:
+    async with running_server(KeptStore(), "a-token") as (base, _), tab(browser, base, locale="ja") as opened:
         page = opened.page
         await opened.go("/runs")
         await expect(page.locator("h1")).to_have_text("ログイン")

@@ -158,7 +158,7 @@ def _everything() -> DebateBuilder:
     started = next(event for event in debate.events if isinstance(event, RoundStarted))
     debate.events.append(started.changed(round=2))
     said = debate.evaluation(debate.opened.label, (1.0, 1.0, 1.0, 1.0), "理由。")  # type: ignore[arg-type]
-    debate._said(2, 0, "発言。", said.changed(synthetic=True), changed=True)
+    debate.add_statement(2, 0, "発言。", said.changed(synthetic=True), changed=True)
     debate.events.append(CoordinatorResumed(epoch=2, cause="juror", number=1, repeated_steps=(f"round-2/{SEATS[1]}",)))
     debate.judged()
     debate.called("模型", CallOutcome.RATE_LIMITED, Usage(), None).called("模型", CallOutcome.ANSWERED, Usage(), 0.5)

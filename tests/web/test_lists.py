@@ -289,7 +289,7 @@ def test_an_invalid_parameter_of_the_list_is_refused_by_name(site, query):
     assert query.split("&")[-1].split("=")[0] in shown.one(".notice")
 
 
-def test_a_page_beyond_the_last_says_so(site):
+def test_a_page_beyond_the_last_is_reported(site):
     shown = site.get("/?after=1")
 
     assert "There are no more debates. First page" == shown.one("main > .absent")
@@ -327,7 +327,7 @@ def test_a_run_has_tables_beside_its_charts(site):
     assert ["400.0", "200.0"] == shown.attributes("[aria-labelledby=h-progress] .part", "width")
 
 
-def test_a_running_run_does_not_claim_that_there_was_no_discussion():
+def test_a_running_run_does_not_report_that_there_was_no_discussion():
     shown = Site(stored(debate("one", whole=False))).get("/runs/run-1")
 
     assert "Nothing yet." == shown.one("[aria-labelledby=h-flips] .absent")
@@ -419,7 +419,7 @@ def damaged(event: int) -> Site:
 
 
 @pytest.mark.parametrize("event", [0, 3])
-def test_a_comparison_with_a_damaged_record_says_so_and_keeps_the_ids(event):
+def test_a_comparison_with_a_damaged_record_is_reported_and_keeps_the_ids(event):
     shown = damaged(event).get("/compare?a=run-1~one&b=run-2~one")
 
     assert 200 == shown.status

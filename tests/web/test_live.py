@@ -116,7 +116,10 @@ async def test_200_sse_and_50_websocket_readers_get_every_event_once_in_order_th
     upgrade(url)
     # All rounds take place, slowly enough that most readers connect before they end.
     jury = partial(Jury, "adk-sequential", store=url, simulate=Script(latency=0.15, seed=3), threshold=2.0)
-    with served(open_store(url, write=False), {"slow": lambda on_chunk: jury(on_chunk=on_chunk)}) as (base, service):
+    with running_server(open_store(url, write=False), {"slow": lambda on_chunk: jury(on_chunk=on_chunk)}) as (
+        base,
+        service,
+    ):
         async with httpx2.AsyncClient(base_url=base, timeout=30) as client:
             links = (await client.post("/api/evaluations", json={"case": CASE, "runId": "r"})).json()["links"]
         live, ws = base + links["live"], base + links["ws"]
@@ -158,7 +161,7 @@ async def test_a_stalled_reader_is_disconnected_and_does_not_delay_others() -> N
     script = writing.script
     writing.write(script.opened(), script.checked(over=False), script.round_started(1))
     text = "長い文" * 1_000_000  # 9 MB: more than any buffer between server and client
-    with served(store, stalled_seconds=1.0) as (base, service):
+    with running_server(store, stalled_seconds=1.0) as (base, service):
         live, ws = f"{base}/api/debates/d/live", f"{base}/api/debates/d/ws"
         stalled = [await stall(live, ""), await stall(ws, UPGRADE)]
         await comes(lambda: service.feed.readers == 2)
@@ -166,7 +169,7 @@ async def test_a_stalled_reader_is_disconnected_and_does_not_delay_others() -> N
         framing = asyncio.create_task(ws_reader(ws, 1))
         await comes(lambda: service.feed.readers == 6)
         # Two statements: HTTP blocks while sending the first, a WebSocket while sending the second.
-        writing.write(writing.said(text), script.round_started(2), writing.said(text, round_=2))
+        writing.write(writing.statement(text), script.round_started(2), writing.statement(text, round_=2))
         writing.write(script.checked(2), script.judged(), script.completed())
         every = await asyncio.gather(*reading)
         frames = await framing
@@ -183,7 +186,7 @@ async def test_a_reader_beyond_the_limit_gets_503() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(writing.script.opened())
-    with served(store, readers=1) as (base, service):
+    with running_server(store, readers=1) as (base, service):
         async with contextlib.aclosing(sse(f"{base}/api/debates/d/live")) as events:
             await anext(events)
             async with httpx2.AsyncClient(base_url=base) as client:
@@ -203,7 +206,7 @@ async def test_an_idle_stream_gets_keep_alive_comments() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(writing.script.opened())
-    with served(store, alive_every=0.01) as (base, _):
+    with running_server(store, alive_every=0.01) as (base, _):
         async with httpx2.AsyncClient() as client, client.stream("GET", f"{base}/api/debates/d/live") as answer:
             lines = answer.aiter_lines()
             seen = ""
@@ -217,7 +220,7 @@ async def test_a_reader_with_all_events_of_an_ended_debate_gets_204() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(*writing.script.whole())
-    with served(store) as (base, _):
+    with running_server(store) as (base, _):
         async with httpx2.AsyncClient(base_url=base) as client:
             done = await client.get("/api/debates/d/live", headers={"last-event-id": "5"})
             rest = await client.get("/api/debates/d/live?after=4")
@@ -242,7 +245,7 @@ async def test_a_reader_with_all_events_of_an_ended_debate_gets_204() -> None:
 async def test_an_invalid_websocket_request_gets_an_error_response(path: str, status: int) -> None:
     store = MemoryEventStore()
     Writing(store).write(Writing(store).script.opened())
-    with served(store) as (base, _), pytest.raises(InvalidStatus) as denied:
+    with running_server(store) as (base, _), pytest.raises(InvalidStatus) as denied:
         await connect(base.replace("http", "ws") + path).__aenter__()
 
     answer = denied.value.response
@@ -255,7 +258,7 @@ async def test_a_websocket_to_an_undecodable_record_is_closed_with_1011() -> Non
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(writing.script.opened()._replace(schema=99))
-    with served(store) as (base, _):
+    with running_server(store) as (base, _):
         socket_ = await connect(base.replace("http", "ws") + "/api/debates/d/ws")
         await socket_.wait_closed()
 
@@ -265,7 +268,7 @@ async def test_a_websocket_to_an_undecodable_record_is_closed_with_1011() -> Non
 async def test_readers_are_disconnected_when_the_server_stops() -> None:
     store = MemoryEventStore()
     Writing(store).write(Writing(store).script.opened())
-    with served(store) as (base, service):
+    with running_server(store) as (base, service):
         reading = asyncio.create_task(anext(sse(f"{base}/api/debates/d/live")))
         socket_ = await connect(f"{base}/api/debates/d/ws".replace("http", "ws"))
         await comes(lambda: service.feed.readers == 2)

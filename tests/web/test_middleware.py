@@ -21,7 +21,7 @@ from jury_judge.web.middleware import COOKIE, cookie_of
 from jury_judge.web.token_attempts import TokenAttempts
 
 NAME = "127.0.0.1:8765"
-TOKEN = "a token that nobody guesses"
+TOKEN = "a token that is not guessed"
 
 
 async def _echo(request: Request) -> Response:

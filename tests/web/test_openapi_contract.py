@@ -1,4 +1,4 @@
-"""Responses conform to `/openapi.json`, whatever is sent."""
+"""Responses conform to `/openapi.json` for every request."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ def test_schemathesis_finds_nothing(tmp_path: Path, examples: int) -> None:
         *("run", "--max-examples", str(examples), "--seed", "1", "--no-color", "--generation-database", "none"),
     ]
 
-    with served(open_store(url, write=False), {"usual": lambda on_chunk: jury(on_chunk=on_chunk)}) as (base, _):
+    with running_server(open_store(url, write=False), {"usual": lambda on_chunk: jury(on_chunk=on_chunk)}) as (base, _):
         found = subprocess.run(
             [*command, f"{base}/openapi.json"], cwd=tmp_path, capture_output=True, text=True, check=False
         )

@@ -164,10 +164,10 @@ def test_a_debate_is_read_as_the_result_model_in_camel_case(api_client: TestClie
     expected = collaborative_result(debate.events, debate.texts)
     assert (expected["final_verdict"], expected["final_score"]) == (found["finalVerdict"], found["finalScore"])
     assert len(debate.events) == found["version"]
-    first, told = expected["phase1_evaluations"][0], found["phase1Evaluations"][0]
-    assert (first["juror_id"], first["rationale"]) == (told["jurorId"], told["rationale"])
-    assert first["scores"] == told["scores"]
-    assert first["task_completion"] == told["taskCompletion"]
+    first, served = expected["phase1_evaluations"][0], found["phase1Evaluations"][0]
+    assert (first["juror_id"], first["rationale"]) == (served["jurorId"], served["rationale"])
+    assert first["scores"] == served["scores"]
+    assert first["task_completion"] == served["taskCompletion"]
     statement = found["discussionRounds"][0]["statements"][0]
     assert {"jurorId", "roundNumber", "statement", "positionChanged", "updatedEvaluation"} <= statement.keys()
 

@@ -64,7 +64,7 @@ UPGRADE = (
     ids=["nothing", "half", "half after another", "a handshake too large"],
 )
 async def test_a_connection_without_a_complete_request_is_aborted(first: bytes, sent: bytes) -> None:
-    with served(MemoryEventStore(), request_seconds=0.2) as (base, _):
+    with running_server(MemoryEventStore(), request_seconds=0.2) as (base, _):
         there = urlsplit(base)
         reader, writer = await asyncio.open_connection(there.hostname, there.port)
         if first:
@@ -80,7 +80,7 @@ async def test_a_connection_without_a_complete_request_is_aborted(first: bytes, 
 async def test_a_connection_may_send_a_second_request_with_a_long_response() -> None:
     store = MemoryEventStore()
     Writing(store).write(Writing(store).script.opened())
-    with served(store, request_seconds=0.2, alive_every=0.3) as (base, _):
+    with running_server(store, request_seconds=0.2, alive_every=0.3) as (base, _):
         there = urlsplit(base)
         reader, writer = await asyncio.open_connection(there.hostname, there.port)
         host = there.netloc.encode()

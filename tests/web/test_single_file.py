@@ -33,7 +33,7 @@ def test_its_policy_allows_only_its_own_style_sheet():
 
 def test_its_texts_are_whole():
     debate = DebateBuilder().phase_1().round_1()
-    debate._said(2, 0, "long " * 20_000, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
+    debate.add_statement(2, 0, "long " * 20_000, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
 
     page = exported(debate)
 

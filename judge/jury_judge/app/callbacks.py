@@ -54,7 +54,7 @@ class Callbacks:
     async def drive(
         self, runtime: Runtime, jobs: Iterator[Job], *, admits: Callable[[Job], Awaitable[bool]], **options: Any
     ) -> AsyncGenerator[Finished, None]:
-        """See `jury_actors.driver.drive`; tells of each debate from its submission to its end."""
+        """See `jury_actors.driver.drive`; calls back for each debate from its submission to its end."""
 
         async def begun(job: Job) -> bool:
             if admitted := await admits(job):

@@ -120,10 +120,10 @@ def positions(record: EventsByPhase) -> dict[_Place, Position]:
         match said:
             case JurorEvaluated():
                 changes.take(answered_in_phase_1(said))
-                position = _held(said.evaluation)
+                position = _position(said.evaluation)
             case StatementMade():
                 own = changes.take(answered_in_statement(said)) == "own"
-                position = _held(said.statement.evaluation, changed=own)
+                position = _position(said.statement.evaluation, changed=own)
             case JurorAbstained():
                 before = latest.get(said.juror_id)
                 position = (
@@ -133,11 +133,11 @@ def positions(record: EventsByPhase) -> dict[_Place, Position]:
                 )
         found[said.juror_id, number] = latest[said.juror_id] = position
     if record.judgment is not None and record.judgment.judgment.judge is not None:
-        found[None, None] = _held(record.judgment.judgment.judge)
+        found[None, None] = _position(record.judgment.judgment.judge)
     return found
 
 
-def _held(evaluation: Evaluation, *, changed: bool = False) -> Position:
+def _position(evaluation: Evaluation, *, changed: bool = False) -> Position:
     return Position(evaluation.verdict, evaluation.overall, "synthetic" if evaluation.synthetic else "own", changed)
 
 

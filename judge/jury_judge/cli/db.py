@@ -31,7 +31,7 @@ def upgrade(store_url: str | None) -> int:
     return Exit.DONE
 
 
-@command.command("current", short_help="Tell the schema that the store has.")
+@command.command("current", short_help="Print the schema that the store has.")
 @store_option
 def current(store_url: str | None) -> int:
     """Print the schema of the store, and the one that this version of Jury Judge needs."""

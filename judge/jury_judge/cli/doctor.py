@@ -63,20 +63,20 @@ def command(store_url: str | None, panel_name: str | None, ray_address: str | No
 
     Exits with 2 on a problem, with 4 when a seat's model, or the final judge's, does not answer a probe.
     """
-    sound = _told(chain(_surroundings(store_url), _cluster(ray_address)))
+    sound = _print_findings(chain(_surroundings(store_url), _cluster(ray_address)))
     title = "default panel" if panel_name is None else "panel"
     try:
         loaded = _load(panel_name)
     except JuryError as error:
-        _told([("problem", f"{title}: {error}")])
+        _print_findings([("problem", f"{title}: {error}")])
         return Exit.USAGE
-    ready = _told(_panel(loaded, title))
-    if probe and ready and not _told(_probed(loaded)):
+    ready = _print_findings(_panel(loaded, title))
+    if probe and ready and not _print_findings(_probed(loaded)):
         return Exit.STOPPED
     return Exit.DONE if sound and ready else Exit.USAGE
 
 
-def _told(findings: Iterable[Finding]) -> bool:
+def _print_findings(findings: Iterable[Finding]) -> bool:
     """Print each finding at once; returns whether none is a problem."""
     marks = set()
     for mark, line in findings:
@@ -200,8 +200,8 @@ def _probe_finding(one: "ProbeResult", *, needed: bool) -> Finding:
     if not one.answers:
         said = visible_line(reply.error or "no reason given", 300)
         return "problem" if needed else "warning", f"{one.model}: {reply.outcome} after {took}: {said}"
-    version_told = visible_line(reply.model_version or "the provider does not say which model", 100)
-    answered = f"{one.model}: {reply.outcome} in {took} by {version_told}"
+    answered_by = visible_line(reply.model_version or "the provider does not say which model", 100)
+    answered = f"{one.model}: {reply.outcome} in {took} by {answered_by}"
     if one.simulated:
         return "ok", f"{answered} (simulated: no model was called)"
     if is_other_model(one.model, reply.model_version):

@@ -76,7 +76,7 @@ def command(
         if not dry_run:
             store.require_eraser()
         ids = _debates(store, one, case_id)
-        texts = _tell(store, ids, scope)
+        texts = _note_plan(store, ids, scope)
         copies = _copies(store, one) if one is not None else []
         if dry_run:
             return Exit.DONE
@@ -94,7 +94,7 @@ def _debates(store: "EventStore", one: str | None, case_id: str | None) -> list[
     return [one] if one is not None else debates_over(store, str(case_id))
 
 
-def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
+def _note_plan(store: "EventStore", ids: list[str], scope: str) -> int:
     """Note what will be erased; returns how many texts."""
     from jury_judge.cli.terminal import note
     from jury_judge.text.pluralize import pluralize

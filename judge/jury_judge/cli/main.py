@@ -23,7 +23,7 @@ _MESSAGE = 4000
 """The maximum length of an error line, in characters."""
 
 COMMANDS = {
-    "demo": "Hold one debate over a bundled case, with simulated jurors.",
+    "demo": "Run one debate over a bundled case, with simulated jurors.",
     "run": "Judge the cases of files.",
     "cases": "Show what jurors would be shown of the cases of files.",
     "list": "List the debates of a store.",
@@ -35,15 +35,15 @@ COMMANDS = {
     "verify": "Check that no record was altered.",
     "seal": "Seal the log with a signed root, and prove what is in it.",
     "replay": "Show that verdicts follow from what the models said.",
-    "rescore": "Tell what recorded debates come to under other settings.",
-    "regress": "Tell recorded debates again under today's rules.",
+    "rescore": "Compute recorded debates' results under other settings.",
+    "regress": "Replay recorded debates under today's rules.",
     "export": "Write debates as cassettes, or as pages: one file each.",
     "import": "Take debates from cassettes into a store.",
     "erase": "Erase the texts of a debate, an exchange or a case.",
     "panel": "Print a panel file to start one's own from.",
     "simulate": "Serve simulated models over HTTP, to rehearse a run without a key.",
     "db": "Create, upgrade and check the store's schema; set up its logins.",
-    "doctor": "Tell what is installed, reachable and configured.",
+    "doctor": "Check what is installed, reachable and configured.",
 }
 """Each is the module of its name (`import_` of `import`); imported when it is called, so that help is quick."""
 

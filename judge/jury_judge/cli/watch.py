@@ -147,12 +147,12 @@ class _Watching:
         from jury_judge.cli.terminal import note
 
         try:
-            await self._tell(debate_id)
+            await self._print_events(debate_id)
         except EventError as error:
             self.damaged = True
             note(f"debate {debate_id} cannot be read: {error}")
 
-    async def _tell(self, debate_id: str) -> None:
+    async def _print_events(self, debate_id: str) -> None:
         from jury_judge.cli.views.live_lines import LiveLines
         from jury_judge.present.live.encodings import LIVE_EVENTS, LOG_EVENTS
         from jury_judge.text.visible_text import visible_line

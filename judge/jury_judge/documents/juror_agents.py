@@ -164,7 +164,7 @@ class BaseJurorAgent:
         case = judged_case(one_scenario(question_prompt, agent_response), self.artifact_context)
         async with SuppliedJury(panel, **self._options) as jury:
             result = await jury.evaluate_supplied(case, supplied)
-        statements = [one for held in result.discussion_rounds for one in held.statements if one.juror_id == me]
+        statements = [one for each in result.discussion_rounds for one in each.statements if one.juror_id == me]
         if not statements:
             raise _no_evaluation(self.config, result)
         return self._remember(statement_output(statements[-1], result.debate_id), question_prompt, agent_response)

@@ -79,9 +79,9 @@ class _WrappedProvider(Provider):
     def concurrency_limit(self) -> AbstractAsyncContextManager[object] | None:
         return self._provider.concurrency_limit
 
-    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         supplied = self._supplied.reply(request)
-        return await self._provider.call(request, heard) if supplied is None else supplied
+        return await self._provider.call(request, on_chunk) if supplied is None else supplied
 
     async def close(self) -> None:
         await self._provider.close()

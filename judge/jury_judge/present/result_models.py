@@ -85,8 +85,8 @@ class JurorEvaluation:
     """A juror's evaluation (document 004 §8: required fields first).
 
     `round_number` is 0 in phase 1. Points of the four dimensions are None where the panel's rubric has other ones;
-    `scores` has all of them. `synthetic`: neutral, for an answer that a safety filter blocked. `simulated`: whoever
-    answered is no model; `model` was asked, `model_version` answered.
+    `scores` has all of them. `synthetic`: neutral, for an answer that a safety filter blocked. `simulated`: the
+    answer is no model's; `model` was asked, `model_version` answered.
 
     Document 004 §8 and its pipeline name the dimensions otherwise, in the constructor and in reading: `security_score`
     is `task_completion`, `compliance_score` is `tool_usage`, `autonomy_score` is `autonomy`, and `safety_score` is

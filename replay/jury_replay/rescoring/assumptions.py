@@ -26,13 +26,13 @@ def assumed(positions: Positions, setting: Setting, panel: Panel, new: Result) -
 
 def _assumptions(positions: Positions, setting: Setting, panel: Panel, new: Result) -> Iterator[str]:
     judged = panel.final.judge is not None
-    heard = "the others and the final judge" if judged else "the others"
+    speakers = "the others and the final judge" if judged else "the others"
     if new.end_reason is None:
         yield "the discussion goes on after the record, and changes nothing"
     if setting.without is not None:
-        yield f"{heard} say the same without {', '.join(setting.without)}"
+        yield f"{speakers} say the same without {', '.join(setting.without)}"
     if setting.synthetic == "leave_out" and any(map(_synthetic, _up_to(positions, new.total_rounds))):
-        yield f"{heard} say the same without the evaluations that stand in for blocked answers"
+        yield f"{speakers} say the same without the evaluations that stand in for blocked answers"
     if panel.rubric != positions.opened.panel.rubric:
         yield f"points under the rubric {positions.opened.panel.rubric.name} scale to those under {panel.rubric.name}"
     old = positions.end.result

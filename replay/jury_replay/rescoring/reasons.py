@@ -51,9 +51,13 @@ def _decision(result: Result) -> str:
 
 
 def _majority(judgment: Judgment) -> str:
-    held = [vote.position for vote in judgment.votes if vote.position is not None]
-    largest = max(Counter(held).values())
-    return f"majority of {largest} of {len(held)}" if 2 * largest > len(held) else f"no majority of {len(held)}"
+    positions = [vote.position for vote in judgment.votes if vote.position is not None]
+    largest = max(Counter(positions).values())
+    return (
+        f"majority of {largest} of {len(positions)}"
+        if 2 * largest > len(positions)
+        else f"no majority of {len(positions)}"
+    )
 
 
 def _bands(panel: Panel) -> str:

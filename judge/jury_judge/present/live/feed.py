@@ -206,7 +206,7 @@ class Feed:
                 news[stream_debate(stored.stream)].append(stored)
             elif stored.stream.startswith(CALLS_PREFIX):
                 calls[stream_debate(stored.stream)] += 1
-        self._tell_openings(batch)
+        self._publish_openings(batch)
         for buffer in list(self._buffers.values()):
             events = news.get(buffer.debate_id, [])
             chunks = "".join(chunks_of.get(buffer.debate_id, ()))
@@ -230,7 +230,7 @@ class Feed:
                 raise
             buffer.fail(error)
 
-    def _tell_openings(self, batch: Sequence[StoredEvent]) -> None:
+    def _publish_openings(self, batch: Sequence[StoredEvent]) -> None:
         for stored in batch if self._openings else ():
             if stored.type != _OPENED:
                 continue

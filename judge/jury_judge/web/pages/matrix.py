@@ -83,5 +83,5 @@ def _check_version(number: int, versions: dict[str, int]) -> int:
 
 def _versions_of_statements(record: EventsByPhase, versions: dict[str, int]) -> dict[tuple[str, int], int]:
     spoken = [(0, one) for one in record.phase_1]
-    spoken += [(held.started.round, one) for held in record.rounds for one in held.spoken]  # type: ignore[misc]
+    spoken += [(each.started.round, one) for each in record.rounds for one in each.spoken]  # type: ignore[misc]
     return {(one.juror_id, number): versions[one.event_id] for number, one in spoken}

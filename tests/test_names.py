@@ -1,0 +1,77 @@
+"""One class name has one meaning, and words that the project no longer uses do not come back."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PRODUCT = ("events", "debate", "store", "migrations", "replay", "providers", "actors", "judge")
+DOCUMENTS = ("docs", "README.md", "CONTRIBUTING.md", "SECURITY.md", "pyproject.toml", "mkdocs.yml")
+TEXTS = {".py", ".pyi", ".md", ".toml", ".yml", ".yaml", ".html", ".js", ".css", ".json", ".mako"}
+
+SHARED_CLASSES = {
+    "QuestionSpec": "a public name of the documents, in jury_judge.documents too",
+    "ExecutionResult": "a public name of the documents, in jury_judge.documents too",
+}
+
+RETIRED = frozenset(
+    word
+    for words in (
+        ("court", "courts", "courtroom", "sitting", "sittings", "duty", "duties", "docket", "dockets", "docketed"),
+        ("retelling", "retold", "telling", "tell", "tells", "told", "heard", "unheard", "hearing", "held"),
+        ("desk", "desks", "whoever", "somebody", "anybody"),
+    )
+    for word in words
+)
+ALLOWED = (
+    ("debate/jury_debate/prompts/", {"told", "whoever"}, "recorded debates contain the text of the prompts"),
+    ("judge/jury_judge/cases/example_files/", {"tell"}, "words of the cases' users and agents"),
+    ("judge/jury_judge/cases/containers/zip_members.py", {"tell"}, "a method of file objects"),
+    ("docs/python-api.md", {"told"}, "an example of a record of a security gate"),
+)
+ALLOWED_NAMES = re.compile(r"\bquorum_held\b")  # a stored field
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def classes(folder: str) -> Iterator[tuple[str, str]]:
+    """Names and modules of all classes, nested ones too."""
+    for path in (ROOT / folder).rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                yield node.name, str(path.relative_to(ROOT))
+
+
+def texts(place: str) -> list[Path]:
+    path = ROOT / place
+    return [one for one in path.rglob("*") if one.suffix in TEXTS and one.is_file()] if path.is_dir() else [path]
+
+
+def retired_words(path: Path) -> Iterator[str]:
+    """Lines with a retired word; names are split at underscores and capitals."""
+    name = path.relative_to(ROOT).as_posix()
+    allowed = {word for place, words, _reason in ALLOWED if name.startswith(place) for word in words}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        words = {word.lower() for word in _WORD.findall(ALLOWED_NAMES.sub("", line))}
+        for word in sorted((words & RETIRED) - allowed):
+            yield f"{name}:{number}: {word}"
+
+
+def test_no_class_name_is_defined_in_two_modules() -> None:
+    modules = defaultdict(set)
+    for folder in PRODUCT:
+        for name, module in classes(folder):
+            modules[name].add(module)
+
+    assert {} == {
+        name: sorted(found) for name, found in modules.items() if len(found) > 1 and name not in SHARED_CLASSES
+    }
+
+
+@pytest.mark.parametrize("place", [*PRODUCT, *DOCUMENTS])
+def test_retired_words_do_not_occur(place: str) -> None:
+    assert [] == [found for path in texts(place) for found in retired_words(path)]
