@@ -150,12 +150,14 @@ def test_one_text_of_several_is_removed(store: EventStore) -> None:
 
 
 @pytest.fixture
-def canaried(url: str) -> str:
-    """A store with texts indexed in many batches, one of them erased and scrubbed."""
+def canaried(url: str, sql: Callable[[str, str], None]) -> str:
+    """A store with texts indexed in many batches, one of them erased and scrubbed after statistics were collected."""
     store = open_store(url, write=True)
     for number in range(40):
         _keep(store, f"d{number}", f"zcanary{number}z and common words of number {number}")
         _index(store)
+    if url.startswith("postgresql"):
+        sql(url, "ANALYZE")
     erase(store, "d7", ErasureOrder("dpo", "asked"), now=1)
     store.scrub()
     store.close()

@@ -37,6 +37,9 @@ def upgrade() -> None:
         op.execute(sa.delete(sa.table(table)))
     op.execute("UPDATE projections SET position = 0 WHERE name = 'lists'")
     if not sqlite:
+        # ANALYZE would copy terms into pg_statistic, where no erasure finds them.
+        op.execute("ALTER TABLE search_texts ALTER COLUMN terms SET STATISTICS 0")
+        op.execute("ALTER INDEX search_index ALTER COLUMN 1 SET STATISTICS 0")
         op.execute(_GRANT)
 
 
