@@ -100,4 +100,4 @@ class RayWatch:
 
 
 async def _nothing_to_submit(_messages: Sequence[object]) -> None:
-    raise NotImplementedError
+    """A watcher only polls: its client has no message to send."""

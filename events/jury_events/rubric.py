@@ -29,7 +29,7 @@ class Rubric(Value):
         if len(set(names)) != len(names):
             raise ValueError(f"dimensions: names must be unique, got {', '.join(names)}")
         total = exact_sum(dimension.maximum for dimension in self.dimensions)
-        if total != 100:  # noqa: PLR2004
+        if total != 100:  # noqa: PLR2004  (a score is of 100)
             raise ValueError(f"dimensions: the maxima must add up to 100, not {total:g}")
         return self
 

@@ -300,12 +300,12 @@ class JsonReader:
             _refuse(RefusalReason.NUL, "the escaped character U+0000", at)
         if not 0xD800 <= unit <= 0xDFFF:  # noqa: PLR2004  (the surrogates)
             return chr(unit), at + 6
-        if unit <= 0xDBFF:  # noqa: PLR2004
+        if unit <= 0xDBFF:  # noqa: PLR2004  (the surrogates)
             rest = text[at + 6 : at + 8]
             if len(rest) < len("\\u") and "\\u".startswith(rest):
                 _broken(text, len(text), "the rest of a surrogate pair")
             if rest == "\\u":
                 low = _unit(text, at + 6)
-                if 0xDC00 <= low <= 0xDFFF:  # noqa: PLR2004
+                if 0xDC00 <= low <= 0xDFFF:  # noqa: PLR2004  (the surrogates)
                     return chr(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)), at + 12
         _refuse(RefusalReason.LONE_SURROGATE, f"the lone surrogate U+{unit:04X}", at)

@@ -140,7 +140,7 @@ class MemoryEventStore(EventStore):
             count = len(self._log)
             return Inventory(count, count, count, None, (), epoch=self._epoch)
 
-    def list_faults(self, histories: Sequence[DebateHistory] | None = None) -> list[ListFault]:  # noqa: ARG002
+    def list_faults(self, histories: Sequence[DebateHistory] | None = None) -> list[ListFault]:  # noqa: ARG002  (the interface)
         """None: the lists are projected when they are read."""
         return []
 
@@ -260,7 +260,7 @@ class MemoryEventStore(EventStore):
             self._projected = len(self._log)
             return min(done, limit) if limit else done
 
-    def index_texts(self, limit: int = 500) -> int:  # noqa: ARG002
+    def index_texts(self, limit: int = 500) -> int:  # noqa: ARG002  (the interface)
         """Nothing to do: texts are searched without an index."""
         return 0
 

@@ -43,10 +43,10 @@ class JsonColumn(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002  (the interface)
         return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002  (the interface)
         return None if value is None else json.loads(value)
 
 

@@ -73,4 +73,4 @@ def _place(group: Group) -> tuple[int, float, str]:
     except ValueError:
         return 1, 0.0, group.value
     # "nan" is sorted as text: it has no order among numbers.
-    return (1, 0.0, group.value) if number != number else (0, number, group.value)  # noqa: PLR0124
+    return (1, 0.0, group.value) if number != number else (0, number, group.value)  # noqa: PLR0124  (NaN)

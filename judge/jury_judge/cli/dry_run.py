@@ -160,6 +160,6 @@ def _number(amount: float) -> str:
 def _bytes(amount: float) -> str:
     for unit in ("KB", "MB"):
         amount /= 1000
-        if amount < 1000:  # noqa: PLR2004
+        if amount < 1000:  # noqa: PLR2004  (decimal units)
             return f"{amount:,.1f} {unit}"
     return f"{amount / 1000:,.1f} GB"

@@ -71,7 +71,7 @@ def _plain_list(value: list[Any], *, pairs: bool = False) -> list[Any]:
 
 def _pair(value: list[Any]) -> Any:
     """Convert LangGraph's message pair `["user", "Hi"]`."""
-    if len(value) == 2 and isinstance(value[0], str) and value[0] in _ROLES:  # noqa: PLR2004 - a pair
+    if len(value) == 2 and isinstance(value[0], str) and value[0] in _ROLES:  # noqa: PLR2004  (a pair)
         return {"role": _LANGCHAIN.get(value[0], value[0]), "content": value[1]}
     return value
 

@@ -111,9 +111,9 @@ def _indexed(attributes: dict[str, Any], prefix: str, role: str) -> Iterator[dic
         if not key.startswith(f"{prefix}.") or not path[0].isdecimal():
             continue
         number = int(path[0][:6])
-        if path[1:2] == ["tool_calls"] and len(path) == 4 and path[2].isdecimal():  # noqa: PLR2004
+        if path[1:2] == ["tool_calls"] and len(path) == 4 and path[2].isdecimal():  # noqa: PLR2004  (parts of the path)
             calls[number, int(path[2][:6])][path[3]] = value
-        elif len(path) == 2:  # noqa: PLR2004
+        elif len(path) == 2:  # noqa: PLR2004  (parts of the path)
             messages[number][path[1]] = decoded_json(value) if path[1] == "content" else value
     for (number, _), call in sorted(calls.items()):
         listed = messages[number].setdefault("tool_calls", [])

@@ -85,7 +85,7 @@ def parse_fail_condition(text: str) -> FailCondition:
     if found["sign"] is None:
         return FailCondition(name)
     number, is_share = Fraction(found["number"]), bool(found["share"])
-    if is_share and number > 100:  # noqa: PLR2004
+    if is_share and number > 100:  # noqa: PLR2004  (percent)
         raise _refused(text, found.start("number"), "a share is at most 100%")
     if not is_share and number.denominator != 1:
         raise _refused(text, found.start("number"), "a count is a whole number; a share ends with %")

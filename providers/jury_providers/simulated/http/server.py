@@ -101,4 +101,4 @@ def _authority(address: IPv4Address | IPv6Address) -> str:
     """Host part of the URL for clients on this machine."""
     if address.is_unspecified:
         return "127.0.0.1" if address.version == 4 else "[::1]"  # noqa: PLR2004  (of the Internet ProtocolHandler)
-    return str(address) if address.version == 4 else f"[{address}]"  # noqa: PLR2004
+    return str(address) if address.version == 4 else f"[{address}]"  # noqa: PLR2004  (IPv4)
