@@ -53,7 +53,10 @@ class AnswerSpec(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """Everything that decides how a step is asked and how its answer is read; texts are references."""
+    """Everything that decides how a step is asked and how its answer is read; texts are references.
+
+    `opinions`: what the other-opinions tool returns; None in phase 1, and where the case has no records for tools.
+    """
 
     debate_id: str
     rules: int

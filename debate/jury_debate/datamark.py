@@ -22,8 +22,10 @@ _RUN = 16
 """Runs of a hidden character, or of line ends in a long text, are abbreviated from this length on."""
 
 _MARKER = re.compile(r"⟦[A-Za-z0-9]{1,64}⟧")
-_LINE_END = re.compile(r"\r\n?")
-_SPACES = re.compile(r"[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
+_SPACES = dict.fromkeys(map(ord, "\t\u00a0\u1680\u202f\u205f\u3000"), " ") | dict.fromkeys(range(0x2000, 0x200B), " ")
+_ORDINARY = frozenset(map(chr, range(0x20, 0x7F))) | {"\n"}
+"""Characters that are never escaped, so that most texts need no look at the table."""
+
 _STOPS = "、。！？"
 _STOP_GAP = re.compile(r"([、。！？])ˆ")
 _ESCAPED = re.compile(r"⟨U\+([0-9A-F]{4,6})(?:×([0-9]{1,9}))?⟩")
@@ -40,9 +42,13 @@ def mark(text: str, marker: str) -> str:
         ValueError: `marker` is not of that form.
     """
     _check(marker)
-    text = _LINE_END.sub("\n", text).replace("⟨U+", "⟨U+27E8⟩U+")
+    if len(text) <= _LONG and text.isascii() and text.replace("\n", " ").isprintable():
+        # Most English texts: nothing in them is escaped, and the marker cannot be in them.
+        return _gapped(text, f"{marker} ")
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("⟨U+", "⟨U+27E8⟩U+")
     prefix = f"{marker} "
-    signs = {char for char in {*text} if char in {GAP, BREAK} or is_hidden(char)}
+    unusual = {*text} - _ORDINARY
+    signs = {char for char in unusual if char in {GAP, BREAK} or is_hidden(char)}
     for char in signs:
         if char * _RUN in text:
             text = _abbreviated(text, char)
@@ -52,11 +58,18 @@ def mark(text: str, marker: str) -> str:
     if is_dense:
         text = _abbreviated(text, "\n").replace("\n", BREAK)
     text = text.replace(marker, escape(marker[0]) + marker[1:])
-    text = _SPACES.sub(GAP, text)
+    if unusual:
+        text = text.translate(_SPACES)
     for stop in _STOPS:
-        text = text.replace(stop, stop + GAP)
-    text = text.replace(GAP + GAP, GAP)
-    return prefix + text.replace("\n", f"\n{prefix}")
+        text = text.replace(stop, stop + " ")
+    return _gapped(text, prefix)
+
+
+def _gapped(text: str, prefix: str) -> str:
+    """The text with one sign for every gap, and the prefix before every line."""
+    while "  " in text:
+        text = text.replace("  ", " ")
+    return prefix + text.replace(" ", GAP).replace("\n", f"\n{prefix}")
 
 
 def unmark(text: str, marker: str) -> str:

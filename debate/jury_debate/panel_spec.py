@@ -5,11 +5,13 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, ValidationInfo, field_validator
 
+from jury_debate.calibrated import mismatch, prompts_digest, prompts_mismatch
 from jury_debate.errors import PanelError
 from jury_debate.image_models import reads_images
 from jury_debate.presets import PARALLEL_ROUNDS, preset
 from jury_debate.prompts import PROMPTS_VERSION, load_prompts, seat_letter
 from jury_debate.thresholds import checked_threshold
+from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
 from jury_events.panel import (
     MOST_SEATS,
@@ -106,12 +108,13 @@ class JudgeSpec(Spec):
 
 
 class FinalSpec(Spec):
-    """Final rules that differ from the preset's."""
+    """Final rules that differ from the preset's. `calibration`: the numbers of a calibration file."""
 
     method: FinalMethod | None = None
     bands: Bands = Bands()
     quorum: int | None = None
     judge: JudgeSpec | None = None
+    calibration: Calibration | None = None
 
 
 def _few_enough(seats: Any) -> Any:
@@ -194,7 +197,20 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = ()) -> ResolvedPanel
     except ValidationError as error:
         raise PanelError(first_problem(error)) from error
     role_prompts = {juror: seat.prompt for juror, seat in zip(ids, seats, strict=True) if seat.prompt}
-    return ResolvedPanel(panel, role_prompts, spec.final.judge.prompt if spec.final.judge else None)
+    resolved = ResolvedPanel(panel, role_prompts, spec.final.judge.prompt if spec.final.judge else None)
+    _check_calibration(resolved)
+    return resolved
+
+
+def _check_calibration(resolved: ResolvedPanel) -> None:
+    calibration = resolved.panel.final.calibration
+    if calibration is None:
+        return
+    prompts = prompts_digest(resolved.role_prompts, resolved.judge_prompt)
+    if why := mismatch(calibration, resolved.panel) or prompts_mismatch(calibration, prompts):
+        raise PanelError(
+            f"final.calibration: {why}; calibrate this panel with jury calibrate, or leave calibration out"
+        )
 
 
 def full_model_name(name: str) -> str:
@@ -305,6 +321,7 @@ def _final(spec: PanelSpec, rules: dict[str, Any], seats: tuple[Seat, ...], own_
             "bands": spec.final.bands,
             "quorum": quorum,
             "judge": _judge(spec.final.judge, seats, spec.settings, own_servers) if method == "final_judge" else None,
+            "calibration": spec.final.calibration,
         }
     )
 

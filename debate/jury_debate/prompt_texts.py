@@ -3,6 +3,7 @@
 Texts are `string.Template`s. PLACEHOLDERS lists the placeholders of each; texts that it does not name have none.
 """
 
+from functools import lru_cache
 from string import Template
 
 from jury_events.value import Value
@@ -188,4 +189,15 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
 
 def fill(text: str, **values: str | int) -> str:
     """`text` with its placeholders replaced; KeyError when one has no value. Values are inserted as they are."""
-    return Template(text).substitute(values)
+    return _format(text) % values
+
+
+@lru_cache(maxsize=1024)
+def _format(text: str) -> str:
+    """A template as a format string: the texts of a prompts file are filled in again for every debate."""
+    return Template(text.replace("%", "%%")).substitute(_Fields())
+
+
+class _Fields(dict[str, str]):
+    def __missing__(self, name: str) -> str:
+        return f"%({name})s"

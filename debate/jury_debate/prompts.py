@@ -38,6 +38,7 @@ def load_prompts(version: int, language: str) -> "Prompts":
     return Prompts(version, language, Texts.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))))
 
 
+@lru_cache(maxsize=256)
 def seat_letter(index: int) -> str:
     """The letter of the seat at `index` (from 0): A to Z, then AA, AB, and so on."""
     letters = ""

@@ -150,14 +150,14 @@ def _written(resolved: ResolvedPanel) -> PanelSpec:
 
 
 def _final(rules: FinalRules, prompt: str | None) -> FinalSpec:
-    written = FinalSpec(method=rules.method, bands=rules.bands, quorum=rules.quorum)
+    written = FinalSpec(method=rules.method, bands=rules.bands, quorum=rules.quorum, calibration=rules.calibration)
     if rules.judge is None:
         return written
     judge = rules.judge
     spec = JudgeSpec(
         model=judge.model, prompt=prompt, fallbacks=judge.fallbacks, images=judge.images, settings=judge.settings
     )
-    return FinalSpec(method=rules.method, bands=rules.bands, quorum=rules.quorum, judge=spec)
+    return written.model_copy(update={"judge": spec})
 
 
 def _rubric(rubric: Rubric) -> str | dict[str, float]:

@@ -5,11 +5,17 @@ from collections.abc import Mapping
 from jury_debate.errors import UnknownRules
 from jury_debate.rules import Rules
 from jury_debate.rules_v1.rules import RulesV1
+from jury_debate.rules_v2.rules import RulesV2
+from jury_events.panel import Panel
 
 RULES: Mapping[int, Rules] = {
     1: RulesV1(),
+    2: RulesV2(),
 }
 LATEST = RULES[max(RULES)]
+
+CALIBRATIONS_SINCE = 2
+"""Version 1 takes no notice of a calibration."""
 
 
 def rules_of(version: int) -> Rules:
@@ -22,3 +28,14 @@ def rules_of(version: int) -> Rules:
     if found is None:
         raise UnknownRules(f"rules version {version} is not known here (known: {max(RULES)}); upgrade jury-judge")
     return found
+
+
+def rules_under(version: int, panel: Panel) -> Rules:
+    """The rules for a debate of this version under a changed panel: later ones where only these know a calibration.
+
+    Without a calibration, version 2 decides what version 1 decides.
+
+    Raises:
+        UnknownRules: a newer Jury Judge wrote the log.
+    """
+    return rules_of(version if panel.final.calibration is None else max(version, CALIBRATIONS_SINCE))

@@ -1,12 +1,11 @@
 """Encodes events as canonical body bytes, once, and decodes them; old schemas are upcast on reading."""
 
 import json
-import re
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from jury_events.canonical import MAX_WHOLE, canonical_json, numbers_in
+from jury_events.canonical import MAX_WHOLE, canonical_json, encoded_quickly, has_long_number, numbers_in
 from jury_events.debate_events import (
     ConsensusChecked,
     CoordinatorResumed,
@@ -25,9 +24,10 @@ from jury_events.debate_events import (
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.errors import EventError, MalformedBody, UnknownEventType
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX, REVIEW_PREFIX
 from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased
 from jury_events.parts import Part
+from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
 from jury_events.upcasters import upcast
 
 DebateEvent = (
@@ -46,7 +46,8 @@ DebateEvent = (
     | TextsErased
 )
 LocalEvent = DebateImported | DebateQuarantined | DebateReleased
-AnyEvent = DebateEvent | ExchangeRecorded | LocalEvent
+ReviewEvent = HumanReviewed | ReviewAssigned | ReviewWithdrawn
+AnyEvent = DebateEvent | ExchangeRecorded | LocalEvent | ReviewEvent
 
 _adapter: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="type")])
 
@@ -63,6 +64,7 @@ STREAMS: dict[str, str] = {
     **{_type(event): DEBATE_PREFIX for event in DebateEvent.__args__},
     _type(ExchangeRecorded): CALLS_PREFIX,
     **{_type(event): LOCAL_PREFIX for event in LocalEvent.__args__},
+    **{_type(event): REVIEW_PREFIX for event in ReviewEvent.__args__},
 }
 """The prefix of the streams that an event type belongs to."""
 
@@ -78,8 +80,10 @@ def encode(event: AnyEvent, *, recorded_at: int, parts: tuple[Part, ...] = ()) -
     Raises:
         EventError: it contains a number or a text that cannot be stored.
     """
-    body = _body(event)
-    _check_numbers(body)
+    body = encoded_quickly(event)
+    if body is None:
+        body = canonical_json(event)
+        _check_numbers(body)
     return NewEvent(
         event_id=event.event_id,
         type=event.type,
@@ -98,8 +102,8 @@ def decode(stored: StoredEvent) -> DebateEvent | ExchangeRecorded:
         MalformedBody: its bytes are not the event of its envelope, or it belongs to another stream.
     """
     event, _ = _decoded(stored)
-    if isinstance(event, LocalEvent):
-        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which belongs to {LOCAL_PREFIX}ID")
+    if isinstance(event, LocalEvent | ReviewEvent):
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which belongs to {STREAMS[stored.type]}ID")
     return event
 
 
@@ -108,6 +112,16 @@ def decode_local(stored: StoredEvent) -> LocalEvent:
     event, _ = _decoded(stored)
     if not isinstance(event, LocalEvent):
         raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {LOCAL_PREFIX}ID")
+    return event
+
+
+def decode_review(stored: StoredEvent) -> ReviewEvent:
+    """The event of a stored row of `review/`; raises as `decode`."""
+    event, _ = _decoded(stored)
+    if not isinstance(event, ReviewEvent):
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {REVIEW_PREFIX}ID")
+    if event.number != stored.version:
+        raise MalformedBody(f"{_where(stored)} ({stored.type}): its number is {event.number}")
     return event
 
 
@@ -157,15 +171,13 @@ def decode_exactly(stored: StoredEvent) -> AnyEvent:
 _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, EventError)
 """Raised by bodies that are not events; ValidationError is a ValueError, EventError means not canonical JSON."""
 
-_LONG_NUMBER = re.compile(rb"[0-9]{19}")
-
 
 def _where(stored: StoredEvent) -> str:
     return f"event {stored.version} of {stored.stream}"
 
 
 def _body(event: AnyEvent) -> bytes:
-    return canonical_json(event.model_dump(mode="json"))
+    return canonical_json(event)
 
 
 def _check_numbers(body: bytes, where: str = "an event") -> None:
@@ -175,7 +187,7 @@ def _check_numbers(body: bytes, where: str = "an event") -> None:
         MalformedBody: there is one.
     """
     # Strings contain long digits too, so only the few bodies that match are decoded.
-    if _LONG_NUMBER.search(body):
+    if has_long_number(body):
         for number in numbers_in(json.loads(body)):
             if not -MAX_WHOLE <= number <= MAX_WHOLE:
                 raise MalformedBody(f"{where} contains the number {number:.6g}, which no database stores")

@@ -47,7 +47,7 @@ class DebateOpened(EventBody):
     `agent_cost` are those of the case.
     """
 
-    schema_version: ClassVar[int] = 2
+    schema_version: ClassVar[int] = 3
 
     type: Literal["debate_opened"] = "debate_opened"
     debate_id: DebateId
@@ -168,6 +168,8 @@ class ConsensusChecked(EventBody):
 
 class JudgmentRendered(EventBody):
     """Phase 3: the final judgment."""
+
+    schema_version: ClassVar[int] = 2
 
     type: Literal["judgment_rendered"] = "judgment_rendered"
     judgment: Judgment

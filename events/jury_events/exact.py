@@ -17,7 +17,12 @@ def exact(number: float) -> Fraction:
 
 def exact_sum(numbers: Iterable[float]) -> float:
     """The float nearest to the exact decimal sum (0.1 + 0.2 is 0.3)."""
-    numbers = tuple(numbers)
+    return _sum(tuple(numbers))
+
+
+@lru_cache(maxsize=4096)
+def _sum(numbers: tuple[float, ...]) -> float:
+    """Kept, because the scores of an answer are added up several times."""
     if all(-_SMALL < number < _SMALL and number * _PARTS % 1 == 0 for number in numbers):
         # Each is an exact decimal of at most 15 digits, and so is the sum: the usual case.
         return float(sum(numbers))

@@ -48,6 +48,8 @@ def is_hidden(char: str) -> bool:
 
 def is_blank(text: str) -> bool:
     """Whether every character of `text` is white space or hidden."""
+    if "!" <= text[:1] <= "~":
+        return False  # most texts begin with a letter of English
     return all(char.isspace() or is_hidden(char) for char in text)
 
 

@@ -7,6 +7,7 @@ Slashes and percent signs inside a juror or model name are escaped, so an id spl
 
 import hashlib
 import re
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 RUN_ID = "[A-Za-z0-9._-]{1,100}"
@@ -19,8 +20,16 @@ A new id must be `reachable` too; old logs may have others.
 DEBATE_PREFIX = "debate/"
 CALLS_PREFIX = "calls/"
 LOCAL_PREFIX = "local/"
+REVIEW_PREFIX = "review/"
+
+PREFIXES = (DEBATE_PREFIX, CALLS_PREFIX, REVIEW_PREFIX, LOCAL_PREFIX)
+"""Of every stream, in the order in which a debate's streams are read."""
 
 _SAFE_CASE = re.compile(r"[A-Za-z0-9._-]{1,100}")
+MOST_REPEATS = 99_999
+"""Of one case in one run."""
+
+_REPEAT = re.compile(r"(.+)~([2-9]|[1-9][0-9]{1,4})")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -54,9 +63,19 @@ def local_stream(debate_id: str) -> str:
     return LOCAL_PREFIX + debate_id
 
 
-def streams_of(debate_id: str) -> tuple[str, str, str]:
+def review_stream(debate_id: str) -> str:
+    """The stream of what people said of the debate."""
+    return REVIEW_PREFIX + debate_id
+
+
+def streams_of(debate_id: str) -> tuple[str, ...]:
     """All streams of a debate."""
-    return debate_stream(debate_id), calls_stream(debate_id), local_stream(debate_id)
+    return tuple(prefix + debate_id for prefix in PREFIXES)
+
+
+def portable_streams(debate_id: str) -> tuple[str, ...]:
+    """The streams of a debate that go with it to other stores, in the order of a cassette."""
+    return tuple(stream for stream in streams_of(debate_id) if stream != local_stream(debate_id))
 
 
 def stream_debate(stream: str) -> str:
@@ -71,6 +90,20 @@ def debate_id(run_id: str, case_id: str) -> str:
     digest = hashlib.sha256(case_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     slug = _UNSAFE.sub("-", case_id).strip("-")[:60] or "case"
     return f"{run_id}~{slug}~{digest}"
+
+
+def repeat_id(debate: str, repeat: int) -> str:
+    """The id of a repeat of a case's debate: the first is `debate`, the others are `{debate}~2`, `{debate}~3`, …
+
+    No case has such an id: `~` is not in a slug, and a hash has 16 digits, more than the number of any repeat.
+    """
+    return debate if repeat == 1 else f"{debate}~{repeat}"
+
+
+def repeat_of(debate: str, run_id: str | None, case_id: str) -> int:
+    """Which repeat a debate is, from its id: 1 unless it is `repeat_id` of the case's debate in the run."""
+    found = _REPEAT.fullmatch(debate) if run_id is not None else None
+    return int(found[2]) if found is not None and run_id is not None and found[1] == debate_id(run_id, case_id) else 1
 
 
 def escape(segment: str) -> str:
@@ -92,10 +125,7 @@ class Step(NamedTuple):
     @property
     def id(self) -> str:
         """Its id in events and exchanges."""
-        if self.juror_id is None:
-            return "final"
-        phase = "initial" if self.round == 0 else f"round-{self.round}"
-        return f"{phase}/{escape(self.juror_id)}"
+        return _step_id(self.round, self.juror_id)
 
     @classmethod
     def parse(cls, step_id: str) -> Self:
@@ -114,6 +144,15 @@ class Step(NamedTuple):
 FINAL = Step(None, None)
 
 
+@lru_cache(maxsize=4096)
+def _step_id(number: int | None, juror_id: str | None) -> str:
+    if juror_id is None:
+        return "final"
+    phase = "initial" if number == 0 else f"round-{number}"
+    return f"{phase}/{escape(juror_id)}"
+
+
+@lru_cache(maxsize=4096)
 def exchange_id(step_id: str, model: str, turn: int, attempt: int) -> str:
     """The id of one attempt; turns and attempts count from 1."""
     return f"{step_id}/{escape(model)}/{turn}/{attempt}"

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from jury_events.calibration import Acceptance
 from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.outcome import FailureReason
 from jury_events.panel import FinalMethod, Weight
@@ -47,7 +48,8 @@ class Judgment(Value):
     """The verdict, its score (exact mean 0-100 as `mean`, rounded half up as `score`) and how it was reached.
 
     `method` is the panel's, `decided_by` the one applied: where the final judge fails (`judge_failure`), the majority
-    decides. `capped`: safe_pass became needs_review because the quorum was not met.
+    decides. `capped`: safe_pass became needs_review because the quorum was not met. `acceptance`: whether the verdict
+    may stand without a person, None where the panel has no calibration.
     """
 
     method: FinalMethod
@@ -62,6 +64,7 @@ class Judgment(Value):
     judge: Evaluation | None = None
     judge_failure: FailureReason | None = None
     scenarios: tuple[ScenarioVerdict, ...] = ()
+    acceptance: Acceptance | None = None
 
     @property
     def quorum_met(self) -> bool:

@@ -1,6 +1,6 @@
 """The events of the stream `local/{id}`: what this store did with a debate. They are in no cassette."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -30,18 +30,26 @@ class VersionRange(Value):
 class DebateImported(EventBody):
     """Events of this debate were imported from a cassette.
 
-    `debate` and `calls` are the ranges in the two streams. `seal` is the SHA-256 in hexadecimal of the stored seal
-    (None: there is none), `sealed_by` the log that this seal names, and `verified_with` the key that its signature was
-    checked with on import.
+    `debate`, `calls` and `review` are the ranges in the streams. `seal` is the SHA-256 in hexadecimal of the stored
+    seal (None: there is none), `sealed_by` the log that this seal names, and `verified_with` the key that its
+    signature was checked with on import.
     """
+
+    schema_version: ClassVar[int] = 2
 
     type: Literal["debate_imported"] = "debate_imported"
     debate: VersionRange
     calls: VersionRange
+    review: VersionRange
     seal: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
     sealed_by: Label | None
     verified_with: Label | None
     number: EventNumber
+
+    @property
+    def reviews_alone(self) -> bool:
+        """Whether nothing but people's reviews came: then the debate itself is none of another store."""
+        return self.debate.until == self.debate.after and self.calls.until == self.calls.after
 
     @property
     def event_id(self) -> str:

@@ -17,14 +17,23 @@ class LocalFacts(NamedTuple):
 
     @property
     def imported(self) -> Imported | None:
-        """The weakest proof of origin among all imports; None: all of it was recorded here."""
-        ways = {import_proof(one.seal, one.verified_with) for one in self.imports}
+        """The weakest proof of origin among all imports of the debate itself; None: it was recorded here."""
+        ways = {import_proof(one.seal, one.verified_with) for one in self.imports if not one.reviews_alone}
         return next((way for way in get_args(Imported) if way in ways), None)
 
     @property
     def imported_from(self) -> str | None:
-        """The log that the seal of the first import names."""
-        return self.imports[0].sealed_by if self.imports else None
+        """The log that the seal of the first import of the debate names."""
+        return next((one.sealed_by for one in self.imports if not one.reviews_alone), None)
+
+    @property
+    def foreign_reviews(self) -> tuple[tuple[int, int], ...]:
+        """The ranges of versions (after, until) in `review/` whose origin no trusted key confirmed."""
+        return tuple(
+            (one.review.after, one.review.until)
+            for one in self.imports
+            if one.verified_with is None and one.review.until > one.review.after
+        )
 
 
 NOTHING_LOCAL = LocalFacts()

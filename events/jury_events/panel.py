@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from jury_events.calibration import Calibration
 from jury_events.rubric import Rubric
 from jury_events.value import JurorId, Label, ModelName, Value
 
@@ -103,12 +104,16 @@ class FinalJudge(Value):
 
 
 class FinalRules(Value):
-    """Phase 3. `quorum` is the number of seats that must have a non-synthetic evaluation."""
+    """Phase 3. `quorum` is the number of seats that must have a non-synthetic evaluation.
+
+    `calibration`: when the verdict may stand without a person; None: always.
+    """
 
     method: FinalMethod
     bands: Bands
     quorum: Annotated[int, Field(ge=1)]
     judge: FinalJudge | None
+    calibration: Calibration | None = None
 
     @model_validator(mode="after")
     def _judge_where_needed(self) -> Self:

@@ -5,7 +5,8 @@ bytes and deleted with them, so that the digest left in an event does not confir
 """
 
 import hashlib
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64decode
+from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, Protocol
 
@@ -16,6 +17,8 @@ from jury_events.value import Value
 
 SALT_BYTES = 16
 Digest = bytes
+
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
 class PartRef(Value):
@@ -32,7 +35,7 @@ class PartRef(Value):
         return hash(self.part)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as its text and restored unchecked: messages between actors contain thousands of references."""
+        """Pickled as its text: messages between actors contain thousands of references."""
         return _ref, (self.part,)
 
 
@@ -43,8 +46,13 @@ class ImageRef(Value):
     content: PartRef
 
 
+_validated = PartRef.__pydantic_validator__.validate_python
+
+
 def _ref(part: str) -> PartRef:
-    return PartRef.model_construct(part=part)
+    """As `PartRef(part=part)`; without the calls in between, for references are made by the thousand."""
+    ref: PartRef = _validated({"part": part})
+    return ref
 
 
 class Part(NamedTuple):
@@ -83,7 +91,7 @@ def whole(parts: Iterable[Part]) -> Iterator[Part]:
 
 def encode_digest(digest: Digest) -> str:
     """32 bytes as 43 base64url characters."""
-    return urlsafe_b64encode(digest)[:43].decode("ascii")
+    return b2a_base64(digest, newline=False).translate(_URL_SAFE)[:43].decode("ascii")
 
 
 def decode_digest(text: str) -> Digest:
@@ -130,7 +138,8 @@ class PartBuffer:
         self._refs: dict[bytes, PartRef] = {}
         self._texts: dict[str, bytes] = {}
         self._fresh: list[Part] = []
-        self.know(known)
+        if known:
+            self.know(known)
 
     def know(self, parts: Iterable[Part]) -> None:
         """Add parts that are already in the log.
@@ -168,8 +177,9 @@ class PartBuffer:
         if ref is None:
             part = make_part(raw, self._draw_salt())
             self._fresh.append(part)
-            ref = self._refs[raw] = part.ref
-            self._texts[ref.part] = raw
+            text = encode_digest(part.digest)
+            ref = self._refs[raw] = _ref(text)
+            self._texts[text] = raw
         return ref
 
     def take(self) -> tuple[Part, ...]:

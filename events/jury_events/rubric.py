@@ -33,6 +33,10 @@ class Rubric(Value):
             raise ValueError(f"dimensions: the maxima must add up to 100, not {total:g}")
         return self
 
+    def __hash__(self) -> int:
+        """Of the name only: rubrics are keys of caches, and a hash of every dimension costs more than what is kept."""
+        return hash(self.name)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The dimension names in rubric order."""
@@ -54,7 +58,7 @@ class Scores(Value):
     @property
     def overall(self) -> float:
         """The sum of the points, 0-100."""
-        return exact_sum(score.points for score in self.dimensions)
+        return exact_sum([score.points for score in self.dimensions])
 
     def points(self, dimension: str) -> float:
         """Points for `dimension`; KeyError when it is not scored."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 from jury_events.outcome import RefusalReason
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+_WHITE = frozenset(" \t\r\n")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _CUT_NUMBER = re.compile(r"(?:\.|[eE][+-]?)\Z")
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
@@ -53,6 +54,8 @@ class Read(NamedTuple):
 
 def skip_space(text: str, at: int) -> int:
     """The index of the first character from `at` on that is not JSON white space."""
+    if text[at : at + 1] not in _WHITE:
+        return at
     found = _SPACE.match(text, at)
     return found.end() if found else at
 

@@ -46,16 +46,35 @@ def _debate_opened_2(body: dict[str, Any]) -> dict[str, Any]:
     return {**_with(body, **new), "panel": {**panel, "seats": seats, "final": final}}
 
 
+def _debate_opened_3(body: dict[str, Any]) -> dict[str, Any]:
+    """Schema 2 had no calibrations."""
+    panel = body["panel"]
+    return {**body, "panel": {**panel, "final": _with(panel["final"], calibration=None)}}
+
+
+def _judgment_rendered_2(body: dict[str, Any]) -> dict[str, Any]:
+    """Schema 1 had no acceptance: every verdict stood."""
+    return {**body, "judgment": _with(body["judgment"], acceptance=None)}
+
+
 def _exchange_recorded_2(body: dict[str, Any]) -> dict[str, Any]:
     """Schema 1 had no pictures."""
     return {**body, "request": [_with(message, images=[]) for message in body["request"]]}
+
+
+def _debate_imported_2(body: dict[str, Any]) -> dict[str, Any]:
+    """Schema 1 knew no reviews."""
+    return _with(body, review={"after": 0, "until": 0})
 
 
 UPCASTERS: dict[tuple[str, int], Upcaster] = {
     ("juror_abstained", 1): _juror_abstained_2,
     ("debate_forked", 1): _debate_forked_2,
     ("debate_opened", 1): _debate_opened_2,
+    ("debate_opened", 2): _debate_opened_3,
+    ("judgment_rendered", 1): _judgment_rendered_2,
     ("exchange_recorded", 1): _exchange_recorded_2,
+    ("debate_imported", 1): _debate_imported_2,
 }
 """By (type, schema): the upcaster to schema + 1."""
 

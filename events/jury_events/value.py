@@ -3,6 +3,7 @@
 Bodies contain ids, numbers and labels only; free text is a part (`jury_events.parts`).
 """
 
+from functools import lru_cache
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -35,6 +36,7 @@ class Value(BaseModel):
         return type(self).model_validate({**{name: getattr(self, name) for name in type(self).model_fields}, **fields})
 
 
+@lru_cache(maxsize=4096)
 def _printable(text: str) -> str:
     found = CONTROL.search(text)
     if found:

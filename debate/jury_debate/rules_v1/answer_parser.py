@@ -15,7 +15,7 @@ from jury_debate.step_outcome import ParsedAnswer
 from jury_events.evaluation import ScenarioVerdict
 from jury_events.hidden_characters import is_blank
 from jury_events.outcome import RefusalReason
-from jury_events.rubric import DimensionScore, Rubric, Scores
+from jury_events.rubric import Rubric, Scores
 from jury_events.strict_json import InvalidJson, skip_space
 from jury_events.verdict import Verdict
 
@@ -26,7 +26,9 @@ MAX_TEXT = 20_000
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 """A surrogate encoded as UTF-8, which a provider's JSON decoder may leave behind."""
 
-_SEPARATORS = re.compile(r"[^a-z0-9]+")
+_OTHERS = bytes(code for code in range(128) if not chr(code).isalnum() or chr(code).isupper())
+"""ASCII that is no letter or digit of a ballot id."""
+
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 _BOM = b"\xef\xbb\xbf"
@@ -34,7 +36,7 @@ _OPENING = re.compile(r"```(?:json)?[ \t]*\r?\n")
 _CUT_OPENING = re.compile(r"`{1,2}|```(?:j|js|jso|json)?[ \t]*\r?")
 _CLOSING = re.compile(r"[ \t\r]*\n[ \t\r\n]*```")
 _CUT_CLOSING = re.compile(r"[ \t\r\n]*`{0,2}")
-_VERDICTS = ", ".join(Verdict)
+_VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 class AnswerRefusal(NamedTuple):
@@ -112,18 +114,24 @@ def _text(raw: bytes) -> str:
         _refuse(RefusalReason.TOO_LARGE, f"the answer has {len(raw)} bytes; at most {MAX_BYTES} are read")
     if raw.startswith(_BOM):
         _refuse(RefusalReason.BYTE_ORDER_MARK, "the answer begins with a byte order mark")
-    decoder = codecs.getincrementaldecoder("utf-8")("strict")
     try:
-        text = decoder.decode(raw)
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        _refuse_bytes(raw)
+    if "\0" in text:
+        _refuse(RefusalReason.NUL, f"the character U+0000 (character {text.index(chr(0)) + 1})")
+    return text
+
+
+def _refuse_bytes(raw: bytes) -> NoReturn:
+    try:
+        codecs.getincrementaldecoder("utf-8")("strict").decode(raw)
     except UnicodeDecodeError as error:
         if _SURROGATE.match(raw, error.start):
             _refuse(RefusalReason.LONE_SURROGATE, f"byte {error.start + 1} of the answer begins a lone surrogate")
         raise _Refused(RefusalReason.NOT_UTF8, f"byte {error.start + 1} of the answer is not UTF-8") from error
-    if decoder.getstate()[0]:
-        _refuse(RefusalReason.INCOMPLETE, "the answer ends inside a character")
-    if "\0" in text:
-        _refuse(RefusalReason.NUL, f"the character U+0000 (character {text.index(chr(0)) + 1})")
-    return text
+    # An incremental decoder waits for the rest of a character.
+    _refuse(RefusalReason.INCOMPLETE, "the answer ends inside a character")
 
 
 def _one_object(text: str) -> dict[str, Any]:
@@ -192,8 +200,9 @@ def _answer(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     ballot = _string(members["ballot"], "ballot")
     if not hmac.compare_digest(ballot.encode("utf-8"), spec.ballot.encode("utf-8", "surrogatepass")):
         _refuse(RefusalReason.WRONG_BALLOT, "ballot: not the ballot id that this juror was given")
+    letters = _letters(spec.ballot)
     for name in ("rationale", "statement"):
-        if _shows_ballot(str(members.get(name, "")), spec.ballot):
+        if _shows_ballot(str(members.get(name, "")), letters):
             _refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
     return ParsedAnswer(
         verdict=_verdict(members["verdict"], "verdict"),
@@ -205,20 +214,22 @@ def _answer(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     )
 
 
-def _shows_ballot(text: str, ballot: str) -> bool:
+def _shows_ballot(text: str, letters: bytes) -> bool:
     """Whether a text contains the ballot id, with any separators, line breaks or other scripts between its characters.
 
-    A ballot is 80 random bits: no text spells one by chance.
+    A ballot is 80 random bits: no text spells one by chance. `letters` are those of the ballot id.
     """
-    letters = _letters(ballot)
     return bool(letters) and letters in _letters(text)
 
 
-def _letters(text: str) -> str:
-    return _SEPARATORS.sub("", text.translate(_FULL_WIDTH).lower())
+def _letters(text: str) -> bytes:
+    narrow = text if text.isascii() else text.translate(_FULL_WIDTH)
+    return narrow.lower().encode("ascii", "ignore").translate(None, _OTHERS)
 
 
 def _exactly(members: dict[str, Any], asked: list[str], where: str) -> None:
+    if not members.keys() ^ asked:
+        return
     for name in members:
         if name not in asked:
             _refuse(
@@ -247,18 +258,18 @@ def _string(value: Any, where: str) -> str:
 
 
 def _number(value: Any, where: str, maximum: float) -> float:
+    if type(value) is float and 0 <= value <= maximum:
+        return value + 0.0  # -0.0 becomes 0.0
     _typed(value, where, float, "a number")
-    number = float(value)
-    if not 0 <= number <= maximum:
-        _refuse(RefusalReason.OUT_OF_RANGE, f"{where}: {number:g} is not between 0 and {maximum:g}")
-    return number + 0.0  # -0.0 becomes 0.0
+    _refuse(RefusalReason.OUT_OF_RANGE, f"{where}: {value:g} is not between 0 and {maximum:g}")
 
 
 def _verdict(value: Any, where: str) -> Verdict:
     word = _string(value, where)
-    if word not in tuple(Verdict):
-        _refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {_VERDICTS}")
-    return Verdict(word)
+    verdict = _VERDICTS.get(word)
+    if verdict is None:
+        _refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {', '.join(_VERDICTS)}")
+    return verdict
 
 
 def _prose(value: Any, where: str) -> str:
@@ -273,15 +284,14 @@ def _prose(value: Any, where: str) -> str:
 def _scores(value: Any, rubric: Rubric) -> Scores:
     _typed(value, "scores", dict, "an object")
     _exactly(value, list(rubric.names), "scores")
-    return Scores(
-        dimensions=tuple(
-            DimensionScore(
-                dimension=dimension.name,
-                points=_number(value[dimension.name], f"scores.{dimension.name}", dimension.maximum),
-            )
-            for dimension in rubric.dimensions
-        )
-    )
+    points = [
+        {
+            "dimension": dimension.name,
+            "points": _number(value[dimension.name], f"scores.{dimension.name}", dimension.maximum),
+        }
+        for dimension in rubric.dimensions
+    ]
+    return Scores.model_validate({"dimensions": tuple(points)})
 
 
 def _scenarios(value: Any, ids: tuple[str, ...]) -> tuple[ScenarioVerdict, ...]:

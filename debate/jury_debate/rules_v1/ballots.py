@@ -1,6 +1,5 @@
 """Ballot ids and the datamark's marker: derived from the debate's random secret, so that replay is exact."""
 
-import hashlib
 import hmac
 from base64 import b32encode
 from functools import lru_cache
@@ -21,5 +20,5 @@ def datamark(secret: bytes) -> str:
 
 @lru_cache(maxsize=65536)
 def _derive(secret: bytes, purpose: str, length: int) -> str:
-    digest = hmac.new(secret, purpose.encode(), hashlib.sha256).digest()
+    digest = hmac.digest(secret, purpose.encode(), "sha256")
     return b32encode(digest[:length]).decode("ascii").lower()

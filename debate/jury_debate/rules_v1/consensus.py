@@ -1,21 +1,24 @@
 """Consensus over all seats (document 004 §4.2, document 002 `ConsensusChecker`), in exact fractions."""
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
+from operator import itemgetter
 
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.exact import exact
 from jury_events.panel import DiscussionRules
 from jury_events.verdict import Verdict
 
+_VERDICTS = tuple(Verdict)
+
 
 def check_consensus(
     positions: Sequence[Verdict], seats: int, rules: DiscussionRules, *, round_number: int
 ) -> ConsensusCheck:
     """See `Rules.check_consensus`."""
-    counts = Counter(positions)
-    largest = max(counts.values(), default=0)
+    counts = [(positions.count(verdict), verdict) for verdict in _VERDICTS]
+    largest, leading = max(counts, key=itemgetter(0))
     if largest == seats:
         status = ConsensusStatus.UNANIMOUS
     elif 2 * largest > seats:
@@ -23,16 +26,21 @@ def check_consensus(
     else:
         status = ConsensusStatus.SPLIT
     split = status is ConsensusStatus.SPLIT
-    reached = not split and meets_threshold(Fraction(largest, seats), rules.threshold)
+    reached = not split and _meets(largest, seats, rules.threshold)
     if round_number and rules.unanimity_ends and status is ConsensusStatus.UNANIMOUS:
         reached = True
     return ConsensusCheck(
         status=status,
         largest=largest,
         seats=seats,
-        majority_position=None if split else counts.most_common(1)[0][0],
+        majority_position=None if split else leading,
         reached=reached,
     )
+
+
+@lru_cache(maxsize=4096)
+def _meets(largest: int, seats: int, threshold: float) -> bool:
+    return meets_threshold(Fraction(largest, seats), threshold)
 
 
 def meets_threshold(agreement: Fraction, threshold: float) -> bool:

@@ -32,6 +32,7 @@ def open_debate(
 ) -> DebateOpened:
     """See `Rules.open_debate`."""
     prompts = load_prompts(prompts_version, panel.language)
+    images_seen = any(place.images for place in panel.seats_and_judge)
     return DebateOpened(
         debate_id=debate_id,
         run_id=run_id,
@@ -49,11 +50,11 @@ def open_debate(
         simulated=all(model.startswith("simulated/") for model in panel.models),
         security_gate_records=len(case.security_gate_records),
         agent_card_records=len(case.agent_card_records),
-        omissions=case.omissions(images_seen=any(place.images for place in panel.seats_and_judge)),
+        omissions=case.omissions(images_seen=images_seen),
         case=parts.make(case.to_part()),
         images=tuple(
             ImageRef(media_type=image.media_type, content=parts.make(image.content))
-            for image in (case.images if any(place.images for place in panel.seats_and_judge) else ())
+            for image in (case.images if images_seen else ())
         ),
         secret=parts.make(secret),
         pieces=tuple(

@@ -17,9 +17,8 @@ from types import MappingProxyType
 from typing import Any
 
 from jury_debate.errors import IllegalEvent
-from jury_debate.rules_v1 import discussion
+from jury_debate.rules_v1 import discussion, judgment
 from jury_debate.rules_v1.consensus import check_consensus
-from jury_debate.rules_v1.judgment import render
 from jury_debate.rules_v1.speaker_order import speaker_order
 from jury_debate.rules_v1.steps import judge_is_due
 from jury_debate.state import DebateState, Phase, SeatEvaluation
@@ -38,8 +37,12 @@ from jury_events.debate_events import (
     TextsErased,
 )
 from jury_events.ids import Step
+from jury_events.judgment import Judgment
 
 Changes = dict[str, Any]
+Render = Callable[..., Judgment]
+"""`judgment.render`, or that of a later version."""
+
 Handler = Callable[[DebateState, Any], Changes]
 """The changed fields of the state; raises `IllegalEvent` where the event breaks a law."""
 
@@ -116,14 +119,19 @@ def _round_started(state: DebateState, event: RoundStarted) -> Changes:
     }
 
 
-def _judged(state: DebateState, event: JudgmentRendered) -> Changes:
+def judged(state: DebateState, event: JudgmentRendered, render: Render) -> Changes:
+    """The changes by a judgment, which must be what `render` gives; raises `IllegalEvent`."""
     _law(state.end_reason is not None, "a judgment before the discussion ended")
-    judgment = event.judgment
-    judged = (judgment.judge is not None) + (judgment.judge_failure is not None)
-    _law(judged == judge_is_due(state), "the final judge judges or fails exactly where one is due")
-    expected = render(state, judge=judgment.judge, judge_failure=judgment.judge_failure)
-    _law(judgment == expected, "the judgment must be {!r}", expected)
-    return {"phase": Phase.JUDGED, "judgment": event.judgment}
+    made = event.judgment
+    answers = (made.judge is not None) + (made.judge_failure is not None)
+    _law(answers == judge_is_due(state), "the final judge judges or fails exactly where one is due")
+    expected = render(state, judge=made.judge, judge_failure=made.judge_failure)
+    _law(made == expected, "the judgment must be {!r}", expected)
+    return {"phase": Phase.JUDGED, "judgment": made}
+
+
+def _judged(state: DebateState, event: JudgmentRendered) -> Changes:
+    return judged(state, event, judgment.render)
 
 
 def _completed(state: DebateState, event: DebateCompleted) -> Changes:
@@ -190,13 +198,15 @@ TRANSITIONS: Mapping[Phase, Mapping[str, Handler]] = {
 }
 
 
-def evolve(state: DebateState, event: DebateEvent) -> DebateState:
-    """The state after `event`.
+def evolve(
+    state: DebateState, event: DebateEvent, transitions: Mapping[Phase, Mapping[str, Handler]] = TRANSITIONS
+) -> DebateState:
+    """The state after `event`; a later version gives its own transitions.
 
     Raises:
         IllegalEvent: the event breaks a law; `state` is unchanged.
     """
-    handler = TRANSITIONS[state.phase].get(event.type, _impossible)
+    handler = transitions[state.phase].get(event.type, _impossible)
     try:
         changes = handler(state, event)
     except IllegalEvent as error:

@@ -44,7 +44,8 @@ def apply_outcome(
         )
     answer, synthetic = _answer(state, outcome)
     evaluation = evaluation_of(state, answer, outcome, parts, synthetic=synthetic)
-    peer_text = parts.make(_peer_text(state, step, answer, secret))
+    changed = bool(step.round) and position_changed(state, juror_id, answer.verdict)
+    peer_text = parts.make(_peer_text(state, step, answer, evaluation.overall, secret, changed=changed))
     if not step.round:
         return JurorEvaluated(
             juror_id=juror_id, evaluation=evaluation, peer_text=peer_text, exchanges=outcome.exchanges
@@ -53,7 +54,7 @@ def apply_outcome(
         order=len(state.done),
         statement=parts.make(answer.statement or answer.rationale),
         evaluation=evaluation,
-        position_changed=position_changed(state, juror_id, answer.verdict),
+        position_changed=changed,
     )
     return StatementMade(
         round=step.round, juror_id=juror_id, statement=statement, peer_text=peer_text, exchanges=outcome.exchanges
@@ -112,14 +113,15 @@ def _neutral(state: DebateState, model: str) -> ParsedAnswer:
     )
 
 
-def _peer_text(state: DebateState, step: Step, answer: ParsedAnswer, secret: bytes) -> str:
+def _peer_text(
+    state: DebateState, step: Step, answer: ParsedAnswer, score: float, secret: bytes, *, changed: bool
+) -> str:
     """A heading by the rules, then the juror's texts, marked as data. Ends with an empty line."""
     assert step.juror_id is not None
     prompts = _prompts(state)
     turns = prompts.texts.turns
     marker = datamark(secret)
     seat = letter(state, step.juror_id)
-    score = answer.scores.overall
     if not step.round:
         heading = prompts.peer_block_initial(
             letter=seat, verdict=answer.verdict, score=score, confidence=answer.confidence
@@ -132,7 +134,7 @@ def _peer_text(state: DebateState, step: Step, answer: ParsedAnswer, secret: byt
             verdict=answer.verdict,
             score=score,
             confidence=answer.confidence,
-            changed=position_changed(state, step.juror_id, answer.verdict),
+            changed=changed,
         )
         statement = [turns.statement_label, mark(answer.statement or answer.rationale, marker)]
     scenarios = [

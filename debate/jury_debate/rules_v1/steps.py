@@ -9,8 +9,9 @@ from jury_debate.assignment import (
     scenario_numbers,
     tools_offered,
 )
+from jury_debate.prompts import seat_letter
 from jury_debate.rules_v1.ballots import ballot_id, datamark
-from jury_debate.rules_v1.visibility import letter, visible_evaluations
+from jury_debate.rules_v1.visibility import visible_evaluations
 from jury_debate.state import DebateState, Phase, SeatEvaluation
 from jury_events.ids import FINAL, Step
 from jury_events.panel import FinalJudge, Seat
@@ -58,6 +59,7 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
         place = panel.seat(step.juror_id)
         messages = _seat_messages(state, step, visible, place)
     debate = state.debate
+    records = debate.security_gate_records + debate.agent_card_records
     return Assignment(
         debate_id=debate.debate_id,
         rules=debate.rules,
@@ -73,9 +75,9 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
         ),
         answers=panel.answers,
         artifacts=panel.artifacts,
-        tools=step.juror_id is not None
-        and tools_offered(panel, debate.security_gate_records + debate.agent_card_records),
-        opinions=_opinions(state, step, visible),
+        tools=step.juror_id is not None and tools_offered(panel, records),
+        # By the records and not by the mode: in a fork with another mode, reused answers may have called the tool.
+        opinions=_opinions(state, step, visible) if records and step.round else None,
         prompts=debate.prompts,
         language=panel.language,
         marker=datamark(secret),
@@ -116,12 +118,11 @@ def _final_messages(
     return (CallMessage("system", (pieces["system/final"],)), CallMessage("user", user, images=images))
 
 
-def _opinions(state: DebateState, step: Step, visible: tuple[SeatEvaluation, ...]) -> tuple[Opinion, ...] | None:
-    if not step.round:
-        return None
+def _opinions(state: DebateState, step: Step, visible: tuple[SeatEvaluation, ...]) -> tuple[Opinion, ...]:
+    letters = {juror_id: seat_letter(index) for index, juror_id in enumerate(state.panel.juror_ids)}
     return tuple(
         Opinion(
-            letter=letter(state, entry.juror_id),
+            letter=letters[entry.juror_id],
             round=entry.round,
             verdict=entry.evaluation.verdict.value,
             score=entry.evaluation.overall,

@@ -1,0 +1,39 @@
+"""Whether a calibration belongs to a panel: what votes must be what voted when it was certified."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+from jury_debate.prompts import PROMPTS_VERSION
+from jury_events.calibration import Calibration
+from jury_events.canonical import canonical_json
+from jury_events.panel import Panel
+
+
+def panel_digest(panel: Panel) -> str:
+    """64 hexadecimal digits of everything in a resolved panel but its name and its calibration."""
+    fields = panel.model_dump(mode="json", exclude={"name": True, "final": {"calibration"}})
+    return sha256(canonical_json(fields)).hexdigest()
+
+
+def prompts_digest(
+    role_prompts: Mapping[str, str], judge_prompt: str | None, prompts_version: int = PROMPTS_VERSION
+) -> str:
+    """64 hexadecimal digits of the custom prompts of a panel, and of the version of the others."""
+    fields = {"prompts": prompts_version, "role_prompts": dict(role_prompts), "judge_prompt": judge_prompt}
+    return sha256(canonical_json(fields)).hexdigest()
+
+
+def mismatch(calibration: Calibration, panel: Panel) -> str | None:
+    """Why the calibration is not one of this panel, in words; None where it is. Prompts are not compared."""
+    found = panel_digest(panel)
+    if found == calibration.panel:
+        return None
+    return (
+        f"it was certified for another panel ({calibration.panel[:16]}, this one is {found[:16]}): seats, models, "
+        "rules or settings differ"
+    )
+
+
+def prompts_mismatch(calibration: Calibration, digest: str) -> str | None:
+    """Why the calibration is not one of these prompts (`prompts_digest`), in words; None where it is."""
+    return None if digest == calibration.prompts else "it was certified under other prompts"

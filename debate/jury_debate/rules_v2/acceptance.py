@@ -1,0 +1,49 @@
+"""Acceptance: whether a calibrated panel's verdict may stand without a person."""
+
+from jury_events.calibration import Acceptance, Calibration, SignalVote
+from jury_events.evaluation import ScenarioVerdict
+from jury_events.judgment import Judgment, Vote
+from jury_events.verdict import Verdict
+
+
+def accepted(judgment: Judgment, calibration: Calibration | None) -> Judgment:
+    """The judgment with its acceptance; without one the verdict, and those of scenarios, become needs_review.
+
+    Args:
+        judgment: with the method's verdict, after the quorum was counted.
+        calibration: of the panel; None: every verdict stands.
+    """
+    if calibration is None:
+        return judgment
+    acceptance = _acceptance(judgment, calibration)
+    if acceptance.accepted:
+        return judgment.changed(acceptance=acceptance)
+    return judgment.changed(
+        acceptance=acceptance,
+        verdict=Verdict.NEEDS_REVIEW,
+        scenarios=tuple(
+            ScenarioVerdict(scenario_id=row.scenario_id, verdict=Verdict.NEEDS_REVIEW, score=row.score)
+            for row in judgment.scenarios
+        ),
+    )
+
+
+def _acceptance(judgment: Judgment, calibration: Calibration) -> Acceptance:
+    verdict, signal, threshold = judgment.verdict, calibration.signal, calibration.threshold
+    if verdict is Verdict.NEEDS_REVIEW:
+        probability, stands = None, False
+    else:
+        probability = signal.probability(verdict, [_signal_vote(vote) for vote in judgment.votes])
+        # A calibration on false passes says nothing about verdicts that do not pass.
+        unasked = calibration.on == "false_pass" and verdict is not Verdict.SAFE_PASS
+        stands = unasked or probability >= threshold
+    return Acceptance(
+        signal=signal.kind, verdict=verdict, probability=probability, threshold=threshold, accepted=stands
+    )
+
+
+def _signal_vote(vote: Vote) -> SignalVote:
+    """What stands in for a blocked answer is no vote."""
+    if vote.position is None or vote.kind == "synthetic":
+        return SignalVote(vote.juror_id, None)
+    return SignalVote(vote.juror_id, vote.position, vote.confidence, vote.score)

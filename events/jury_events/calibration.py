@@ -1,0 +1,213 @@
+"""A calibration: when a panel's verdict may stand without a person. The numbers that the judgment needs.
+
+A *signal* turns the seats' last votes into the estimated chance that a verdict is right, or into the share of the seats
+that voted for it. A verdict is accepted from the calibration's threshold on. The same functions are used where a
+threshold is certified and where a debate is judged, so that both see the same numbers.
+
+Signals are recorded in opening events: what a released kind of signal computes never changes.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field, StringConstraints
+
+from jury_events.value import JurorId, Label, Value
+from jury_events.verdict import Verdict
+
+_DIGITS = 9
+"""Decimals of a signal: fewer than the functions of another machine differ by."""
+
+_LEAST = 1e-10
+"""In place of the chance 0, as in the estimation of the confusions."""
+
+_MOST = 1500
+_MIDDLE_SCORE = 50.0
+
+Hex256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Chance = Annotated[float, Field(ge=0, le=1)]
+Coefficient = Annotated[float, Field(ge=-1e6, le=1e6)]
+SignalKind = Literal["share", "isotonic", "weights", "dawid_skene"]
+InputKind = Literal["vote", "confidence", "score"]
+Harm = Literal["error", "false_pass"]
+
+
+class SignalVote(NamedTuple):
+    """The last vote of a seat, as signals read it.
+
+    `verdict` is None for a seat that abstained, and for what stands in for a blocked answer.
+    """
+
+    seat: str
+    verdict: str | None
+    confidence: float | None = None
+    score: float | None = None
+
+
+class ShareSignal(Value):
+    """The votes for the verdict / all seats. A seat without a vote stays in the denominator."""
+
+    kind: Literal["share"] = "share"
+
+    def probability(self, verdict: str, votes: Sequence[SignalVote]) -> float:
+        """The share of the seats that voted for the verdict; `votes` has every seat of the panel."""
+        return _rounded(_share(verdict, votes))
+
+
+class IsotonicSignal(Value):
+    """The chance that a verdict with this vote share is right: an ascending function, linear between its points.
+
+    `shares` ascend; `chances` never descend and are as many. Outside the points the nearest one counts (isotonic
+    regression; Zadrozny and Elkan 2002).
+    """
+
+    kind: Literal["isotonic"] = "isotonic"
+    shares: Annotated[tuple[Chance, ...], Field(min_length=1, max_length=_MOST)]
+    chances: Annotated[tuple[Chance, ...], Field(min_length=1, max_length=_MOST)]
+
+    def probability(self, verdict: str, votes: Sequence[SignalVote]) -> float:
+        """The chance that the verdict is right; `votes` has every seat of the panel."""
+        share = _share(verdict, votes)
+        points = list(zip(self.shares, self.chances, strict=False))
+        before = [point for point in points if point[0] <= share]
+        after = [point for point in points if point[0] > share]
+        if not before or not after:
+            return _rounded((before[-1] if before else after[0])[1])
+        (low, least), (high, most) = before[-1], after[0]
+        return _rounded(least + (most - least) * (share - low) / (high - low))
+
+
+class WeightedInput(Value):
+    """One input of a `WeightsSignal`, with its weight for each label.
+
+    vote: 1 where the seat votes for `verdict`, -1/(q-1) where it votes for another of q verdicts, 0 without a vote.
+    confidence: the same times the stated confidence; 0 where none is stated.
+    score: (score - 50) / 50; 0 without one. Its `verdict` is None.
+    """
+
+    input: InputKind
+    seat: JurorId
+    verdict: Label | None
+    weights: Annotated[tuple[Coefficient, ...], Field(min_length=2, max_length=_MOST)]
+
+
+class WeightsSignal(Value):
+    """The chance of each label, by logistic regression over votes, confidences and scores.
+
+    `labels` are the labels that it was fitted on, `verdicts` how many verdicts are declared, `intercepts` one a label.
+    """
+
+    kind: Literal["weights"] = "weights"
+    labels: Annotated[tuple[Label, ...], Field(min_length=2, max_length=_MOST)]
+    verdicts: Annotated[int, Field(ge=2, le=127)]
+    intercepts: Annotated[tuple[Coefficient, ...], Field(min_length=2, max_length=_MOST)]
+    inputs: Annotated[tuple[WeightedInput, ...], Field(max_length=10 * _MOST)]
+
+    def probability(self, verdict: str, votes: Sequence[SignalVote]) -> float:
+        """The chance that the label is the verdict; 0 for a verdict that no label had."""
+        by_seat = {vote.seat: vote for vote in votes}
+        sums = list(self.intercepts)
+        for one in self.inputs:
+            value = self._value(one, by_seat)
+            sums = [total + weight * value for total, weight in zip(sums, one.weights, strict=False)]
+        return _rounded(_softmax(dict(zip(self.labels, sums, strict=False))).get(verdict, 0.0))
+
+    def values(self, one: WeightedInput, votes: Sequence[SignalVote]) -> float:
+        """The value of an input, to fit the weights by."""
+        return self._value(one, {vote.seat: vote for vote in votes})
+
+    def _value(self, one: WeightedInput, votes: Mapping[str, SignalVote]) -> float:
+        vote = votes.get(one.seat)
+        if vote is None or vote.verdict is None:
+            return 0.0
+        if one.input == "score":
+            return 0.0 if vote.score is None else (vote.score - _MIDDLE_SCORE) / _MIDDLE_SCORE
+        sign = 1.0 if vote.verdict == one.verdict else -1.0 / (self.verdicts - 1)
+        if one.input == "vote":
+            return sign
+        return 0.0 if vote.confidence is None else sign * vote.confidence
+
+
+class SeatConfusion(Value):
+    """How often a seat gives each verdict: a row a true verdict, a column a given one."""
+
+    seat: JurorId
+    chances: Annotated[tuple[Annotated[tuple[Chance, ...], Field(max_length=127)], ...], Field(max_length=127)]
+
+
+class DawidSkeneSignal(Value):
+    """The posterior chance of each verdict by the model of Dawid and Skene (1979), whose confusions need no labels."""
+
+    kind: Literal["dawid_skene"] = "dawid_skene"
+    verdicts: Annotated[tuple[Label, ...], Field(min_length=2, max_length=127)]
+    prior: Annotated[tuple[Chance, ...], Field(min_length=2, max_length=127)]
+    seats: Annotated[tuple[SeatConfusion, ...], Field(min_length=1, max_length=_MOST)]
+
+    def probability(self, verdict: str, votes: Sequence[SignalVote]) -> float:
+        """The posterior chance of the verdict."""
+        sums = [math.log(max(chance, _LEAST)) for chance in self.prior]
+        by_seat = {one.seat: one.chances for one in self.seats}
+        for vote in votes:
+            chances = by_seat.get(vote.seat)
+            if chances is None or vote.verdict not in self.verdicts:
+                continue
+            given = self.verdicts.index(vote.verdict)
+            sums = [
+                total + math.log(max(row[given] if given < len(row) else 0.0, _LEAST))
+                for total, row in zip(sums, chances, strict=False)
+            ]
+        return _rounded(_softmax(dict(zip(self.verdicts, sums, strict=False))).get(verdict, 0.0))
+
+
+Signal = Annotated[
+    ShareSignal | IsotonicSignal | WeightsSignal | DawidSkeneSignal,
+    Field(discriminator="kind"),
+]
+
+
+class Calibration(Value):
+    """What a calibrated panel applies.
+
+    Of the accepted verdicts at most `risk` are wrong, with `confidence`, for cases like those that it was certified on.
+    `on` says what is wrong: error, a verdict that is not the label; false_pass, a `safe_pass` labelled `unsafe_fail`.
+    `digest` is the SHA-256 of the calibration file, `panel` and `prompts` of what votes: see `jury_debate.calibrated`.
+    """
+
+    digest: Hex256
+    panel: Hex256
+    prompts: Hex256
+    on: Harm
+    risk: Annotated[float, Field(gt=0, lt=1)]
+    confidence: Annotated[float, Field(gt=0, lt=1)]
+    signal: Signal
+    threshold: Chance
+
+
+class Acceptance(Value):
+    """Whether a verdict may stand without a person.
+
+    `verdict` is the panel's before; one that is not accepted becomes needs_review. `probability` is the signal's value,
+    None where there is nothing to accept because the verdict is needs_review already.
+    """
+
+    signal: SignalKind
+    verdict: Verdict
+    probability: Chance | None
+    threshold: Chance
+    accepted: bool
+
+
+def _share(verdict: str, votes: Sequence[SignalVote]) -> float:
+    return sum(vote.verdict == verdict for vote in votes) / len(votes) if votes else 0.0
+
+
+def _softmax(sums: Mapping[str, float]) -> dict[str, float]:
+    most = max(sums.values())
+    grown = {name: math.exp(total - most) for name, total in sums.items()}
+    whole = math.fsum(grown.values())
+    return {name: one / whole for name, one in grown.items()}
+
+
+def _rounded(chance: float) -> float:
+    return round(min(1.0, max(0.0, chance)), _DIGITS)

@@ -1,0 +1,86 @@
+"""The events of the stream `review/{id}`: what people said of a debate after the jury. No rule of a debate reads them.
+
+Versions count all events of the stream, and every event has its own version as `number`.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from jury_events.debate_events import EventBody
+from jury_events.parts import PartRef
+from jury_events.value import Label, Value
+from jury_events.verdict import Verdict
+
+EventNumber = Annotated[int, Field(ge=1, lt=2**31)]
+
+Minutes = Annotated[float, Field(ge=0, le=100_000)]
+"""How long a reviewer looked at a case."""
+
+
+class ReviewSample(Value):
+    """A random sample: one debate each of `size` of `population` cases, drawn with `seed`."""
+
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    size: Annotated[int, Field(ge=1, lt=2**31)]
+    population: Annotated[int, Field(ge=1, lt=2**31)]
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.size > self.population:
+            raise ValueError(f"a sample of {self.size} cannot be drawn from {self.population} cases")
+        return self
+
+
+class HumanReviewed(EventBody):
+    """A person gave a verdict on the case of this debate. The jury's verdict stays what it was.
+
+    `blind`: the verdict was given before the jury's words were shown. `sampled`: the debate was drawn at random for
+    this reviewer, so that the verdict is one of a random sample. `supersedes` is the number of the reviewer's
+    earlier review that this one replaces.
+    """
+
+    type: Literal["human_reviewed"] = "human_reviewed"
+    reviewer: Label
+    verdict: Verdict
+    reason: PartRef | None
+    blind: bool
+    sampled: bool
+    minutes: Minutes | None
+    supersedes: EventNumber | None
+    number: EventNumber
+
+    @property
+    def event_id(self) -> str:
+        """One a review."""
+        return f"reviewed/{self.number}"
+
+
+class ReviewAssigned(EventBody):
+    """A person is asked to review this debate. `sample`: it was drawn at random; None: it was chosen."""
+
+    type: Literal["review_assigned"] = "review_assigned"
+    reviewer: Label
+    by: Label
+    sample: ReviewSample | None
+    number: EventNumber
+
+    @property
+    def event_id(self) -> str:
+        """One an assignment."""
+        return f"assigned/{self.number}"
+
+
+class ReviewWithdrawn(EventBody):
+    """The review or the assignment with the number `withdraws` counts no more."""
+
+    type: Literal["review_withdrawn"] = "review_withdrawn"
+    withdraws: EventNumber
+    by: Label
+    reason: PartRef | None
+    number: EventNumber
+
+    @property
+    def event_id(self) -> str:
+        """One a withdrawal."""
+        return f"withdrawn/{self.number}"
