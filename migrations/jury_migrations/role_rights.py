@@ -25,6 +25,7 @@ _WRITER: dict[str, tuple[str, ...]] = {
     "debates": (*_APPEND, "UPDATE", "DELETE"),
     "debate_fields": (*_APPEND, "DELETE"),
     "runs": (*_APPEND, "UPDATE", "DELETE"),
+    "ballots": (*_APPEND, "UPDATE", "DELETE"),
     "run_sizes": (*_APPEND, "UPDATE (cases)"),
     "search_texts": (*_APPEND, "DELETE"),
     _VERSION_TABLE: ("SELECT",),

@@ -14,8 +14,10 @@ from sqlalchemy import URL, Connection, Engine, inspect
 
 from jury_migrations.role_rights import set_rights
 from jury_store import listing, search_index
+from jury_store.committed_events import CommittedEvents
 from jury_store.dialects import DIALECTS
 from jury_store.errors import NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
+from jury_store.open_debates import OpenDebates
 from jury_store.opening import connection_errors, database_path, parse_store_url, redacted_url
 from jury_store.postgres_engine import postgres_engine
 from jury_store.schema import metadata
@@ -154,8 +156,9 @@ def _upgrade(connection: Connection, name: str) -> str:
 def _project(connection: Connection) -> None:
     """Rebuild lists that a revision emptied: a read-only store would project the whole log at every read."""
     dialect = DIALECTS[connection.dialect.name]
+    open_debates, recent = OpenDebates(), CommittedEvents(texts=False)
     projected = 1
     while projected:
         with connection.begin():
-            projected = listing.advance(connection, dialect, _BATCH)
-            projected += search_index.advance(connection, dialect, _BATCH)
+            projected = listing.advance(connection, dialect, _BATCH, open_debates, recent)
+            projected += search_index.advance(connection, dialect, _BATCH, recent)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from jury_events.envelope import GENESIS, NewEvent, StoredEvent, chain_hash
-from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX, stream_debate
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, PREFIXES, stream_debate
 from jury_events.parts import Digest, Part, decode_digest, refs_in
 from jury_store.errors import AppendRefused, EventConflict, Fenced, InvalidAppend, StoreError, WrongVersion
 from jury_store.event_equality import is_same_event
@@ -135,37 +135,40 @@ class AppendPlan:
         stream = request.stream
         version, previous = head.version, head.hash
         rows: list[StoredEvent] = []
-        for event in fresh:
+        parts: list[Part] = []
+        for event_id, kind, schema, recorded_at, body, brought in fresh:
             version += 1
             previous = chain_hash(
                 previous,
                 stream=stream,
                 version=version,
-                event_id=event.event_id,
-                event_type=event.type,
-                schema=event.schema,
-                recorded_at=event.recorded_at,
-                body=event.body,
+                event_id=event_id,
+                event_type=kind,
+                schema=schema,
+                recorded_at=recorded_at,
+                body=body,
             )
-            envelope = (stream, version, event.event_id, event.type, event.schema, event.recorded_at)
-            rows.append(StoredEvent(0, *envelope, event.body, previous))
-        self.events.extend(rows)
+            rows.append(StoredEvent(0, stream, version, event_id, kind, schema, recorded_at, body, previous))
+            parts += brought
+        self.events += rows
         if self._lookup is not None:
             self._admitted.update({(stream, row.event_id): row for row in rows})
         epoch = head.epoch if request.epoch is None else request.epoch
         if fresh or (epoch != head.epoch and version):
             self.heads[stream] = Head(version, epoch, previous)
-        parts = _needed_parts(request, fresh) if repeated else [part for event in fresh for part in event.parts]
-        self._add_parts(stream_debate(stream), parts)
+        if repeated:
+            parts = _needed_parts(request, fresh)
+        if parts:
+            self._add_parts(stream_debate(stream), parts)
         return version
 
     def _add_parts(self, debate_id: str, parts: list[Part]) -> None:
-        for part in parts:
-            key = (debate_id, part.digest)
+        for digest, salt, content in parts:
+            key = (debate_id, digest)
             if key in self._new_parts or (self._lookup is not None and self._lookup.has_part(*key)):
                 continue
-            self._new_parts[key] = part.content
-            self.parts.append(PartRow(debate_id, *part))
+            self._new_parts[key] = content
+            self.parts.append(PartRow(debate_id, digest, salt, content))
 
 
 def first_refusal(results: AppendResults) -> StoreError | None:
@@ -178,11 +181,11 @@ def _check(request: Append) -> None:
     if stream.startswith(DEBATE_PREFIX):
         if request.expected_version is None or request.epoch is None:
             raise InvalidAppend(f"{stream}: an append to a debate needs an expected version and an epoch")
-    elif not stream.startswith((CALLS_PREFIX, LOCAL_PREFIX)):
-        raise InvalidAppend(f"{stream!r} is not a stream; streams are debate/ID, calls/ID and local/ID")
+    elif not stream.startswith(PREFIXES):
+        raise InvalidAppend(f"{stream!r} is not a stream; streams are debate/ID, calls/ID, review/ID and local/ID")
     elif request.epoch is not None:
         raise InvalidAppend(f"{stream}: only debate streams are fenced; pass no epoch")
-    elif request.expected_version is None and stream.startswith(LOCAL_PREFIX):
+    elif request.expected_version is None and not stream.startswith(CALLS_PREFIX):
         raise InvalidAppend(f"{stream}: an append needs an expected version")
     for event in request.events:
         if "\0" in event.event_id or not 0 <= event.recorded_at < _MAX_INTEGER:

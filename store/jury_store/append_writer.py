@@ -11,12 +11,15 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
 from jury_events.parts import Digest
 from jury_store import part_rows
-from jury_store.append_plan import AppendPlan, LogLookup, NeedsLookup, first_refusal
+from jury_store.append_plan import AppendPlan, LogLookup, NeedsLookup, PartRow, first_refusal
+from jury_store.committed_events import CommittedEvents
 from jury_store.dialects import Dialect
+from jury_store.driver_cursor import DriverCursor
 from jury_store.errors import StoreFailed
-from jury_store.event_rows import lock_position, read_events
+from jury_store.event_rows import read_events, the_counter
 from jury_store.event_store import Append, AppendResults
 from jury_store.inventory import Head
+from jury_store.schema import POSITION
 from jury_store.seal_rows import store_origin
 
 _ATTEMPTS = 20
@@ -33,10 +36,23 @@ class AtomicExtras(NamedTuple):
     eraser: str | None
 
 
+class _Written(NamedTuple):
+    """The results of a group, and the rows that it added."""
+
+    results: AppendResults
+    events: list[StoredEvent]
+    parts: list[PartRow]
+
+
 def write(
-    connection: Connection, dialect: Dialect, requests: Sequence[Append], *, atomic: AtomicExtras | None = None
+    connection: Connection,
+    dialect: Dialect,
+    requests: Sequence[Append],
+    recent: CommittedEvents,
+    *,
+    atomic: AtomicExtras | None = None,
 ) -> AppendResults:
-    """Append the group and commit; see `EventStore.append`.
+    """Append the group and commit; see `EventStore.append`. What was stored is kept in `recent`.
 
     The first attempt assumes that no event is a repeat, which costs one query. Where a unique key is violated, the
     group is planned again against the stored events; on PostgreSQL repeatedly, as other writers may commit in between.
@@ -48,10 +64,9 @@ def write(
     for attempt in range(_ATTEMPTS):
         try:
             with connection.begin():
-                results = _attempt(connection, dialect, requests, with_lookup=with_lookup, atomic=atomic is not None)
-                if atomic is not None and first_refusal(results) is None:
+                done = _attempt(connection, dialect, requests, with_lookup=with_lookup, atomic=atomic is not None)
+                if atomic is not None and first_refusal(done.results) is None:
                     _write_extras(connection, dialect, stream_debate(requests[0].stream), atomic)
-                return results
         except NeedsLookup:
             with_lookup = True
             if attempt == _ATTEMPTS - 1:
@@ -63,6 +78,9 @@ def write(
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) not in dialect.retry_states or attempt == _ATTEMPTS - 1:
                 raise
+        else:
+            recent.keep(requests, done.events, done.parts)
+            return done.results
     raise AssertionError("unreachable")
 
 
@@ -76,40 +94,42 @@ def _write_extras(connection: Connection, dialect: Dialect, debate_id: str, extr
 
 def _attempt(
     connection: Connection, dialect: Dialect, requests: Sequence[Append], *, with_lookup: bool, atomic: bool
-) -> AppendResults:
+) -> _Written:
     streams = dialect.id_list({request.stream for request in requests})
-    heads = {row[0]: Head(row[1], row[2], row[3]) for row in connection.exec_driver_sql(dialect.lock_heads, (streams,))}
+    cursor = DriverCursor(connection)
+    heads = {row[0]: Head(row[1], row[2], row[3]) for row in cursor.rows(dialect.lock_heads, (streams,))}
     plan = AppendPlan(heads, _SqlLookup(connection, dialect, requests) if with_lookup else None)
     results = [plan.admit(request) for request in requests]
     if atomic and (refusal := first_refusal(results)) is not None:
-        return [refusal] * len(results)
-    _write_plan(connection, dialect, plan, heads)
-    return results
+        return _Written([refusal] * len(results), [], [])
+    return _Written(results, _write_plan(cursor, dialect, plan, heads), plan.parts)
 
 
-def _write_plan(connection: Connection, dialect: Dialect, plan: AppendPlan, before: dict[str, Head]) -> None:
-    execute = connection.exec_driver_sql
+def _write_plan(cursor: DriverCursor, dialect: Dialect, plan: AppendPlan, before: dict[str, Head]) -> list[StoredEvent]:
+    """Write the rows; returns the events with their positions."""
+    rows: list[StoredEvent] = []
     if plan.parts:
         # Sorted, as heads are locked in order: two writers may insert the same texts of a new debate.
-        execute(dialect.insert_part, sorted(tuple(part) for part in plan.parts))
+        cursor.execute_many(dialect.insert_part, sorted(plan.parts))
     if plan.events:
         # The last lock: its owner is the next to commit, so positions appear in commit order.
-        first = lock_position(connection, dialect) + 1
-        rows = [(position, *event[1:]) for position, event in enumerate(plan.events, first)]
-        _insert_all(connection, dialect.insert_event, rows)
-        execute(dialect.set_position, (rows[-1][0],))
+        first = the_counter(cursor.rows(dialect.lock_position), POSITION) + 1
+        rows = [StoredEvent(position, *event[1:]) for position, event in enumerate(plan.events, first)]
+        _insert_all(cursor, dialect.insert_event, rows)
+        cursor.execute(dialect.set_position, (rows[-1].position,))
     # After the events, which the triggers compare with. Existing heads are locked, and new ones have no other writer,
     # because this one has the counter locked.
     new_heads = [(*head, stream) for stream, head in plan.heads.items() if stream not in before]
     if new_heads:
-        _insert_all(connection, dialect.insert_head, new_heads)
+        _insert_all(cursor, dialect.insert_head, new_heads)
     old_heads = [(*head, stream) for stream, head in plan.heads.items() if stream in before]
     if old_heads:
-        execute(dialect.update_head, old_heads)
+        cursor.execute_many(dialect.update_head, old_heads)
+    return rows
 
 
-def _insert_all(connection: Connection, statement: str, rows: list[Any]) -> None:
-    if connection.exec_driver_sql(statement, rows).rowcount != len(rows):
+def _insert_all(cursor: DriverCursor, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+    if cursor.execute_many(statement, rows) != len(rows):
         raise NeedsLookup
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX, stream_debate, streams_of
+from jury_events.ids import PREFIXES, stream_debate, streams_of
 from jury_events.parts import Digest, Part, encode_digest
 from jury_store.debate_history import DebateHistory
 from jury_store.dialects import Dialect
@@ -15,8 +15,6 @@ from jury_store.event_rows import by_stream, read_events
 from jury_store.inventory import Head, Inventory
 from jury_store.row_checks import row_faults
 from jury_store.schema import EPOCH, POSITION
-
-_PREFIXES = (DEBATE_PREFIX, CALLS_PREFIX, LOCAL_PREFIX)
 
 
 def _ids_of(table: str, prefix: str) -> str:
@@ -29,7 +27,7 @@ def _ids_of(table: str, prefix: str) -> str:
 
 _DEBATE_IDS = (
     "SELECT DISTINCT id FROM ("
-    + " UNION ALL ".join(_ids_of(table, prefix) for table in ("streams", "events") for prefix in _PREFIXES)
+    + " UNION ALL ".join(_ids_of(table, prefix) for table in ("streams", "events") for prefix in PREFIXES)
     + " UNION ALL SELECT id FROM (SELECT DISTINCT debate_id AS id FROM parts WHERE debate_id > ? "
     "ORDER BY debate_id LIMIT ?) AS of_parts) AS found ORDER BY id LIMIT ?"
 )
@@ -42,7 +40,7 @@ _FIRST_MISSING = (
 )
 _STRAYS = " UNION ".join(
     f"SELECT DISTINCT stream FROM {table} WHERE "
-    + " AND ".join(f"NOT (stream > '{prefix}' AND stream < '{prefix[:-1]}0')" for prefix in _PREFIXES)
+    + " AND ".join(f"NOT (stream > '{prefix}' AND stream < '{prefix[:-1]}0')" for prefix in PREFIXES)
     for table in ("streams", "events")
 )
 
@@ -53,7 +51,7 @@ _ORIGINS = (
 
 def debate_ids(connection: Connection, dialect: Dialect, after: str, limit: int) -> list[str]:
     """Ids after `after`, by code point, with an event, a head or a text."""
-    streams = [value for prefix in _PREFIXES for value in (prefix + after, limit)]
+    streams = [value for prefix in PREFIXES for value in (prefix + after, limit)]
     statement = _DEBATE_IDS.replace("?", "%s") if dialect.name == "postgresql" else _DEBATE_IDS
     rows = connection.exec_driver_sql(statement, (*streams, *streams, after, limit, limit))
     # On SQLite an id may be a blob; `row_checks` reports such rows.

@@ -10,9 +10,10 @@ from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFa
 from jury_events.envelope import StoredEvent
 from jury_events.errors import MalformedBody
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream, debate_stream, local_stream
+from jury_events.ids import calls_stream, debate_stream, local_stream, review_stream
 from jury_events.local_facts import LocalFacts, local_facts
 from jury_events.parts import Digest, Part, encode_digest, whole
+from jury_events.review_facts import ReviewFacts, review_facts
 from jury_store.errors import DebateNotFound
 from jury_store.inventory import Head, erased_in
 
@@ -61,8 +62,8 @@ class DebateHistory:
 
     Attributes:
         debate_id: its id.
-        streams: stored events by stream name, `debate/` before `calls/` and `local/`; a stream that was not read, or
-            does not exist, is left out.
+        streams: stored events by stream name, in the order of `jury_events.ids.PREFIXES`; a stream that was not
+            read, or does not exist, is left out.
         heads: of the streams, by name; empty where they were not read.
         parts: texts as stored, altered ones too.
         twins: rows that a table contains a second time, under a key that allows one row; the first of them is in here.
@@ -103,6 +104,11 @@ class DebateHistory:
         """The stream `local/`: what this store did with the debate."""
         return self.streams.get(local_stream(self.debate_id), ())
 
+    @property
+    def stored_reviews(self) -> Sequence[StoredEvent]:
+        """The stream `review/`: what people said of the debate."""
+        return self.streams.get(review_stream(self.debate_id), ())
+
     @cached_property
     def events(self) -> DecodedEvents[DebateEvent]:
         """The stream `debate/`, decoded."""
@@ -131,6 +137,11 @@ class DebateHistory:
     def local(self) -> LocalFacts:
         """Imports and quarantine of the debate in this store; raises `EventError` as `decode` does."""
         return local_facts(self.stored_local)
+
+    @cached_property
+    def reviews(self) -> ReviewFacts:
+        """The reviews of people; raises `EventError` as `decode` does."""
+        return review_facts(self.stored_reviews, self.local.foreign_reviews)
 
     @property
     def opened(self) -> DebateOpened:

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_
 from jury_events.case import MetadataValue
 from jury_events.conditions import Condition, Values, admitted, contains, field_values
 from jury_events.local_events import Imported
+from jury_events.review_facts import AssignedReview, Review, ReviewFacts
 from jury_store.debate_status import DebateStatus
 
 ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
@@ -36,6 +37,7 @@ class DebateRow:
 
     `position` is that of the opening event, `rounds` counts started rounds, `calls` recorded exchanges, `asked_again`
     steps whose call may have been repeated. `method` is the panel's final method, `decided_by` the one that decided.
+    `accepted`: whether a calibrated panel lets the jury's verdict stand without a person; None: it has no calibration.
     `case_part` is the digest of the case. The verdict is set by the judgment. `label`, `cluster`, `tags`, `metadata`
     and `agent_cost` are those of the case; `not_shown` counts items of the case that no juror sees. `models` are the
     panel's first choices, seats before the final judge.
@@ -43,6 +45,9 @@ class DebateRow:
     `imported`: events were imported from a cassette (None: all were recorded here); `imported_from` is the log named by
     the seal of the first import. `quarantined` is the reason for the quarantine, `problem` the reason why the debate
     cannot be read.
+
+    `reviews` and `assignments` are those of people that were not withdrawn, `human_verdict` the last human verdict
+    (`ReviewFacts`).
     """
 
     debate_id: _Text
@@ -65,6 +70,7 @@ class DebateRow:
     end_reason: _Text | None = None
     decided_by: _Text | None = None
     quorum_met: bool | None = None
+    accepted: bool | None = None
     calls: _Small = 0
     input_tokens: _Tokens = 0
     output_tokens: _Tokens = 0
@@ -79,7 +85,20 @@ class DebateRow:
     imported: Imported | None = None
     imported_from: _Text | None = None
     quarantined: _Text | None = None
+    human_verdict: _Verdict | None = None
+    reviews: tuple[Review, ...] = ()
+    assignments: tuple[AssignedReview, ...] = ()
     problem: _Text | None = None
+
+    @property
+    def disposition(self) -> str | None:
+        """The last human verdict where there is one, else the jury's."""
+        return self.human_verdict or self.final_verdict
+
+    @property
+    def review_facts(self) -> ReviewFacts:
+        """What people said of the debate."""
+        return ReviewFacts(self.reviews, self.assignments)
 
 
 _TYPES: dict[str, Any] = get_type_hints(DebateRow, include_extras=True)
@@ -132,7 +151,10 @@ class RunRow:
 
 
 class CaseRow(NamedTuple):
-    """The case of a debate. `salt` is None when the case's text was erased; the other fields as in `DebateRow`."""
+    """The case of a debate. `salt` is None when the case's text was erased; the other fields as in `DebateRow`.
+
+    `position` is 0 where it is not known.
+    """
 
     case_id: str
     status: DebateStatus
@@ -140,11 +162,18 @@ class CaseRow(NamedTuple):
     salt: bytes | None
     imported: Imported | None = None
     quarantined: str | None = None
+    position: int = 0
 
     @classmethod
     def of(cls, row: Mapping[str, Any], salt: bytes | None) -> "CaseRow":
         """The case of a debate's row, by column name."""
-        return cls(row["case_id"], row["status"], row["case_part"], salt, row["imported"], row["quarantined"])
+        names = ("imported", "quarantined", "position")
+        return cls(row["case_id"], row["status"], row["case_part"], salt, *(row[name] for name in names))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the debate is completed, failed or cancelled."""
+        return self.status in ENDED
 
 
 class DebateFilter(NamedTuple):
@@ -153,7 +182,9 @@ class DebateFilter(NamedTuple):
     `search` matches debate ids and case ids, ignoring the case of ASCII letters, and the jurors' texts
     (`search_terms`). `where` are conditions on the fields of the cases. Debates in quarantine are selected alone or not
     at all. `model` is one of `DebateRow.models`, `quorum` whether it was met; an unknown cost satisfies neither
-    `min_cost` nor `max_cost`. `unfinished`: only debates that have not ended.
+    `min_cost` nor `max_cost`. `unfinished`: only debates that have not ended. `disposition` is that of `DebateRow`;
+    `reviewed`: whether there is a human verdict. `may_need_review`: only debates whose verdict is `needs_review` or not
+    accepted, and those that people reviewed or are asked for. `imported`: whether events came from a cassette.
     """
 
     run_id: str | None = None
@@ -168,6 +199,10 @@ class DebateFilter(NamedTuple):
     min_cost: float | None = None
     max_cost: float | None = None
     unfinished: bool = False
+    disposition: str | None = None
+    reviewed: bool | None = None
+    may_need_review: bool = False
+    imported: bool | None = None
 
     def matches(self, row: Mapping[str, Any], text_matches: Callable[[int], bool]) -> bool:
         """Whether a row is selected.
@@ -188,12 +223,22 @@ class DebateFilter(NamedTuple):
             and (self.min_cost is None or (cost is not None and cost >= self.min_cost))
             and (self.max_cost is None or (cost is not None and cost <= self.max_cost))
             and not (self.unfinished and row["ended_at"] is not None)
+            and self.disposition in {None, row["human_verdict"] or row["final_verdict"]}
+            and self.reviewed in {None, row["human_verdict"] is not None}
+            and (not self.may_need_review or _may_need_review(row))
+            and self.imported in {None, row["imported"] is not None}
             and (self.search is None or self._id_matches(row) or text_matches(row["position"]))
             and (not self.where or admitted(self.where, case_fields(row)))
         )
 
     def _id_matches(self, row: Mapping[str, Any]) -> bool:
         return any(contains(row[name], self.search or "") for name in ("debate_id", "case_id"))
+
+
+def _may_need_review(row: Mapping[str, Any]) -> bool:
+    return bool(
+        row["final_verdict"] == "needs_review" or row["accepted"] is False or row["reviews"] or row["assignments"]
+    )
 
 
 def case_fields(row: Mapping[str, Any]) -> Values:

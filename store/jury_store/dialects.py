@@ -58,11 +58,16 @@ class Dialect:
         self.erasures = sql("SELECT body FROM events WHERE stream = ? AND type = 'texts_erased'")
         self.delete_part = sql("DELETE FROM parts WHERE debate_id = ? AND digest = ?")
         self.parts_of = sql(f"SELECT debate_id, digest, salt, content FROM parts WHERE debate_id {in_list}")
-        self.salts_of_run = sql(
-            "SELECT d.debate_id, d.case_id, d.status, d.case_part, p.salt, d.imported, d.quarantined FROM debates d "
-            "LEFT JOIN parts p ON p.debate_id = d.debate_id AND p.digest = d.case_part "
-            "WHERE d.run_id = ? ORDER BY d.position"
+        self.cases_of = sql(
+            "SELECT d.debate_id, d.case_id, d.status, d.case_part, p.salt, d.imported, d.quarantined, d.position "
+            "FROM debates d LEFT JOIN parts p ON p.debate_id = d.debate_id AND p.digest = d.case_part "
+            f"WHERE d.debate_id {in_list}"
         )
+        self.ended_positions = sql(
+            f"SELECT debate_id, position FROM debates WHERE debate_id {in_list} AND ended_at IS NOT NULL"
+        )
+        # Without DISTINCT, for which SQLite walks the whole index of streams.
+        self.streams_after = sql("SELECT stream FROM events WHERE position > ?")
         self.hashes = sql("SELECT position, hash FROM events WHERE position > ? ORDER BY position LIMIT ?")
         self.seals = f"SELECT {_SEAL} FROM seals ORDER BY tree_size"
         self.latest_seal = f"SELECT {_SEAL} FROM seals ORDER BY tree_size DESC LIMIT 1"
@@ -86,6 +91,12 @@ class Dialect:
             "INSERT INTO run_sizes (run_id, cases) VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET cases = "
             "CASE WHEN run_sizes.cases > excluded.cases THEN run_sizes.cases ELSE excluded.cases END"
         )
+        self.lock_checkpoint = sql(f"SELECT position FROM projections WHERE name = ?{lock}")
+        self.set_checkpoint = sql("UPDATE projections SET position = ? WHERE name = ?")
+        self.openings = sql(
+            f"SELECT stream, position FROM events WHERE stream {in_list} AND version = 1 AND type = 'debate_opened'"
+        )
+        self.indexed_texts = sql("SELECT position FROM search_texts WHERE position BETWEEN ? AND ?")
         self.search = f"SELECT debate FROM search_texts WHERE {search}"
         self.search_query = search_query
         self.insert_search_text = sql("INSERT INTO search_texts (position, debate, terms) VALUES (?, ?, ?)")
@@ -109,6 +120,18 @@ class Dialect:
             "SELECT p.debate_id, p.digest, p.salt, p.content FROM (VALUES "
             + ", ".join(["(?, ?)"] * pairs)
             + ") AS named JOIN parts p ON p.debate_id = named.column1 AND p.digest = named.column2"
+        )
+
+    def insert(self, table: str, columns: Sequence[str]) -> str:
+        """The statement that inserts a row of these columns."""
+        return self._with_placeholders(
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' for _ in columns)})"
+        )
+
+    def update(self, table: str, columns: Sequence[str], key: str) -> str:
+        """The statement that sets these columns where `key` is the last parameter."""
+        return self._with_placeholders(
+            f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in columns)} WHERE {key} = ?"
         )
 
     def _with_placeholders(self, statement: str) -> str:

@@ -1,18 +1,20 @@
 """The interface of the log. Every implementation passes the same test suite.
 
 Streams are `debate/{id}`, appended under an expected version and an epoch; `calls/{id}`, whose versions the store
-assigns and which is never fenced; and `local/{id}`, this store's own operations on the debate (import, quarantine),
-appended under an expected version. Versions count from 1 in a stream, positions from 1 in the store, both without gaps.
+assigns and which is never fenced; `review/{id}`, what people said of the debate; and `local/{id}`, this store's own
+operations on it (import, quarantine). The last two are appended under an expected version. Versions count from 1 in a
+stream, positions from 1 in the store, both without gaps.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from jury_events.conditions import Condition
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part
+from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import DebateNotFound, StoreError
@@ -28,7 +30,7 @@ class Append(NamedTuple):
     `debate/{id}`: `expected_version` is the version that the writer has read (0: a new stream), `epoch` the writer's.
     Without events the append only raises the epoch of an existing stream, at any version: older writers are fenced.
     `calls/{id}`: both None, or an expected version, to import recorded calls under their versions.
-    `local/{id}`: an expected version, and no epoch.
+    `review/{id}`, `local/{id}`: an expected version, and no epoch.
     """
 
     stream: str
@@ -305,6 +307,10 @@ class EventStore(ABC):
         """Counts and sums over the debates of a list, up to date; reads every one of them."""
 
     @abstractmethod
+    def totals_by_run(self) -> dict[str, Totals]:
+        """The totals of every run, by its id, up to date; reads every debate once. Without debates in quarantine."""
+
+    @abstractmethod
     def search_lag(self) -> int:
         """How many of the newest events a search does not cover yet, because the index is behind; usually 0."""
 
@@ -313,8 +319,34 @@ class EventStore(ABC):
         """Every run, in the order of its first debate, up to date."""
 
     @abstractmethod
-    def cases_of_run(self, run_id: str) -> dict[str, CaseRow]:
-        """The case of each debate of a run, by debate id: enough to detect whether a case's content changed since."""
+    def run(self, run_id: str) -> RunRow | None:
+        """One run, up to date; None when none of its debates was ever opened."""
+
+    @abstractmethod
+    def cases_of(self, debate_ids: Collection[str]) -> dict[str, CaseRow]:
+        """The cases of those debates that exist, by debate id, up to date: enough to detect whether a case's content
+        changed since. Reads no event of a debate that has ended.
+        """
+
+    @abstractmethod
+    def ended_positions(self, debate_ids: Collection[str]) -> dict[str, int]:
+        """The positions of the opening events of those debates that are over, by debate id, up to date.
+
+        For long lists: a fifth of the time of `cases_of`.
+        """
+
+    @abstractmethod
+    def further_repeats(self, run_id: str, most: int) -> int:
+        """How many debates of a run are repeats of their cases beyond `most`; those in quarantine do not count."""
+
+    @abstractmethod
+    def ballots(self, wanted: DebateFilter = EVERY_DEBATE, *, ended_only: bool = True) -> Iterator[list[DebateBallots]]:
+        """The ballots of debates, by debate id (code points), up to date, in batches.
+
+        Args:
+            wanted: which debates.
+            ended_only: only debates that are completed, failed or cancelled.
+        """
 
     @abstractmethod
     def project(self, limit: int = 5000) -> int:

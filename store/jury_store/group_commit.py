@@ -1,26 +1,29 @@
 """Group commit: waiting appends are stored in one transaction.
 
-A commit costs one disk flush whatever its size, so a group of 256 costs about as much as a single append.
+A commit costs one disk flush whatever its size, and as much CPU as a dozen events. `commit_queue` has the rule for how
+long an append waits for others.
 """
 
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
+from jury_store.commit_queue import CommitQueue, WaitingCommit
 from jury_store.errors import StoreClosed, StoreError
 from jury_store.event_store import Append, Appended, AppendResults, EventStore
 
 _log = logging.getLogger(__name__)
 
-_PROJECT_EVERY_SECONDS = 0.5
+PROJECT_EVERY_SECONDS = 1.0
+"""Readers add the events since then: the lists are up to date in any case."""
+
 _PROJECT_BATCH = 2000
 _PROJECT_SECONDS = 0.1
-_INDEX_EVERY_SECONDS = 1.0
-_INDEX_BATCH = 300
+INDEX_EVERY_SECONDS = 1.0
+_INDEX_BATCH = 1000
 _INDEX_PAUSE = 4.0
 """Pause between batches, as a multiple of a batch's duration, so that appends get most of the thread's time."""
 
@@ -32,13 +35,6 @@ _LISTS = "the lists of debates and runs were not updated"
 _TEXTS = "the search index was not updated"
 
 
-class _WaitingCommit(NamedTuple):
-    requests: Sequence[Append]
-    size: int
-    resolve: Callable[[AppendResults], None]
-    fail: Callable[[BaseException], None]
-
-
 class GroupCommitter:
     """A writer thread for `store`; does not close the store.
 
@@ -48,14 +44,21 @@ class GroupCommitter:
         store: to append to.
         max_group: the most requests a transaction (a larger batch is stored alone).
         max_waiting_bytes: the most that may wait; `submit` blocks beyond it.
+        on_commit: called in the writer thread with the number of events of a commit and its seconds.
     """
 
-    def __init__(self, store: EventStore, max_group: int = 256, max_waiting_bytes: int = 64 * 1024 * 1024) -> None:
+    def __init__(
+        self,
+        store: EventStore,
+        max_group: int = 256,
+        max_waiting_bytes: int = 64 * 1024 * 1024,
+        *,
+        on_commit: Callable[[int, float], None] = lambda _events, _seconds: None,
+    ) -> None:
         self._store = store
-        self._max_group = max_group
+        self._on_commit = on_commit
         self._max_bytes = max_waiting_bytes
-        self._waiting: deque[_WaitingCommit] = deque()
-        self._bytes = 0
+        self._queue = CommitQueue(max_group)
         self._changed = threading.Condition()
         self._closing = False
         # Failures that were logged as warnings: once each, as an unreachable database fails at every attempt.
@@ -119,55 +122,61 @@ class GroupCommitter:
         size = sum(_size(request) for request in requests)
         with self._changed:
             # A request larger than the bound is accepted when no other waits.
-            self._changed.wait_for(lambda: self._closing or not self._bytes or self._bytes + size <= self._max_bytes)
+            self._changed.wait_for(lambda: self._closing or self._has_room(size))
             if self._closing:
                 raise StoreClosed("the writer of this store was closed; nothing of this append was stored")
-            self._waiting.append(_WaitingCommit(requests, size, resolve, fail))
-            self._bytes += size
-            self._changed.notify_all()
+            before = self._queue.leaves_at() if self._queue else None
+            self._queue.put(WaitingCommit(requests, size, resolve, fail), time.monotonic())
+            # Else the writer wakes up in time for this one too.
+            if before is None or self._queue.leaves_at() < before:
+                self._changed.notify_all()
+
+    def _has_room(self, size: int) -> bool:
+        return not self._queue.bytes or self._queue.bytes + size <= self._max_bytes
 
     def _work(self) -> None:
         while True:
             with self._changed:
-                if not self._waiting and not self._closing:
-                    due = min(filter(None, (self._due, self._index_due)), default=None)
-                    timeout = None if due is None else max(0.0, due - time.monotonic())
-                    self._changed.wait_for(lambda: bool(self._waiting) or self._closing, timeout)
-                group = self._next_group()
-                idle = not group and not self._waiting
+                while (pause := self._pause()) is None or pause > 0:
+                    self._changed.wait(pause)
+                group = self._queue.take()
+                if group:
+                    self._changed.notify_all()
                 closing = self._closing
             if group:
                 self._commit(group)
                 now = time.monotonic()
-                self._due = now + _PROJECT_EVERY_SECONDS if self._due is None else self._due
-                self._index_due = now + _INDEX_EVERY_SECONDS if self._index_due is None else self._index_due
+                self._due = now + PROJECT_EVERY_SECONDS if self._due is None else self._due
+                self._index_due = now + INDEX_EVERY_SECONDS if self._index_due is None else self._index_due
             if self._due is not None and ((closing and not group) or time.monotonic() >= self._due):
                 self._project()
             if closing and not group and self._due is None:
                 self._index_at_end()
                 return
-            if idle and self._index_due is not None and time.monotonic() >= self._index_due:
+            if not group and self._index_due is not None and time.monotonic() >= self._index_due:
                 self._index()
 
-    def _next_group(self) -> list[_WaitingCommit]:
-        group: list[_WaitingCommit] = []
-        count = 0
-        while self._waiting and (not group or count + len(self._waiting[0].requests) <= self._max_group):
-            one = self._waiting.popleft()
-            group.append(one)
-            count += len(one.requests)
-            self._bytes -= one.size
-        if group:
-            self._changed.notify_all()
-        return group
+    def _pause(self) -> float | None:
+        """Seconds until there is something to do; None: nothing is known of."""
+        if self._closing:
+            return 0.0
+        if self._queue:
+            return self._queue.leaves_at() - time.monotonic()
+        due = min(filter(None, (self._due, self._index_due)), default=None)
+        return None if due is None else due - time.monotonic()
 
-    def _commit(self, group: list[_WaitingCommit]) -> None:
+    def _commit(self, group: list[WaitingCommit]) -> None:
+        requests = [request for one in group for request in one.requests]
+        began = time.perf_counter()
         try:
-            results = self._store.append([request for one in group for request in one.requests])
+            results = self._store.append(requests)
         except Exception as error:  # noqa: BLE001  (the waiting writers get it; the thread must survive)
             for one in group:
                 one.fail(error)
             return
+        with self._changed:
+            self._queue.stored(group, time.monotonic())
+        self._on_commit(sum(len(request.events) for request in requests), time.perf_counter() - began)
         start = 0
         for one in group:
             one.resolve(results[start : start + len(one.requests)])

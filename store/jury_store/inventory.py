@@ -30,8 +30,8 @@ class Inventory(NamedTuple):
 
     `counter` and `epoch` are None where the row of that counter is missing, or holds no number; `highest_epoch` is that
     of all heads. `faults` are rows that no reader can make sense of, see `row_checks`.
-    `first_missing` is the lowest position up to the highest that no event has; `strays` are streams that are neither
-    `debate/` nor `calls/` nor `local/`; `origins` are ids of debates that were never stored and have a seal from
+    `first_missing` is the lowest position up to the highest that no event has; `strays` are streams of no
+    known kind (`jury_events.ids.PREFIXES`); `origins` are ids of debates that were never stored and have a seal from
     elsewhere.
     """
 

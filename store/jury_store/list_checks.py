@@ -22,10 +22,10 @@ from jury_store.dialects import Dialect
 from jury_store.event_rows import read_events
 from jury_store.inventory import ListFault
 from jury_store.list_queries import FIELDS_IN_COLUMNS
-from jury_store.listing import lag, rows_by_id
-from jury_store.projection import Row, row_of, run_counts
+from jury_store.listing import has_ended, lag, rows_by_id
+from jury_store.projection import Row, projected, run_counts
 from jury_store.projection_checkpoints import LISTS, NAMES, SEARCH, checkpoint_position
-from jury_store.schema import debate_fields, debates, metadata, runs
+from jury_store.schema import ballots, debate_fields, debates, metadata, runs
 from jury_store.search_index import indexed_events
 from jury_store.search_terms import searchable_digests
 
@@ -46,6 +46,11 @@ _UNKNOWN_TEXTS = (
     "(SELECT 1 FROM events WHERE events.position = search_texts.debate AND events.type = 'debate_opened') "
     f"LIMIT {_SHOWN}"
 )
+_UNKNOWN_BALLOTS = (
+    "SELECT debate_id FROM ballots WHERE NOT EXISTS "
+    f"(SELECT 1 FROM events WHERE stream = 'debate/' || ballots.debate_id AND version = 1) LIMIT {_SHOWN}"
+)
+_BALLOTS_DIFFER = "the table of ballots does not match its events; jury db rebuild rebuilds it"
 _SEARCH_DIFFERS = "the search index does not match its stored texts; jury db rebuild rebuilds it"
 
 
@@ -60,15 +65,18 @@ def debate_faults(connection: Connection, dialect: Dialect, records: Sequence[De
         except (JuryError, ValueError, TypeError):
             listed = _readable_rows(connection, chunk)
         fields = _fields(connection, listed.values())
+        sheets = rows_by_id(connection, ballots, "debate_id", [record.debate_id for record in chunk])
         search = indexed_events(connection, filter(None, map(_opening, chunk)))
         for record in chunk:
             found = listed.get(record.debate_id)
-            what = _difference(row_of(_up_to(record, listed_to)), found, fields)
-            if what is not None and listed_to > _last(record):
+            sheet = sheets.get(record.debate_id)
+            found_faults = _row_faults(_up_to(record, listed_to), found, fields, sheet)
+            if found_faults and listed_to > _last(record):
                 # The list may contain events that were appended after the record was read.
-                what = _difference(row_of(_reread(connection, dialect, record.debate_id, listed_to)), found, fields)
-            if what is not None:
-                faults.append(ListFault(record.debate_id, f"the list of debates {what}"))
+                found_faults = _row_faults(
+                    _reread(connection, dialect, record.debate_id, listed_to), found, fields, sheet
+                )
+            faults += [ListFault(record.debate_id, what) for what in found_faults]
             rows = Counter(search.get(_opening(record) or 0, []))
             # Events may have been appended, or texts erased, after the record was read.
             if rows != Counter(_indexable(record, indexed_to)):
@@ -87,6 +95,10 @@ def global_faults(connection: Connection, dialect: Dialect) -> list[ListFault]:
     faults += [
         ListFault(None, f"the list of fields contains {row[0]!r} for position {row[1]}, where no debate opened")
         for row in connection.exec_driver_sql(_UNKNOWN_FIELDS)
+    ]
+    faults += [
+        ListFault(None, f"the table of ballots contains {row[0]!r}, which is not in the log")
+        for row in connection.exec_driver_sql(_UNKNOWN_BALLOTS)
     ]
     faults += [
         ListFault(None, f"the search index contains event {row[0]}, for position {row[1]}, where no debate opened")
@@ -155,6 +167,18 @@ def _last(record: DebateHistory) -> int:
 def _reread(connection: Connection, dialect: Dialect, debate_id: str, last: int) -> list[StoredEvent]:
     events = read_events(connection, dialect.read_streams, (dialect.id_list(streams_of(debate_id)),))
     return [event for event in events if event.position <= last]
+
+
+def _row_faults(
+    events: list[StoredEvent], listed: Row | None, fields: dict[int, list[tuple[str, str]]], ballots: Row | None
+) -> list[str]:
+    """Differences of a debate's rows from its events."""
+    made, sheet = projected(events)
+    what = _difference(made, listed, fields)
+    faults = [] if what is None else [f"the list of debates {what}"]
+    stored = None if ballots is None else (ballots["panel"], ballots["votes"])
+    expected = None if made is None or sheet is None or not has_ended(made) else (sheet.panel, sheet.packed())
+    return faults if stored == expected else [*faults, _BALLOTS_DIFFER]
 
 
 def _difference(made: Row | None, listed: Row | None, fields: dict[int, list[tuple[str, str]]]) -> str | None:

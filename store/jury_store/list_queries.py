@@ -1,17 +1,18 @@
 """`DebateFilter` and `SortOrder` in SQL."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, literal, not_, or_, select
+from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, literal, not_, or_, select, type_coerce
 
 from jury_events.conditions import Condition
 from jury_store import search_index
+from jury_store.debate_ballots import DEBATE_COLUMNS
 from jury_store.debate_rows import MODEL, DebateFilter
 from jury_store.dialects import Dialect
 from jury_store.list_order import PageCursor, SortOrder
+from jury_store.schema import ballots, debates
 from jury_store.schema import debate_fields as _fields
-from jury_store.schema import debates
 from jury_store.search_terms import query_terms
 
 FIELDS_IN_COLUMNS = frozenset({"label", "case_id"})
@@ -40,6 +41,30 @@ def debates_query(
     return select(debates).where(position.in_(first)).order_by(*ordering)
 
 
+def ballots_query(
+    dialect: Dialect,
+    wanted: DebateFilter,
+    *,
+    ended_only: bool,
+    after: str,
+    limit: int,
+    text_matches: Collection[int],
+) -> Select[Any]:
+    """The ballots of the first debates after an id: what `DebateBallots.stored` takes, then `ended_at`."""
+    found = [*conditions(dialect, wanted, text_matches), debates.c.debate_id > after]
+    if ended_only:
+        found.append(debates.c.ended_at.is_not(None))
+    columns = [
+        *(debates.c[name] for name in DEBATE_COLUMNS),
+        type_coerce(debates.c.metadata, Text),
+        ballots.c.panel,
+        ballots.c.votes,
+        debates.c.ended_at,
+    ]
+    joined = debates.outerjoin(ballots, ballots.c.debate_id == debates.c.debate_id)
+    return select(*columns).select_from(joined).where(*found).order_by(debates.c.debate_id).limit(limit)
+
+
 def conditions(dialect: Dialect, wanted: DebateFilter, text_matches: Collection[int]) -> list[ColumnElement[bool]]:
     """`DebateFilter.matches` in SQL."""
     columns = debates.c
@@ -58,6 +83,11 @@ def conditions(dialect: Dialect, wanted: DebateFilter, text_matches: Collection[
         found.append(columns.cost <= wanted.max_cost)
     if wanted.unfinished:
         found.append(columns.ended_at.is_(None))
+    if wanted.imported is not None:
+        found.append(columns.imported.is_not(None) if wanted.imported else columns.imported.is_(None))
+    if wanted.status == "unreadable":
+        found.append(columns.problem.is_not(None))  # follows from the status, and has an index
+    found += _of_reviews(wanted)
     if wanted.model is not None:
         found.append(_condition(Condition(MODEL, "=", wanted.model)))
     if wanted.search is not None:
@@ -68,6 +98,17 @@ def conditions(dialect: Dialect, wanted: DebateFilter, text_matches: Collection[
             ways.append(columns.position.in_(bindparam("text_matches", sorted(text_matches), expanding=True)))
         found.append(or_(*ways))
     return found + [_condition(one) for one in wanted.where]
+
+
+def _of_reviews(wanted: DebateFilter) -> Iterator[ColumnElement[bool]]:
+    columns = debates.c
+    if wanted.disposition is not None:
+        yield func.coalesce(columns.human_verdict, columns.final_verdict) == wanted.disposition
+    if wanted.reviewed is not None:
+        yield columns.human_verdict.is_not(None) if wanted.reviewed else columns.human_verdict.is_(None)
+    if wanted.may_need_review:
+        of_people = (type_coerce(column, Text) != "[]" for column in (columns.reviews, columns.assignments))
+        yield or_(columns.final_verdict == "needs_review", columns.accepted.is_(False), *of_people)
 
 
 def _condition(condition: Condition) -> ColumnElement[bool]:

@@ -1,6 +1,6 @@
 """Counts and sums over a list of debates."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from jury_store.debate_rows import Totals
@@ -12,6 +12,15 @@ _SUMS = ("calls", "input_tokens", "output_tokens")
 def single_group(row: Row) -> Row:
     """One debate as a group of one."""
     return {**row, "debates": 1, "scores": row["final_score"], "known_cost": row["cost"] is not None}
+
+
+def totals_by_run(groups: Iterable[Row]) -> dict[str, Totals]:
+    """`sum_groups` of each run, by its id; groups of no run are left out."""
+    by_run: defaultdict[str, list[Row]] = defaultdict(list)
+    for group in groups:
+        if group["run_id"] is not None:
+            by_run[group["run_id"]].append(group)
+    return {run_id: sum_groups(found) for run_id, found in sorted(by_run.items())}
 
 
 def sum_groups(groups: Iterable[Row]) -> Totals:

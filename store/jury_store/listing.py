@@ -1,22 +1,31 @@
-"""The lists of debates and runs in the database: projected in batches, read together with the events after that.
+"""The lists of debates, runs and ballots in the database: projected in batches, read with the events after those.
 
 All functions work in the transaction of the connection.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Table, bindparam, delete, func, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, Table, bindparam, delete, func, or_, select
 
 from jury_events.envelope import StoredEvent
+from jury_events.ids import MOST_REPEATS, repeat_of, stream_debate, streams_of
 from jury_events.parts import Digest
+from jury_events.review_facts import AssignedReview, Review
 from jury_store import search_index
-from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow, Totals, indexed_values
+from jury_store.ballot_sheet import UNREADABLE, BallotSheet
+from jury_store.committed_events import CommittedEvents, events_after
+from jury_store.debate_ballots import DebateBallots
+from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals, indexed_values
 from jury_store.dialects import Dialect
+from jury_store.driver_cursor import DriverCursor
+from jury_store.errors import StoreDamaged
 from jury_store.event_rows import last_position, read_events
 from jury_store.list_order import PageCursor, SortOrder
-from jury_store.list_queries import FIELDS_IN_COLUMNS, conditions, debates_query
-from jury_store.list_totals import single_group, sum_groups
+from jury_store.list_queries import FIELDS_IN_COLUMNS, ballots_query, conditions, debates_query
+from jury_store.list_totals import single_group, sum_groups, totals_by_run
+from jury_store.list_writer import insert_rows, update_rows
+from jury_store.open_debates import OpenDebate, OpenDebates
 from jury_store.projection import ListProjection, Row, debate_ids, opened_run
 from jury_store.projection_checkpoints import (
     LISTS,
@@ -25,40 +34,82 @@ from jury_store.projection_checkpoints import (
     reset_checkpoint,
     set_checkpoint,
 )
+from jury_store.schema import ballots as ballots_table
 from jury_store.schema import debates as debates_table
 from jury_store.schema import metadata
 from jury_store.schema import runs as runs_table
 from jury_store.search_terms import query_terms
 
 _CHUNK = 500
+_PAGE = 5000
+"""Debates whose ballots are read at once: a few megabytes."""
+
 _parts = metadata.tables["parts"]
 _fields = metadata.tables["debate_fields"]
 _sizes = metadata.tables["run_sizes"]
 _UNLIMITED = 2**62
+_REPEATS = tuple("%~%~" + "_" * digits for digits in range(1, len(str(MOST_REPEATS)) + 1))
+"""The forms of the ids of repeats (`jury_events.ids.repeat_id`)."""
+
+_OPENING = frozenset({"position", "run_id", "opened_at"})
+"""Columns that no later event changes."""
+_UNCHANGED = _OPENING | {"ended_at", "imported", "problem"}
+
+_OF_PEOPLE: dict[str, type[Review | AssignedReview]] = {"reviews": Review, "assignments": AssignedReview}
+"""Columns of lists of values."""
 
 
-def advance(connection: Connection, dialect: Dialect, limit: int) -> int:
-    """Project the next `limit` events into the lists; returns how many there were."""
-    events = read_events(connection, dialect.read_all, (lock_checkpoint(connection, LISTS), limit))
+def advance(
+    connection: Connection, dialect: Dialect, limit: int, open_debates: OpenDebates, recent: CommittedEvents
+) -> int:
+    """Project the next `limit` events into the lists; returns how many there were.
+
+    Args:
+        connection: for writing.
+        dialect: of its database.
+        limit: how many events at most.
+        open_debates: of this process: pass the same one every time.
+        recent: what this process appended last.
+    """
+    begin = lock_checkpoint(connection, dialect, LISTS)
+    events = events_after(connection, dialect, begin, limit, recent)
     if not events:
         return 0
-    projection = _load(connection, events)
-    known_debates, known_runs = set(projection.debates), set(projection.runs)
-    projection.advance(events)
-    _save(connection, debates_table, "debate_id", projection.debates, known_debates)
-    _save_fields(connection, (row for name, row in projection.debates.items() if name not in known_debates))
-    _save(connection, runs_table, "run_id", projection.runs, known_runs)
-    set_checkpoint(connection, LISTS, events[-1].position)
+    ids = debate_ids(events)
+    kept = open_debates.take(begin, ids)
+    listed = rows_by_id(connection, debates_table, "debate_id", ids - kept.keys())
+    stored, unstored = load_sheets(connection, dialect, listed.keys(), begin)
+    rows = {**listed, **{name: one.row for name, one in kept.items()}}
+    sheets = {**stored, **unstored, **{name: one.sheet for name, one in kept.items()}}
+    known_debates, known_runs = set(rows), set[str]()
+    projection = ListProjection(rows, {}, sheets)
+
+    def load_runs(run_ids: Collection[str]) -> dict[str, Row]:
+        found = rows_by_id(connection, runs_table, "run_id", run_ids)
+        known_runs.update(found)
+        return found
+
+    projection.advance(events, load_runs)
+    _save_debates(connection, dialect, projection.debates, known_debates)
+    _save_fields(connection, dialect, (row for name, row in projection.debates.items() if name not in known_debates))
+    _save(connection, dialect, runs_table, projection.runs, known_runs)
+    _save_ballots(connection, dialect, projection, set(stored))
+    end = events[-1].position
+    set_checkpoint(connection, dialect, LISTS, end)
+    left = {name: OpenDebate(row, sheets[name]) for name, row in projection.debates.items() if not has_ended(row)}
+    open_debates.keep(end, left)
+    recent.reached(LISTS, end)
     return len(events)
 
 
-def clear(connection: Connection) -> None:
+def clear(connection: Connection, dialect: Dialect) -> None:
     """Empty the lists; `advance` rebuilds them."""
     # First of all, as it locks the lists.
-    reset_checkpoint(connection, LISTS)
+    reset_checkpoint(connection, dialect, LISTS)
     connection.execute(delete(debates_table))
     connection.execute(delete(_fields))
     connection.execute(delete(runs_table))
+    connection.execute(delete(ballots_table))
 
 
 def lag(connection: Connection, dialect: Dialect, name: str = LISTS) -> int:
@@ -72,7 +123,7 @@ def lag(connection: Connection, dialect: Dialect, name: str = LISTS) -> int:
 
 def debate(connection: Connection, dialect: Dialect, debate_id: str) -> DebateRow | None:
     """One row, up to date."""
-    tail = _tail(connection, dialect)
+    tail = _tail(connection, dialect, of=[debate_id])
     row = tail.debates.get(debate_id) or rows_by_id(connection, debates_table, "debate_id", [debate_id]).get(debate_id)
     return DebateRow(**row) if row else None
 
@@ -101,10 +152,22 @@ def debates(
 
 def totals(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> Totals:
     """Totals over the selected debates, up to date."""
+    columns = debates_table.c
+    return sum_groups(_groups(connection, dialect, wanted, columns.status, columns.final_verdict))
+
+
+def run_totals(connection: Connection, dialect: Dialect) -> dict[str, Totals]:
+    """Totals of each run, up to date."""
+    columns = debates_table.c
+    groups = (columns.run_id, columns.status, columns.final_verdict)
+    return totals_by_run(_groups(connection, dialect, EVERY_DEBATE, *groups))
+
+
+def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *groups: ColumnElement[Any]) -> list[Row]:
+    """Sums over the selected debates with equal `groups`."""
     tail = _tail(connection, dialect)
     matches = _text_matches(connection, dialect, wanted, tail)
     columns = debates_table.c
-    groups = (columns.status, columns.final_verdict)
     sums = {
         "debates": func.count(),
         "scores": func.sum(columns.final_score),
@@ -120,7 +183,7 @@ def totals(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> To
         query = query.where(columns.debate_id.not_in(bindparam("tail", sorted(tail.debates), expanding=True)))
     found: list[Row] = [dict(row) for row in connection.execute(query).mappings()]
     found += [single_group(row) for row in tail.debates.values() if wanted.matches(row, matches.__contains__)]
-    return sum_groups(found)
+    return found
 
 
 def _text_matches(
@@ -146,15 +209,51 @@ def runs(connection: Connection, dialect: Dialect) -> list[RunRow]:
     return [RunRow(**row, cases=sizes.get(row["run_id"])) for row in rows]
 
 
-def cases_of_run(connection: Connection, dialect: Dialect, run_id: str) -> dict[str, CaseRow]:
-    """The case of each debate of a run, up to date."""
+def run(connection: Connection, dialect: Dialect, run_id: str) -> RunRow | None:
+    """One row, up to date."""
     tail = _tail(connection, dialect)
-    found = {row[0]: CaseRow(*row[1:]) for row in connection.exec_driver_sql(dialect.salts_of_run, (run_id,))}
-    fresh = {debate_id: row for debate_id, row in tail.debates.items() if row["run_id"] == run_id}
-    salts = _salts(connection, fresh)
-    for debate_id, row in fresh.items():
+    row = tail.runs.get(run_id) or rows_by_id(connection, runs_table, "run_id", [run_id]).get(run_id)
+    cases = connection.scalar(select(_sizes.c.cases).where(_sizes.c.run_id == run_id))
+    return RunRow(**row, cases=cases) if row else None
+
+
+def cases_of(connection: Connection, dialect: Dialect, wanted: Collection[str]) -> dict[str, CaseRow]:
+    """The cases of those debates that exist, up to date."""
+    tail = _tail(connection, dialect, of=wanted)
+    rows = connection.exec_driver_sql(dialect.cases_of, (dialect.id_list(wanted),))
+    found = {row[0]: CaseRow(*row[1:]) for row in rows}
+    salts = _salts(connection, tail.debates)
+    for debate_id, row in tail.debates.items():
         found[debate_id] = CaseRow.of(row, salts.get((debate_id, row["case_part"])))
     return found
+
+
+def ended_positions(connection: Connection, dialect: Dialect, wanted: Collection[str]) -> dict[str, int]:
+    """The positions of the opening events of those debates that are over, up to date."""
+    tail = _tail(connection, dialect, of=wanted)
+    found: dict[str, int] = dict(DriverCursor(connection).rows(dialect.ended_positions, (dialect.id_list(wanted),)))
+    # No event makes a debate that is over run again.
+    found |= {debate_id: row["position"] for debate_id, row in tail.debates.items() if row["ended_at"] is not None}
+    return found
+
+
+def further_repeats(connection: Connection, dialect: Dialect, run_id: str, most: int) -> int:
+    """How many debates of a run are repeats of their cases beyond `most`, without those in quarantine."""
+    tail = _tail(connection, dialect)
+    column = debates_table.c.debate_id
+    # Ids alone, which the primary key has; the forms leave out the hash of a case's id, which has 16 digits.
+    query = select(column).where(
+        column > f"{run_id}~", column < f"{run_id}\x7f", or_(*(column.like(form) for form in _REPEATS))
+    )
+    ids = {*connection.scalars(query), *tail.debates}
+    numbered = [one for one in ids if (last := one.rpartition("~")[2]).isdigit() and int(last) > most]
+    rows = {**rows_by_id(connection, debates_table, "debate_id", numbered), **tail.debates}
+    return sum(
+        row["run_id"] == run_id
+        and row["quarantined"] is None
+        and repeat_of(row["debate_id"], run_id, row["case_id"]) > most
+        for row in rows.values()
+    )
 
 
 def _row(stored: RowMapping) -> Row:
@@ -162,12 +261,113 @@ def _row(stored: RowMapping) -> Row:
     for name in ("tags", "models"):
         if row.get(name) is not None:
             row[name] = tuple(row[name])
+    for name, kind in _OF_PEOPLE.items():
+        if row.get(name) is not None:
+            row[name] = tuple(kind(*one) for one in row[name])
     return row
 
 
-def _tail(connection: Connection, dialect: Dialect) -> ListProjection:
-    """The rows that events after the checkpoint update, with these updates."""
-    events = read_events(connection, dialect.read_all, (checkpoint_position(connection, LISTS), _UNLIMITED))
+def ballots(
+    connection: Connection, dialect: Dialect, wanted: DebateFilter, *, ended_only: bool
+) -> Iterator[list[DebateBallots]]:
+    """The ballots of the selected debates, up to date, in batches, by debate id."""
+    tail = _tail(connection, dialect)
+    matches = _text_matches(connection, dialect, wanted, tail)
+    fresh = [
+        row
+        for _, row in sorted(tail.debates.items())
+        if wanted.matches(row, matches.__contains__) and (has_ended(row) or not ended_only)
+    ]
+    after, more = "", True
+    while more:
+        query = ballots_query(dialect, wanted, ended_only=ended_only, after=after, limit=_PAGE, text_matches=matches)
+        rows = connection.execute(query).all()
+        more = len(rows) == _PAGE
+        after = rows[-1].debate_id if rows else after
+        count = next((n for n, row in enumerate(fresh) if more and row["debate_id"] > after), len(fresh))
+        unstored, fresh = fresh[:count], fresh[count:]
+        found = []
+        for *row, ended_at in rows:
+            if row[0] in tail.debates:
+                continue
+            if ended_at is None:
+                unstored += rows_by_id(connection, debates_table, "debate_id", [row[0]]).values()
+            else:
+                found.append(DebateBallots.stored(row))
+        for start in range(0, len(unstored), _CHUNK):
+            chunk = unstored[start : start + _CHUNK]
+            sheets = _folded(connection, dialect, [row["debate_id"] for row in chunk], _UNLIMITED)
+            found += [DebateBallots.of(row, sheets[row["debate_id"]]) for row in chunk]
+        if found:
+            yield sorted(found, key=lambda one: one.debate_id)
+
+
+def has_ended(row: Row) -> bool:
+    """Whether the ballots of a debate are stored, by its row."""
+    return row["ended_at"] is not None
+
+
+def load_sheets(
+    connection: Connection, dialect: Dialect, debates: Collection[str], until: int
+) -> tuple[dict[str, BallotSheet], dict[str, BallotSheet]]:
+    """The stored ballots of debates, and those of the others, folded from their events up to the position `until`.
+
+    Raises:
+        StoreDamaged: stored ballots cannot be read.
+    """
+    stored: dict[str, BallotSheet] = {}
+    for debate_id, row in rows_by_id(connection, ballots_table, "debate_id", debates).items():
+        try:
+            stored[debate_id] = BallotSheet.unpacked(row["panel"], row["votes"])
+        except UNREADABLE:
+            raise StoreDamaged(
+                f"the ballots of debate {debate_id} cannot be read: the database was altered. Run jury verify --all; "
+                "jury db rebuild rebuilds them"
+            ) from None
+    return stored, _folded(connection, dialect, [one for one in debates if one not in stored], until)
+
+
+def _folded(connection: Connection, dialect: Dialect, debates: Collection[str], until: int) -> dict[str, BallotSheet]:
+    projection = ListProjection({}, {}, {})
+    wanted = sorted(debates)
+    for start in range(0, len(wanted), _CHUNK):
+        streams = [stream for one in wanted[start : start + _CHUNK] for stream in streams_of(one)]
+        events = read_events(connection, dialect.read_streams, (dialect.id_list(streams),))
+        wanted_events = sorted((event for event in events if event.position <= until), key=lambda one: one.position)
+        projection.advance(wanted_events)
+    sheets = projection.ballots or {}
+    return {one: sheets[one] if one in sheets else BallotSheet.unpacked(None, None) for one in wanted}
+
+
+def _save_ballots(connection: Connection, dialect: Dialect, projection: ListProjection, stored: set[str]) -> None:
+    sheets = projection.ballots or {}
+    ended = {
+        debate_id: {"debate_id": debate_id, "panel": sheet.panel, "votes": sheet.packed()}
+        for debate_id, sheet in sheets.items()
+        if has_ended(projection.debates[debate_id])
+    }
+    _save(connection, dialect, ballots_table, ended, stored)
+    if gone := sorted(stored - ended.keys()):
+        # A later event made the debate unreadable.
+        for start in range(0, len(gone), _CHUNK):
+            connection.execute(delete(ballots_table).where(ballots_table.c.debate_id.in_(gone[start : start + _CHUNK])))
+
+
+def _tail(connection: Connection, dialect: Dialect, of: Collection[str] | None = None) -> ListProjection:
+    """The rows that events after the checkpoint update, with these updates; `of`: the rows of these debates alone.
+
+    Of a store that is written at this moment these are thousands of events. One debate is seldom among them, and then
+    no body is decoded.
+    """
+    begin = checkpoint_position(connection, LISTS)
+    if of is not None:
+        touched = {stream_debate(row[0]) for row in connection.exec_driver_sql(dialect.streams_after, (begin,))}
+        of = touched.intersection(of)
+        if not of:
+            return ListProjection({}, {})
+    events = read_events(connection, dialect.read_all, (begin, _UNLIMITED))
+    if of is not None:
+        events = [event for event in events if stream_debate(event.stream) in of]
     projection = _load(connection, events)
     projection.advance(events)
     return projection
@@ -191,17 +391,24 @@ def rows_by_id(connection: Connection, table: Table, key: str, ids: Collection[s
     return found
 
 
-def _save(connection: Connection, table: Table, key: str, rows: dict[str, Row], known: set[str]) -> None:
-    new = [row for name, row in rows.items() if name not in known]
-    old = [{**row, "row_key": row[key]} for name, row in rows.items() if name in known]
-    if new:
-        connection.execute(table.insert(), new)
-    if old:
-        values: dict[str, Any] = {column.name: bindparam(column.name) for column in table.columns if column.name != key}
-        connection.execute(table.update().where(table.c[key] == bindparam("row_key")).values(values), old)
+def _save(connection: Connection, dialect: Dialect, table: Table, rows: dict[str, Row], known: set[str]) -> None:
+    insert_rows(connection, dialect, table, [row for name, row in rows.items() if name not in known])
+    update_rows(connection, dialect, table, [row for name, row in rows.items() if name in known])
 
 
-def _save_fields(connection: Connection, rows: Iterable[Row]) -> None:
+def _save_debates(connection: Connection, dialect: Dialect, rows: dict[str, Row], known: set[str]) -> None:
+    insert_rows(connection, dialect, debates_table, [row for name, row in rows.items() if name not in known])
+    for going_on in (True, False):
+        listed = [row for name, row in rows.items() if name in known and _goes_on(row) == going_on]
+        update_rows(connection, dialect, debates_table, listed, _UNCHANGED if going_on else _OPENING)
+
+
+def _goes_on(row: Row) -> bool:
+    """Whether the list has this row with nothing in the columns that select rows for an index."""
+    return row["ended_at"] is None and row["imported"] is None and row["problem"] is None
+
+
+def _save_fields(connection: Connection, dialect: Dialect, rows: Iterable[Row]) -> None:
     """The fields of a debate's case never change: they are inserted once."""
     values = [
         {"position": row["position"], "name": name, "value": value}
@@ -210,8 +417,7 @@ def _save_fields(connection: Connection, rows: Iterable[Row]) -> None:
         if name not in FIELDS_IN_COLUMNS
         for value in values
     ]
-    if values:
-        connection.execute(_fields.insert(), values)
+    insert_rows(connection, dialect, _fields, values)
 
 
 def _salts(connection: Connection, rows: dict[str, Row]) -> dict[tuple[str, Digest], bytes]:

@@ -1,23 +1,24 @@
 """The log in memory: for demonstrations in one process, and for tests."""
 
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from jury_events.envelope import StoredEvent
-from jury_events.ids import debate_stream, stream_debate, streams_of
+from jury_events.ids import debate_stream, repeat_of, stream_debate, streams_of
 from jury_events.parts import Digest, Part, whole
 from jury_store.append_plan import AppendPlan, first_refusal
+from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import ErasureNotRecorded, StoreClosed
 from jury_store.event_store import Append, AppendResults, EventStore
 from jury_store.inventory import Head, Inventory, ListFault, erased_in
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
-from jury_store.list_totals import single_group, sum_groups
+from jury_store.list_totals import single_group, sum_groups, totals_by_run
 from jury_store.projection import ListProjection, Row
 from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
-from jury_store.search_terms import contains_terms, query_terms, terms_by_event
+from jury_store.search_terms import contains_terms, query_terms, searchable_events, terms_by_event
 
 
 class MemoryEventStore(EventStore):
@@ -35,7 +36,7 @@ class MemoryEventStore(EventStore):
         self._origins: dict[str, bytes] = {}
         self._run_sizes: dict[str, int | None] = {}
         self._epoch = 0
-        self._lists = ListProjection({}, {})
+        self._lists = ListProjection({}, {}, {})
         self._projected = 0
         self._closed = False
 
@@ -222,6 +223,10 @@ class MemoryEventStore(EventStore):
         with self._lock:
             return sum_groups(single_group(row) for row in self._select(wanted))
 
+    def totals_by_run(self) -> dict[str, Totals]:
+        with self._lock:
+            return totals_by_run(map(single_group, self._select(EVERY_DEBATE)))
+
     def search_lag(self) -> int:
         return 0
 
@@ -232,7 +237,7 @@ class MemoryEventStore(EventStore):
         def text_matches(position: int) -> bool:
             debate_id = stream_debate(self._log[position - 1].stream)
             texts = {(debate_id, digest): part for digest, part in self.parts(debate_id).items()}
-            found = terms_by_event(self._streams[debate_stream(debate_id)], texts)
+            found = terms_by_event(searchable_events(self._streams[debate_stream(debate_id)]), texts)
             return any(contains_terms(query, terms) for terms in found.values())
 
         return [row for row in self._lists.debates.values() if wanted.matches(row, text_matches)]
@@ -243,15 +248,37 @@ class MemoryEventStore(EventStore):
             rows = sorted(self._lists.runs.values(), key=lambda row: row["position"])
             return [RunRow(**row, cases=self._run_sizes.get(row["run_id"])) for row in rows]
 
-    def cases_of_run(self, run_id: str) -> dict[str, CaseRow]:
+    def run(self, run_id: str) -> RunRow | None:
+        return next((row for row in self.runs() if row.run_id == run_id), None)
+
+    def cases_of(self, debate_ids: Collection[str]) -> dict[str, CaseRow]:
         with self._lock:
             self.project()
             found = {}
-            for row in sorted(self._lists.debates.values(), key=lambda row: row["position"]):
-                if row["run_id"] == run_id:
-                    part = self._parts.get(row["debate_id"], {}).get(row["case_part"])
-                    found[row["debate_id"]] = CaseRow.of(row, part.salt if part else None)
+            for debate_id in debate_ids:
+                if (row := self._lists.debates.get(debate_id)) is not None:
+                    part = self._parts.get(debate_id, {}).get(row["case_part"])
+                    found[debate_id] = CaseRow.of(row, part.salt if part else None)
             return found
+
+    def ended_positions(self, debate_ids: Collection[str]) -> dict[str, int]:
+        with self._lock:
+            self.project()
+            rows = ((debate_id, self._lists.debates.get(debate_id)) for debate_id in debate_ids)
+            return {debate_id: row["position"] for debate_id, row in rows if row and row["ended_at"] is not None}
+
+    def further_repeats(self, run_id: str, most: int) -> int:
+        with self._lock:
+            rows = self._select(DebateFilter(run_id))
+            return sum(repeat_of(row["debate_id"], run_id, row["case_id"]) > most for row in rows)
+
+    def ballots(self, wanted: DebateFilter = EVERY_DEBATE, *, ended_only: bool = True) -> Iterator[list[DebateBallots]]:
+        with self._lock:
+            rows = [row for row in self._select(wanted) if not (ended_only and row["ended_at"] is None)]
+            sheets = self._lists.ballots or {}
+            found = [DebateBallots.of(row, sheets[row["debate_id"]]) for row in sorted(rows, key=_debate_id)]
+        if found:
+            yield found
 
     def project(self, limit: int = 5000) -> int:
         with self._lock:
@@ -266,10 +293,15 @@ class MemoryEventStore(EventStore):
 
     def rebuild(self) -> int:
         with self._lock:
-            self._lists = ListProjection({}, {})
+            self._lists = ListProjection({}, {}, {})
             self._projected = 0
             self.project()
             return len(self._log)
 
     def close(self) -> None:
         self._closed = True
+
+
+def _debate_id(row: Row) -> str:
+    found: str = row["debate_id"]
+    return found

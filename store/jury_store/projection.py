@@ -1,77 +1,96 @@
 """The projection of the log into the rows of debates and runs: a fold over events."""
 
-import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, get_args
 
-from jury_events.codec import STREAMS
+from jury_events.codec import STREAMS, ReviewEvent, decode_review
 from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
 from jury_events.local_events import Imported, import_proof
 from jury_events.parts import decode_digest
+from jury_events.review_facts import ReviewFacts
+from jury_store.ballot_sheet import UNREADABLE, BallotSheet
 from jury_store.debate_rows import ENDED, DebateRow, row_fault
+from jury_store.decoded_body import decoded
 
 Row = dict[str, Any]
 
 RUN_COUNTS = ("debates", "completed", "failed", "cancelled", "safe_pass", "needs_review", "unsafe_fail")
-UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""Raised for an event body that does not match its type; `jury verify` reports such events."""
-
 _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
 def debate_ids(events: Iterable[StoredEvent]) -> set[str]:
     """The ids of the debates of these events."""
-    return {stream_debate(event.stream) for event in events}
+    return set(map(stream_debate, {event.stream for event in events}))
 
 
 def opened_run(event: StoredEvent) -> str | None:
     """The run of the debate that this event opens; None for any other event, and outside runs."""
-    if event.type != "debate_opened":
-        return None
-    try:
-        run_id = json.loads(event.body)["run_id"]
-    except UNREADABLE:
-        return None
-    return run_id if isinstance(run_id, str) and _RUN_ID.fullmatch(run_id) else None
+    return _opened_run(event, _DecodedBody(event))
 
 
 class ListProjection:
     """Rows of debates and runs by id. `debates` and `runs` must contain every row that the events update.
 
     A debate with an event that cannot be read becomes a row with the status `unreadable` and the reason; other debates
-    are not affected.
+    are not affected. `ballots`, where they are wanted too, are those of `debates`.
     """
 
-    def __init__(self, debates: dict[str, Row], runs: dict[str, Row]) -> None:
+    def __init__(
+        self, debates: dict[str, Row], runs: dict[str, Row], ballots: dict[str, BallotSheet] | None = None
+    ) -> None:
         self.debates = debates
         self.runs = runs
+        self.ballots = ballots
 
-    def advance(self, events: Iterable[StoredEvent]) -> None:
-        """Fold events, given in order of position, into the rows."""
-        before: dict[str, Row | None] = {}
+    def advance(
+        self, events: Iterable[StoredEvent], load_runs: Callable[[Collection[str]], Mapping[str, Row]] = lambda _: {}
+    ) -> None:
+        """Fold events, given in order of position, into the rows.
+
+        Args:
+            events: whose debates' rows are in `debates`, where they exist.
+            load_runs: returns the rows of those runs that exist, for runs that `runs` does not contain.
+        """
+        before: dict[str, tuple[str, ...]] = {}
         for event in events:
             if not event.stream.startswith(STREAMS.get(event.type, event.stream)):
                 continue
             debate_id = stream_debate(event.stream)
             row = self.debates.get(debate_id)
             if debate_id not in before:
-                before[debate_id] = dict(row) if row else None
-            if row is None:
-                if event.type != "debate_opened":
-                    continue
-                row = self.debates[debate_id] = _new_row(debate_id, event)
-            else:
-                _fold(row, event)
-        for debate_id, old in before.items():
-            if (new := self.debates.get(debate_id)) is not None:
-                if (fault := row_fault(new)) is not None:
-                    new = self.debates[debate_id] = _unreadable_row(new, f"sum over its events: {fault}")
-                self._count(old, new)
+                before[debate_id] = run_counts(row) if row else ()
+            if row is not None:
+                self._fold(row, event)
+            elif event.type == "debate_opened":
+                body = _DecodedBody(event)
+                self.debates[debate_id] = _new_row(debate_id, event, body)
+                if self.ballots is not None:
+                    self.ballots[debate_id] = BallotSheet.opened(event, body)
+        self._count_all(before, load_runs)
 
-    def _count(self, old: Row | None, new: Row) -> None:
+    def _count_all(
+        self, before: dict[str, tuple[str, ...]], load_runs: Callable[[Collection[str]], Mapping[str, Row]]
+    ) -> None:
+        changed = [debate_id for debate_id in before if debate_id in self.debates]
+        for debate_id in changed:
+            row = self.debates[debate_id]
+            if (fault := row_fault(row)) is not None:
+                self.debates[debate_id] = _unreadable_row(row, f"sum over its events: {fault}")
+        runs = {self.debates[debate_id]["run_id"] for debate_id in changed} - {None, *self.runs}
+        self.runs.update(load_runs(runs) if runs else {})
+        for debate_id in changed:
+            self._count(before[debate_id], self.debates[debate_id])
+
+    def _fold(self, row: Row, event: StoredEvent) -> None:
+        body = _DecodedBody(event)
+        _fold(row, event, body)
+        if self.ballots is not None:
+            self.ballots[row["debate_id"]].fold(event, body)
+
+    def _count(self, before: tuple[str, ...], new: Row) -> None:
         run_id = new["run_id"]
         if run_id is None:
             return
@@ -88,7 +107,7 @@ class ListProjection:
         run["last_at"] = max(run["last_at"], new["updated_at"])
         for name in run_counts(new):
             run[name] += 1
-        for name in run_counts(old) if old else ():
+        for name in before:
             run[name] -= 1
 
 
@@ -97,12 +116,18 @@ def row_of(events: Iterable[StoredEvent]) -> Row | None:
 
     `events` of all its streams, in any order.
     """
-    projection = ListProjection({}, {})
+    return projected(events)[0]
+
+
+def projected(events: Iterable[StoredEvent]) -> tuple[Row | None, BallotSheet | None]:
+    """The same, with the debate's ballots."""
+    projection = ListProjection({}, {}, {})
     try:
         projection.advance(sorted(events, key=lambda event: event.position))
     except (ValueError, KeyError, TypeError, AttributeError):
-        return None  # jury verify reports an event that cannot be read
-    return next(iter(projection.debates.values()), None)
+        return None, None  # jury verify reports an event that cannot be read
+    row = next(iter(projection.debates.values()), None)
+    return row, None if row is None or projection.ballots is None else projection.ballots[row["debate_id"]]
 
 
 def run_counts(row: Row) -> tuple[str, ...]:
@@ -120,13 +145,13 @@ def outcome_counts(row: Row) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _new_row(debate_id: str, event: StoredEvent) -> Row:
+def _new_row(debate_id: str, event: StoredEvent, body: "_DecodedBody") -> Row:
     # A SQLite integer column may contain text that another program wrote.
     at = event.recorded_at if type(event.recorded_at) is int else 0
-    ids = {"debate_id": debate_id, "position": event.position, "run_id": opened_run(event)}
+    ids = {"debate_id": debate_id, "position": event.position, "run_id": _opened_run(event, body)}
     unreadable = {**_DEFAULTS, **ids, "opened_at": at, "updated_at": at}
     try:
-        row = {**unreadable, **_opened(event)}
+        row = {**unreadable, **_opened(unreadable["run_id"], body())}
     except UNREADABLE as error:
         return _unreadable_row(unreadable, _problem(event, error))
     fault = row_fault(row)
@@ -134,7 +159,16 @@ def _new_row(debate_id: str, event: StoredEvent) -> Row:
 
 
 def _unreadable_row(row: Row, problem: str) -> Row:
-    kept = ("debate_id", "position", "run_id", "opened_at", "imported", "imported_from", "quarantined")
+    kept = (
+        "debate_id",
+        "position",
+        "run_id",
+        "opened_at",
+        "imported",
+        "imported_from",
+        "quarantined",
+        *_REVIEW_COLUMNS,
+    )
     return {**_DEFAULTS, **{name: row[name] for name in kept}, "updated_at": row["opened_at"], "problem": problem}
 
 
@@ -162,9 +196,8 @@ _DEFAULTS: Row = {
 }
 
 
-def _opened(event: StoredEvent) -> Row:
-    body = json.loads(event.body)
-    if body["run_id"] != opened_run(event):
+def _opened(run_id: str | None, body: Row) -> Row:
+    if body["run_id"] != run_id:
         raise ValueError("run_id: not a run id")
     return {
         "case_id": body["case_id"],
@@ -189,14 +222,40 @@ def _models(panel: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(seat["model"] for seat in seats))
 
 
-def _fold(row: Row, event: StoredEvent) -> None:
+def _opened_run(event: StoredEvent, body: "_DecodedBody") -> str | None:
+    if event.type != "debate_opened":
+        return None
+    try:
+        run_id = body()["run_id"]
+    except UNREADABLE:
+        return None
+    return run_id if isinstance(run_id, str) and _RUN_ID.fullmatch(run_id) else None
+
+
+class _DecodedBody:
+    """The body of an event, decoded once, when it is first asked for."""
+
+    __slots__ = ("_body", "_event")
+
+    def __init__(self, event: StoredEvent) -> None:
+        self._event = event
+        self._body: Any = self
+
+    def __call__(self) -> Any:
+        """The decoded body; raises an error of `UNREADABLE` where it is not JSON."""
+        if self._body is self:
+            self._body = decoded(self._event.body)
+        return self._body
+
+
+def _fold(row: Row, event: StoredEvent, body: _DecodedBody) -> None:
     fold = _FOLDS.get(event.type)
-    if row["status"] == "unreadable" and event.type not in _LOCAL:
+    if row["status"] == "unreadable" and event.type not in _BESIDE:
         return
     try:
         if fold is not None:
-            fold(row, event, json.loads(event.body))
-        if event.type not in _LOCAL:
+            fold(row, event, body())
+        if event.type not in _BESIDE:
             row["updated_at"] = max(row["updated_at"], event.recorded_at)
     except UNREADABLE as error:
         row["status"], row["problem"] = "unreadable", _problem(event, error)
@@ -228,6 +287,9 @@ def _judgment(row: Row, _event: StoredEvent, body: Row) -> None:
     row["method"] = judgment["method"]
     row["decided_by"] = judgment["decided_by"]
     row["quorum_met"] = judgment["quorum_votes"] >= judgment["quorum"]
+    # Only panels with a calibration have it.
+    acceptance = judgment.get("acceptance")
+    row["accepted"] = None if acceptance is None else acceptance["accepted"]
 
 
 def _completed(row: Row, event: StoredEvent, body: Row) -> None:
@@ -254,10 +316,15 @@ def _resumed(row: Row, _event: StoredEvent, body: Row) -> None:
 
 def _imported(row: Row, _event: StoredEvent, body: Row) -> None:
     how = import_proof(body["seal"], body["verified_with"])
-    if row["imported"] is None:
+    if all(body[stream]["until"] == body[stream]["after"] for stream in ("debate", "calls")):
+        pass  # nothing but reviews came
+    elif row["imported"] is None:
         row["imported"], row["imported_from"] = how, body["sealed_by"]
     else:
         row["imported"] = min(row["imported"], how, key=get_args(Imported).index)  # the weakest proof of origin
+    # Schema 1 has no reviews. The reviews of an import come before the event that records it.
+    if how != "verified" and (reviews := body.get("review")) is not None:
+        _set_reviews(row, _reviews(row).arrived(reviews["after"], reviews["until"]))
 
 
 def _quarantined(row: Row, _event: StoredEvent, body: Row) -> None:
@@ -268,7 +335,24 @@ def _released(row: Row, _event: StoredEvent, _body: Row) -> None:
     row["quarantined"] = None
 
 
-_LOCAL = frozenset({"debate_imported", "debate_quarantined", "debate_released"})
+def _reviewed(row: Row, event: StoredEvent, _body: Row) -> None:
+    _set_reviews(row, _reviews(row).after(decode_review(event), event.recorded_at))
+
+
+def _reviews(row: Row) -> ReviewFacts:
+    return ReviewFacts(row["reviews"], row["assignments"])
+
+
+def _set_reviews(row: Row, facts: ReviewFacts) -> None:
+    row["reviews"], row["assignments"] = facts.reviews, facts.assignments
+    row["human_verdict"] = None if facts.verdict is None else facts.verdict.value
+
+
+_REVIEW_COLUMNS = ("human_verdict", "reviews", "assignments")
+_REVIEWS = tuple(one.model_fields["type"].default for one in ReviewEvent.__args__)
+_BESIDE = frozenset({"debate_imported", "debate_quarantined", "debate_released", *_REVIEWS})
+"""Events about a debate that are not part of it."""
+
 _FOLDS = {
     "exchange_recorded": _exchange,
     "round_started": _round,
@@ -281,4 +365,5 @@ _FOLDS = {
     "debate_imported": _imported,
     "debate_quarantined": _quarantined,
     "debate_released": _released,
+    **dict.fromkeys(_REVIEWS, _reviewed),
 }

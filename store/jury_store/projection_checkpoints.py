@@ -3,8 +3,13 @@
 All functions work in the transaction of the connection.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from sqlalchemy import Connection, select
 
+from jury_store.dialects import Dialect
+from jury_store.driver_cursor import DriverCursor
 from jury_store.errors import StoreDamaged
 from jury_store.schema import metadata
 
@@ -21,30 +26,32 @@ def checkpoint_position(connection: Connection, name: str) -> int:
     Raises:
         StoreDamaged: the checkpoint is missing.
     """
-    found = connection.execute(select(_projections.c.position).where(_projections.c.name == name)).scalars().all()
-    if len(found) != 1 or not isinstance(found[0], int):
+    return _position(connection.execute(select(_projections.c.position).where(_projections.c.name == name)).all(), name)
+
+
+def lock_checkpoint(connection: Connection, dialect: Dialect, name: str) -> int:
+    """Lock the checkpoint, so that two PostgreSQL writers do not project the same events; returns its position."""
+    return _position(DriverCursor(connection).rows(dialect.lock_checkpoint, (name,)), name)
+
+
+def _position(rows: Sequence[Sequence[Any]], name: str) -> int:
+    if len(rows) != 1 or not isinstance(rows[0][0], int):
         raise StoreDamaged(
             f"the checkpoint of {NAMES[name]} is missing or duplicated: the database was altered. Run jury verify "
             "--all; jury db rebuild rebuilds the lists"
         )
-    return found[0]
+    position: int = rows[0][0]
+    return position
 
 
-def lock_checkpoint(connection: Connection, name: str) -> int:
-    """Lock the checkpoint, so that two PostgreSQL writers do not project the same events; returns its position."""
-    connection.execute(select(_projections.c.position).where(_projections.c.name == name).with_for_update())
-    return checkpoint_position(connection, name)
-
-
-def reset_checkpoint(connection: Connection, name: str) -> None:
+def reset_checkpoint(connection: Connection, dialect: Dialect, name: str) -> None:
     """Lock the checkpoint and set it to 0; creates it where it is missing or duplicated."""
-    query = select(_projections.c.position).where(_projections.c.name == name).with_for_update()
-    if len(connection.execute(query).all()) != 1:
+    if len(DriverCursor(connection).rows(dialect.lock_checkpoint, (name,))) != 1:
         connection.execute(_projections.delete().where(_projections.c.name == name))
         connection.execute(_projections.insert().values(name=name, position=0))
-    set_checkpoint(connection, name, 0)
+    set_checkpoint(connection, dialect, name, 0)
 
 
-def set_checkpoint(connection: Connection, name: str, position: int) -> None:
+def set_checkpoint(connection: Connection, dialect: Dialect, name: str, position: int) -> None:
     """Record that a projection has reached a position."""
-    connection.execute(_projections.update().where(_projections.c.name == name).values(position=position))
+    DriverCursor(connection).execute(dialect.set_checkpoint, (position, name))

@@ -35,6 +35,11 @@ AND (l.classid::bigint << 32 | l.objid::bigint) = %s AND a.datname = current_dat
 """
 
 
+ATTACHED = "jury "
+DETACHED = "jury detached "
+"""Begin the name of the connection of a process that executes runs."""
+
+
 class RunLock:
     """Locked from `acquire` to `release`. One process may lock a run several times."""
 
@@ -43,8 +48,10 @@ class RunLock:
         self._run_id: str | None = run_id
 
     @classmethod
-    def acquire(cls, url: str, run_id: str, *, wait: float) -> "RunLock | None":
+    def acquire(cls, url: str, run_id: str, *, wait: float, detached: bool = False) -> "RunLock | None":
         """Lock a run, waiting up to `wait` seconds for another process to end; None on SQLite.
+
+        `detached`: this process belongs to no terminal, which others can see.
 
         Raises:
             StoreLocked: another process executes the run; the message names it.
@@ -53,7 +60,7 @@ class RunLock:
         parsed = parse_store_url(url)
         if parsed.get_backend_name() == "sqlite":
             return None
-        key = _SessionKey(os.getpid(), parsed)
+        key = _SessionKey(os.getpid(), parsed, detached)
         until = time.monotonic() + wait
         while (holder := _lock(key, run_id)) is not None:
             if time.monotonic() >= until:
@@ -76,17 +83,18 @@ class _SessionKey(NamedTuple):
 
     process: int
     url: URL
+    detached: bool = False
 
 
 class _LockSession:
     """The connection of one process; `runs` counts the locks of each run."""
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: URL, *, detached: bool = False) -> None:
         self.runs: dict[str, int] = {}
         self._engine = postgres_engine(url, poolclass=NullPool)
         self._connection: Connection = self._engine.connect()
         try:
-            name = f"jury {os.getpid()} on {socket.gethostname()}"
+            name = f"{DETACHED if detached else ATTACHED}{os.getpid()} on {socket.gethostname()}"
             settings = {"application_name": name[:63], "idle_in_transaction_session_timeout": 0, **_KEEP_ALIVE}
             for setting, value in settings.items():
                 self._scalar("SELECT set_config(%s, %s, false)", setting, str(value))
@@ -97,8 +105,8 @@ class _LockSession:
 
     def lock(self, run_id: str) -> str | None:
         """Lock a run once more; returns the description of another process that has the lock."""
-        if not self._scalar("SELECT pg_try_advisory_lock(%s)", self._lock_id(run_id)):
-            rows = self._connection.exec_driver_sql(_HOLDER, (self._lock_id(run_id),)).all()
+        if not self._scalar("SELECT pg_try_advisory_lock(%s)", lock_id(self._schema, run_id)):
+            rows = self._connection.exec_driver_sql(_HOLDER, (lock_id(self._schema, run_id),)).all()
             return _described(rows[0]) if rows else "another process that is about to end"
         self.runs[run_id] = self.runs.get(run_id, 0) + 1
         return None
@@ -108,7 +116,7 @@ class _LockSession:
         self.runs[run_id] -= 1
         if not self.runs[run_id]:
             del self.runs[run_id]
-        self._scalar("SELECT pg_advisory_unlock(%s)", self._lock_id(run_id))
+        self._scalar("SELECT pg_advisory_unlock(%s)", lock_id(self._schema, run_id))
 
     def close(self) -> None:
         """Release all locks and the connection."""
@@ -116,13 +124,19 @@ class _LockSession:
         self._connection.close()
         self._engine.dispose()
 
-    def _lock_id(self, run_id: str) -> int:
-        """Includes the schema, as one database may contain several stores."""
-        text = f"jury-judge\0{self._schema}\0{run_id}".encode()
-        return int.from_bytes(hashlib.sha256(text).digest()[:8], signed=True)
-
     def _scalar(self, statement: str, *values: object) -> Any:
         return self._connection.exec_driver_sql(statement, values).scalar()
+
+
+def lock_id(schema: str, name: str) -> int:
+    """The number of an advisory lock; includes the schema, as one database may contain several stores."""
+    text = f"jury-judge\0{schema}\0{name}".encode()
+    return int.from_bytes(hashlib.sha256(text).digest()[:8], signed=True)
+
+
+def process_name(application_name: str) -> str:
+    """The process that a connection's name contains, as `12 on HOST`; any other name as it is."""
+    return application_name.removeprefix(DETACHED).removeprefix(ATTACHED)
 
 
 _GUARD = threading.Lock()
@@ -141,7 +155,7 @@ def _lock(key: _SessionKey, run_id: str) -> str | None:
             # session must not be kept.
             _SESSIONS.pop(key).close()
         with connection_errors(key.url):
-            session = _LockSession(key.url)
+            session = _LockSession(key.url, detached=key.detached)
             for run, times in () if before is None else before.runs.items():
                 for _ in range(times):
                     session.lock(run)
@@ -169,5 +183,5 @@ def _unlock(key: _SessionKey, run_id: str) -> None:
 def _described(row: Any) -> str:
     name = str(row[0])
     since = "" if row[1] is None else f", since {row[1]}"  # hidden from a user of another role
-    who = f"process {name.removeprefix('jury ')}" if name.startswith("jury ") else f"a connection named {name!r}"
+    who = f"process {process_name(name)}" if name.startswith(ATTACHED) else f"a connection named {name!r}"
     return f"{who}{since}"

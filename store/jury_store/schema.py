@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISION = "0007"
+REVISION = "0010"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -138,6 +138,8 @@ Table(
 )
 
 _UNFINISHED = text("ended_at IS NULL")
+_IMPORTED = text("imported IS NOT NULL")
+_UNREADABLE = text("problem IS NOT NULL")
 
 debates = Table(
     "debates",
@@ -168,6 +170,7 @@ debates = Table(
     Column("end_reason", NAME),
     Column("decided_by", NAME),
     Column("quorum_met", Boolean),
+    Column("accepted", Boolean),
     Column("calls", Integer, nullable=False),
     Column("input_tokens", BigInteger, nullable=False),
     Column("output_tokens", BigInteger, nullable=False),
@@ -176,11 +179,18 @@ debates = Table(
     Column("imported", NAME),
     Column("imported_from", NAME),
     Column("quarantined", NAME),
+    Column("human_verdict", NAME),
+    Column("reviews", JsonColumn),
+    Column("assignments", JsonColumn),
     Column("problem", NAME),
     PrimaryKeyConstraint("debate_id", name="debates_pkey"),
     Index("debates_position", "position", unique=True),
     Index("debates_run", "run_id", "position"),
     Index("debates_unfinished", "position", sqlite_where=_UNFINISHED, postgresql_where=_UNFINISHED),
+    # What a run looks for before it goes on: a handful of debates among a million.
+    Index("debates_run_unfinished", "run_id", "position", sqlite_where=_UNFINISHED, postgresql_where=_UNFINISHED),
+    Index("debates_run_imported", "run_id", "position", sqlite_where=_IMPORTED, postgresql_where=_IMPORTED),
+    Index("debates_run_unreadable", "run_id", "position", sqlite_where=_UNREADABLE, postgresql_where=_UNREADABLE),
 )
 
 # An index over the columns tags, metadata, cluster and models, inserted when a debate opens. By position, which is
@@ -210,6 +220,17 @@ runs = Table(
     Column("first_at", BigInteger, nullable=False),
     Column("last_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("run_id", name="runs_pkey"),
+)
+
+# The ballots of a debate, packed as `ballot_sheet` says: a row a vote takes longer to write and to read. `panel` and
+# `votes` are null where an event of the debate cannot be read. What is of the debate, as its case, is in `debates`.
+ballots = Table(
+    "ballots",
+    metadata,
+    Column("debate_id", NAME, nullable=False),
+    Column("panel", NAME),
+    Column("votes", Text),
+    PrimaryKeyConstraint("debate_id", name="ballots_pkey"),
 )
 
 # How many cases a run has. For progress displays, not part of the log: updated when the run is continued with more

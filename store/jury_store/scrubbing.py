@@ -1,11 +1,9 @@
 """Removing the bytes of deleted texts from the database's files, on a connection outside a transaction."""
 
-import sqlite3
 import time
 from collections.abc import Callable
 from typing import Any
 
-import psycopg
 from sqlalchemy import Connection
 
 from jury_store.driver_errors import first_line
@@ -23,7 +21,7 @@ def scrub(connection: Connection, name: str, wait: float) -> None:
     """See `EventStore.scrub`."""
     try:
         _SCRUBS[connection.dialect.name](connection, name, wait)
-    except (sqlite3.Error, psycopg.Error) as error:
+    except connection.dialect.loaded_dbapi.Error as error:
         raise StoreFailed(
             f"{name}: {first_line(error)}. The texts are deleted, but their bytes may remain in the database's files; "
             "fix the cause, then run the same command again"
@@ -58,6 +56,8 @@ SELECT count(*) FROM pg_stat_activity
 
 def _scrub_postgresql(connection: Connection, name: str, wait: float) -> None:
     """Deleted rows stay in the table until no transaction can see them, and in its free space until it is rewritten."""
+    from psycopg import errors  # noqa: PLC0415  (a tenth of the start of a command on SQLite)
+
     driver: Any = connection.connection.driver_connection
     warnings: list[str] = []
 
@@ -84,7 +84,7 @@ def _scrub_postgresql(connection: Connection, name: str, wait: float) -> None:
         driver.execute("SELECT set_config('lock_timeout', %s, false)", (str(int(wait * 1000) + 1),))
         for table in _WITH_TEXTS:
             driver.execute(f"VACUUM (FULL) {table}")
-    except psycopg.errors.LockNotAvailable:
+    except errors.LockNotAvailable:
         raise TextsRemain(
             f"{name}: the texts are deleted, but another session uses the table that contains their bytes; {_AGAIN}"
         ) from None

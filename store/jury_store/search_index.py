@@ -7,14 +7,16 @@ All functions work in the transaction of the connection.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from types import MappingProxyType
 
 from sqlalchemy import BigInteger, Connection, Select, bindparam, column, delete, select, text
 
-from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream, stream_debate
 from jury_events.parts import Digest, Part
+from jury_store.committed_events import CommittedEvents, events_after
 from jury_store.dialects import Dialect
+from jury_store.driver_cursor import DriverCursor
 from jury_store.event_rows import read_events
 from jury_store.inventory import erased_in
 from jury_store.projection_checkpoints import (
@@ -25,33 +27,50 @@ from jury_store.projection_checkpoints import (
     set_checkpoint,
 )
 from jury_store.schema import metadata
-from jury_store.search_terms import Texts, contains_terms, searchable_digests, terms_by_event
+from jury_store.search_terms import (
+    SearchableEvent,
+    Texts,
+    contains_terms,
+    searchable_events,
+    terms_by_event,
+)
 
 TAIL = 2000
 """The most events after the checkpoint that a search reads."""
 
 _CHUNK = 400
+_NONE: Texts = MappingProxyType({})
 _texts = metadata.tables["search_texts"]
-_events = metadata.tables["events"]
-_opening = _events.alias("opening")
 
 
-def advance(connection: Connection, dialect: Dialect, limit: int) -> int:
-    """Index the texts of the next `limit` events; returns how many events there were."""
-    events = read_events(connection, dialect.read_all, (lock_checkpoint(connection, SEARCH), limit))
+def advance(connection: Connection, dialect: Dialect, limit: int, recent: CommittedEvents) -> int:
+    """Index the texts of the next `limit` events; returns how many events there were.
+
+    Args:
+        connection: for writing.
+        dialect: of its database.
+        limit: how many events at most.
+        recent: what this process appended last.
+    """
+    begin = lock_checkpoint(connection, dialect, SEARCH)
+    events = events_after(connection, dialect, begin, limit, recent)
     if not events:
         return 0
-    _add(connection, dialect, terms_by_event(events, _texts_of(connection, dialect, events)))
+    searchable = searchable_events(events)
+    kept = recent.texts(_texts_wanted(searchable), begin)
+    _add(connection, dialect, searchable, _texts_of(connection, dialect, searchable, kept))
     for event in events:
         if event.type == "texts_erased":
             remove(connection, dialect, stream_debate(event.stream), erased_in([event.body]))
-    set_checkpoint(connection, SEARCH, events[-1].position)
+    end = events[-1].position
+    set_checkpoint(connection, dialect, SEARCH, end)
+    recent.reached(SEARCH, end)
     return len(events)
 
 
 def clear(connection: Connection, dialect: Dialect) -> None:
     """Empty the index; `advance` rebuilds it."""
-    reset_checkpoint(connection, SEARCH)
+    reset_checkpoint(connection, dialect, SEARCH)
     connection.execute(delete(_texts))
     if dialect.clear_term_index is not None:
         connection.exec_driver_sql(dialect.clear_term_index)
@@ -62,10 +81,10 @@ def remove(connection: Connection, dialect: Dialect, debate_id: str, digests: Co
 
     Waits for a concurrent `advance`, which may have read these texts.
     """
-    lock_checkpoint(connection, SEARCH)
+    lock_checkpoint(connection, dialect, SEARCH)
     events = read_events(connection, dialect.read_stream, (debate_stream(debate_id), 0))
-    affected = [event for event in events if not set(digests).isdisjoint(searchable_digests(event))]
-    positions = sorted(event.position for event in affected)
+    affected = [one for one in searchable_events(events) if not set(digests).isdisjoint(one.digests)]
+    positions = sorted(one.event.position for one in affected)
     query = select(_texts.c.position).where(_texts.c.position.in_(bindparam("positions", expanding=True)))
     indexed = set(connection.execute(query, {"positions": positions}).scalars()) if positions else set()
     if not indexed:
@@ -74,9 +93,9 @@ def remove(connection: Connection, dialect: Dialect, debate_id: str, digests: Co
     if dialect.unindex_terms is not None:
         connection.exec_driver_sql(dialect.unindex_terms, rows)
     connection.exec_driver_sql(dialect.delete_search_text, rows)
-    left = [event for event in affected if event.position in indexed]
+    left = [one for one in affected if one.event.position in indexed]
     texts = _texts_of(connection, dialect, left)
-    _add(connection, dialect, terms_by_event(left, {key: text for key, text in texts.items() if key[1] not in digests}))
+    _add(connection, dialect, left, {key: text for key, text in texts.items() if key[1] not in digests})
 
 
 def debates_matching(
@@ -98,8 +117,9 @@ def debates_matching(
 def tail_matches(connection: Connection, dialect: Dialect, terms: Sequence[str]) -> frozenset[int]:
     """The same for the next `TAIL` events after the checkpoint."""
     events = read_events(connection, dialect.read_all, (checkpoint_position(connection, SEARCH), TAIL))
-    opened = _openings(connection, events)
-    found = terms_by_event(events, _texts_of(connection, dialect, events))
+    searchable = searchable_events(events)
+    opened = _openings(connection, dialect, searchable)
+    found = terms_by_event(searchable, _texts_of(connection, dialect, searchable))
     streams = {event.position: event.stream for event in events}
     return frozenset(
         opened[streams[position]]
@@ -108,55 +128,56 @@ def tail_matches(connection: Connection, dialect: Dialect, terms: Sequence[str])
     )
 
 
-def _add(connection: Connection, dialect: Dialect, found: Mapping[int, set[str]]) -> None:
+def _add(connection: Connection, dialect: Dialect, events: Sequence[SearchableEvent], texts: Texts) -> None:
+    found = terms_by_event(events, texts)
+    if not found:
+        return
+    cursor = DriverCursor(connection)
+    # Rows exist already where the checkpoint was set back by another program.
+    existing = {row[0] for row in cursor.rows(dialect.indexed_texts, (min(found), max(found)))}
+    opened = _openings(connection, dialect, events)
+    joined: dict[int, str] = {}
     rows = []
-    for start in range(0, len(found), _CHUNK):
-        chunk = sorted(found)[start : start + _CHUNK]
-        # Rows exist already where the checkpoint was set back by another program.
-        existing = set(connection.scalars(select(_texts.c.position).where(_texts.c.position.in_(chunk))))
-        query = select(_events.c.position, _opening.c.position).join(
-            _opening, (_opening.c.stream == _events.c.stream) & (_opening.c.version == 1)
-        )
-        query = query.where(_events.c.position.in_(chunk), _opening.c.type == "debate_opened")
-        rows += [
-            (row[0], row[1], " ".join(sorted(found[row[0]])))
-            for row in connection.execute(query)
-            if row[0] not in existing
-        ]
+    for event, _, _ in events:
+        terms, debate = found.get(event.position), opened.get(event.stream)
+        if terms is None or debate is None or event.position in existing:
+            continue
+        # Events with the same text have the same terms.
+        if (line := joined.get(id(terms))) is None:
+            line = joined[id(terms)] = " ".join(sorted(terms))
+        rows.append((event.position, debate, line))
     if rows:
-        connection.exec_driver_sql(dialect.insert_search_text, rows)
+        cursor.execute_many(dialect.insert_search_text, rows)
         if dialect.index_terms is not None:
-            connection.exec_driver_sql(dialect.index_terms, [(row[0], row[2]) for row in rows])
+            cursor.execute_many(dialect.index_terms, [(row[0], row[2]) for row in rows])
 
 
-def _openings(connection: Connection, events: Iterable[StoredEvent]) -> dict[str, int]:
-    """Opening position by stream, for events with searchable texts."""
-    streams = sorted({event.stream for event in events if searchable_digests(event)})
-    found: dict[str, int] = {}
-    for start in range(0, len(streams), _CHUNK):
-        query = select(_opening.c.stream, _opening.c.position).where(
-            _opening.c.version == 1,
-            _opening.c.type == "debate_opened",
-            _opening.c.stream.in_(streams[start : start + _CHUNK]),
-        )
-        found.update({row[0]: row[1] for row in connection.execute(query)})
-    return found
+def _openings(connection: Connection, dialect: Dialect, events: Iterable[SearchableEvent]) -> dict[str, int]:
+    """Opening position by stream."""
+    streams = dialect.id_list(sorted({one.event.stream for one in events}))
+    return {row[0]: row[1] for row in DriverCursor(connection).rows(dialect.openings, (streams,))}
 
 
-def _texts_of(connection: Connection, dialect: Dialect, events: Iterable[StoredEvent]) -> Texts:
-    """The searchable texts of events, without those that do not match their digest."""
-    wanted = list(
-        dict.fromkeys((stream_debate(event.stream), one) for event in events for one in searchable_digests(event))
-    )
-    found: dict[tuple[str, Digest], Part] = {}
-    for start in range(0, len(wanted), _CHUNK):
-        chunk = wanted[start : start + _CHUNK]
+def _texts_wanted(events: Iterable[SearchableEvent]) -> dict[tuple[str, Digest], None]:
+    """Debate and digest of each searchable text, once, in order."""
+    return dict.fromkeys((event.debate_id, one) for event in events for one in event.digests)
+
+
+def _texts_of(
+    connection: Connection, dialect: Dialect, events: Iterable[SearchableEvent], kept: Texts = _NONE
+) -> Texts:
+    """The searchable texts of events, without those that do not match their digest; `kept` are not read."""
+    found = dict(kept)
+    unread = [key for key in _texts_wanted(events) if key not in found]
+    for start in range(0, len(unread), _CHUNK):
+        chunk = unread[start : start + _CHUNK]
         statement = dialect.parts_by_digest(len(chunk))
-        for debate_id, *fields in connection.exec_driver_sql(statement, tuple(one for pair in chunk for one in pair)):
+        for debate_id, *fields in DriverCursor(connection).rows(
+            statement, tuple(one for pair in chunk for one in pair)
+        ):
             part = Part(*fields)
-            if part.is_whole:
-                found[debate_id, part.digest] = part
-    return found
+            found[debate_id, part.digest] = part
+    return {key: part for key, part in found.items() if part.is_whole}
 
 
 def indexed_events(connection: Connection, debates: Iterable[int]) -> dict[int, list[int]]:

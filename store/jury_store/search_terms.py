@@ -4,17 +4,17 @@ Terms match by prefix: `refund` finds `refunded`. In scripts written without spa
 characters is a term, and so is the last character, so that a query of any length finds the texts that contain it.
 """
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
 from jury_events.parts import Digest, Part, decode_digest
-from jury_store.projection import UNREADABLE
+from jury_store.ballot_sheet import UNREADABLE
+from jury_store.decoded_body import decoded
 
 MAX_TEXT_CHARACTERS = 20_000
 """The searchable beginning of each text."""
@@ -28,7 +28,9 @@ _LONGEST = 64
 # Han, kana; Thai, Lao, Burmese, Khmer: with combining marks.
 _UNSPACED = "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _UNSPACED += "\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0ecf\u1000-\u109f\u1780-\u17d3"
-_RUN = re.compile(f"([{_UNSPACED}]+)|((?:(?![{_UNSPACED}])\\w)+)")
+_RUN = re.compile(f"([{_UNSPACED}]+)|([^\\W{_UNSPACED}]+)")
+_ASCII_WORDS = {code: chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128)}
+"""Of every ASCII character, what it is in a term."""
 
 Texts = Mapping[tuple[str, Digest], Part]
 """Texts by debate and digest."""
@@ -36,8 +38,12 @@ Texts = Mapping[tuple[str, Digest], Part]
 
 def terms_of(text: str) -> set[str]:
     """The terms of a text, normalized by NFKC and case folding."""
+    text = text[:MAX_TEXT_CHARACTERS]
+    if text.isascii():  # nothing to normalize, and every word has spaces around it
+        words = set(text.translate(_ASCII_WORDS).split())
+        return words if max(map(len, words), default=0) <= _LONGEST else {word[:_LONGEST] for word in words}
     terms: set[str] = set()
-    for unspaced, word in _runs(text[:MAX_TEXT_CHARACTERS]):
+    for unspaced, word in _runs(text):
         if word:
             terms.add(word[:_LONGEST])
         else:
@@ -79,19 +85,42 @@ def searchable_digests(event: StoredEvent) -> tuple[Digest, ...]:
     if references is None or not event.stream.startswith("debate/"):
         return ()
     try:
-        return tuple(decode_digest(ref["part"]) for ref in references(json.loads(event.body)) if ref is not None)
+        return tuple(decode_digest(ref["part"]) for ref in references(decoded(event.body)) if ref is not None)
     except UNREADABLE:
         return ()
 
 
-def terms_by_event(events: Iterable[StoredEvent], texts: Texts) -> dict[int, set[str]]:
+class SearchableEvent(NamedTuple):
+    """An event of a debate with the digests of its searchable texts, of which there is at least one."""
+
+    event: StoredEvent
+    debate_id: str
+    digests: tuple[Digest, ...]
+
+
+def searchable_events(events: Iterable[StoredEvent]) -> list[SearchableEvent]:
+    """Those of the events that have searchable texts; decodes each once."""
+    return [
+        SearchableEvent(event, stream_debate(event.stream), digests)
+        for event in events
+        if event.type in _REFERENCES and (digests := searchable_digests(event))
+    ]
+
+
+def terms_by_event(events: Iterable[SearchableEvent], texts: Texts) -> dict[int, set[str]]:
     """The terms of each event with a stored searchable text, by position."""
     found: dict[int, set[str]] = {}
-    for event in events:
-        debate_id = stream_debate(event.stream)
-        parts = [part for one in searchable_digests(event) if (part := texts.get((debate_id, one))) is not None]
-        if parts:
-            found[event.position] = set().union(*(terms_of(part.content.decode("utf-8", "replace")) for part in parts))
+    known: dict[tuple[str, Digest], set[str]] = {}
+    for event, debate_id, digests in events:
+        for digest in digests:
+            key = debate_id, digest
+            if (part := texts.get(key)) is None:
+                continue
+            terms = known.get(key)
+            if terms is None:
+                terms = known[key] = terms_of(part.content.decode("utf-8", "replace"))
+            before = found.get(event.position)
+            found[event.position] = terms if before is None else before | terms
     return found
 
 
@@ -110,3 +139,6 @@ def _judged(body: Any) -> tuple[Any, ...]:
 
 
 _REFERENCES = {"juror_evaluated": _evaluated, "statement_made": _stated, "judgment_rendered": _judged}
+
+SEARCHABLE = frozenset(_REFERENCES)
+"""The types of events that have searchable texts."""

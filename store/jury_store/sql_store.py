@@ -10,10 +10,12 @@ from sqlalchemy import Connection, Engine, bindparam, select
 from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
 from jury_events.envelope import StoredEvent
-from jury_events.ids import debate_stream
+from jury_events.ids import debate_stream, stream_debate
 from jury_events.parts import Digest, Part, whole
 from jury_store import audit_queries, event_rows, list_checks, listing, part_rows, seal_rows, search_index
 from jury_store.append_writer import AtomicExtras, write
+from jury_store.committed_events import CommittedEvents
+from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.dialects import DIALECTS
@@ -30,6 +32,7 @@ from jury_store.event_rows import by_stream, read_events
 from jury_store.event_store import Append, AppendResults, EventStore
 from jury_store.inventory import Head, Inventory, ListFault, erased_in
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
+from jury_store.open_debates import OpenDebates
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
 from jury_store.projection_checkpoints import SEARCH
 from jury_store.schema import metadata
@@ -71,6 +74,10 @@ class SqlEventStore(EventStore):
         self._on_close = on_close
         self._dialect = DIALECTS[reader.dialect.name]
         self._write_lock = threading.Lock()
+        self._kept_connection: Connection | None = None
+        self._open_debates = OpenDebates()
+        # Only SQLite has one writing process: elsewhere another one may erase texts that are kept here.
+        self._recent = CommittedEvents(texts=self._dialect.one_writer)
         self._closed = False
 
     @property
@@ -96,7 +103,10 @@ class SqlEventStore(EventStore):
         extras = AtomicExtras(origin, erase, self._eraser) if atomic else None
         try:
             with self._writing() as connection:
-                return write(connection, self._dialect, requests, atomic=extras)
+                results = write(connection, self._dialect, requests, self._recent, atomic=extras)
+                if erase:
+                    self._recent.erased(stream_debate(requests[0].stream), erase)
+                return results
         except (DataError, UnicodeError, OverflowError, StatementError) as error:
             # The database rejects a value: append one by one to find the request.
             if len(requests) > 1 and not atomic:
@@ -204,8 +214,10 @@ class SqlEventStore(EventStore):
 
     def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
         self.require_eraser()
-        with self._writing() as connection, connection.begin():
-            return part_rows.delete(connection, self._dialect, debate_id, digests, self._eraser)
+        with self._writing() as connection:
+            self._recent.erased(debate_id, digests)
+            with connection.begin():
+                return part_rows.delete(connection, self._dialect, debate_id, digests, self._eraser)
 
     def scrub(self, wait: float = 30.0) -> None:
         with self._writing() as connection:
@@ -233,6 +245,11 @@ class SqlEventStore(EventStore):
         with self._reading() as connection:
             return listing.totals(connection, self._dialect, wanted)
 
+    def totals_by_run(self) -> dict[str, Totals]:
+        self._catch_up()
+        with self._reading() as connection:
+            return listing.run_totals(connection, self._dialect)
+
     def search_lag(self) -> int:
         with self._reading() as connection:
             return max(0, listing.lag(connection, self._dialect, SEARCH) - search_index.TAIL)
@@ -242,29 +259,49 @@ class SqlEventStore(EventStore):
         with self._reading() as connection:
             return listing.runs(connection, self._dialect)
 
-    def cases_of_run(self, run_id: str) -> dict[str, CaseRow]:
+    def run(self, run_id: str) -> RunRow | None:
         self._catch_up()
         with self._reading() as connection:
-            return listing.cases_of_run(connection, self._dialect, run_id)
+            return listing.run(connection, self._dialect, run_id)
+
+    def cases_of(self, debate_ids: Collection[str]) -> dict[str, CaseRow]:
+        self._catch_up()
+        with self._reading() as connection:
+            return listing.cases_of(connection, self._dialect, debate_ids)
+
+    def ended_positions(self, debate_ids: Collection[str]) -> dict[str, int]:
+        self._catch_up()
+        with self._reading() as connection:
+            return listing.ended_positions(connection, self._dialect, debate_ids)
+
+    def further_repeats(self, run_id: str, most: int) -> int:
+        self._catch_up()
+        with self._reading() as connection:
+            return listing.further_repeats(connection, self._dialect, run_id, most)
+
+    def ballots(self, wanted: DebateFilter = EVERY_DEBATE, *, ended_only: bool = True) -> Iterator[list[DebateBallots]]:
+        self._catch_up(search=wanted.search is not None)
+        with self._reading() as connection:
+            yield from listing.ballots(connection, self._dialect, wanted, ended_only=ended_only)
 
     def project(self, limit: int = _CATCH_UP) -> int:
         with self._writing() as connection, connection.begin():
-            return listing.advance(connection, self._dialect, limit)
+            return listing.advance(connection, self._dialect, limit, self._open_debates, self._recent)
 
     def index_texts(self, limit: int = 500) -> int:
         with self._writing() as connection, connection.begin():
-            return search_index.advance(connection, self._dialect, limit)
+            return search_index.advance(connection, self._dialect, limit, self._recent)
 
     def rebuild(self) -> int:
         with self._writing() as connection:
             with connection.begin():
-                listing.clear(connection)
+                listing.clear(connection, self._dialect)
                 search_index.clear(connection, self._dialect)
             total = 0
             while True:
                 with connection.begin():
-                    done = listing.advance(connection, self._dialect, _CATCH_UP)
-                    searched = search_index.advance(connection, self._dialect, _CATCH_UP)
+                    done = listing.advance(connection, self._dialect, _CATCH_UP, self._open_debates, self._recent)
+                    searched = search_index.advance(connection, self._dialect, _CATCH_UP, self._recent)
                 if not done and not searched:
                     return total
                 total += done
@@ -278,6 +315,8 @@ class SqlEventStore(EventStore):
             if self._closed:
                 return
             self._closed = True
+            if self._kept_connection is not None:
+                self._kept_connection.close()
             self._reader.dispose()
             if self._writer is not None:
                 self._writer.dispose()
@@ -302,8 +341,20 @@ class SqlEventStore(EventStore):
         with self._write_lock:
             if self._closed:
                 raise StoreClosed(f"{self.name} was closed; open it again")
-            with self._failures(), self._writer.connect() as connection:
-                yield connection
+            with self._failures():
+                connection = self._kept_connection or self._writer.connect()
+                self._kept_connection = None
+                try:
+                    yield connection
+                    connection.rollback()  # nothing, after a transaction was committed
+                except BaseException:
+                    connection.close()
+                    raise
+                if self._dialect.one_writer:
+                    # Taking it from the pool and giving it back costs as much CPU as three events.
+                    self._kept_connection = connection
+                else:
+                    connection.close()  # so that the next one is tested before its use
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

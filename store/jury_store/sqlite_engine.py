@@ -3,10 +3,11 @@
 import os
 import sqlite3
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Engine, QueuePool, create_engine, event
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
+
+from jury_store.driver_cursor import DriverCursor
 
 _BUSY_SECONDS = 30
 _WRITER_PRAGMAS = (
@@ -52,7 +53,7 @@ def sqlite_engine(path: Path, *, write: bool) -> Engine:
     begin = "BEGIN IMMEDIATE" if write else "BEGIN"
 
     @event.listens_for(engine, "begin")
-    def _begin(connection: Any) -> None:
-        connection.exec_driver_sql(begin)
+    def _begin(connection: Connection) -> None:
+        DriverCursor(connection).execute(begin)
 
     return engine

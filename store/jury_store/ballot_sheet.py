@@ -1,0 +1,330 @@
+"""The ballots of one debate: a fold over its events, packed as one text a debate.
+
+A ballot is one vote of one seat in one round, or the vote of the final judge. The packed text is JSON: `seats` and
+`weights` of the panel, `models` (sorted), and one list a column, as long as there are ballots, sorted by round and by
+the order of the seats:
+
+    round, seat     the round (0: phase 1) and the index of the seat; the final judge has the index after the last
+    kind            `own`, `stale`, `synthetic`, `abstained`; null: the seat was asked, its vote is not recorded yet
+    verdict, score, confidence, changed
+    asked, answered indexes in `models`: of a stale vote those of the vote that it repeats
+    calls, input_tokens, output_tokens, cost    sums over the exchanges of the step
+
+`rounds` is how many rounds began. Events of the stream `calls/` may come before or after the vote that they led to: the
+result is the same.
+"""
+
+import json
+import marshal
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from hashlib import sha256
+from itertools import repeat
+from typing import Any, ClassVar, Self, TypeVar
+
+from jury_events.canonical import canonical_json
+from jury_events.codec import SCHEMAS
+from jury_events.envelope import StoredEvent
+from jury_events.errors import EventError
+from jury_events.ids import Step
+from jury_events.upcasters import upcast
+from jury_events.verdict import Verdict
+
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, EventError)
+"""Raised for an event body that does not match its type; `jury verify` reports such events."""
+
+_VERDICTS = frozenset(Verdict)
+_MOST_TOKENS, _MOST_DOLLARS, _MOST_CALLS = 2**53, 1e12, 2**31 - 1
+
+_KIND, _VERDICT, _SCORE, _CONFIDENCE, _CHANGED, _ASKED, _ANSWERED, _CALLS, _INPUT, _OUTPUT, _COST = range(11)
+_COLUMNS = (
+    "kind",
+    "verdict",
+    "score",
+    "confidence",
+    "changed",
+    "asked",
+    "answered",
+    "calls",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+)
+_MODELS = (_ASKED, _ANSWERED)
+_NOT_ASKED: tuple[Any, ...] = (None, None, None, None, None, None, None, 0, 0, 0, 0.0)
+_BY_A_MODEL = frozenset({"own", "stale", "synthetic"})
+"""The kinds of votes whose evaluation names the model that was asked."""
+
+_Ballot = list[Any]
+
+
+class BallotSheet:
+    """The ballots of a debate. After an event that cannot be read it has none: `packed` is None, for good.
+
+    Attributes:
+        panel: the fingerprint of the resolved panel: 16 hexadecimal digits.
+    """
+
+    __slots__ = ("_ballots", "_index", "_judge", "_latest", "_rounds", "_weights", "panel", "readable")
+
+    def __init__(self, panel: str | None, seats: list[str], weights: list[float]) -> None:
+        self.panel = panel
+        self.readable = True
+        self._index = {seat: index for index, seat in enumerate(seats)}
+        self._weights = weights
+        self._ballots: dict[tuple[int, int], _Ballot] = {}
+        self._judge: _Ballot | None = None
+        self._rounds = 0
+        self._latest: dict[int, tuple[int, _Ballot]] = {}
+
+    @classmethod
+    def opened(cls, event: StoredEvent, body: Callable[[], Any]) -> Self:
+        """The sheet of a debate that this event opens; `body` decodes its body."""
+        try:
+            panel = upcast(event.type, event.schema, SCHEMAS[event.type], body())["panel"]
+            seats = [_name(seat["juror_id"]) for seat in panel["seats"]]
+            weights = [_number(seat["weight"], math.inf) for seat in panel["seats"]]
+            if len(set(seats)) < len(seats):
+                raise ValueError("two seats have one id")
+            return cls(panel_fingerprint(panel), seats, weights)
+        except UNREADABLE:
+            return cls._unreadable()
+
+    @classmethod
+    def unpacked(cls, panel: str | None, packed: str | None) -> Self:
+        """The sheet as stored.
+
+        Raises:
+            ValueError, LookupError, TypeError: the text is not a packed sheet.
+        """
+        if packed is None:
+            return cls._unreadable()
+        found = json.loads(packed)
+        sheet = cls(panel, found["seats"], found["weights"])
+        models = [*found["models"], None]
+        asked, answered = ([models[-1 if one is None else one] for one in found[_COLUMNS[name]]] for name in _MODELS)
+        columns = [found[name] for name in _COLUMNS]
+        columns[_ASKED], columns[_ANSWERED] = asked, answered
+        judge = len(sheet._index)
+        sheet._rounds = found["rounds"]
+        for round_, seat, *ballot in zip(found["round"], found["seat"], *columns, strict=True):
+            if seat == judge:
+                sheet._judge = ballot
+            else:
+                sheet._ballots[round_, seat] = ballot
+                if ballot[_VERDICT] is not None:  # in the order of the rounds
+                    sheet._latest[seat] = (round_, ballot)
+        return sheet
+
+    @classmethod
+    def _unreadable(cls) -> Self:
+        sheet = cls(None, [], [])
+        sheet.readable = False
+        return sheet
+
+    def packed(self) -> str | None:
+        """The text to store; None if an event could not be read."""
+        if not self.readable:
+            return None
+        keys = sorted(self._ballots)
+        ballots = [self._ballots[key] for key in keys]
+        rounds = [key[0] for key in keys]
+        seats = [key[1] for key in keys]
+        if self._judge is not None:
+            ballots.append(self._judge)
+            rounds.append(self._rounds)
+            seats.append(len(self._index))
+        columns = list(zip(*ballots, strict=True)) or list(repeat((), len(_COLUMNS)))
+        models = sorted({model for name in _MODELS for model in columns[name] if model is not None})
+        index: dict[str | None, int | None] = {model: number for number, model in enumerate(models)}
+        index[None] = None
+        for name in _MODELS:
+            columns[name] = tuple(index[model] for model in columns[name])
+        return _encode(
+            {
+                "seats": list(self._index),
+                "weights": self._weights,
+                "models": models,
+                "rounds": self._rounds,
+                "round": rounds,
+                "seat": seats,
+                **dict(zip(_COLUMNS, columns, strict=True)),
+            }
+        )
+
+    def fold(self, event: StoredEvent, body: Callable[[], Any]) -> None:
+        """Take in an event of the debate; `body` decodes its body."""
+        fold = self._FOLDS.get(event.type)
+        if fold is None or not self.readable:
+            return
+        try:
+            fold(self, body())
+        except UNREADABLE:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self.panel, self.readable = None, False
+        self._index, self._weights, self._ballots, self._latest = {}, [], {}, {}
+        self._judge, self._rounds = None, 0
+
+    def _ballot(self, round_: int, seat: int) -> _Ballot:
+        ballot = self._ballots.get((round_, seat))
+        if ballot is None:
+            ballot = self._ballots[round_, seat] = list(_NOT_ASKED)
+        return ballot
+
+    def _judge_ballot(self) -> _Ballot:
+        if self._judge is None:
+            self._judge = list(_NOT_ASKED)
+        return self._judge
+
+    def _exchange(self, body: Any) -> None:
+        round_, juror = _parsed(body["step"])
+        ballot = self._judge_ballot() if round_ is None else self._ballot(round_, self._index[juror])
+        usage = body["usage"]
+        model, cost = _name(body["model"]), body["cost"]
+        first = not ballot[_CALLS]
+        ballot[_CALLS] = _at_most(ballot[_CALLS] + 1, _MOST_CALLS)
+        if ballot[_KIND] not in _BY_A_MODEL:
+            ballot[_ASKED] = model
+        for name, counted in ((_INPUT, usage["input_tokens"]), (_OUTPUT, usage["output_tokens"])):
+            before = None if first else ballot[name]
+            if counted is not None:
+                before = _at_most((before or 0) + _count(counted), _MOST_TOKENS)
+            ballot[name] = before
+        if ballot[_COST] is not None:
+            ballot[_COST] = (
+                None if cost is None else _at_most(ballot[_COST] + _number(cost, _MOST_DOLLARS), _MOST_DOLLARS)
+            )
+
+    def _evaluated(self, body: Any) -> None:
+        self._vote(0, body["juror_id"], body["evaluation"])
+
+    def _stated(self, body: Any) -> None:
+        round_ = body["round"]
+        if _count(round_) == 0:
+            raise ValueError("a statement in round 0")
+        self._vote(round_, body["juror_id"], body["statement"]["evaluation"])
+
+    def _vote(self, round_: int, juror: Any, evaluation: Any) -> None:
+        seat = self._index[juror]
+        ballot, before = self._ballot(round_, seat), self._before(round_, seat)
+        _take(ballot, evaluation)
+        ballot[_CHANGED] = None if before is None else before[_VERDICT] != ballot[_VERDICT]
+        self._latest[seat] = (round_, ballot)
+
+    def _abstained(self, body: Any) -> None:
+        round_, juror = _parsed(body["step"])
+        if round_ is None:
+            raise ValueError("an abstention of the final judge is part of the judgment")
+        seat = self._index[juror]
+        ballot, before = self._ballot(round_, seat), self._before(round_, seat)
+        if before is None:
+            ballot[_KIND] = "abstained"
+            return
+        # As the rules count it: what replaces a blocked answer stays synthetic.
+        ballot[_KIND] = "synthetic" if before[_KIND] == "synthetic" else "stale"
+        ballot[_VERDICT:_CHANGED] = before[_VERDICT:_CHANGED]
+        ballot[_CHANGED] = False
+        ballot[_ASKED], ballot[_ANSWERED] = before[_ASKED], before[_ANSWERED]
+        self._latest[seat] = (round_, ballot)
+
+    def _before(self, round_: int, seat: int) -> _Ballot | None:
+        """The seat's vote of an earlier round."""
+        latest = self._latest.get(seat)
+        return latest[1] if latest is not None and latest[0] < round_ else None
+
+    def _round(self, body: Any) -> None:
+        self._rounds = max(self._rounds, _count(body["round"]))
+
+    def _judged(self, body: Any) -> None:
+        judgment = body["judgment"]
+        judge, failure = judgment["judge"], judgment["judge_failure"]
+        if judge is not None:
+            _take(self._judge_ballot(), judge)
+        elif failure is not None:
+            self._judge_ballot()[_KIND] = "abstained"
+
+    _FOLDS: ClassVar[dict[str, Callable[["BallotSheet", Any], None]]] = {
+        "exchange_recorded": _exchange,
+        "juror_evaluated": _evaluated,
+        "juror_abstained": _abstained,
+        "statement_made": _stated,
+        "round_started": _round,
+        "judgment_rendered": _judged,
+    }
+
+
+def panel_fingerprint(panel: Any) -> str:
+    """16 hexadecimal digits: the start of the SHA-256 of a resolved panel (decoded JSON) as canonical JSON.
+
+    Without its calibration: a calibrated panel votes as it did before.
+    """
+    final = {name: value for name, value in panel["final"].items() if name != "calibration"}
+    # The debates of a run have one panel, and canonical JSON takes ten times as long as this.
+    return _fingerprint(marshal.dumps({**panel, "final": final}, 2))
+
+
+@lru_cache(maxsize=64)
+def _fingerprint(marshalled: bytes) -> str:
+    return sha256(canonical_json(marshal.loads(marshalled))).hexdigest()[:16]  # noqa: S302  (made above)
+
+
+def _take(ballot: _Ballot, evaluation: Any) -> None:
+    synthetic, version = evaluation.get("synthetic", False), evaluation.get("model_version")
+    if evaluation["verdict"] not in _VERDICTS:
+        raise ValueError("not a verdict")
+    ballot[_KIND] = "synthetic" if synthetic is True else "own"
+    ballot[_VERDICT] = evaluation["verdict"]
+    ballot[_SCORE] = _number(evaluation["overall"], 100)
+    ballot[_CONFIDENCE] = _number(evaluation["confidence"], 1)
+    ballot[_ASKED] = _name(evaluation["model"])
+    ballot[_ANSWERED] = None if version is None else _name(version)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(step: str) -> tuple[int | None, str]:
+    round_, juror = Step.parse(step)
+    return None if round_ is None else _count(round_), juror or ""
+
+
+def _name(text: Any) -> str:
+    """A text that databases can store."""
+    if not isinstance(text, str):
+        raise TypeError("not a name")
+    return _storable(text)
+
+
+@lru_cache(maxsize=4096)
+def _storable(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("not a name")
+    text.encode()
+    return text
+
+
+def _number(value: Any, most: float) -> float:
+    if type(value) is float and 0 <= value <= most:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        raise ValueError("not a number in its range")
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= _MOST_CALLS:  # a bool is no number here
+        raise ValueError("not a number in its range")
+    return value
+
+
+_Sum = TypeVar("_Sum", int, float)
+
+
+def _at_most(value: _Sum, most: float) -> _Sum:
+    if value > most:
+        raise ValueError("more than the column can hold")
+    return value
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")).encode

@@ -1,0 +1,129 @@
+"""The events that this process committed last, kept until the lists and the search index have taken them in.
+
+Both would otherwise read back what the same process has just written. The database stays the truth: what is not here,
+after a restart, beside another writer or beyond the bound, is read from it.
+"""
+
+from collections import deque
+from collections.abc import Collection, Container, Iterable, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from jury_events.envelope import StoredEvent
+from jury_events.parts import Digest, Part
+from jury_store.append_plan import PartRow
+from jury_store.dialects import Dialect
+from jury_store.event_rows import read_events
+from jury_store.event_store import Append
+from jury_store.projection_checkpoints import LISTS, SEARCH
+from jury_store.search_terms import SEARCHABLE
+
+MOST_BYTES = 16 * 1024 * 1024
+"""Of bodies and texts; the oldest leave first."""
+
+_OVERHEAD_BYTES = 500
+"""Of an event and of a text."""
+
+
+class _Commit(NamedTuple):
+    events: Sequence[StoredEvent]
+    texts: dict[tuple[str, Digest], Part]
+    size: int
+
+
+class CommittedEvents:
+    """Committed events without a gap in their positions, and their texts.
+
+    Args:
+        texts: whether texts are kept too. Not where another process may erase them: what is erased is not here.
+    """
+
+    def __init__(self, *, texts: bool) -> None:
+        self._texts = texts
+        self._commits: deque[_Commit] = deque()
+        self._bytes = 0
+        self._reached = {LISTS: 0, SEARCH: 0}
+
+    def keep(self, requests: Iterable[Append], events: Sequence[StoredEvent], parts: Iterable[PartRow]) -> None:
+        """Keep what a transaction has stored: events in order of position, and those texts that can be searched for."""
+        if not events:
+            return
+        if self._commits and events[0].position != self._last + 1:
+            self._clear()
+        kept = _searchable(requests, parts) if self._texts else {}
+        size = sum(len(event.body) for event in events) + sum(len(part.content) for part in kept.values())
+        size += _OVERHEAD_BYTES * (len(events) + len(kept))
+        self._commits.append(_Commit(events, kept, size))
+        self._bytes += size
+        while self._bytes > MOST_BYTES:
+            self._drop_oldest()
+
+    def after(self, position: int, limit: int) -> list[StoredEvent] | None:
+        """The next events after a position, at most `limit`; None: they must be read."""
+        if not self._commits or not self._first - 1 <= position < self._last:
+            return None
+        found: list[StoredEvent] = []
+        for commit in self._commits:
+            if commit.events[-1].position > position:
+                skipped = max(0, position + 1 - commit.events[0].position)
+                found += commit.events[skipped : skipped + limit - len(found)]
+                if len(found) >= limit:
+                    break
+        return found
+
+    def texts(self, wanted: Container[tuple[str, Digest]], after: int) -> dict[tuple[str, Digest], Part]:
+        """Those of the texts that came after a position and are here, by debate and digest."""
+        found: dict[tuple[str, Digest], Part] = {}
+        for commit in self._commits:
+            if commit.events[-1].position > after:
+                found.update((key, part) for key, part in commit.texts.items() if key in wanted)
+        return found
+
+    def erased(self, debate_id: str, digests: Collection[Digest]) -> None:
+        """Forget texts that were erased."""
+        for commit in self._commits:
+            for digest in digests:
+                commit.texts.pop((debate_id, digest), None)
+
+    def reached(self, name: str, position: int) -> None:
+        """Note how far a projection has come: what both have taken in is forgotten."""
+        self._reached[name] = position
+        until = min(self._reached.values())
+        while self._commits and self._commits[0].events[-1].position <= until:
+            self._drop_oldest()
+
+    @property
+    def _first(self) -> int:
+        return self._commits[0].events[0].position
+
+    @property
+    def _last(self) -> int:
+        return self._commits[-1].events[-1].position
+
+    def _drop_oldest(self) -> None:
+        self._bytes -= self._commits.popleft().size
+
+    def _clear(self) -> None:
+        self._commits.clear()
+        self._bytes = 0
+
+
+def _searchable(requests: Iterable[Append], parts: Iterable[PartRow]) -> dict[tuple[str, Digest], Part]:
+    """Those of the stored texts that came with an event that has texts to search for."""
+    wanted = {
+        part.digest
+        for request in requests
+        for event in request.events
+        if event.type in SEARCHABLE
+        for part in event.parts
+    }
+    return {(row.debate_id, row.digest): Part(*row[1:]) for row in parts if row.digest in wanted} if wanted else {}
+
+
+def events_after(
+    connection: Connection, dialect: Dialect, position: int, limit: int, recent: CommittedEvents
+) -> list[StoredEvent]:
+    """The next events after a position, at most `limit`: kept ones, else read from the database."""
+    kept = recent.after(position, limit)
+    return read_events(connection, dialect.read_all, (position, limit)) if kept is None else kept

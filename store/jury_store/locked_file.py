@@ -1,0 +1,100 @@
+"""A small file with content that counts while the process that wrote it lives: locked by flock, deleted at the end.
+
+The kernel releases the lock when the process ends, so the file of a process that was killed has no effect.
+"""
+
+import fcntl
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+_MOST = 64 * 1024
+_TRIES = 10
+_PAUSE = 0.01
+"""Seconds between tries: a reader has the lock for a moment."""
+
+
+class LockedFile:
+    """Locked from `take` to `release`."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._descriptor: int | None = descriptor
+        self._longest = 0
+
+    @classmethod
+    def take(cls, path: Path, content: bytes) -> "LockedFile | None":
+        """Write the file; None where another holds it. Its folder is made where there is none.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        for _ in range(_TRIES):
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            with suppress(FileNotFoundError):  # the folder was removed by a process that left it empty
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                if _locked(descriptor) and _is_at(descriptor, path):
+                    locked = cls(path, descriptor)
+                    locked.write(content)
+                    return locked
+                os.close(descriptor)
+            time.sleep(_PAUSE)
+        return None
+
+    def write(self, content: bytes) -> None:
+        """Replace the content.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self._descriptor is not None:
+            # In one write, and never shorter than before: a reader finds the old content or the new one.
+            self._longest = max(self._longest, len(content))
+            os.pwrite(self._descriptor, content.ljust(self._longest), 0)
+
+    def release(self) -> None:
+        """Delete the file, and its folder if that is empty; twice is allowed."""
+        if self._descriptor is not None:
+            with suppress(OSError):
+                self._path.unlink()
+            os.close(self._descriptor)
+            self._descriptor = None
+            with suppress(OSError):
+                self._path.parent.rmdir()
+
+
+def read_locked(path: Path) -> bytes | None:
+    """The content of a file that is locked now; None where it is not locked, or cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return os.pread(descriptor, _MOST, 0)
+    except OSError:
+        return None
+    else:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether the open file is still that of the path: the one who locked it before may just have deleted it."""
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    ours = os.fstat(descriptor)
+    return (ours.st_dev, ours.st_ino) == (there.st_dev, there.st_ino)
