@@ -1,18 +1,25 @@
 """Providers' endpoints: the table `providers` of a panel file, and the connection resolved from it.
 
-API keys are never in a file: an endpoint names the environment variable, and only the process that calls the provider
-reads it.
+API keys are never in a panel file: an endpoint names the environment variable, and only the process that calls the
+provider reads it.
 """
 
 from collections.abc import Mapping
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from jury_events.regular_files import read_failure, read_text
 from jury_events.value import Value
 from jury_providers.errors import BadVariable
+
+KEY_FILE_SUFFIX = "_FILE"
+"""Of the variable that names a file with the key: `OPENAI_API_KEY_FILE`."""
+
+_LONGEST_KEY_FILE = 1 << 14
 
 ApiProtocol = Literal["openai", "openai-responses", "anthropic", "google"]
 """Chat Completions, Responses, Messages, generateContent."""
@@ -156,18 +163,36 @@ def connection_of(
 ) -> ProviderConnection:
     """The connection of the provider `name`, from its endpoint and an environment.
 
+    A key is the value of its variable, or the content of the file that `VARIABLE_FILE` names.
+
     Raises:
-        BadVariable: a variable's value cannot be a key or a base URL.
+        BadVariable: a variable's value cannot be a key or a base URL, or the file with the key cannot be read.
     """
     key = None
     for variable in key_variables(protocol, endpoint):
-        key = key or environ.get(variable, "").strip() or None
-        if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
-            raise BadVariable(
-                f"{variable}: contains a space, a line break or another character that no key has; set it again"
-            )
+        key = key or _key_in(variable, environ)
     variable = PROTOCOL_DEFAULTS[protocol].base_url
     base_url = endpoint.base_url or environ.get(variable, "").strip() or None
     if base_url is not None and not _is_http_url(base_url):
         raise BadVariable(f"{variable}: must be an http:// or https:// URL")
     return ProviderConnection(name, base_url, key, endpoint.api_version)
+
+
+def _key_in(variable: str, environ: Mapping[str, str]) -> str | None:
+    name, key = variable, environ.get(variable, "").strip()
+    path = "" if key else environ.get(f"{variable}{KEY_FILE_SUFFIX}", "").strip()
+    if path:
+        name = f"{variable}{KEY_FILE_SUFFIX}"
+        try:
+            key = read_text(Path(path), _LONGEST_KEY_FILE).strip()
+        except UnicodeDecodeError:
+            raise BadVariable(f"{name}: the file is no text; write the key alone into it") from None
+        except (OSError, ValueError) as error:
+            raise BadVariable(f"{name}: the file cannot be read ({read_failure(error)})") from None
+        if not key:
+            raise BadVariable(f"{name}: the file is empty; write the key into it")
+    if not key:
+        return None
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise BadVariable(f"{name}: contains a space, a line break or another character that no key has; set it again")
+    return key

@@ -20,7 +20,12 @@ MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 """Of one response, decoded; reading stops there."""
 
 _CONNECT_SECONDS = 20.0
-_IDLE_SECONDS = 60.0
+
+IDLE_SECONDS = 50.0
+"""For which an unused connection is kept: less than the 60 s and more after which servers and load balancers close one.
+
+A request that is sent just as the other side closes is lost, and may not be repeated unrecorded: it may have arrived.
+"""
 
 MAX_CONNECTIONS = 64
 """Concurrent calls of one client: httpx's pool costs more CPU per call the more there are (twice as much at 512)."""
@@ -28,7 +33,7 @@ MAX_CONNECTIONS = 64
 RESERVED_FOR_EACH = 8
 """Connections that each adapter has for itself."""
 
-_LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=MAX_CONNECTIONS, keepalive_expiry=_IDLE_SECONDS)
+_LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=MAX_CONNECTIONS, keepalive_expiry=IDLE_SECONDS)
 
 _TIMEOUTS = httpx2.Timeout(None, connect=_CONNECT_SECONDS)
 """No read timeout: the timeout of the whole call applies, which a slow drip of bytes cannot extend."""

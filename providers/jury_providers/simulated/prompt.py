@@ -125,6 +125,11 @@ def _ballot(system: str) -> tuple[PromptPatterns | None, str]:
     return None, anywhere[-1] if anywhere else ""
 
 
+def ballot_in(system: str) -> str:
+    """The ballot id in a system prompt, "" where there is none; the rest of the prompt is not read."""
+    return _ballot("\n" + system)[1]
+
+
 def _marker(system: str, patterns: PromptPatterns | None) -> str | None:
     found = patterns.marker.find_last(system) if patterns is not None else None
     if found:
@@ -186,15 +191,31 @@ def _decimal(text: str) -> float:
 
 def _form(schema: Mapping[str, Any], system: str, task: str, patterns: PromptPatterns | None) -> AnswerForm:
     """From the schema; keywords that a provider's schema dialect lacks are read from the visible text."""
-    fields = _table(schema.get("properties"))
-    scores = _table(_table(fields.get("scores")).get("properties"))
-    maxima = {name: _maximum(_table(points)) for name, points in scores.items()}
+    fields, maxima = _fields(schema)
     from_text: dict[str, float] = {}
     if not fields or None in maxima.values():
         shown = _shown_form(system, task, patterns)
         if not fields:
             return shown
         from_text = dict(shown.dimensions)
+    return _form_of_fields(fields, maxima, from_text)
+
+
+def schema_form(schema: Mapping[str, Any]) -> AnswerForm:
+    """The required content as far as the schema names it; a maximum that it lacks is 0."""
+    return _form_of_fields(*_fields(schema), {})
+
+
+def _fields(schema: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float | None]]:
+    """The schema's fields, and the maximum of each dimension."""
+    fields = _table(schema.get("properties"))
+    scores = _table(_table(fields.get("scores")).get("properties"))
+    return fields, {name: _maximum(_table(points)) for name, points in scores.items()}
+
+
+def _form_of_fields(
+    fields: dict[str, Any], maxima: dict[str, float | None], from_text: Mapping[str, float]
+) -> AnswerForm:
     scenario = _table(_table(fields.get("scenarios")).get("items"))
     ids = _table(_table(scenario.get("properties")).get("scenario_id")).get("enum")
     return AnswerForm(

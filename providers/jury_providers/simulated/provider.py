@@ -4,10 +4,10 @@ import asyncio
 
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
-from jury_providers.simulated.prompt import read_prompt
-from jury_providers.simulated.reader import SimulatedReader
-from jury_providers.simulated.rendered_reply import render_reply
+from jury_providers.simulated.readers import reader_of
+from jury_providers.simulated.rendered_reply import RenderedReply, render_reply
 from jury_providers.simulated.script import NO_FAULTS, Script
+from jury_providers.simulated.scripted_reader import ScriptedReader
 
 MODEL_VERSION = "simulated-1"
 
@@ -20,7 +20,7 @@ class SimulatedProvider(Provider):
 
     def __init__(self, script: Script = NO_FAULTS) -> None:
         self._script = script
-        self._reader = SimulatedReader()
+        self._reader = reader_of(script)
 
     async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         """Answer the prompt, after the script's latency and unless it draws a fault."""
@@ -32,7 +32,7 @@ class SimulatedProvider(Provider):
             return ModelReply(
                 CallOutcome(fault), error=f"simulated fault: {fault}", model_version=MODEL_VERSION, cost=0.0
             )
-        reply = render_reply(self._reader, read_prompt(request), request, fault)
+        reply = self._reply(request, fault)
         if on_chunk is not None:
             for piece in reply.pieces():
                 on_chunk(piece)
@@ -46,6 +46,11 @@ class SimulatedProvider(Provider):
             usage=reply.usage,
             cost=0.0,
         )
+
+    def _reply(self, request: ModelRequest, fault: str | None) -> RenderedReply:
+        if fault is None and isinstance(self._reader, ScriptedReader):
+            return self._reader.reply(request)
+        return render_reply(self._reader, self._reader.read_prompt(request), request, fault)
 
 
 _WITHOUT_ANSWER = frozenset(

@@ -1,7 +1,7 @@
 """A simulated model: reads a request, calls tools or answers. A pure function of seed, seat and visible text."""
 
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from jury_providers.provider import ModelRequest, RequestedTool
 from jury_providers.simulated.argument import ArgumentStep, judge, latest, respond
@@ -46,6 +46,16 @@ class ReadCase(NamedTuple):
     findings: tuple[tuple[Finding, ...], ...]
 
 
+class Reader(Protocol):
+    """What answers a request in place of a model."""
+
+    def read_prompt(self, request: ModelRequest) -> Prompt:
+        """The parsed request. Never raises."""
+
+    def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
+        """The output for a request whose prompt is already parsed; without `tools` it answers directly."""
+
+
 class SimulatedReader:
     """Reads requests; parsed cases are cached."""
 
@@ -55,7 +65,11 @@ class SimulatedReader:
 
     def read(self, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
         """The output for a request; without `tools` it answers directly."""
-        return self.respond(read_prompt(request), request, tools=tools)
+        return self.respond(self.read_prompt(request), request, tools=tools)
+
+    def read_prompt(self, request: ModelRequest) -> Prompt:
+        """The parsed request. Never raises."""
+        return read_prompt(request)
 
     def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
         """The output for a request whose prompt is already parsed."""

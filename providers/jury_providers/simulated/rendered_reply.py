@@ -8,9 +8,11 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelRequest, RequestedTool
 from jury_providers.simulated.prompt import Prompt
-from jury_providers.simulated.reader import SimulatedReader
+from jury_providers.simulated.reader import Reader
 from jury_providers.simulated.script import UNPARSEABLE, UNUSABLE_ANSWERS, WRONG_BALLOT
 from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, request_pictures
+
+_json = json.JSONEncoder(ensure_ascii=False).encode
 
 _CHARACTERS_A_TOKEN = 4
 _PIECE = 60
@@ -34,7 +36,7 @@ class RenderedReply(NamedTuple):
             yield self.text[start : start + _PIECE]
 
 
-def render_reply(reader: SimulatedReader, prompt: Prompt, request: ModelRequest, fault: str | None) -> RenderedReply:
+def render_reply(reader: Reader, prompt: Prompt, request: ModelRequest, fault: str | None) -> RenderedReply:
     """The reply to a request; applies the faults that make an answer unusable (prose, wrong ballot, truncation)."""
     # These faults affect answers: tool calls are skipped.
     output = reader.respond(prompt, request, tools=fault not in _UNUSABLE_ANSWERS)
@@ -43,14 +45,18 @@ def render_reply(reader: SimulatedReader, prompt: Prompt, request: ModelRequest,
     elif output.tools:
         text = ""
     elif fault == WRONG_BALLOT:
-        text = json.dumps({**output.answer, "ballot": _WRONG_BALLOT_ID}, ensure_ascii=False)
+        text = _json({**output.answer, "ballot": _WRONG_BALLOT_ID})
     else:
-        text = json.dumps(output.answer, ensure_ascii=False)
+        text = _json(output.answer)
     cut = fault == CallOutcome.TRUNCATED.value
     if cut:
         text = text[: len(text) // 2]
-    sent = sum(len(message.text) for message in request.messages)
     generated = len(text) + sum(len(tool.name) + len(tool.arguments) for tool in output.tools)
+    return RenderedReply(text, output.tools, cut, usage_of(request, generated))
+
+
+def usage_of(request: ModelRequest, generated: int) -> Usage:
+    """The usage of a call whose reply has `generated` characters."""
+    sent = sum([len(message.text) for message in request.messages])
     seen = sent // _CHARACTERS_A_TOKEN + request_pictures(request) * ESTIMATED_PICTURE_TOKENS
-    usage = Usage(input_tokens=seen, output_tokens=generated // _CHARACTERS_A_TOKEN)
-    return RenderedReply(text, output.tools, cut, usage)
+    return Usage(input_tokens=seen, output_tokens=generated // _CHARACTERS_A_TOKEN)

@@ -40,7 +40,8 @@ _RETRIED = frozenset(
 _SEED = re.compile(r"-?[0-9]{1,18}")
 _LONGEST = 3600.0
 _WIDEST = 10.0
-_SETTINGS = ("latency", "sigma", "seed")
+_SETTINGS = ("latency", "sigma", "seed", "answers")
+ANSWERS = ("read", "scripted")
 
 
 class BadScript(ProviderError):
@@ -60,6 +61,7 @@ class Script:
             `wrong_ballot`. For a fallback model they start again at the first; name the model in the pattern to
             exclude it.
         seed: of the random draws.
+        answers: `read`: rule-based readers read the case; `scripted`: fixed answers without reading, for benchmarks.
     """
 
     faults: ClassVar[tuple[str, ...]] = FAULTS
@@ -70,11 +72,14 @@ class Script:
     rates: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     scripted: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     seed: int = 0
+    answers: str = "read"
 
     def __post_init__(self) -> None:
         for name, value, most in (("latency", self.latency, _LONGEST), ("sigma", self.sigma, _WIDEST)):
             if not 0 <= value <= most:
                 raise BadScript(f"{name}: must be a number from 0 to {most:g}, not {value:g}")
+        if self.answers not in ANSWERS:
+            raise BadScript(f"answers: {self.answers[:40]!r} is none of {', '.join(ANSWERS)}")
         self._check_rates()
         for pattern, faults in self.scripted.items():
             for fault in faults:
@@ -193,6 +198,7 @@ def parse_script(pairs: Mapping[str, str], kind: type[Script] = Script) -> Scrip
         sigma=_number(pairs, "sigma", NO_FAULTS.sigma),
         rates={name: _number(pairs, name, 0.0) for name in faults if name in pairs},
         seed=int(seed),
+        answers=pairs.get("answers", NO_FAULTS.answers),
     )
 
 

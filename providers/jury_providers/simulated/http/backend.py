@@ -14,8 +14,8 @@ from jury_providers.simulated.http.counters import ServerCounters
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, with_wire_fault
 from jury_providers.simulated.http.fields import InvalidRequest, table
 from jury_providers.simulated.http.protocol import ProtocolHandler, SimulatedResponse, encoded
-from jury_providers.simulated.prompt import Prompt, read_prompt
-from jury_providers.simulated.reader import SimulatedReader
+from jury_providers.simulated.prompt import Prompt
+from jury_providers.simulated.readers import reader_of
 from jury_providers.simulated.rendered_reply import render_reply
 from jury_providers.simulated.script import Script
 
@@ -43,7 +43,7 @@ class SimulationBackend:
     def __init__(self, script: Script, seed: int) -> None:
         self._script = script
         self._seed = seed
-        self._reader = SimulatedReader()
+        self._reader = reader_of(script)
         self._counts: OrderedDict[bytes, int] = OrderedDict()
         self.served = ServerCounters()
 
@@ -60,7 +60,7 @@ class SimulationBackend:
         request = parsed.request
         if request.settings.seed is None:
             request = request._replace(settings=request.settings.model_copy(update={"seed": self._seed}))
-        prompt = read_prompt(request)
+        prompt = self._reader.read_prompt(request)
         position = self._position(prompt, request.model)
         fault = self._script.fault_of_call(*position)
         self.served.count(prompt.step, protocol.kind, fault)

@@ -22,6 +22,13 @@ HEADER = ("x-jury-simulated", "1")
 
 _BACKLOG = 4096
 
+_KEEP_ALIVE_SECONDS = 75
+"""For which an idle connection is kept: longer than clients keep theirs.
+
+uvicorn's own 5 s end while clients still use the connection. A request that is sent as it ends is lost: the client sees
+a broken connection, and no request was served.
+"""
+
 
 class Simulation(NamedTuple):
     """A running server: its URL without a path, its counters, and whether it listens on a loopback address only."""
@@ -70,6 +77,7 @@ async def simulation_server(
         server_header=False,
         headers=[HEADER],
         backlog=_BACKLOG,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         # Requests still open then are hanging on purpose, or late.
         timeout_graceful_shutdown=0,
     )
