@@ -1,9 +1,13 @@
 """The clerk, which alone writes the log, and the client that batches appends to it."""
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
+from jury_actors.batch_window import window_end
+from jury_actors.observation.metric_list import QUEUE_LENGTH
+from jury_actors.observation.observer import UNOBSERVED, Observer
 from jury_actors.store_retry import StoreRetry
 from jury_events.ids import calls_stream, debate_stream
 from jury_store.debate_history import DebateHistory
@@ -56,11 +60,12 @@ class Clerk:
     Args:
         store: open for writing; closed with the clerk.
         retry: for a store that fails for a while; None: no retries.
+        observer: gets reports of commits.
     """
 
-    def __init__(self, store: EventStore, retry: StoreRetry | None = None) -> None:
+    def __init__(self, store: EventStore, retry: StoreRetry | None = None, *, observer: Observer = UNOBSERVED) -> None:
         self._store = store
-        self._committer = GroupCommitter(store)
+        self._committer = GroupCommitter(store, on_commit=observer.committed)
         self._retry = retry or StoreRetry(0.0)
 
     async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
@@ -139,12 +144,24 @@ class ClerkClient:
         clerk: here or in another process.
         in_flight: batches in flight at once.
         most: bytes that may wait before `room` blocks.
+        observer: may read how much waits.
     """
 
-    def __init__(self, clerk: ClerkInterface, *, in_flight: int = 2, most: int = MOST_WAITING) -> None:
+    def __init__(
+        self,
+        clerk: ClerkInterface,
+        *,
+        in_flight: int = 2,
+        most: int = MOST_WAITING,
+        observer: Observer = UNOBSERVED,
+    ) -> None:
         self._clerk = clerk
         self._waiting: list[_WaitingAppend] = []
+        self._delayed: list[_WaitingAppend] = []
+        self._release_at = math.inf
+        self._timer: asyncio.Handle | None = None
         self._bytes = 0
+        observer.gauge(QUEUE_LENGTH, lambda: [(("appends",), len(self._waiting)), (("appends_bytes",), self._bytes)])
         self._room = asyncio.Event()
         self._room.set()
         self._most = most
@@ -152,22 +169,50 @@ class ClerkClient:
         self._sending = 0
         self._senders: set[asyncio.Task[None]] = set()
 
-    async def append(self, append: Append) -> Appended:
+    async def append(self, append: Append, *, window: float = 0.0) -> Appended:
         """Append to the log; returns when it is durable.
+
+        Args:
+            append: is sent with all that wait.
+            window: seconds; its end is awaited before it is sent, unless another append is sent before (see
+                `batch_window`).
 
         Raises:
             StoreError: it was refused, or the store failed.
         """
         future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
         size = sum(len(event.body) + sum(len(part.content) for part in event.parts) for event in append.events)
-        self._waiting.append(_WaitingAppend(append, size, future))
+        self._delayed.append(_WaitingAppend(append, size, future))
         self._count(size)
-        if self._sending < self._slots:
+        if window:
+            self._delay(window)
+        else:
+            self._release()
+        return await future
+
+    def _delay(self, window: float) -> None:
+        loop = asyncio.get_running_loop()
+        end = window_end(window, loop.time())
+        if end < self._release_at:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._release_at = end
+            # Not asked when it is due: for one that is due already, uvloop returns a handle that does not say.
+            self._timer = loop.call_at(end, self._release)
+
+    def _release(self) -> None:
+        """Send what was delayed."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._release_at = math.inf
+        self._waiting += self._delayed
+        self._delayed = []
+        if self._waiting and self._sending < self._slots:
             self._sending += 1
             sender = asyncio.create_task(self._send())
             self._senders.add(sender)
             sender.add_done_callback(self._senders.discard)
-        return await future
 
     async def room(self) -> None:
         """Wait until less than the bound waits to be stored; called before every model call."""
@@ -180,8 +225,14 @@ class ClerkClient:
         else:
             self._room.set()
 
+    @property
+    def waiting(self) -> int:
+        """Appends that wait to be sent to the clerk."""
+        return len(self._waiting)
+
     async def drain(self) -> None:
-        """Wait until every append is stored or refused."""
+        """Wait until every append is stored or refused; none is delayed any longer."""
+        self._release()
         await asyncio.gather(*self._senders)
 
     async def _send(self) -> None:

@@ -2,17 +2,22 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from jury_actors.clerk import ClerkClient, ClerkInterface
-from jury_actors.debate_process import DebateProcess, replica
+from jury_actors.debate_process import DebateProcess
 from jury_actors.effects import Effects
 from jury_actors.errors import Broken
 from jury_actors.failing import has_failed
 from jury_actors.juror_client import JurorClient, JurorInterface
-from jury_actors.mailbox import Delivery, Outbox
+from jury_actors.juror_pool import JurorPool, Replicas
+from jury_actors.load import JurorLoad, RuntimeLoad, SeatLoad, merged
+from jury_actors.mailbox import Delivery, IncarnationLost, Outbox
 from jury_actors.messages import Chunk, Finished, Job, StepResult
+from jury_actors.observation.metric_list import DEBATES_IN_FLIGHT
+from jury_actors.observation.observer import UNOBSERVED, Observer
 from jury_events.errors import JuryError
 from jury_store.debate_history import DebateHistory
 from jury_store.errors import EventConflict, WrongVersion
@@ -41,6 +46,18 @@ class CoordinatorInterface(Protocol):
         """Stop the debates that no other client waits for; submitted again, they go on."""
         ...
 
+    async def use_replicas(self, replicas: Replicas) -> frozenset[str]:
+        """Use these juror processes from now on; see `JurorPool.use`."""
+        ...
+
+    async def cancel(self, run_id: str, by: str) -> None:
+        """Cancel the debates of a run that are being run, for good; each ends as any other does."""
+        ...
+
+    async def load(self, run_id: str | None) -> RuntimeLoad:
+        """What is being done now for a run; None: for all."""
+        ...
+
 
 class _Driver:
     def __init__(self, incarnation: str, linger: float) -> None:
@@ -53,22 +70,30 @@ class Coordinator:
 
     Args:
         clerk: keeps the log.
-        jurors: the replicas of each seat, by juror id; under None those of the final judge.
+        replicas: the juror processes of each seat.
+        connect: gives the juror of a name.
+        name: of this coordinator, the same for its successors: jurors keep an outbox for it.
         effects: clock and entropy.
         linger: seconds that messages wait for more.
+        observer: gets reports of the debates.
     """
 
     def __init__(
         self,
         clerk: ClerkInterface,
-        jurors: Mapping[str | None, Sequence[JurorInterface]],
+        replicas: Replicas,
+        connect: Callable[[str], JurorInterface],
         *,
+        name: str = "",
         effects: Effects = Effects(),
         linger: float = 0.0,
+        observer: Observer = UNOBSERVED,
     ) -> None:
         self.clerk = clerk
-        self.writer = ClerkClient(clerk)
+        self.writer = ClerkClient(clerk, observer=observer)
         self.effects = effects
+        self.observer = observer
+        observer.gauge(DEBATES_IN_FLIGHT, self._phases)
         self.epoch = 0
         self._starting: asyncio.Future[int] | None = None
         self._incarnation = effects.entropy(8).hex()
@@ -76,20 +101,16 @@ class Coordinator:
         self._clients: dict[str, _Driver] = {}
         self._processes: dict[str, tuple[DebateProcess, asyncio.Task[None]]] = {}
         self._closed = False
-        self._jurors = {
-            seat: [JurorClient(juror, self._deliver, self._lose, self._publish, linger=linger) for juror in replicas]
-            for seat, replicas in jurors.items()
-        }
-
-    @property
-    def jurors(self) -> Iterable[JurorClient]:
-        """Every juror."""
-        return (juror for replicas in self._jurors.values() for juror in replicas)
+        self.jurors = JurorPool(
+            replicas,
+            lambda juror: JurorClient(
+                connect(juror), self._deliver, self._lose, self._publish, reply_to=name, linger=linger
+            ),
+        )
 
     def juror(self, debate_id: str, juror_id: str | None) -> JurorClient:
-        """The replica that executes a seat's steps in a debate: always the same, so that texts are sent to it once."""
-        replicas = self._jurors[juror_id]
-        return replicas[replica(debate_id, len(replicas))]
+        """See `JurorPool.juror`."""
+        return self.jurors.juror(debate_id, juror_id)
 
     async def submit(self, client: str, jobs: Sequence[Job]) -> None:
         """See `CoordinatorInterface`; a debate that the log knows goes on where it stands.
@@ -125,20 +146,49 @@ class Coordinator:
         await _cancel(task for _, task in filter(None, processes))
         for debate in debates:
             if debate not in self._processes:
-                self._release(debate)
+                self.jurors.release(debate)
+
+    async def use_replicas(self, replicas: Replicas) -> frozenset[str]:
+        """See `CoordinatorInterface`."""
+        return await self.jurors.use(replicas)
+
+    async def cancel(self, run_id: str, by: str) -> None:
+        """See `CoordinatorInterface`; what models are answering now is still recorded before a debate ends."""
+        for process, _ in self._processes.values():
+            if process.run_id == run_id:
+                process.cancel(by)
+
+    async def load(self, run_id: str | None) -> RuntimeLoad:
+        """See `CoordinatorInterface`."""
+        running = sum(run_id in {None, process.run_id} for process, _ in self._processes.values())
+        seats = [await self._seat_load(run_id, seat, replicas) for seat, replicas in self.jurors.by_seat()]
+        return RuntimeLoad(running, tuple(seats), self.writer.waiting)
+
+    async def _seat_load(self, run_id: str | None, seat: str | None, replicas: Sequence[JurorClient]) -> SeatLoad:
+        calls: JurorLoad | None
+        try:
+            calls = merged(await asyncio.gather(*(one.load(run_id) for one in replicas)))
+        except IncarnationLost:
+            calls = None
+        steps = sum(one.outstanding(run_id) for one in replicas)
+        return SeatLoad(seat, steps, sum(one.queued for one in replicas), calls)
+
+    def stop_steps(self, debate_id: str) -> None:
+        """See `RuntimeContext`."""
+        self.jurors.stop_steps(debate_id)
 
     async def close(self) -> None:
         """Stop at once; what is not finished can be resumed, and nothing is taken any more."""
         self._closed = True
         await _cancel(task for _, task in self._processes.values())
-        for juror in self.jurors:
+        for juror in self.jurors.clients:
             await juror.close()
 
     def _client(self, name: str) -> _Driver:
         return self._clients.setdefault(name, _Driver(self._incarnation, self._linger))
 
     async def _start(self) -> None:
-        """Draw this coordinator's epoch, once: writers with an older epoch are refused from now on.
+        """Draw this coordinator's epoch, once: in debates that it writes to, older epochs are refused from now on.
 
         A draw that failed is made again by the next submission: the disk may have room by then.
         """
@@ -158,9 +208,15 @@ class Coordinator:
             _log.info("debate %s broke", debate_id, exc_info=True)
             problem = Broken(f"debate {debate_id}: {type(error).__name__}: {error}")
             finished = Finished(debate_id, "unfinished", problem)
-        self._release(debate_id)
+        self.jurors.release(debate_id)
         self._processes.pop(debate_id, None)
+        if finished.problem is not None:
+            self.observer.debate_stopped(process.subject, finished.problem)
         self._publish(finished)
+
+    def _phases(self) -> list[tuple[tuple[str], float]]:
+        counted = Counter(process.phase for process, _ in list(self._processes.values()))
+        return [((phase,), float(count)) for phase, count in counted.items()]
 
     async def _run_to_its_end(self, process: DebateProcess, job: Job, known: DebateHistory | None) -> Finished:
         """Where a predecessor's last append came after the log was read, it is read again."""
@@ -180,10 +236,6 @@ class Coordinator:
                 client.outbox.put(item)
                 if isinstance(item, Finished):
                     client.debates.discard(item.debate_id)
-
-    def _release(self, debate_id: str) -> None:
-        for juror in self.jurors:
-            juror.release(debate_id)
 
     def _deliver(self, result: StepResult) -> None:
         if (running := self._processes.get(result.debate_id)) is not None:

@@ -1,31 +1,35 @@
 """One running debate: the rules decide, the clerk records, the jurors execute steps, until the end."""
 
 import asyncio
-import hashlib
 import json
 from collections import deque
 from collections.abc import Iterable
-from typing import NoReturn, Protocol
+from typing import Protocol
 
 from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Effects
 from jury_actors.errors import Halted, NotResumable, OtherPanel, Released, TextMissing
 from jury_actors.juror_client import JurorClient
 from jury_actors.messages import Finished, Job, StepRequest, StepResult
+from jury_actors.observation.observer import Observer, Subject
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
 from jury_debate.rules import SECRET_BYTES
 from jury_debate.rules_registry import LATEST
+from jury_debate.state import Phase
 from jury_events.case import Case
 from jury_events.codec import DebateEvent, encode
-from jury_events.debate_events import CoordinatorResumed, DebateOpened
+from jury_events.debate_events import CoordinatorResumed, DebateCancelled, DebateOpened
 from jury_events.envelope import StoredEvent
 from jury_events.ids import Step, debate_stream
 from jury_events.parts import SALT_BYTES, PartBuffer, refs_in
 from jury_store.debate_history import DebateHistory
 from jury_store.errors import EventConflict
 from jury_store.event_store import Append, Appended
+
+_PHASES = {Phase.EVALUATING: "evaluation", Phase.DISCUSSING: "discussion"}
+"""By the state that a debate waits in; the final judge is asked in `DELIBERATED`."""
 
 
 class RuntimeContext(Protocol):
@@ -35,9 +39,14 @@ class RuntimeContext(Protocol):
     clerk: ClerkInterface
     writer: ClerkClient
     effects: Effects
+    observer: Observer
 
     def juror(self, debate_id: str, juror_id: str | None) -> JurorClient:
         """The juror that executes the steps of a seat (None: the final judge) in a debate: always the same one."""
+        ...
+
+    def stop_steps(self, debate_id: str) -> None:
+        """Have the steps of a debate end that no model is answering now."""
         ...
 
 
@@ -53,9 +62,20 @@ class DebateProcess:
         self._requested: set[str] = set()
         self._outstanding: set[str] = set()
         self._halted: Halted | None = None
+        self._cancelled_by: str | None = None
         self._again: set[str] = set()
         self._prior: dict[str, tuple[StoredEvent, ...]] = {}
         self._debate: Debate
+
+    @property
+    def subject(self) -> Subject:
+        """What reports about it are about."""
+        return Subject(self._job.debate_id, self._job.context.run_id)
+
+    @property
+    def phase(self) -> str:
+        """opening, evaluation, discussion or judgment."""
+        return _PHASES.get(self._debate.state.phase, "judgment") if hasattr(self, "_debate") else "opening"
 
     def deliver(self, result: StepResult) -> None:
         """Take the result of a step."""
@@ -66,6 +86,17 @@ class DebateProcess:
         """A juror died while it was executing these steps."""
         self._inbox.append(step_ids)
         self._filled.set()
+
+    @property
+    def run_id(self) -> str | None:
+        """The run that it belongs to."""
+        return self._job.context.run_id
+
+    def cancel(self, by: str) -> None:
+        """End the debate for good, as soon as what was decided is recorded; the first caller counts."""
+        if self._cancelled_by is None:
+            self._cancelled_by = by
+            self._filled.set()
 
     async def run(self, known: DebateHistory | None) -> Finished:
         """Open the debate, or resume it from the log, and run it to its end.
@@ -83,17 +114,25 @@ class DebateProcess:
             await self._record(self._debate.advance())
             if self._debate.state.ended:
                 break
+            if self._cancelled_by is not None:
+                await self._record_cancelled(self._cancelled_by)
+                break
             self._request()
             await self._handle_messages()
             if self._halted is not None:
                 await self._drain(self._halted)
         return self._finished()
 
-    async def _drain(self, halted: Halted) -> NoReturn:
-        """Wait for the steps in flight: their answers are paid for, and are recorded."""
-        while self._outstanding:
+    async def _drain(self, halted: Halted) -> None:
+        """Wait for the steps in flight: their answers are paid for, and are recorded.
+
+        Raises:
+            Halted: `halted`, unless the debate is cancelled meanwhile.
+        """
+        while self._outstanding and self._cancelled_by is None:
             await self._handle_messages()
-        raise halted
+        if self._cancelled_by is None:
+            raise halted
 
     def _finished(self) -> Finished:
         return Finished(self._job.debate_id, self._debate.state.phase.value)
@@ -196,6 +235,23 @@ class DebateProcess:
         self._debate.fold([event])
         await self._append([event], expected=version)
 
+    async def _record_cancelled(self, by: str) -> None:
+        """Record the end, then wait for the calls that are being made: their answers are paid for."""
+        event = DebateCancelled(by=by, reason=None)
+        self._debate.fold([event])
+        await self._record([event])
+        self._context.stop_steps(self._job.debate_id)
+        while self._outstanding:
+            await self._wait_for_messages()
+            while self._inbox:
+                message = self._inbox.popleft()
+                self._outstanding.difference_update(message if isinstance(message, list) else [message.step_id])
+
+    async def _wait_for_messages(self) -> None:
+        while not self._inbox:
+            self._filled.clear()
+            await self._filled.wait()
+
     async def _record(self, events: list[DebateEvent]) -> None:
         if events:
             await self._append(events, expected=self._debate.state.version - len(events))
@@ -208,9 +264,12 @@ class DebateProcess:
             encode(event, recorded_at=now, parts=fresh if index == last else ()) for index, event in enumerate(events)
         )
         stream = debate_stream(self._job.debate_id)
-        return await self._context.writer.append(
+        appended = await self._context.writer.append(
             Append(stream, new, expected_version=expected, epoch=self._context.epoch)
         )
+        if not appended.repeated:
+            self._context.observer.debate_recorded(self.subject, events)
+        return appended
 
     def _request(self) -> None:
         for step in self._debate.pending_steps():
@@ -230,11 +289,21 @@ class DebateProcess:
         refs += [] if case is None else [case.part]
         texts = {ref: self._pen.content(ref) for ref in juror.unsent(self._job.debate_id, refs)}
         watched = step.juror_id is None and self._job.context.watched
-        juror.request(StepRequest(assignment, texts, case, prior, watched, again=step.id in self._again))
+        juror.request(
+            StepRequest(
+                assignment,
+                texts,
+                case,
+                prior,
+                watched,
+                again=step.id in self._again,
+                run_id=self._job.context.run_id,
+            )
+        )
 
     async def _handle_messages(self) -> None:
-        """Wait until messages arrive, and handle all that did."""
-        while not self._inbox:
+        """Wait until messages arrive, and handle all that did; returns too where the debate is cancelled meanwhile."""
+        while not self._inbox and self._cancelled_by is None:
             self._filled.clear()
             await self._filled.wait()
         while self._inbox:
@@ -273,8 +342,3 @@ class DebateProcess:
 
 def _refs(stored: StoredEvent) -> Iterable[str]:
     return refs_in(json.loads(stored.body))
-
-
-def replica(debate_id: str, replicas: int) -> int:
-    """Index of the replica of a seat that serves a debate."""
-    return int.from_bytes(hashlib.blake2b(debate_id.encode(), digest_size=4).digest()) % replicas

@@ -1,6 +1,8 @@
 """Drives debates through a runtime: jobs go in while there is room, results come out as debates end."""
 
 import asyncio
+import time
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
 from jury_actors.errors import ClusterLost
@@ -9,6 +11,9 @@ from jury_actors.runtime import Runtime
 
 MAX_BYTES = 64 * 1024 * 1024
 """Case bytes in flight at most, however many debates that is; one debate is always admitted."""
+
+_DRAWING_SECONDS = 0.005
+"""A thread draws jobs for so long before the first of them start: a visit of the thread costs more than most jobs."""
 
 
 async def _always(_job: Job) -> bool:
@@ -91,7 +96,7 @@ class _Window:
     def __init__(self, jobs: Iterator[Job], most: int, admits: Callable[[Job], Awaitable[bool]]) -> None:
         self.running: dict[str, Job] = {}
         self._admits = admits
-        self._next: Job | None = None
+        self._drawn: deque[Job | None] = deque()
         self._jobs: Iterator[Job] | None = jobs
         self._most = most
         self._size = 0
@@ -99,17 +104,16 @@ class _Window:
     async def fill(self) -> list[Job]:
         """Draw jobs while there is room for them."""
         fresh: list[Job] = []
-        while (
-            self._jobs is not None and len(self.running) < self._most and (self._size < MAX_BYTES or not self.running)
-        ):
-            # In a thread: a job may have to be read, or its records fetched, while the others go on.
-            job = self._next or await asyncio.to_thread(next, self._jobs, None)
-            self._next = None
+        while self._jobs is not None and (room := self._room()):
+            if not self._drawn:
+                # In a thread: a job may have to be read, or its records fetched, while the others go on.
+                self._drawn += await asyncio.to_thread(_draw, self._jobs, room, MAX_BYTES - self._size)
+            job = self._drawn.popleft()
             if job is None:
                 self._jobs = None
                 break
             if not await self._admits(job):
-                self._next = job
+                self._drawn.appendleft(job)
                 if not self.running:
                     self._jobs = None
                 break
@@ -118,9 +122,26 @@ class _Window:
             fresh.append(job)
         return fresh
 
+    def _room(self) -> int:
+        """How many more debates may begin, as far as their sizes are known."""
+        return self._most - len(self.running) if self._size < MAX_BYTES or not self.running else 0
+
     def remove(self, debate_id: str) -> bool:
         """The debate ended; returns whether it was running."""
         job = self.running.pop(debate_id, None)
         if job is not None:
             self._size -= len(job.case)
         return job is not None
+
+
+def _draw(jobs: Iterator[Job], most: int, size: int) -> list[Job | None]:
+    """The next jobs, at least one, at most `most`, and none after `size` bytes; None at the end stands for no more."""
+    drawn: list[Job | None] = []
+    until = time.monotonic() + _DRAWING_SECONDS
+    while not drawn or (len(drawn) < most and size > 0 and time.monotonic() < until):
+        job = next(jobs, None)
+        drawn.append(job)
+        if job is None:
+            break
+        size -= len(job.case)
+    return drawn

@@ -46,6 +46,14 @@ class ClusterRefused(ActorError):
     """The Ray cluster at the given address does not accept the token that is set here, or none is set."""
 
 
+class StoreNotShared(ActorError):
+    """The Ray cluster has several nodes, and the store is a file on one of them."""
+
+
+class NodesNotReady(ActorError):
+    """Nodes of the Ray cluster cannot run jurors; the message names each, why, and what to do."""
+
+
 class ClusterNotPrivate(ActorError):
     """A local Ray cluster listened on an address that other machines can reach; it was ended."""
 

@@ -4,19 +4,23 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, date, datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
-from jury_actors.admission.admission import Admission
+from jury_actors.admission.admission import Admission, Admitted
 from jury_actors.backoff import Backoff
+from jury_actors.batch_window import batch_window
 from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Effects
 from jury_actors.errors import Broken, Released
 from jury_actors.failing import has_failed
+from jury_actors.load import JurorLoad, OpenCalls
 from jury_actors.mailbox import Delivery, Outbox
 from jury_actors.messages import Chunk, ForgetDebate, StepRequest, StepResult
+from jury_actors.observation.metric_list import QUEUE_LENGTH
+from jury_actors.observation.observer import UNOBSERVED, Observer, Subject
 from jury_actors.provider_halts import ProviderHalts
 from jury_actors.step_execution import StepExecution
 from jury_debate.conversation import Call
@@ -33,8 +37,13 @@ from jury_store.event_store import Append
 
 _log = logging.getLogger(__name__)
 
+_DAY = 86_400 * 1_000_000
+"""Microseconds."""
+
 _GRACE = 1.1, 1.0
 """Factor and seconds beyond its timeout after which a call is given up: a provider's own timeout error says more."""
+
+_UNLIMITED: AbstractAsyncContextManager[None] = nullcontext()
 
 ProviderFactory = Callable[[str], Provider]
 
@@ -50,6 +59,7 @@ class Juror:
         effects: clock, entropy and jitter.
         backoff: between attempts of a failed call.
         linger: seconds that a delivery waits for more.
+        observer: gets reports of the calls.
     """
 
     def __init__(
@@ -62,19 +72,25 @@ class Juror:
         effects: Effects = Effects(),
         backoff: Backoff = Backoff(),
         linger: float = 0.0,
+        observer: Observer = UNOBSERVED,
     ) -> None:
+        self._observer = observer
         self._make_provider = providers
         self._admission = admission
         self._prices = prices
         self._providers: dict[str, asyncio.Future[Provider]] = {}
         self._halts = ProviderHalts()
+        self._open_calls = OpenCalls()
         self._clerk = clerk
-        self._writer = ClerkClient(clerk)
+        self._writer = ClerkClient(clerk, observer=observer)
         self._effects = effects
         self._backoff = backoff
-        self._outbox: Outbox[StepResult | Chunk] = Outbox(effects.entropy(8).hex(), linger=linger)
+        self._incarnation = effects.entropy(8).hex()
+        self._linger = linger
+        self._outboxes: dict[str, Outbox[StepResult | Chunk]] = {}
         self._texts: dict[str, dict[str, bytes]] = {}
         self._working: dict[tuple[str, str], asyncio.Task[None]] = {}
+        observer.gauge(QUEUE_LENGTH, lambda: [(("steps",), len(self._working))])
         self._results: dict[str, dict[str, StepResult]] = {}
 
     async def submit(self, messages: Sequence[StepRequest | ForgetDebate]) -> None:
@@ -87,6 +103,8 @@ class Juror:
             if isinstance(message, ForgetDebate):
                 self._texts.pop(message.debate_id, None)
                 self._results.pop(message.debate_id, None)
+                if message.stop:
+                    self._stop(message.debate_id)
                 continue
             if not self._texts:
                 self._halts.clear()
@@ -94,18 +112,34 @@ class Juror:
             self._texts.setdefault(debate_id, {}).update(message.texts)
             known = self._results.get(debate_id, {}).get(step_id)
             if known is not None:
-                self._outbox.put(known)
+                self._outbox(message.reply_to).put(known)
             elif key not in self._working:
                 self._working[key] = task = asyncio.create_task(self._work(message))
                 task.add_done_callback(partial(self._done, key))
+
+    async def load(self, reply_to: str, run_id: str | None) -> JurorLoad:
+        """See `JurorInterface`."""
+        return self._open_calls.load(reply_to, run_id)
+
+    def _stop(self, debate_id: str) -> None:
+        """End the steps of a debate, except those whose call is being made: its answer will be recorded."""
+        departed = self._open_calls.departed(debate_id)
+        for (debate, step_id), task in self._working.items():
+            if debate == debate_id and step_id not in departed:
+                task.cancel()
 
     def _done(self, key: tuple[str, str], task: asyncio.Task[None]) -> None:
         if self._working.get(key) is task:
             del self._working[key]
 
-    async def poll(self, incarnation: str, ack: int) -> Delivery[StepResult | Chunk]:
+    async def poll(self, reply_to: str, incarnation: str, ack: int) -> Delivery[StepResult | Chunk]:
         """See `JurorInterface`."""
-        return await self._outbox.poll(incarnation, ack)
+        return await self._outbox(reply_to).poll(incarnation, ack)
+
+    def _outbox(self, reply_to: str) -> Outbox[StepResult | Chunk]:
+        if reply_to not in self._outboxes:
+            self._outboxes[reply_to] = Outbox(self._incarnation, linger=self._linger)
+        return self._outboxes[reply_to]
 
     async def close(self) -> None:
         """Cancel the steps and close the providers' clients; answers that arrived are recorded."""
@@ -126,6 +160,10 @@ class Juror:
             result = result._replace(outcome=await self._execute(request))
             if result.debate_id in self._texts:  # else no debate waits for it any more
                 self._results.setdefault(result.debate_id, {})[result.step_id] = result
+        except asyncio.CancelledError:
+            if assignment.debate_id in self._texts:
+                raise
+            result = result._replace(problem=_released(assignment.debate_id))
         except JuryError as error:
             result = result._replace(problem=error)
         except Exception as error:  # noqa: BLE001  (the coordinator decides what a juror's own failure means)
@@ -134,7 +172,7 @@ class Juror:
             result = result._replace(problem=problem)
         # Before the result is sent: its receiver may request the same step again at once.
         self._working.pop((result.debate_id, result.step_id), None)
-        self._outbox.put(result)
+        self._outbox(request.reply_to).put(result)
 
     async def _execute(self, request: StepRequest) -> Outcome:
         debate_id = request.assignment.debate_id
@@ -149,7 +187,7 @@ class Juror:
                 delay = self._backoff.delay(call.attempt, jitter=self._effects.jitter(), retry_after=retry_after)
                 await asyncio.sleep(delay)
             if debate_id not in self._texts:
-                raise Released(f"debate {debate_id} is over for its coordinator")
+                raise _released(debate_id)
             await self._writer.room()
             answered = await self._call_model(call, execution, request)
             exchange = execution.exchange(
@@ -162,11 +200,13 @@ class Juror:
             )
             new = encode(exchange, recorded_at=self._effects.clock(), parts=pen.take())
             # Durable before it is used: an answer that was paid for is never lost.
-            appended = await self._writer.append(Append(calls_stream(debate_id), (new,)))
+            window = batch_window(answered.seconds, len(self._working))
+            appended = await self._writer.append(Append(calls_stream(debate_id), (new,)), window=window)
             if appended.repeated:
                 # Its texts are stored under the first writer's references, which are not known here.
                 raise EventConflict(f"{appended.stream}: {new.event_id!r} was recorded before; read the stream again")
             execution.hear(exchange)
+            self._observer.call_recorded(Subject(debate_id, request.run_id), exchange, execution.conversation.call)
             if execution.conversation.halted is not None:
                 self._halts.check(call.model.partition("/")[0])
             retry_after = answered.reply.retry_after
@@ -179,27 +219,32 @@ class Juror:
         provider = await self._provider(name)
         request = execution.request(call)
         today = self._today()
-        async with AsyncExitStack() as stack:
-            self._halts.check(name)
-            admitted = None
-            if self._admission is not None:
-                limited = provider.max_in_flight is not None
-                admission = self._admission.admit(call.model, request, limited=limited, on=today)
-                admitted = await stack.enter_async_context(admission)
-            if (gate := provider.concurrency_limit) is not None:
-                await stack.enter_async_context(gate)
-            self._halts.check(name)  # it may have been halted while this call waited
-            await self._check_unrecorded(step, call)
-            if admitted is not None:
-                admitted.depart()
-            reply, seconds = await _timed(provider, request, self._on_chunk(step, call))
-            halted = self._halts.note(call.model, reply, simulated=provider.simulated)
-            if halted is not None and self._admission is not None:
-                self._admission.refuse(name, halted)
-            simulated = reply.simulated or provider.simulated
-            cost = cost_of(call.model, reply, self._prices, today, simulated=simulated)
-            if admitted is not None:
-                admitted.settle(reply, cost)
+        assignment = step.assignment
+        self._halts.check(name)
+        admission: AbstractAsyncContextManager[Admitted | None] = _UNLIMITED
+        if self._admission is not None:
+            limited = provider.max_in_flight is not None
+            admission = self._admission.admit(call.model, request, limited=limited, on=today)
+        with self._open_calls.call(assignment.debate_id, assignment.step.id, call.model, step.reply_to) as open_call:
+            async with admission as admitted, provider.concurrency_limit or _UNLIMITED:
+                self._halts.check(name)  # it may have been halted while this call waited
+                if step.again:
+                    await self._check_unrecorded(step, call)
+                if admitted is not None:
+                    admitted.depart()
+                open_call.depart()
+                self._observer.call_began(call.model)
+                try:
+                    reply, seconds = await _timed(provider, request, self._on_chunk(step, call))
+                finally:
+                    self._observer.call_ended(call.model)
+                halted = self._halts.note(call.model, reply, simulated=provider.simulated)
+                if halted is not None and self._admission is not None:
+                    self._admission.refuse(name, halted)
+                simulated = reply.simulated or provider.simulated
+                cost = cost_of(call.model, reply, self._prices, today, simulated=simulated)
+                if admitted is not None:
+                    admitted.settle(reply, cost)
         return _Answered(reply, cost, seconds, simulated)
 
     async def _check_unrecorded(self, step: StepRequest, call: Call) -> None:
@@ -210,7 +255,7 @@ class Juror:
         """
         debate_id = step.assignment.debate_id
         exchange = exchange_id(step.assignment.step.id, call.model, call.turn, call.attempt)
-        if step.again and exchange in await self._clerk.recorded(debate_id):
+        if exchange in await self._clerk.recorded(debate_id):
             raise EventConflict(f"debate {debate_id}: {exchange!r} was recorded meanwhile; read it again")
 
     def _on_chunk(self, step: StepRequest, call: Call) -> OnChunk | None:
@@ -219,17 +264,28 @@ class Juror:
             return None
         debate_id, step_id = step.assignment.debate_id, step.assignment.step.id
         exchange = exchange_id(step_id, call.model, call.turn, call.attempt)
-        return lambda text: self._outbox.put(Chunk(debate_id, step_id, exchange, text))
+        outbox = self._outbox(step.reply_to)
+        return lambda text: outbox.put(Chunk(debate_id, step_id, exchange, text))
 
     def _today(self) -> date:
-        return datetime.fromtimestamp(self._effects.clock() // 1_000_000, UTC).date()
+        return _date(self._effects.clock() // _DAY)
 
     async def _provider(self, name: str) -> Provider:
         """The client of a provider, made at the first call; in a thread, since loading an SDK takes a second."""
         made = self._providers.get(name)
         if made is None or has_failed(made):
             made = self._providers[name] = asyncio.ensure_future(asyncio.to_thread(self._make_provider, name))
-        return await asyncio.shield(made)
+        return made.result() if made.done() else await asyncio.shield(made)
+
+
+@lru_cache(maxsize=2)
+def _date(days: int) -> date:
+    """The date so many days after 1970-01-01: every call needs today's."""
+    return datetime.fromtimestamp(days * 86_400, UTC).date()
+
+
+def _released(debate_id: str) -> Released:
+    return Released(f"debate {debate_id} is over for its coordinator")
 
 
 class _Answered(NamedTuple):

@@ -1,9 +1,11 @@
 """The coordinator's client of a juror."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from jury_actors.backoff import Backoff
+from jury_actors.load import JurorLoad
 from jury_actors.mailbox import AWAY, Delivery, MailboxClient
 from jury_actors.messages import Chunk, ForgetDebate, StepRequest, StepResult
 
@@ -15,8 +17,12 @@ class JurorInterface(Protocol):
         """Take steps to execute; forget debates that are over."""
         ...
 
-    async def poll(self, incarnation: str, ack: int) -> Delivery[StepResult | Chunk]:
-        """Results of steps, and pieces of watched answers; see `Outbox.poll`."""
+    async def poll(self, reply_to: str, incarnation: str, ack: int) -> Delivery[StepResult | Chunk]:
+        """Results of the steps with this `reply_to`, and pieces of watched answers; see `Outbox.poll`."""
+        ...
+
+    async def load(self, reply_to: str, run_id: str | None) -> JurorLoad:
+        """The calls of a run (None: of all) that are not over, of steps with this `reply_to`."""
         ...
 
 
@@ -28,6 +34,7 @@ class JurorClient:
         deliver: called with each result.
         on_loss: called once a loss, with the (debate, step) ids whose results were outstanding.
         on_chunk: called with each piece of a watched answer.
+        reply_to: names the outbox that the juror keeps for this client.
         linger: seconds that requests wait for more.
         away: backoff between probes for a lost juror's successor.
     """
@@ -39,17 +46,20 @@ class JurorClient:
         on_loss: Callable[[list[tuple[str, str]]], None],
         on_chunk: Callable[[Chunk], None] = lambda _chunk: None,
         *,
+        reply_to: str = "",
         linger: float = 0.0,
         away: Backoff = AWAY,
     ) -> None:
+        self._reply_to = reply_to
         self._deliver = deliver
         self._on_loss = on_loss
         self._on_chunk = on_chunk
+        self._juror = juror
         self._outstanding: set[tuple[str, str]] = set()
         self._sent: dict[str, set[str]] = {}
         self._mailbox: MailboxClient[StepRequest | ForgetDebate, StepResult | Chunk] = MailboxClient(
             juror.submit,
-            juror.poll,
+            partial(juror.poll, reply_to),
             on_item=self._take,
             on_loss=self._lose,
             on_error=self._fail,
@@ -76,12 +86,26 @@ class JurorClient:
             self._deliver(StepResult(*key, None, self._mailbox.problem))
             return
         self._outstanding.add(key)
-        self._mailbox.send(request)
+        self._mailbox.send(request._replace(reply_to=self._reply_to))
 
-    def release(self, debate_id: str) -> None:
-        """The debate is over: the juror may forget it."""
+    def release(self, debate_id: str, *, stop: bool = False) -> None:
+        """The debate is over: the juror may forget it; `stop` as of `ForgetDebate`."""
         if self._sent.pop(debate_id, None) is not None:
-            self._mailbox.send(ForgetDebate(debate_id))
+            self._mailbox.send(ForgetDebate(debate_id, stop))
+
+    def outstanding(self, run_id: str | None) -> int:
+        """Steps of a run's debates (None: of all) that have no result yet."""
+        start = "" if run_id is None else f"{run_id}~"
+        return sum(debate_id.startswith(start) for debate_id, _ in self._outstanding)
+
+    @property
+    def queued(self) -> int:
+        """Messages that wait to be sent."""
+        return self._mailbox.queued
+
+    async def load(self, run_id: str | None) -> JurorLoad:
+        """See `JurorInterface`."""
+        return await self._juror.load(self._reply_to, run_id)
 
     async def close(self) -> None:
         """Stop sending and receiving."""

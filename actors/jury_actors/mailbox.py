@@ -144,6 +144,11 @@ class MailboxClient(Generic[M, T]):
             self._pending += messages
             self._filled.set()
 
+    @property
+    def queued(self) -> int:
+        """Messages that wait to be submitted."""
+        return len(self._pending)
+
     def fail(self, error: Exception) -> None:
         """Stop with an error; only the first one is reported."""
         if self.problem is None:
@@ -182,6 +187,7 @@ class MailboxClient(Generic[M, T]):
                     self._lose()
                     self._receiver = asyncio.create_task(self._guarded(self._receive))
             self._submitting = []
+            del batch  # it may be long until the next one
 
     def _take(self) -> list[M]:
         size = count = 0
@@ -212,9 +218,13 @@ class MailboxClient(Generic[M, T]):
                 self._lose()
             self._incarnation, self._ack = delivery.incarnation, delivery.upto
             self._present.set()
-            for item in delivery.items:
-                self._failures = 0
-                self._on_item(item)
+            self._deliver(delivery.items)
+            del delivery  # it may be long until the next one
+
+    def _deliver(self, items: Iterable[T]) -> None:
+        for item in items:
+            self._failures = 0
+            self._on_item(item)
 
     def _lose(self) -> None:
         self._losses += 1

@@ -20,6 +20,8 @@ class StepRequest(NamedTuple):
         watched: the answer is displayed while it is written.
         again: it was requested before, perhaps of a juror that still runs behind a network partition: the log is read
             again before each call.
+        run_id: of the debate's run, for what is logged; None for a debate of no run.
+        reply_to: the outbox for the result, as the coordinator that asks is named.
     """
 
     assignment: Assignment
@@ -28,6 +30,8 @@ class StepRequest(NamedTuple):
     prior: tuple[StoredEvent, ...]
     watched: bool = False
     again: bool = False
+    run_id: str | None = None
+    reply_to: str = ""
 
     @property
     def size(self) -> int:
@@ -36,9 +40,13 @@ class StepRequest(NamedTuple):
 
 
 class ForgetDebate(NamedTuple):
-    """A debate is over: the juror may forget its texts and results."""
+    """A debate is over: the juror may forget its texts and results.
+
+    `stop`: steps of it that are not being answered by a model now end at once, without a call.
+    """
 
     debate_id: str
+    stop: bool = False
 
     @property
     def size(self) -> int:

@@ -2,11 +2,40 @@
 
 from collections.abc import Callable
 from secrets import token_hex
+from typing import Self
 
 from jury_actors.mailbox import Delivery, Outbox
 
 Say = Callable[[str], None]
 """Takes one line for the user."""
+
+
+class Notice(str):
+    """A line for the user that names what happened, for structured logs.
+
+    Attributes:
+        event: the name, of lower-case words joined by underscores.
+        fields: further values.
+    """
+
+    __slots__ = ("event", "fields")
+
+    event: str
+    fields: dict[str, object]
+
+    def __new__(cls, text: str, event: str = "notice", **fields: object) -> Self:
+        made = super().__new__(cls, text)
+        made.event = event
+        made.fields = fields
+        return made
+
+    def __reduce__(self) -> tuple[Callable[..., "Notice"], tuple[str, str, dict[str, object]]]:
+        """Pickles with its name."""
+        return _notice, (str(self), self.event, self.fields)
+
+
+def _notice(text: str, event: str, fields: dict[str, object]) -> Notice:
+    return Notice(text, event, **fields)
 
 
 def say_nothing(_text: str) -> None:

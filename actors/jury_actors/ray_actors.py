@@ -7,7 +7,7 @@ Actors find each other by name: a handle among a constructor's arguments can be 
 import asyncio
 import gc
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from secrets import token_hex
 from typing import Any
@@ -22,8 +22,11 @@ from jury_actors.coordinator import Coordinator
 from jury_actors.failing import has_failed
 from jury_actors.juror import Juror
 from jury_actors.juror_client import JurorInterface
+from jury_actors.juror_pool import replicas_among
 from jury_actors.mailbox import Delivery
 from jury_actors.notices import Notices
+from jury_actors.observation.actor_observation import ActorObservation, Observed
+from jury_actors.observation.settings import NO_OBSERVATION, ObservationSettings
 from jury_actors.ray_proxy import pack, ray_proxy, unpack
 from jury_actors.runtime import RuntimeConfig, admission
 from jury_actors.store_retry import StoreRetry
@@ -49,9 +52,16 @@ LOCK_WAIT = 20.0
 
 
 class ServiceActor(ABC):
-    """Serves the methods of one plain object, and notices for the driver's watch."""
+    """Serves the methods of one plain object, and notices for the driver's watch.
 
-    def __init__(self) -> None:
+    Args:
+        name: of the actor.
+        observation: what it observes.
+    """
+
+    def __init__(self, name: str = "", observation: ObservationSettings = NO_OBSERVATION) -> None:
+        self._observation = ActorObservation(name, observation)
+        self._observer = self._observation.observer
         # Events and texts live as long as their debates: collecting cycles after every 700 objects costs an eighth.
         gc.freeze()
         gc.set_threshold(20_000, 50, 100)
@@ -66,6 +76,10 @@ class ServiceActor(ABC):
         """Lines for the user; see `Notices.poll`."""
         return await self._notices.poll(incarnation, ack)
 
+    async def observed(self, incarnation: str, number: int) -> Observed:
+        """What was observed here; see `ActorObservation.since`."""
+        return self._observation.since(incarnation, number)
+
     async def _service(self) -> Any:
         if self._made is None or has_failed(self._made):
             self._made = asyncio.create_task(self._make())
@@ -79,8 +93,10 @@ class ServiceActor(ABC):
 class ClerkActor(ServiceActor):
     """The process that writes the log."""
 
-    def __init__(self, store_url: str, run_id: str, store_patience: float) -> None:
-        super().__init__()
+    def __init__(
+        self, name: str, observation: ObservationSettings, store_url: str, run_id: str, store_patience: float
+    ) -> None:
+        super().__init__(name, observation)
         self._store_url = store_url
         self._run_id = run_id
         self._retry = StoreRetry(store_patience, self._notices.say)
@@ -96,7 +112,7 @@ class ClerkActor(ServiceActor):
             store, _ = await self._retry.run(opened)
         else:
             store = await opened()
-        return Clerk(store, self._retry)
+        return Clerk(store, self._retry, observer=self._observer)
 
     async def open(self) -> None:
         """Open the store; raises what `open_store` raises."""
@@ -112,8 +128,14 @@ class ClerkActor(ServiceActor):
 class _AdmissionActor(ServiceActor):
     """The process of a limiter or a budget; where it `ends_alone`, it does so once no client is left."""
 
-    def __init__(self, *, ends_alone: bool = False) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        name: str = "",
+        observation: ObservationSettings = NO_OBSERVATION,
+        *,
+        ends_alone: bool = False,
+    ) -> None:
+        super().__init__(name, observation)
         self._ends_alone = ends_alone
         self._sweeper: asyncio.Task[None] | None = None
 
@@ -145,8 +167,8 @@ class LimiterActor(_AdmissionActor):
 class BudgetActor(_AdmissionActor):
     """The process of a run's budget. A successor does not know what is reserved: it halts every call."""
 
-    def __init__(self, ceiling: Ceiling) -> None:
-        super().__init__()
+    def __init__(self, name: str, observation: ObservationSettings, ceiling: Ceiling) -> None:
+        super().__init__(name, observation)
         self._ceiling = ceiling
 
     def _rule(self) -> AdmissionRule:
@@ -156,8 +178,8 @@ class BudgetActor(_AdmissionActor):
 class JurorActor(ServiceActor):
     """The process of one juror."""
 
-    def __init__(self, namespace: str, config: RuntimeConfig) -> None:
-        super().__init__()
+    def __init__(self, name: str, observation: ObservationSettings, namespace: str, config: RuntimeConfig) -> None:
+        super().__init__(name, observation)
         self._namespace = namespace
         self._config = config
 
@@ -169,28 +191,35 @@ class JurorActor(ServiceActor):
             token_hex(8),
             limiter=ray_proxy(AdmissionInterface, limiter, replaceable=True) if config.limited else None,
             budget=ray_proxy(AdmissionInterface, partial(find, BUDGET)) if config.ceiling.bounded else None,
+            observer=self._observer,
         )
         providers = provider_factory(config.script, config.endpoints)
         clerk = ray_proxy(ClerkInterface, partial(find, CLERK), repeats=True)
-        return Juror(providers, clerk, admission=calls, prices=config.prices, linger=LINGER)
+        return Juror(providers, clerk, admission=calls, prices=config.prices, linger=LINGER, observer=self._observer)
 
 
 class CoordinatorActor(ServiceActor):
-    """The process that runs the debates."""
+    """The process of one coordinator. It finds the replicas of `seats` by name, as a successor must."""
 
-    def __init__(self, namespace: str, jurors: Mapping[str | None, Sequence[str]]) -> None:
-        super().__init__()
+    def __init__(
+        self, name: str, observation: ObservationSettings, namespace: str, seats: Sequence[str | None]
+    ) -> None:
+        super().__init__(name, observation)
+        self._name = name
         self._namespace = namespace
-        self._jurors = jurors
+        self._seats = seats
 
     async def _make(self) -> Coordinator:
         find = partial(ray.get_actor, namespace=self._namespace)
-        jurors = {
-            seat: [ray_proxy(JurorInterface, partial(find, name)) for name in names]
-            for seat, names in self._jurors.items()
-        }
+
+        def connect(name: str) -> JurorInterface:
+            return ray_proxy(JurorInterface, partial(find, name))
+
         clerk = ray_proxy(ClerkInterface, partial(find, CLERK), repeats=True)
-        return Coordinator(clerk, jurors, linger=LINGER)
+        everywhere = await asyncio.to_thread(ray.util.list_named_actors, all_namespaces=True)
+        names = [actor["name"] for actor in everywhere if actor["namespace"] == self._namespace]
+        replicas = replicas_among(names, self._seats)
+        return Coordinator(clerk, replicas, connect, name=self._name, linger=LINGER, observer=self._observer)
 
 
 def shared_limiter() -> Any:

@@ -15,5 +15,7 @@ for _name, _value in {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    # A driver waits for the first workers of its cluster, for ever if Ray has given them up: 60 s is too soon.
+    "RAY_worker_register_timeout_seconds": "300",
 }.items():
     os.environ.setdefault(_name, _value)

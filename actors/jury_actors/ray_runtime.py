@@ -1,4 +1,4 @@
-"""A runtime on Ray: one clerk, one juror actor a seat (and replicas), one coordinator.
+"""A runtime on Ray: one clerk, one juror actor a seat (and replicas), one coordinator or several.
 
 `import ray` costs seconds and reads its environment once, so this module is imported only to set up such a runtime.
 """
@@ -8,8 +8,9 @@ from jury_actors.ray_cluster import head_address, start_ray, stop_ray
 # Above all others, since it sets what Ray reads when it is imported.
 # isort: split
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -19,7 +20,10 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from jury_actors.clerk import ClerkInterface
 from jury_actors.coordinator import CoordinatorInterface
+from jury_actors.coordinators import Coordinators, coordinators_for
+from jury_actors.daemon_thread import in_daemon_thread
 from jury_actors.notices import Say, say_nothing
+from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.ray_actors import (
     BUDGET,
     CLERK,
@@ -30,10 +34,13 @@ from jury_actors.ray_actors import (
     JurorActor,
     LimiterActor,
 )
+from jury_actors.ray_collection import EVERY, ObservedActor, RayCollection
 from jury_actors.ray_head import HeadWatch
+from jury_actors.ray_nodes import check_nodes, cluster_cpus
 from jury_actors.ray_processes import end_own_processes
 from jury_actors.ray_proxy import ray_proxy, remotely, repeated, unless_ended
 from jury_actors.ray_watch import RayWatch, Watched
+from jury_actors.replica_scaler import ReplicaScaler
 from jury_actors.runtime import Runtime, RuntimeConfig
 
 __all__ = ["ray_runtime", "start_ray", "stop_ray"]
@@ -44,33 +51,43 @@ _PATIENCE_WITH_OTHERS = 15.0
 
 
 @asynccontextmanager
-async def ray_runtime(config: RuntimeConfig, *, say: Say = say_nothing) -> AsyncIterator[Runtime]:
+async def ray_runtime(
+    config: RuntimeConfig, *, say: Say = say_nothing, totals: MetricTotals | None = None
+) -> AsyncIterator[Runtime]:
     """Actors for one run, in their own namespace; they end with it. Ray must be started.
+
+    What they observe, as `config` says, comes to `totals` and to this process's log every few seconds.
 
     `say` takes a line for the user when an actor dies or has a notice. Once an actor dies again and again, or the head
     is gone, calls of the runtime raise `ClusterLost`.
 
     Raises:
         StoreError: the store cannot be opened for writing.
+        StoreNotShared, NodesNotReady: as `check_nodes`, on a cluster that was joined.
         ClusterLost: the cluster is gone.
     """
-    actors = _Actors(config)
+    if config.shared_cluster:
+        await in_daemon_thread(partial(check_nodes, config))
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    watch = RayWatch(actors.watched, say, ended)
+    watch = RayWatch(say, ended)
+    collection = RayCollection(totals, every=EVERY)
+    actors = _Actors(config, watch, collection)
     patience = _PATIENCE_WITH_OTHERS if config.shared_cluster else _PATIENCE
     head = HeadWatch(head_address(), ended, patience=patience)
     try:
         await unless_ended(ended, repeated(remotely, actors.clerk.open))
-        yield Runtime(
-            ray_proxy(CoordinatorInterface, lambda: actors.coordinator, ended=ended),
-            ray_proxy(ClerkInterface, lambda: actors.clerk, repeats=True, ended=ended),
-        )
+        clerk = ray_proxy(ClerkInterface, lambda: actors.clerk, repeats=True, ended=ended)
+        runtime = Runtime([_coordinator(handle, ended) for handle in actors.coordinators], clerk)
+        async with _until_left(actors.follow_nodes(runtime.coordinators)):
+            yield runtime
         await watch.close()
+        await collection.close()
         # First those that write, then the clerk, which stores what waits.
         actors.kill_writers()
         await unless_ended(head.gone, repeated(remotely, actors.clerk.close))
     finally:
         await watch.close()
+        await collection.close()
         await head.close()
         if head.gone.done():
             # Actors cannot be killed without a head. Those of a local cluster end here, others when Ray notices.
@@ -80,13 +97,30 @@ async def ray_runtime(config: RuntimeConfig, *, say: Say = say_nothing) -> Async
             ray.kill(actors.clerk)
 
 
-class _Actors:
-    """The actors of a runtime, `watched` as the user reads of them."""
+def _coordinator(handle: Any, ended: "asyncio.Future[None]") -> CoordinatorInterface:
+    return ray_proxy(CoordinatorInterface, lambda: handle, ended=ended)
 
-    def __init__(self, config: RuntimeConfig) -> None:
+
+@asynccontextmanager
+async def _until_left(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do `work` within the context."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+class _Actors:
+    """The actors of a runtime, watched by `watch`, their observations fetched by `collection`."""
+
+    def __init__(self, config: RuntimeConfig, watch: RayWatch, collection: RayCollection) -> None:
+        self._observation = config.observation
+        self._collection = collection
         self._namespace = f"jury-{token_hex(8)}"
-        self._writers: list[Any] = []
-        self.watched: list[Watched] = []
+        self._watched_by = watch
+        self._writers: dict[str, Any] = {}
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         local_file = {"scheduling_strategy": here} if config.store_url.startswith("sqlite") else {}
         store_url = _absolute(config.store_url)
@@ -97,39 +131,59 @@ class _Actors:
         if config.ceiling.bounded:
             budget = self._start_writer(BudgetActor, BUDGET, config.ceiling)
             self._watch(budget, "the process that keeps the budget", "no further call can be made")
-        names = {
-            seat: [f"juror-{number}-{replica}" for replica in range(config.replicas)]
-            for number, seat in enumerate(config.seats)
-        }
         # Of the endpoints a plain dict: a mapping proxy does not pickle.
-        config = config._replace(endpoints=dict(config.endpoints))
-        for seat, replicas in names.items():
-            name = "the final judge's process" if seat is None else f"the process of juror {seat}"
-            for replica in replicas:
-                juror = self._start_writer(JurorActor, replica, self._namespace, config)
-                self._watch(juror, name, "another takes its place and is asked again what was not answered")
-        self.coordinator = self._start_writer(CoordinatorActor, "coordinator", self._namespace, names)
-        self._watch(
-            self.coordinator, "the coordinator's process", "another takes its place and goes on with the debates"
-        )
+        self._config = config._replace(endpoints=dict(config.endpoints))
+        starts = self._start_juror, self._end_juror
+        self.replicas = ReplicaScaler(config.seats, *starts, cluster_cpus, fixed=config.replicas)
+        self.replicas.start()
+        self._shared = config.shared_cluster
+        wanted = config.coordinators or coordinators_for(cluster_cpus())
+        self.coordinators = [self._start_coordinator(number) for number in range(wanted)]
+
+    async def follow_nodes(self, coordinators: Coordinators) -> None:
+        """Adapt the number of replicas until cancelled, on a shared cluster; a local one has one node for good."""
+        if self._shared:
+            await self.replicas.follow(coordinators)
 
     def kill_writers(self) -> None:
         """End every actor but the clerk."""
         while self._writers:
-            ray.kill(self._writers.pop())
+            ray.kill(self._writers.popitem()[1])
+
+    def _start_coordinator(self, number: int) -> Any:
+        coordinator = self._start_writer(CoordinatorActor, f"coordinator-{number}", self._namespace, self._config.seats)
+        self._watch(coordinator, "a coordinator's process", "another takes its place and goes on with its debates")
+        return coordinator
+
+    def _start_juror(self, seat: int, name: str) -> None:
+        juror_id = self._config.seats[seat]
+        shown = "the final judge's process" if juror_id is None else f"the process of juror {juror_id}"
+        spread = {"scheduling_strategy": "SPREAD"} if self._config.shared_cluster else {}
+        juror = self._start_writer(JurorActor, name, self._namespace, self._config, **spread)
+        self._watch(juror, shown, "another takes its place and is asked again what was not answered")
+
+    async def _end_juror(self, name: str) -> None:
+        juror = self._writers.pop(name)
+        await self._watched_by.remove(juror)
+        if self._observation.is_on:
+            await self._collection.remove(name)
+        ray.kill(juror)
 
     def _watch(self, handle: Any, name: str, then: str) -> None:
-        self.watched.append(Watched(name, then, handle))
+        self._watched_by.add(Watched(name, then, handle))
 
-    def _start_writer(self, cls: type, name: str, *args: Any) -> Any:
-        self._writers.append(self._start(cls, name, *args))
-        return self._writers[-1]
+    def _start_writer(self, cls: type, name: str, *args: Any, **options: Any) -> Any:
+        self._writers[name] = self._start(cls, name, *args, **options)
+        return self._writers[name]
 
     def _start(self, cls: type, name: str, *args: Any, **options: Any) -> Any:
         """An actor that is restarted whenever it dies; its clients repeat their calls, not Ray."""
         actor: Any = ray.remote(cls)
         options |= {"name": name, "namespace": self._namespace, "num_cpus": 0, "enable_task_events": False}
-        return actor.options(max_restarts=-1, max_task_retries=0, **options).remote(*args)
+        handle = actor.options(max_restarts=-1, max_task_retries=0, **options).remote(name, self._observation, *args)
+        if self._observation.is_on:
+            self._collection.add(ObservedActor(name, handle))
+        return handle
 
 
 def _absolute(store_url: str) -> str:

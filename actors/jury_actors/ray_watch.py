@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from jury_actors.backoff import Backoff
 from jury_actors.errors import ActorLost
 from jury_actors.mailbox import MailboxClient
-from jury_actors.notices import Recurrence, Say
+from jury_actors.notices import Notice, Recurrence, Say
 from jury_actors.ray_proxy import remotely
 
 MOST_DEATHS = 10
@@ -40,7 +40,6 @@ class RayWatch:
     """Sets `ActorLost` on `ended` when an actor dies too often, or does not answer for too long.
 
     Args:
-        actors: to watch.
         say: takes one line for the user.
         ended: the runtime's end.
         clock: seconds.
@@ -48,7 +47,6 @@ class RayWatch:
 
     def __init__(
         self,
-        actors: list[Watched],
         say: Say,
         ended: "asyncio.Future[None]",
         *,
@@ -58,11 +56,19 @@ class RayWatch:
         self._ended = ended
         self._clock = clock
         self._deaths = Recurrence(MOST_DEATHS, DEATHS_WITHIN)
-        self._mailboxes = [self._watch(actor) for actor in actors]
+        self._mailboxes: dict[Any, MailboxClient[object, str]] = {}
+
+    def add(self, actor: Watched) -> None:
+        """Watch this actor."""
+        self._mailboxes[actor.handle] = self._watch(actor)
+
+    async def remove(self, handle: Any) -> None:
+        """Watch the actor no longer: it is about to be ended."""
+        await self._mailboxes.pop(handle).close()
 
     async def close(self) -> None:
         """Stop watching."""
-        await asyncio.gather(*(mailbox.close() for mailbox in self._mailboxes))
+        await asyncio.gather(*(mailbox.close() for mailbox in self._mailboxes.values()))
 
     def _watch(self, actor: Watched) -> MailboxClient[object, str]:
         lost_at = 0.0
@@ -91,7 +97,7 @@ class RayWatch:
         if self._deaths.happened(actor.name, self._clock()):
             self._end(f"{actor.name} died {MOST_DEATHS} times within {DEATHS_WITHIN:g} s")
         elif not self._ended.done():
-            self._say(f"{actor.name} was lost; {actor.then}")
+            self._say(Notice(f"{actor.name} was lost; {actor.then}", "actor_lost", actor=actor.name))
 
     def _end(self, what: str) -> None:
         if not self._ended.done():

@@ -1,9 +1,8 @@
 """A runtime: clerk, jurors and coordinator set up to run debates, in this process or on Ray (`ray_runtime`)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, closing
 from secrets import token_hex
 from typing import NamedTuple
 
@@ -16,11 +15,14 @@ from jury_actors.admission.service import AdmissionInterface, AdmissionService
 from jury_actors.backoff import Backoff
 from jury_actors.clerk import Clerk, ClerkInterface
 from jury_actors.coordinator import Coordinator, CoordinatorInterface
+from jury_actors.coordinators import Coordinators, CoordinatorsClient
+from jury_actors.cycle_collection import rare_collections
 from jury_actors.effects import Effects
 from jury_actors.juror import Juror, ProviderFactory
-from jury_actors.mailbox import MailboxClient
 from jury_actors.messages import Chunk, Finished, Job
 from jury_actors.notices import Say, say_nothing
+from jury_actors.observation.observer import UNOBSERVED, Observer
+from jury_actors.observation.settings import NO_OBSERVATION, ObservationSettings
 from jury_actors.store_retry import STORE_PATIENCE, StoreRetry
 from jury_events.panel import Panel
 from jury_providers.endpoints import Endpoints
@@ -30,20 +32,26 @@ from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 
 
+def _unwatched(_finished: Finished) -> None:
+    """For a runtime whose finished debates only its clients are interested in."""
+
+
 class Runtime:
-    """What drivers use: the coordinator, and the clerk, which alone writes the log.
+    """What drivers use: the coordinators, and the clerk, which alone writes the log.
 
     Args:
-        coordinator: runs debates; use it by `driver.drive`.
+        coordinators: run debates; use them by `driver.drive`.
         clerk: stores seals and run sizes, besides what the actors send.
     """
 
-    def __init__(self, coordinator: CoordinatorInterface, clerk: ClerkInterface) -> None:
-        self.coordinator = coordinator
+    def __init__(self, coordinators: Sequence[CoordinatorInterface], clerk: ClerkInterface) -> None:
+        self.coordinators = Coordinators(coordinators)
         self.clerk = clerk
+        self.on_finished: Callable[[Finished], None] = _unwatched
+        """Called with each debate that ended or stopped, once a client."""
         self.problem: Exception | None = None
         """Once it is set, debates need another runtime."""
-        self._clients: set[MailboxClient[Job, Finished | Chunk]] = set()
+        self._clients: set[CoordinatorsClient] = set()
 
     @asynccontextmanager
     async def client(
@@ -52,17 +60,21 @@ class Runtime:
         on_item: Callable[[Finished | Chunk], None],
         on_loss: Callable[[list[Job]], Iterable[Job]],
         on_error: Callable[[Exception], None],
-    ) -> AsyncIterator[MailboxClient[Job, Finished | Chunk]]:
-        """A client of the coordinator (see `MailboxClient`); on leaving, the debates that only it waits for stop.
+    ) -> AsyncIterator[CoordinatorsClient]:
+        """A client of the coordinators (see `CoordinatorsClient`); on leaving, the debates that only it waits for stop.
 
         Raises:
             Exception: the runtime's problem.
         """
         if self.problem is not None:
             raise self.problem
-        name = token_hex(8)
-        submit, poll = partial(self.coordinator.submit, name), partial(self.coordinator.poll, name)
-        client = MailboxClient(submit, poll, on_item=on_item, on_loss=on_loss, on_error=on_error)
+
+        def take(item: Finished | Chunk) -> None:
+            on_item(item)
+            if isinstance(item, Finished):
+                self.on_finished(item)
+
+        client = self.coordinators.client(token_hex(8), on_item=take, on_loss=on_loss, on_error=on_error)
         self._clients.add(client)
         try:
             yield client
@@ -70,8 +82,7 @@ class Runtime:
             self._clients.discard(client)
             await client.close()
             if self.problem is None:
-                with suppress(Exception):  # a lost coordinator runs nothing, and others report a lost cluster
-                    await asyncio.shield(self.coordinator.leave(name))
+                await asyncio.shield(client.leave())
 
     def fail(self, problem: Exception) -> None:
         """Fail every driver, now and later."""
@@ -88,24 +99,28 @@ class RuntimeConfig(NamedTuple):
         store_url: of the log.
         run_id: named in the store's lock.
         script: latencies and faults of simulated jurors.
-        replicas: juror processes a seat.
+        replicas: jurors a seat; None: on Ray as many processes as the cluster's CPUs can serve, else one.
         endpoints: addresses and limits of providers.
         prices: of models.
         ceiling: the budget of the run.
         store_patience: seconds for which a store that fails is tried again.
         shared_cluster: other runs use the same Ray cluster, and share the providers' limits.
+        observation: what actors in other processes observe.
+        coordinators: how many share the debates; None: on Ray as many as `coordinators_for` says, else one.
     """
 
     panel: Panel
     store_url: str
     run_id: str
     script: Script = Script()
-    replicas: int = 1
+    replicas: int | None = None
     endpoints: Endpoints = NO_ENDPOINTS
     prices: Prices = Prices()
     ceiling: Ceiling = Ceiling()
     shared_cluster: bool = False
     store_patience: float = STORE_PATIENCE
+    observation: ObservationSettings = NO_OBSERVATION
+    coordinators: int | None = None
 
     @property
     def limited(self) -> bool:
@@ -119,7 +134,12 @@ class RuntimeConfig(NamedTuple):
 
 
 def admission(
-    config: RuntimeConfig, client: str, *, limiter: AdmissionInterface | None, budget: AdmissionInterface | None
+    config: RuntimeConfig,
+    client: str,
+    *,
+    limiter: AdmissionInterface | None,
+    budget: AdmissionInterface | None,
+    observer: Observer = UNOBSERVED,
 ) -> Admission | None:
     """Limits and budget of one juror process (`client`); None: its calls are unlimited."""
     if limiter is None and budget is None:
@@ -130,6 +150,7 @@ def admission(
         config.prices,
         limiter=None if limiter is None else AdmissionClient(limiter, client),
         budget=None if budget is None else AdmissionClient(budget, client),
+        observer=observer,
     )
 
 
@@ -142,6 +163,7 @@ async def in_process_runtime(
     backoff: Backoff = Backoff(),
     wrap_providers: Callable[[ProviderFactory], ProviderFactory] = lambda providers: providers,
     say: Say = say_nothing,
+    observer: Observer = UNOBSERVED,
 ) -> AsyncIterator[Runtime]:
     """The same classes as on Ray, in this process and event loop. On leaving, debates stop where they are.
 
@@ -152,27 +174,39 @@ async def in_process_runtime(
         backoff: between attempts of a failed call.
         wrap_providers: may put something before the providers that jurors call.
         say: takes a line for the user when the store cannot be written for a while.
+        observer: gets reports of all actors.
     """
-    clerk = Clerk(await asyncio.to_thread(open_store), StoreRetry(config.store_patience, say))
-    try:
+    clerk = Clerk(await asyncio.to_thread(open_store), StoreRetry(config.store_patience, say), observer=observer)
+    with closing(clerk), rare_collections():
         providers = wrap_providers(provider_factory(config.script, config.endpoints))
         rule = Limiter(backoff=backoff, jitter=effects.jitter)
         limiter = AdmissionService(rule, "limiter") if config.limited else None
         budget = AdmissionService(Budget(config.ceiling), "budget") if config.ceiling.bounded else None
 
         def juror(client: str) -> Juror:
-            calls = admission(config, client, limiter=limiter, budget=budget)
-            return Juror(providers, clerk, admission=calls, prices=config.prices, effects=effects, backoff=backoff)
+            calls = admission(config, client, limiter=limiter, budget=budget, observer=observer)
+            return Juror(
+                providers,
+                clerk,
+                admission=calls,
+                prices=config.prices,
+                effects=effects,
+                backoff=backoff,
+                observer=observer,
+            )
 
-        jurors = {seat: [juror(f"{seat}/{replica}") for replica in range(config.replicas)] for seat in config.seats}
-        coordinator = Coordinator(clerk, jurors, effects=effects)
+        names = {seat: [f"{seat}/{number}" for number in range(config.replicas or 1)] for seat in config.seats}
+        jurors = {name: juror(name) for replicas in names.values() for name in replicas}
+        coordinators = [
+            Coordinator(clerk, names, jurors.__getitem__, name=str(number), effects=effects, observer=observer)
+            for number in range(config.coordinators or 1)
+        ]
         try:
-            yield Runtime(coordinator, clerk)
+            yield Runtime(coordinators, clerk)
         finally:
-            await coordinator.close()
-            for one in (one for replicas in jurors.values() for one in replicas):
+            for coordinator in coordinators:
+                await coordinator.close()
+            for one in jurors.values():
                 await one.close()
             for service in (service for service in (limiter, budget) if service is not None):
                 service.close()
-    finally:
-        clerk.close()

@@ -1,5 +1,6 @@
 """The execution of one step by a juror: its texts, conversation, requests and exchanges."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +13,7 @@ from jury_debate.rules_registry import rules_of
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.errors import UnknownPart
-from jury_events.exchange import ExchangeRecorded, RecordedToolCall, RequestMessage
+from jury_events.exchange import ExchangeRecorded, RecordedToolCall
 from jury_events.hidden_characters import CONTROL
 from jury_events.ids import exchange_id
 from jury_events.parts import PartBuffer, PartRef
@@ -78,6 +79,10 @@ class StepExecution:
             debate_id, step = self._assignment.debate_id, self._assignment.step
             raise TextMissing(f"debate {debate_id}: the juror was not sent text {ref.part} of {step.id}") from None
 
+    def _joined(self, parts: Sequence[PartRef]) -> str:
+        """The text of a message. What the model said is bytes as received, so it may have to be repaired."""
+        return b"".join([self._texts.get(ref.part) or self.text(ref) for ref in parts]).decode("utf-8", "replace")
+
     def hear(self, exchange: ExchangeRecorded) -> None:
         """Apply a recorded exchange to the conversation."""
         self.conversation.apply_reply(self._rules.reply_from_record(exchange, self.text))
@@ -91,7 +96,7 @@ class StepExecution:
             messages=tuple(
                 ModelMessage(
                     message.role,
-                    b"".join([self.text(ref) for ref in message.parts]).decode("utf-8", "replace"),
+                    self._joined(message.parts),
                     message.call_id,
                     tuple(ModelPicture(image.media_type, self.text(image.content)) for image in message.images),
                 )
@@ -116,32 +121,35 @@ class StepExecution:
         """The event that records one attempt, with the results of the tools that the model called."""
         step, make = self._assignment.step, self._pen.make
         tools = reply.tool_calls[:_MOST_TOOL_CALLS]
-        return ExchangeRecorded(
-            step=step.id,
-            juror_id=step.juror_id,
-            model=call.model,
-            model_version=_label(reply.model_version, _MODEL_NAME),
-            turn=call.turn,
-            attempt=call.attempt,
-            request=tuple(
-                RequestMessage(role=message.role, parts=message.parts, images=message.images, call_id=message.call_id)
-                for message in call.messages
-            ),
-            tools=call.tools,
-            settings=self._assignment.settings,
-            sent=None if reply.sent is None else make(reply.sent),
-            outcome=reply.outcome,
-            answer=None if reply.answer is None else make(reply.answer),
-            response=None if reply.response is None else make(reply.response),
-            error=None if reply.error is None else make(_utf8(reply.error)),
-            tool_calls=tuple(self._answered(call, index, tool) for index, tool in enumerate(tools)),
-            finish_reason=_label(reply.finish_reason),
-            usage=reply.usage,
-            cost=cost,
-            latency_ms=round(latency_ms, 3),
-            waited_ms=round(waited_ms, 3),
-            request_id=_label(reply.request_id),
-            simulated=simulated,
+        messages = [
+            {"role": message.role, "parts": message.parts, "images": message.images, "call_id": message.call_id}
+            for message in call.messages
+        ]
+        return ExchangeRecorded.model_validate(
+            {
+                "step": step.id,
+                "juror_id": step.juror_id,
+                "model": call.model,
+                "model_version": _label(reply.model_version, _MODEL_NAME),
+                "turn": call.turn,
+                "attempt": call.attempt,
+                "request": tuple(messages),
+                "tools": call.tools,
+                "settings": self._assignment.settings,
+                "sent": None if reply.sent is None else make(reply.sent),
+                "outcome": reply.outcome,
+                "answer": None if reply.answer is None else make(reply.answer),
+                "response": None if reply.response is None else make(reply.response),
+                "error": None if reply.error is None else make(_utf8(reply.error)),
+                "tool_calls": tuple(self._answered(call, index, tool) for index, tool in enumerate(tools)),
+                "finish_reason": _label(reply.finish_reason),
+                "usage": reply.usage,
+                "cost": cost,
+                "latency_ms": round(latency_ms, 3),
+                "waited_ms": round(waited_ms, 3),
+                "request_id": _label(reply.request_id),
+                "simulated": simulated,
+            }
         )
 
     def _tools(self) -> tuple[OfferedTool, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from jury_actors.backoff import Backoff
-from jury_actors.notices import Say, say_nothing
+from jury_actors.notices import Notice, Say, say_nothing
 from jury_store.errors import StoreFailed, StoreUnreachable
 
 T = TypeVar("T")
@@ -58,12 +58,13 @@ class StoreRetry:
                 if self._since is None:
                     self._since = now
                     if self._seconds:
-                        self._say(f"{error}; it is tried again for {self._seconds:g} s, and answers are kept meanwhile")
+                        says = f"{error}; it is tried again for {self._seconds:g} s, and answers are kept meanwhile"
+                        self._say(Notice(says, "store_unavailable"))
                 if now - self._since >= self._seconds:
                     raise
                 await asyncio.sleep(self._tries.delay(failures + 1, jitter=1.0, retry_after=None))
             else:
                 if self._since is not None and (failures or not reads):
                     self._since = None
-                    self._say("the store can be used again; the run goes on")
+                    self._say(Notice("the store can be used again; the run goes on", "store_available"))
                 return result, bool(failures)

@@ -1,5 +1,6 @@
 """Admission of a juror's calls: permits of the budget, then of the limiter, and their settlement."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import date
@@ -8,6 +9,8 @@ from jury_actors.admission.client import AdmissionClient, Permit
 from jury_actors.admission.model_class import ModelClasses
 from jury_actors.admission.permit import PermitRequest, Settlement
 from jury_actors.errors import Halted
+from jury_actors.observation.metric_list import QUEUE_LENGTH
+from jury_actors.observation.observer import UNOBSERVED, Observer
 from jury_events.outcome import CallOutcome
 from jury_providers.prices import Prices
 from jury_providers.provider import ModelReply, ModelRequest
@@ -46,6 +49,7 @@ class Admission:
         prices: for the highest cost of a call.
         limiter: None where no provider of the run is limited.
         budget: None where the run is unbounded.
+        observer: gets reports of permits.
     """
 
     def __init__(
@@ -56,12 +60,15 @@ class Admission:
         *,
         limiter: AdmissionClient | None = None,
         budget: AdmissionClient | None = None,
+        observer: Observer = UNOBSERVED,
     ) -> None:
+        self._observer = observer
         self._run_id = run_id
         self._classes = classes
         self._prices = prices
         self._limiter = limiter
         self._budget = budget
+        observer.gauge(QUEUE_LENGTH, lambda: [(("permits",), sum(one.waiting for one in self._services))])
 
     @asynccontextmanager
     async def admit(self, model: str, request: ModelRequest, *, limited: bool, on: date) -> AsyncIterator[Admitted]:
@@ -75,8 +82,11 @@ class Admission:
             yield Admitted([])
             return
         wanted = self._permit_request(model, request, on)
+        began = time.perf_counter()
         async with AsyncExitStack() as stack:
-            yield Admitted([await stack.enter_async_context(one.permit(wanted)) for one in services])
+            permits = [await stack.enter_async_context(one.permit(wanted)) for one in services]
+            self._observer.permit_granted(model, time.perf_counter() - began)
+            yield Admitted(permits)
 
     def refuse(self, provider: str, problem: Halted) -> None:
         """Fail the calls that wait for the provider."""

@@ -44,6 +44,11 @@ class AdmissionClient:
             on_error=self._fail,
         )
 
+    @property
+    def waiting(self) -> int:
+        """How many calls wait for a permit."""
+        return len(self._waiting)
+
     @asynccontextmanager
     async def permit(self, request: PermitRequest) -> AsyncIterator[Permit]:
         """Wait until the call may be made; on leaving, the permit is released with its settlement.

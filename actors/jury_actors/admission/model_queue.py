@@ -1,6 +1,6 @@
 """The calls of one class of models: which ones wait, which one is next, and when it may begin."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from math import isfinite
 from typing import NamedTuple
@@ -30,7 +30,10 @@ class Lease(NamedTuple):
 
 
 class ModelQueue:
-    """Runs take turns, the calls of a run begin in order, and no call overtakes a large one that waits for room.
+    """The run with the fewest calls under way is next, of several the one that has waited longest for its turn.
+
+    So a small run gets its share of the slots at once, however many calls of a large one are under way (max-min
+    fairness). The calls of a run begin in order, and no call overtakes a large one of its run that waits for room.
 
     Args:
         limits: what the provider allows.
@@ -46,6 +49,7 @@ class ModelQueue:
         self._tokens = RateWindow(limits.tokens_per_minute)
         self._queues: dict[str, deque[tuple[PermitHolder, PermitRequest]]] = {}
         self._turns: deque[str] = deque()
+        self._under_way: Counter[str] = Counter()
         self._output = _FIRST_OUTPUT
         self._cooling_since = float("-inf")
         self._cool_at = float("-inf")
@@ -87,6 +91,7 @@ class ModelQueue:
     def begin(self, request: PermitRequest, now: float) -> Lease:
         """Count a call that begins."""
         self._in_flight.running += 1
+        self._under_way[request.run] += 1
         return Lease(request, now, self._requests.take(1), self._tokens.take(self._likely(request)))
 
     def depart(self, lease: Lease, now: float) -> None:
@@ -99,13 +104,14 @@ class ModelQueue:
         self.next_at = None
         if not self._turns or self._in_flight.full:
             return None
-        run = self._turns[0]
+        run = min(self._turns, key=self._under_way.__getitem__)
         holder, request = self._queues[run][0]
         free_at = max(self._cool_at, self._requests.free_at(1, now), self._tokens.free_at(self._likely(request), now))
         if free_at > now:
             self.next_at = free_at if isfinite(free_at) else None
             return None
-        self._turns.rotate(-1)
+        self._turns.remove(run)
+        self._turns.append(run)
         self.remove(holder, request)
         return holder, self.begin(request, now)
 
@@ -115,6 +121,8 @@ class ModelQueue:
         if settlement is not None:
             self._learn(lease, settlement, now)
         self._in_flight.running -= 1
+        self._under_way[lease.request.run] -= 1
+        self._under_way += Counter()  # forgets the runs without a call
 
     def _learn(self, lease: Lease, settlement: Settlement, now: float) -> None:
         used = settlement.input_tokens, settlement.output_tokens

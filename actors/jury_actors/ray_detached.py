@@ -1,0 +1,144 @@
+"""A detached run on a Ray cluster: a detached actor that keeps one `jury` process on a node of the cluster.
+
+`import ray` costs seconds, so this module is imported only where a run is detached to a cluster.
+"""
+
+from jury_actors.ray_cluster import head_address
+
+# Above all others, since it sets what Ray reads when it is imported.
+# isort: split
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, NamedTuple
+
+import ray
+from ray.exceptions import RayActorError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from jury_actors.private_folder import private_folder
+from jury_store.locked_file import read_locked
+
+_NAMESPACE = "jury-runs"
+_MOST_OUTPUT = 64 * 1024
+_KEPT_SECONDS = 30.0
+"""How long the actor answers after its process ended."""
+
+_ENTRY = "from jury_judge.cli.entry import main; main()"
+
+
+class ProcessState(NamedTuple):
+    """`code` is None while the process lives; `running`: it executes the run; `output`: the end of what it wrote."""
+
+    code: int | None
+    running: bool
+    output: str
+
+
+class DetachedRunActor:
+    """Keeps one process, with its input in a private folder; ends soon after it.
+
+    Args:
+        log: the name of the log in the node's folder of this user.
+    """
+
+    def __init__(self, log: str) -> None:
+        folder = private_folder()
+        self._log = folder / log
+        self._log.parent.mkdir(mode=0o700, exist_ok=True)
+        self._input = Path(tempfile.mkdtemp(prefix="run-", dir=folder))
+        self._process: subprocess.Popen[bytes] | None = None
+        self._status = Path()
+
+    def put(self, chunk: bytes) -> None:
+        """Append to the input file."""
+        with (self._input / "cases.jsonl").open("ab") as file:
+            file.write(chunk)
+
+    def start(self, arguments: Sequence[str], handed: bytes, status: str | None) -> None:
+        """Start `jury run` over the input file.
+
+        Args:
+            arguments: after the file.
+            handed: what it reads from its standard input.
+            status: the path of the run's status file; a relative one is in this user's folder on the node.
+        """
+        self._status = private_folder() / (status or "")
+        cases = self._input / "cases.jsonl"
+        cases.touch()
+        with self._log.open("ab") as output:
+            self._process = subprocess.Popen(  # noqa: S603  (our own command)
+                [sys.executable, "-c", _ENTRY, "run", str(cases), *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=output,
+                start_new_session=True,
+                env={**os.environ, "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"},
+            )
+        assert self._process.stdin is not None
+        with self._process.stdin as stdin:
+            stdin.write(handed)
+        threading.Thread(target=self._wait, args=(ray.get_runtime_context().current_actor,), daemon=True).start()
+
+    def state(self) -> ProcessState:
+        """How the process does."""
+        assert self._process is not None
+        code = self._process.poll()
+        output = self._log.read_bytes()[-_MOST_OUTPUT:].decode("utf-8", "replace")
+        return ProcessState(code, code is None and read_locked(self._status) is not None, output)
+
+    def _wait(self, own: Any) -> None:
+        assert self._process is not None
+        self._process.wait()
+        shutil.rmtree(self._input, ignore_errors=True)
+        threading.Timer(_KEPT_SECONDS, ray.kill, (own,)).start()
+
+
+class DetachedRun:
+    """The actor of one run of one store, from a driver that joined the cluster.
+
+    Args:
+        run_id: the run, which names its log.
+        here: keep the process on this node, as its store is a file of this machine.
+    """
+
+    def __init__(self, run_id: str, *, here: bool) -> None:
+        node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        place: dict[str, Any] = {"scheduling_strategy": node} if here else {}
+        actor: Any = ray.remote(DetachedRunActor)
+        self._actor = actor.options(
+            name=f"{run_id}-{token_hex(4)}",
+            namespace=_NAMESPACE,
+            lifetime="detached",
+            num_cpus=0,
+            max_restarts=0,
+            enable_task_events=False,
+            **place,
+        ).remote(f"runs/{run_id}.log")
+        self.address = head_address()
+
+    def put(self, chunk: bytes) -> None:
+        """Send a piece of the input."""
+        ray.get(self._actor.put.remote(chunk))
+
+    def start(self, arguments: Sequence[str], handed: bytes, status: str | None) -> None:
+        """See `DetachedRunActor.start`."""
+        ray.get(self._actor.start.remote(arguments, handed, status))
+
+    def state(self) -> ProcessState:
+        """See `DetachedRunActor.state`; an actor that is gone has the code 1."""
+        try:
+            state: ProcessState = ray.get(self._actor.state.remote())
+        except RayActorError as error:
+            return ProcessState(1, running=False, output=f"the process on the cluster was lost: {error}")
+        return state
+
+    def kill(self) -> None:
+        """End the actor; the process that it started, if any, stays."""
+        ray.kill(self._actor)

@@ -1,0 +1,109 @@
+"""The nodes of the Ray cluster of this process, and whether each can run jurors. Ray must be started."""
+
+from typing import Any, NamedTuple
+
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from jury_actors.errors import NodesNotReady, StoreNotShared
+from jury_actors.node_check import NodeCheck, NodeFindings, differences, findings
+from jury_actors.runtime import RuntimeConfig
+
+_PATIENCE = 180.0
+"""Seconds in which a node must answer: it starts a process, which imports the package."""
+
+_SHOWN = 5
+
+
+class NodeReport(NamedTuple):
+    """One node.
+
+    Attributes:
+        name: its address and the start of its id, as `ray status` and Ray's dashboard name it.
+        problems: a line each; () where it can run jurors.
+        python: its release; None if the node did not answer.
+    """
+
+    name: str
+    problems: tuple[str, ...]
+    python: str | None = None
+
+
+def alive_nodes() -> list[dict[str, Any]]:
+    """The nodes that are alive, as Ray describes them, by address and id."""
+    nodes: Any = ray.nodes  # has no types
+    found: list[dict[str, Any]] = nodes()
+    return sorted((node for node in found if node["Alive"]), key=lambda node: (node["NodeManagerAddress"], _id(node)))
+
+
+def cluster_cpus() -> float:
+    """The CPUs of the nodes that are alive."""
+    resources: Any = ray.cluster_resources  # has no types
+    return float(resources().get("CPU", 1.0))
+
+
+def inspect_nodes(wanted: NodeCheck) -> list[NodeReport]:
+    """Look at every node, all at once; takes a few seconds.
+
+    Args:
+        wanted: what is looked at.
+
+    Returns:
+        A report a node, by address.
+    """
+    here = findings(NodeCheck())
+    nodes = alive_nodes()
+    calls = [_call(_id(node), wanted) for node in nodes]
+    ray.wait(calls, num_returns=len(calls), timeout=_PATIENCE)
+    return [_report(node, call, here) for node, call in zip(nodes, calls, strict=True)]
+
+
+def check_nodes(config: RuntimeConfig) -> None:
+    """Refuse a cluster on which a run would fail, before anything is recorded or paid.
+
+    Raises:
+        StoreNotShared: there are several nodes, and the store is a SQLite file.
+        NodesNotReady: a node has other releases, lacks a key, cannot reach the store, or does not answer.
+    """
+    nodes = alive_nodes()
+    sqlite = config.store_url.startswith("sqlite")
+    if len(nodes) > 1 and sqlite:
+        raise StoreNotShared(
+            f"the Ray cluster has {len(nodes)} nodes, and a SQLite file is on one of them only: use a PostgreSQL store "
+            "(--store postgresql+psycopg://…; docs/postgresql.md)"
+        )
+    wanted = NodeCheck(config.panel, config.endpoints, None if sqlite else config.store_url)
+    bad = [one for one in inspect_nodes(wanted) if one.problems]
+    if bad:
+        lines = [f"{one.name}: {'; '.join(one.problems)}" for one in bad[:_SHOWN]]
+        more = [f"and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
+        raise NodesNotReady(
+            f"{len(bad)} of {len(nodes)} nodes of the Ray cluster cannot run jurors: {'. '.join([*lines, *more])}. "
+            "`jury doctor --ray-address` looks at every node"
+        )
+
+
+def _id(node: dict[str, Any]) -> str:
+    return str(node["NodeID"])
+
+
+def _call(node_id: str, wanted: NodeCheck) -> Any:
+    pinned = NodeAffinitySchedulingStrategy(node_id, soft=False)
+    remote: Any = ray.remote(findings)
+    endpoints = None if wanted.endpoints is None else dict(wanted.endpoints)  # a mapping proxy does not pickle
+    return remote.options(num_cpus=0, max_retries=0, scheduling_strategy=pinned, enable_task_events=False).remote(
+        wanted._replace(endpoints=endpoints)
+    )
+
+
+def _report(node: dict[str, Any], call: Any, here: NodeFindings) -> NodeReport:
+    name = f"{node['NodeManagerAddress']} ({_id(node)[:8]})"
+    try:
+        there: NodeFindings = ray.get(call, timeout=0)
+    except ray.exceptions.GetTimeoutError:
+        ray.cancel(call, force=True)
+        return NodeReport(name, (f"did not answer in {_PATIENCE:g} s",))
+    except ray.exceptions.RayError as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+        return NodeReport(name, (f"cannot run jury-judge ({reason}); install the same release there as here",))
+    return NodeReport(name, (*differences(here, there), *there.problems), there.python)
