@@ -1,0 +1,186 @@
+"""Verdicts against labels: of each seat, of the panel's strict plurality, and of the jury.
+
+A verdict is *decided* unless it is missing, the panel has no strict plurality, or the verdict counts as an abstention
+(`Scale.abstaining`: the middle verdict, where labels know only the two ends). Rates have all labelled units in the
+denominator, so a rater that abstains gains nothing by it; accuracy among decided units is given apart, beside the
+coverage.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from jury_analysis import coefficients
+from jury_analysis.correctness import decided
+from jury_analysis.estimate import Estimate, missing
+from jury_analysis.intervals import clustered_mean, proportion
+from jury_analysis.plurality import panel_plurality
+from jury_analysis.scale import Scale
+from jury_analysis.vote_matrix import Codes, VoteMatrix
+
+
+@dataclass(frozen=True)
+class AgainstLabels:
+    """One rater's verdicts beside the labels."""
+
+    rater: str
+    """`seat`, `panel` (the strict plurality of the seats) or `jury` (the final verdict of the debate)."""
+    seat: str | None
+    """The seat's name; None for panel and jury."""
+    labelled: int
+    """Units with a label: the denominator of `accuracy` and `coverage`."""
+    no_verdict: int
+    """Labelled units without a verdict, or with an undecided panel."""
+    abstentions: int
+    """Labelled units whose verdict counts as an abstention."""
+    confusion: tuple[tuple[int, ...], ...]
+    """A row for each category of the labels, a column for each category of the verdicts, and a last one for none."""
+    accuracy: Estimate
+    """Right verdicts / labelled units."""
+    coverage: Estimate
+    """Decided verdicts / labelled units."""
+    accuracy_of_decided: Estimate
+    """Right verdicts / decided verdicts."""
+    false_passes: int | None
+    """Units with the last label and the first verdict; None without an order of the verdicts."""
+    false_pass_rate: Estimate
+    """false_passes / units with the last label."""
+    false_fails: int | None
+    """Units with the first label and the last verdict; None without an order of the verdicts."""
+    false_fail_rate: Estimate
+    """false_fails / units with the first label."""
+    kappa: Estimate
+    """Cohen's kappa of verdicts and labels, unweighted, over the decided units (Cohen 1960)."""
+
+
+@dataclass(frozen=True)
+class AccuracyReport:
+    """All raters beside the labels."""
+
+    categories: tuple[str, ...]
+    abstaining: str | None
+    """The category that counts as an abstention, because no label has it."""
+    passing: str | None
+    """The category that false passes and false fails take for a pass: the first of the order; None without an order."""
+    failing: str | None
+    """The one that they take for a fail: the last of the order."""
+    labelled: int
+    unlabelled: int
+    seats: tuple[AgainstLabels, ...]
+    panel: AgainstLabels
+    jury: AgainstLabels | None
+    """None where no final verdict is known."""
+    best_seats: tuple[str, ...]
+    """The seats with the highest accuracy. Chosen on these labels, it is biased upwards."""
+
+
+def accuracy(matrix: VoteMatrix) -> AccuracyReport:
+    """Compare the votes of one round, their strict plurality and the final verdicts with the labels.
+
+    Intervals: of shares, `intervals.proportion`; of kappa, the cluster-robust t.
+    """
+    plurality, _ = panel_plurality(matrix)
+
+    def compared(rater: str, seat: str | None, verdicts: Codes) -> AgainstLabels:
+        return _against_labels(matrix, rater, seat, verdicts)
+
+    seats = tuple(compared("seat", name, matrix.votes[:, index]) for index, name in enumerate(matrix.seats))
+    jury = compared("jury", None, matrix.finals) if np.any(matrix.finals >= 0) else None
+    labelled = int(np.count_nonzero(matrix.labels >= 0))
+    return AccuracyReport(
+        categories=matrix.scale.categories,
+        abstaining=matrix.scale.abstaining,
+        passing=matrix.scale.categories[0] if matrix.scale.ordered else None,
+        failing=matrix.scale.categories[-1] if matrix.scale.ordered else None,
+        labelled=labelled,
+        unlabelled=matrix.units - labelled,
+        seats=seats,
+        panel=compared("panel", None, plurality),
+        jury=jury,
+        best_seats=_best(seats),
+    )
+
+
+def _against_labels(matrix: VoteMatrix, rater: str, seat: str | None, verdicts: Codes) -> AgainstLabels:
+    labels, scale, clusters = matrix.labels, matrix.scale, matrix.clusters
+    labelled, given = labels >= 0, decided(verdicts, scale)
+    known = labelled & (given >= 0)
+    right = known & (given == labels)
+    passed = _extreme_error(labels, verdicts, clusters, scale, label=-1, verdict=0)
+    failed = _extreme_error(labels, verdicts, clusters, scale, label=0, verdict=-1)
+    return AgainstLabels(
+        rater=rater,
+        seat=seat,
+        labelled=int(labelled.sum()),
+        no_verdict=int(np.count_nonzero(labelled & (verdicts < 0))),
+        abstentions=int(np.count_nonzero(labelled & (verdicts >= 0) & (given < 0))),
+        confusion=_confusion(labels, verdicts, len(scale.categories)),
+        accuracy=_share(right, labelled, clusters, "no unit has a label"),
+        coverage=_share(known, labelled, clusters, "no unit has a label"),
+        accuracy_of_decided=_share(right, known, clusters, "no labelled unit has a decided verdict"),
+        false_passes=passed[0],
+        false_pass_rate=passed[1],
+        false_fails=failed[0],
+        false_fail_rate=failed[1],
+        kappa=_kappa(labels[known], given[known], clusters[known], len(scale.categories)),
+    )
+
+
+def _confusion(labels: Codes, verdicts: Codes, categories: int) -> tuple[tuple[int, ...], ...]:
+    """Units by label and verdict; the last column counts missing verdicts."""
+    labelled = labels >= 0
+    rows = labels[labelled].astype(np.int64)
+    columns = np.where(verdicts < 0, categories, verdicts)[labelled].astype(np.int64)
+    width = categories + 1
+    counts = np.bincount(rows * width + columns, minlength=categories * width).reshape(categories, width)
+    return tuple(tuple(int(count) for count in row) for row in counts)
+
+
+def _share(
+    successes: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_], clusters: npt.NDArray[np.int32], otherwise: str
+) -> Estimate:
+    return proportion(successes, counted, clusters) if counted.any() else missing(otherwise)
+
+
+def _extreme_error(
+    labels: Codes, verdicts: Codes, clusters: npt.NDArray[np.int32], scale: Scale, *, label: int, verdict: int
+) -> tuple[int | None, Estimate]:
+    """How often the verdict at one end of the order meets the label at the other; 0 is the first end, -1 the last."""
+    if not scale.ordered:
+        return None, missing("the verdicts have no order, so none is a pass or a fail")
+    size = len(scale.categories)
+    counted = labels == label % size
+    wrong = counted & (verdicts == verdict % size)
+    return int(wrong.sum()), _share(wrong, counted, clusters, f"no unit has the label {scale.categories[label]}")
+
+
+def _kappa(labels: Codes, verdicts: Codes, clusters: npt.NDArray[np.int32], size: int) -> Estimate:
+    """Cohen's kappa with the cluster-robust t interval of its linearisation.
+
+    kappa = (po - pe) / (1 - pe) changes with a unit of label i and verdict j by (1[i=j] - po) / (1 - pe) -
+    (1 - po) / (1 - pe)^2 * (share of verdict i + share of label j - 2 pe) (Fleiss, Cohen and Everitt 1969). The mean of
+    kappa plus these changes is kappa.
+    """
+    n = len(labels)
+    if not n:
+        return missing("no labelled unit has a decided verdict")
+    table = np.bincount(labels.astype(np.int64) * size + verdicts, minlength=size * size).reshape(size, size)
+    kappa = float(coefficients.kappa(table[None].astype(np.float64), coefficients.identity_weights(size))[0])
+    if np.isnan(kappa):
+        return missing("labels and verdicts are all of one category", n)
+    of_labels, of_verdicts = table.sum(axis=1) / n, table.sum(axis=0) / n
+    chance = float(of_labels @ of_verdicts)
+    changes = ((labels == verdicts) - np.trace(table) / n) / (1 - chance) - (1 - kappa) / (1 - chance) * (
+        of_verdicts[labels] + of_labels[verdicts] - 2 * chance
+    )
+    estimate = clustered_mean(kappa + changes, np.ones(n), clusters).mean
+    interval = estimate.interval
+    cut = None if interval is None else replace(interval, low=max(-1.0, interval.low), high=min(1.0, interval.high))
+    return replace(estimate, value=kappa, interval=cut)
+
+
+def _best(seats: tuple[AgainstLabels, ...]) -> tuple[str, ...]:
+    known = [(one.accuracy.value, one.seat) for one in seats if one.accuracy.value is not None]
+    top = max((value for value, _ in known), default=None)
+    return tuple(name for value, name in known if value == top and name is not None)

@@ -1,0 +1,253 @@
+"""Calibration: fit a signal on one part of the labelled cases, certify a threshold on a second, report on a third."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from jury_analysis.ballots import check
+from jury_analysis.case_splits import PARTS, Parts, named_parts, split_clusters
+from jury_analysis.certification import Certificate, certify, fewest_labels
+from jury_analysis.errors import AnalysisError, BadBallots, BadSplit, TooFewLabels
+from jury_analysis.estimate import Estimate, missing
+from jury_analysis.intervals import proportion
+from jury_analysis.labels import label_ballots, resolve
+from jury_analysis.last_votes import LastVotes, last_votes
+from jury_analysis.report_object import json_object
+from jury_analysis.samples import Exclusion, one_panel, without_simulated
+from jury_analysis.scale import OURS, Scale
+from jury_analysis.verdict_signals import AnySignal, fit_signal, levels, signal_values
+from jury_analysis.vote_matrix import Bools, Floats
+from jury_events.calibration import Harm, ShareSignal, SignalKind
+from jury_events.canonical import canonical_json
+
+SEED = 20260927
+WITHOUT_MODEL = (0.0, 100.0, 0.0)
+WITH_MODEL = (40.0, 40.0, 20.0)
+
+
+@dataclass(frozen=True)
+class CalibrationOptions:
+    """What is promised, and how."""
+
+    risk: float = 0.05
+    confidence: float = 0.9
+    on: Harm = "error"
+    signal: SignalKind = "share"
+    split: tuple[float, float, float] | None = None
+    """Percent of the clusters for fit, certify and test; None: 0/100/0 without a model, 40/40/20 with one."""
+    cases: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Ids of cases by part, in place of a split."""
+    seed: int = SEED
+    scale: Scale = OURS
+    simulated: bool = False
+    """Whether simulated debates are counted."""
+
+
+@dataclass(frozen=True)
+class PartOfCases:
+    """One part, with a digest by which it can be recognised."""
+
+    debates: int
+    labelled: int
+    clusters: int
+    digest: str
+    """SHA-256 of the sorted ids of its debates."""
+
+
+@dataclass(frozen=True)
+class PartReport:
+    """What the threshold does on cases that it was not chosen on."""
+
+    units: int
+    accepted: int
+    wrong: int
+    risk: Estimate
+    """wrong / accepted."""
+    coverage: Estimate
+    """accepted / units."""
+    accuracy: Estimate
+    """Right verdicts / units with a verdict, accepted or not."""
+
+
+@dataclass(frozen=True)
+class CalibrationReport:
+    """A calibration with everything that is known about it."""
+
+    on: Harm
+    verdict: str
+    """Whose verdict is accepted: the `jury`'s (final verdicts), or the `plurality` of the seats."""
+    categories: tuple[str, ...]
+    seats: tuple[str, ...]
+    signal: AnySignal
+    split: tuple[float, float, float] | None
+    seed: int | None
+    """Of the split; None where the parts were named."""
+    parts: Mapping[str, PartOfCases]
+    certificate: Certificate
+    test: PartReport | None
+    """None without a threshold or without a test part."""
+    labels: str
+    """SHA-256 of the labels: pairs of debate and label, sorted."""
+    excluded: tuple[Exclusion, ...]
+    """Debates that were left out of everything."""
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values; figures have 12 decimal places."""
+        # A signal is no dataclass; its numbers have fewer decimal places already.
+        return {**json_object(replace(self, signal=ShareSignal())), "signal": self.signal.model_dump(mode="json")}
+
+
+def calibrate(
+    ballots: pa.Table, labels: pa.Table | None = None, options: CalibrationOptions | None = None
+) -> CalibrationReport:
+    """Find the lowest certified threshold.
+
+    Args:
+        ballots: rows of `ballots.SCHEMA`.
+        labels: rows of `labels.LABELS`, which win over the labels of the ballots.
+        options: the defaults if None.
+
+    Raises:
+        BadBallots: the table is no table of ballots, or has no vote of a juror.
+        BadLabels: the labels are no table of labels.
+        UnknownVerdict: a verdict or label is not declared in the scale.
+        OnlySimulated: all debates are simulated, and `options.simulated` is off.
+        MixedPanels: the debates are of several panels.
+        BadSplit: parts overlap, or one that is needed is empty.
+        TooFewLabels: fewer labels than the promise, or the model, needs; the message has the number.
+    """
+    options = options or CalibrationOptions()
+    table = check(ballots)
+    if not table.num_rows:
+        raise BadBallots("there are no ballots: no debate matches, or the file has no votes")
+    if labels is not None:
+        table = label_ballots(table, resolve(labels)).ballots
+    sample = without_simulated(table, include=options.simulated)
+    table = sample.ballots
+    one_panel(table)
+    votes = last_votes(table, options.scale)
+    if options.on == "false_pass" and not votes.matrix.scale.ordered:
+        raise AnalysisError("false passes need an order of the verdicts: declare it with --order LOW,…,HIGH")
+    parts = _parts(votes, options)
+    labelled = votes.labels >= 0
+    _enough(int((parts.certify & labelled).sum()), options)
+    signal = fit_signal(options.signal, votes, parts.fit)
+    values = signal_values(signal, votes)
+    subject, wrong = promised(votes, options.on)
+    values = np.where(subject, values, np.nan)
+    used = parts.certify & labelled
+    certificate = certify(
+        values[used],
+        wrong[used],
+        votes.matrix.clusters[used].astype(np.int64),
+        levels(signal, values[parts.fit], len(votes.matrix.seats)),
+        risk=options.risk,
+        confidence=options.confidence,
+    )
+    counts = {part: _part(votes, getattr(parts, part)) for part in PARTS}
+    return CalibrationReport(
+        on=options.on,
+        verdict=votes.verdict,
+        categories=votes.matrix.scale.categories,
+        seats=votes.matrix.seats,
+        signal=signal,
+        split=None if options.cases else _split(options),
+        seed=None if options.cases else options.seed,
+        parts=counts,
+        certificate=certificate,
+        test=_test(votes, values, wrong, parts.test & labelled, certificate.threshold),
+        labels=_digest(
+            sorted(
+                [debate, votes.matrix.scale.categories[code]]
+                for debate, code in zip(votes.matrix.debates.to_pylist(), votes.labels.tolist(), strict=True)
+                if code >= 0
+            )
+        ),
+        excluded=sample.excluded,
+        warnings=(*sample.warnings, *certificate.warnings, *_notes(options, counts)),
+    )
+
+
+def promised(votes: LastVotes, on: Harm) -> tuple[Bools, Bools]:
+    """[units] each: whether the promise is about the verdict, and whether it is wrong.
+
+    error: every decided verdict; it is wrong where it is not the label. false_pass: verdicts of the first category of
+    the order (a pass); they are wrong where the label is the last one (a fail).
+    """
+    verdicts, labels = votes.verdicts, votes.labels
+    if on == "error":
+        return verdicts >= 0, (verdicts >= 0) & (labels >= 0) & (verdicts != labels)
+    last = len(votes.matrix.scale.categories) - 1
+    return verdicts == 0, (verdicts == 0) & (labels == last)
+
+
+def _split(options: CalibrationOptions) -> tuple[float, float, float]:
+    return options.split or (WITHOUT_MODEL if options.signal == "share" else WITH_MODEL)
+
+
+def _parts(votes: LastVotes, options: CalibrationOptions) -> Parts:
+    matrix = votes.matrix
+    parts = (
+        named_parts(matrix, options.cases) if options.cases else split_clusters(matrix, _split(options), options.seed)
+    )
+    if options.signal != "share" and not parts.fit.any():
+        raise BadSplit(f"the signal {options.signal} is fitted: name cases with --fit, or split as in 40/40/20")
+    if not parts.certify.any():
+        raise BadSplit("there is no case to certify on: name cases with --certify, or split as in 40/40/20")
+    return parts
+
+
+def _enough(labelled: int, options: CalibrationOptions) -> None:
+    fewest = fewest_labels(options.risk, options.confidence)
+    if labelled < fewest:
+        raise TooFewLabels(
+            f"{labelled} labels to certify on are too few: a risk of {options.risk:g} with confidence "
+            f"{options.confidence:g} takes {fewest} at least, and more if any verdict is wrong"
+        )
+
+
+def _part(votes: LastVotes, units: Bools) -> PartOfCases:
+    matrix = votes.matrix
+    names = pa.array(units)
+    return PartOfCases(
+        debates=int(units.sum()),
+        labelled=int((units & (votes.labels >= 0)).sum()),
+        clusters=len(np.unique(matrix.clusters[units])),
+        digest=_digest(sorted(matrix.debates.filter(names).to_pylist())),
+    )
+
+
+def _test(votes: LastVotes, values: Floats, wrong: Bools, units: Bools, threshold: float | None) -> PartReport | None:
+    if threshold is None or not units.any():
+        return None
+    accepted = units & (np.nan_to_num(values, nan=-1.0) >= threshold)
+    decided, clusters = units & (votes.verdicts >= 0), votes.matrix.clusters
+    nothing = missing("no verdict of the test part is accepted")
+    return PartReport(
+        units=int(units.sum()),
+        accepted=int(accepted.sum()),
+        wrong=int((accepted & wrong).sum()),
+        risk=proportion(wrong, accepted, clusters) if accepted.any() else nothing,
+        coverage=proportion(accepted, units, clusters),
+        accuracy=proportion(votes.verdicts == votes.labels, decided, clusters),
+    )
+
+
+def _notes(options: CalibrationOptions, parts: Mapping[str, PartOfCases]) -> tuple[str, ...]:
+    notes = []
+    if not parts["test"].labelled:
+        notes.append("there is no test part: the coverage is of the cases that the threshold was chosen on")
+    if options.signal == "dawid_skene":
+        notes.append(
+            "posteriors of Dawid and Skene take the seats' errors for independent: only the threshold is certified"
+        )
+    return tuple(notes)
+
+
+def _digest(value: Any) -> str:
+    return sha256(canonical_json(value)).hexdigest()

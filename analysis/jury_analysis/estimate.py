@@ -1,0 +1,45 @@
+"""A reported figure, with its interval or the reason why there is none."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A 95 % confidence interval."""
+
+    low: float
+    high: float
+    method: str
+    """`cluster bootstrap` (percentiles), `clustered t`, `prediction-powered t`, `wilson`, `clustered t and wilson`."""
+    clusters: int
+    """How many clusters it is based on."""
+    resamples: int | None = None
+    """Of a bootstrap; otherwise None."""
+    seed: int | None = None
+    """Of a bootstrap; otherwise None."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure of a report.
+
+    `value` is None where it cannot be had, and `reason` says why. Where the value is known and the interval is
+    None, a note says why.
+    """
+
+    value: float | None
+    interval: Interval | None = None
+    n: int = 0
+    """How many units the value is based on: debates, votes or pairs, as the report's docstring says."""
+    reason: str | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        """A missing value has a reason, and a known one has none."""
+        if (self.value is None) != (self.reason is not None):
+            raise ValueError("an estimate has either a value or the reason why there is none")
+
+
+def missing(reason: str, n: int = 0) -> Estimate:
+    """An estimate without a value."""
+    return Estimate(value=None, n=n, reason=reason)

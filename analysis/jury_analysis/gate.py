@@ -1,0 +1,227 @@
+"""Is the second of two sets of verdicts worse than the first? A decision with a margin, three ways."""
+
+from dataclasses import dataclass, field, replace
+from math import ceil
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jury_analysis.ballots import check
+from jury_analysis.estimate import Estimate, missing
+from jury_analysis.gate_metrics import SCORE, Worse, default_margin, default_metric, figure_of, worse_direction
+from jury_analysis.intervals import FEWEST, RESAMPLES, SEED
+from jury_analysis.paired import Paired, PairedChange, paired
+from jury_analysis.pairing import PairedOptions, Verdicts
+from jury_analysis.power import POWER, PairedVariation
+from jury_analysis.report_object import json_object
+from jury_analysis.samples import without_simulated
+from jury_analysis.self_agreement import NO_REPEATS, self_agreement
+from jury_analysis.vote_matrix import vote_matrix
+
+Decision = Literal["pass", "fail", "inconclusive"]
+
+SCHEMA_NUMBER = 1
+"""Of `Gate.to_dict`; `schema/gate.schema.json` describes it."""
+
+
+@dataclass(frozen=True)
+class GateOptions:
+    """What a gate decides by."""
+
+    metric: str | None = None
+    """`accuracy`, `false_pass`, `false_fail`, `score`, or a verdict: its share. None: see `default_metric`."""
+    margin: float | None = None
+    """Harm that is accepted, as a share; of `score` in points. None: 0.02, or 2 points."""
+    worse: Worse | None = None
+    """Which change of a share or the score does harm; None: see `worse_direction`."""
+    paired: PairedOptions = field(default_factory=PairedOptions)
+    resamples: int = RESAMPLES
+    """Of the bootstrap of flips between repeats."""
+    seed: int = SEED
+    """Of the bootstrap of flips between repeats."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The decision, and what it is based on. Shares and rates are 0-1, scores 0-100."""
+
+    schema: int
+    decision: Decision
+    """`pass`: the interval of the harm is within the margin. `fail`: it is above zero, and not within the margin.
+    `inconclusive`: neither, or there is no interval."""
+    metric: str
+    worse: Worse
+    """Which change of the metric does harm."""
+    margin: float
+    base: float | None
+    """The metric of the first set, over the pairs."""
+    candidate: float | None
+    """The metric of the second set, over the pairs."""
+    change: Estimate
+    """candidate - base; `n` counts the pairs that the metric is about."""
+    harm: Estimate
+    """The change in the direction that does harm: above zero the candidate is worse. Where `worse` is `either`, the
+    change itself: then it is within the margin if it is neither above it nor below its negative."""
+    p_value: float | None
+    """Two-sided, of no change; not corrected: a gate has one metric."""
+    pairs: int
+    clusters: int
+    changed: int
+    """Pairs whose metric differs."""
+    power: float
+    smallest_change: float | None
+    """The smallest change that as many pairs, which vary as these do, find with this power; None if they find none."""
+    cases_needed: int | None
+    """Only of an inconclusive gate: how many pairs that the metric is about decide it with this power, if the change is
+    the observed one and the pairs vary as these do. None also if no number does."""
+    design_effect: float
+    """How many times more pairs it takes because pairs of a cluster resemble each other; at least 1."""
+    flips: Estimate
+    """The share of pairs whose verdict changes between the two sets."""
+    flips_between_repeats: Estimate
+    """The share of pairs of repeats in the first set with different verdicts, as a mean over cases; no value without
+    repeats."""
+    resamples: int
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The gate as JSON values, described by `schema/gate.schema.json`; figures have 12 decimal places."""
+        return json_object(self)
+
+
+@dataclass(frozen=True)
+class GateReport:
+    """A gate, and the paired table that it is based on."""
+
+    gate: Gate
+    paired: Paired
+
+    def to_dict(self) -> dict[str, Any]:
+        """Both as JSON values."""
+        return {"gate": self.gate.to_dict(), "paired": self.paired.to_dict()}
+
+
+def gate(
+    base: pa.Table, candidate: pa.Table, labels: pa.Table | None = None, options: GateOptions | None = None
+) -> GateReport:
+    """Decide whether the candidate's verdicts are worse than the base's.
+
+    Args:
+        base: rows of `ballots.SCHEMA`, of one panel.
+        candidate: the same; its panel may be another.
+        labels: rows of `labels.LABELS`, which win over the labels of the ballots.
+        options: the defaults if None.
+
+    Raises:
+        UnknownMetric: there is no such metric, or it needs labels that no case has.
+        AnalysisError: the sets cannot be paired, see `paired`.
+    """
+    options = options or GateOptions()
+    report = paired(base, candidate, labels, options.paired)
+    metric = options.metric or default_metric(report)
+    found = figure_of(report, metric)
+    margin = default_margin(metric) if options.margin is None else options.margin
+    worse = worse_direction(report, metric, options.worse)
+    harm = _negative(found.change) if worse == "less" else found.change
+    decision = _decision(harm, margin, either=worse == "either")
+    variation = variation_of(found, metric)
+    between = _flips_between_repeats(base, report.verdicts[0], options)
+    return GateReport(
+        Gate(
+            schema=SCHEMA_NUMBER,
+            decision=decision,
+            metric=metric,
+            worse=worse,
+            margin=margin,
+            base=found.first,
+            candidate=found.second,
+            change=found.change,
+            harm=harm,
+            p_value=found.p_value,
+            pairs=report.pairs,
+            clusters=report.clusters,
+            changed=found.changed,
+            power=POWER,
+            smallest_change=variation.smallest(found.change.n),
+            cases_needed=_needed(harm, margin, variation, report, worse) if decision == "inconclusive" else None,
+            design_effect=variation.design_effect,
+            flips=report.flipped,
+            flips_between_repeats=between,
+            resamples=options.resamples,
+            seed=options.seed,
+        ),
+        report,
+    )
+
+
+def variation_of(found: PairedChange, metric: str) -> PairedVariation:
+    """How much the pairs of a figure vary. A design effect below 1 counts as 1: it is mostly chance."""
+    effect = max(1.0, found.design_effect or 1.0)
+    square = found.mean_square or 0.0
+    if metric == SCORE:
+        return PairedVariation(square - (found.change.value or 0.0) ** 2, proportions=False, design_effect=effect)
+    return PairedVariation(square, design_effect=effect)
+
+
+def _decision(harm: Estimate, margin: float, *, either: bool) -> Decision:
+    interval = harm.interval
+    if interval is None:
+        return "inconclusive"
+    if interval.high <= margin and (not either or interval.low >= -margin):
+        return "pass"
+    if interval.low > 0 or (either and interval.high < 0):
+        return "fail"
+    return "inconclusive"
+
+
+def _needed(harm: Estimate, margin: float, variation: PairedVariation, report: Paired, worse: Worse) -> int | None:
+    """With more pairs the interval shrinks around the observed harm, until it lies within the margin or above zero:
+    whichever it has less to shrink for."""
+    if harm.value is None:
+        return None
+    value = abs(harm.value) if worse == "either" else harm.value
+    distance = max(margin - value, value)
+    if distance <= 0 or (not variation.proportions and not variation.mean_square):
+        return None
+    needed = [variation.cases(min(1.0, distance) if variation.proportions else distance)]
+    if harm.interval is None:
+        needed.append(ceil(FEWEST * harm.n / report.clusters))
+    else:
+        half = max(harm.interval.high - harm.value, harm.value - harm.interval.low)
+        needed.append(ceil(harm.n * half / distance))
+    return max(*needed, harm.n + 1)
+
+
+def _flips_between_repeats(base: pa.Table, kind: Verdicts, options: GateOptions) -> Estimate:
+    chosen = options.paired
+    table = without_simulated(check(base), include=chosen.simulated).ballots
+    if pc.max(table["repeat"]).as_py() < 2:  # noqa: PLR2004  (two repeats are the least)
+        return missing(NO_REPEATS)
+    place = table.schema.get_field_index("label")  # a table of labels may replace words that the scale does not have
+    table = table.set_column(place, "label", pa.nulls(table.num_rows, pa.string()))
+    matrix = vote_matrix(table, chosen.scale, stale=chosen.stale, synthetic=chosen.synthetic)
+    if kind == "plurality":
+        matrix = replace(matrix, finals=np.full_like(matrix.finals, -1))
+    agreement = self_agreement(matrix, resamples=options.resamples, seed=options.seed).panel.raw
+    return _one_less(agreement)
+
+
+def _negative(change: Estimate) -> Estimate:
+    """The same change in the other direction."""
+    return _mirrored(change, 0.0)
+
+
+def _one_less(share: Estimate) -> Estimate:
+    """The share of the others."""
+    return _mirrored(share, 1.0)
+
+
+def _mirrored(found: Estimate, total: float) -> Estimate:
+    if found.value is None:
+        return found
+    interval = found.interval
+    if interval is not None:
+        interval = replace(interval, low=total - interval.high, high=total - interval.low)
+    return replace(found, value=total - found.value, interval=interval)

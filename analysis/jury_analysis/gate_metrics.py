@@ -1,0 +1,91 @@
+"""The figures that a gate can be decided by, and which direction is worse."""
+
+from typing import Literal
+
+from jury_analysis.errors import UnknownMetric
+from jury_analysis.paired import Paired, PairedChange
+
+Worse = Literal["more", "less", "either"]
+"""Which change does harm: a rise, a fall, or both."""
+
+ACCURACY, FALSE_PASS, FALSE_FAIL, SCORE = "accuracy", "false_pass", "false_fail", "score"
+METRICS = (FALSE_PASS, FALSE_FAIL, ACCURACY, SCORE)
+"""Besides these, every verdict is a metric: its share."""
+
+MARGIN = 0.02
+"""Of shares and rates. The scores' margin is as much of their scale: 2 points."""
+
+_POINTS = 100
+_OF_LABELS: dict[str, Worse] = {ACCURACY: "less", FALSE_PASS: "more", FALSE_FAIL: "more"}
+
+
+def default_metric(report: Paired) -> str:
+    """False passes, or accuracy, where there are labels for it; otherwise the share of the last verdict.
+
+    Raises:
+        UnknownMetric: the verdicts have no order, and there are no labels.
+    """
+    against = report.against_labels
+    if against is not None and against.false_passes.change.n:
+        return FALSE_PASS
+    if report.ordered:
+        return report.categories[-1]
+    if against is not None:
+        return ACCURACY
+    raise UnknownMetric(
+        "the verdicts have no order and the cases no labels, so no change is worse by itself: "
+        f"name a verdict, as --metric {report.categories[0]}"
+    )
+
+
+def figure_of(report: Paired, metric: str) -> PairedChange:
+    """The figure of that name.
+
+    Raises:
+        UnknownMetric: there is none, or it needs labels.
+    """
+    for share in report.shares:
+        if share.verdict == metric:
+            return share
+    if metric == SCORE:
+        return report.score
+    if metric not in _OF_LABELS:
+        known = ", ".join((*METRICS, *report.categories))
+        raise UnknownMetric(f"there is no metric {metric!r:.60}; the metrics are {known}")
+    against = report.against_labels
+    if against is None:
+        raise UnknownMetric(
+            f"the metric {metric} needs labels, and no case has one: give --labels FILE, or another --metric"
+        )
+    return {ACCURACY: against.accuracy, FALSE_PASS: against.false_passes, FALSE_FAIL: against.false_fails}[metric]
+
+
+def default_margin(metric: str) -> float:
+    """The margin of the metric where none is given."""
+    return MARGIN * _POINTS if metric == SCORE else MARGIN
+
+
+def worse_direction(report: Paired, metric: str, wanted: Worse | None) -> Worse:
+    """Which change of the metric does harm.
+
+    With labels: lower accuracy, more false passes, more false fails. Without labels nothing says which of two panels
+    is right, so that a change in either direction counts; where both sets have the same panel, or the direction is
+    `wanted`, it is one: more of the last verdict of the order, less of the first, a lower score.
+
+    Raises:
+        UnknownMetric: a direction is wanted of a metric that has its own.
+    """
+    if metric in _OF_LABELS:
+        if wanted not in (None, _OF_LABELS[metric]):
+            raise UnknownMetric(f"of {metric}, {_OF_LABELS[metric]} is worse: leave --worse out")
+        return _OF_LABELS[metric]
+    if wanted is not None:
+        return wanted
+    first, second = report.panels
+    if first is None or first != second:
+        return "either"
+    if metric == SCORE:
+        return "less"
+    if not report.ordered:
+        return "either"
+    return "less" if metric == report.categories[0] else "more"

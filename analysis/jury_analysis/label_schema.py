@@ -1,0 +1,11 @@
+"""The table of human labels: one row a case and annotator. Apart from `labels`, which needs numpy, of an extra."""
+
+import pyarrow as pa
+
+LABELS = pa.schema(
+    [
+        pa.field("case_id", pa.string(), nullable=False),
+        pa.field("annotator", pa.string(), nullable=False),
+        pa.field("label", pa.string(), nullable=False),
+    ]
+)

@@ -1,0 +1,157 @@
+"""Which debates of two sets of ballots are pairs, and their verdicts, scores and labels side by side."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jury_analysis.errors import BadBallots
+from jury_analysis.plurality import panel_plurality
+from jury_analysis.samples import Exclusion, plain_text
+from jury_analysis.scale import OURS, Scale
+from jury_analysis.vote_matrix import Codes, Floats, Ints, VoteMatrix, vote_matrix
+
+Verdicts = Literal["final", "plurality"]
+SETS = ("first", "second")
+
+
+@dataclass(frozen=True)
+class PairedOptions:
+    """What is paired."""
+
+    scale: Scale = OURS
+    verdicts: Verdicts | None = None
+    """`final`: the jury's verdicts; `plurality`: of the seats in round 0; None: final ones where a set has any."""
+    simulated: bool = False
+    """Simulated debates count; without it they are left out."""
+    stale: bool = False
+    """Votes count that were repeated from an earlier round because the seat abstained."""
+    synthetic: bool = False
+    """Votes count that were made up for an answer that a provider blocked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Both debates of each pair: arrays [pairs, 2] of verdicts and scores, [pairs] of labels and clusters."""
+
+    scale: Scale
+    kinds: tuple[Verdicts, Verdicts]
+    verdicts: Codes
+    scores: Floats
+    labels: Codes
+    labels_differ: int
+    clusters: npt.NDArray[np.int32]
+
+
+class Pairing:
+    """Both sets read as one matrix, so that cases, variants, clusters and seats have the same codes in both."""
+
+    def __init__(self, tables: list[pa.Table], options: PairedOptions) -> None:
+        self._together = together = pa.concat_tables(
+            [_marked(table, str(number)) for number, table in enumerate(tables)]
+        )
+        known = pc.unique(plain_text(together["label"])).drop_null().to_pylist()
+        scale = options.scale.against(known)
+        self._options = options
+        self.matrix = vote_matrix(together, scale, stale=options.stale, synthetic=options.synthetic)
+        of_first = np.asarray(pc.starts_with(self.matrix.debates, "0").to_numpy(zero_copy_only=False), dtype=np.bool_)
+        self.units = (np.flatnonzero(of_first), np.flatnonzero(~of_first))
+        self._voted = [_verdicts(self.matrix, units, options.verdicts) for units in self.units]
+        self.chosen = self._paired_units()
+        self.alone = (
+            len(self.units[0]) - len(self.chosen[0]),
+            len(self.units[1]) - len(self.chosen[1]),
+        )
+
+    @property
+    def excluded(self) -> tuple[Exclusion, ...]:
+        """Votes that are left out of pluralities."""
+        if self._voted[0][0] == self._voted[1][0] == "final":
+            return ()
+        return tuple(Exclusion(reason, "votes", count) for reason, count in sorted(self.matrix.excluded.items()))
+
+    def pairs(self) -> Pairs:
+        """The pairs in the order of their cases.
+
+        Raises:
+            BadBallots: there is none.
+        """
+        if not len(self.chosen[0]):
+            raise BadBallots(
+                "the two sets have no case in common (of the same variant and repeat): compare runs over the same cases"
+            )
+        matrix, voted = self.matrix, self._voted
+        scores = [np.where(kind == "final", matrix.final_scores, _mean_scores(matrix.scores)) for kind, _ in voted]
+        labels = np.stack([matrix.labels[units] for units in self.chosen], axis=1)
+        differ = (labels[:, 0] >= 0) & (labels[:, 1] >= 0) & (labels[:, 0] != labels[:, 1])
+        return Pairs(
+            scale=matrix.scale,
+            kinds=(voted[0][0], voted[1][0]),
+            verdicts=np.stack([codes[units] for (_, codes), units in zip(voted, self.chosen, strict=True)], axis=1),
+            scores=np.stack([score[units] for score, units in zip(scores, self.chosen, strict=True)], axis=1),
+            labels=np.where(differ, np.int8(-1), labels.max(axis=1)).astype(np.int8),
+            labels_differ=int(np.count_nonzero(differ)),
+            clusters=matrix.clusters[self.chosen[0]],
+        )
+
+    def of_round(self, number: int) -> VoteMatrix | None:
+        """The votes of another round, with the units and seats of `matrix`; None if no seat voted in it."""
+        options = self._options
+        found = vote_matrix(
+            self._together, self.matrix.scale, round=number, stale=options.stale, synthetic=options.synthetic
+        )
+        return found if (found.votes >= 0).any() else None
+
+    def _paired_units(self) -> tuple[Ints, Ints]:
+        """The units of each set that have a partner, in the same order."""
+        keys = self._keys()
+        for name, units in zip(SETS, self.units, strict=True):
+            ordered = np.sort(keys[units])
+            twice = ordered[:-1][ordered[:-1] == ordered[1:]]
+            if len(twice):
+                case = self.matrix.case_names[self.matrix.cases[units[keys[units] == twice[0]][0]]]
+                raise BadBallots(
+                    f"case {case!r:.60} is in more than one debate of the {name} set with the same variant and repeat: "
+                    "choose the debates of one run"
+                )
+        _, *places = np.intersect1d(keys[self.units[0]], keys[self.units[1]], return_indices=True)
+        return self.units[0][places[0]], self.units[1][places[1]]
+
+    def _keys(self) -> Ints:
+        """One number for case, variant and repeat, ascending in this order."""
+        matrix = self.matrix
+        variants, repeats = matrix.variants.astype(np.int64) + 1, matrix.repeats.astype(np.int64)
+        _, repeats = np.unique(repeats, return_inverse=True)
+        key = matrix.cases.astype(np.int64) * (int(variants.max(initial=0)) + 1) + variants
+        _, key = np.unique(key, return_inverse=True)
+        keys: Ints = key * (int(repeats.max(initial=0)) + 1) + repeats
+        return keys
+
+
+def _marked(table: pa.Table, mark: str) -> pa.Table:
+    """The ballots with debate ids that begin with the mark of their set, and texts without dictionaries."""
+    table = table.cast(pa.schema([(name, _plain_type(table.schema.field(name).type)) for name in table.column_names]))
+    ids = pc.binary_join_element_wise(mark, table["debate_id"], "")
+    return table.set_column(table.schema.get_field_index("debate_id"), "debate_id", ids)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _verdicts(matrix: VoteMatrix, units: Ints, wanted: Verdicts | None) -> tuple[Verdicts, Codes]:
+    """What the verdicts of a set are, and the verdicts of all units."""
+    if wanted == "final" or (wanted is None and (matrix.finals[units] >= 0).any()):
+        return "final", matrix.finals
+    return "plurality", panel_plurality(matrix)[0]
+
+
+def _mean_scores(scores: Floats) -> Floats:
+    """The mean score of the seats that voted: [units]; nan without any."""
+    given = ~np.isnan(scores)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: Floats = np.where(given, scores, 0.0).sum(axis=1) / given.sum(axis=1)
+    return means

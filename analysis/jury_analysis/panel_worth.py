@@ -1,0 +1,182 @@
+"""What seats and rounds are worth, as one report: values of seats, gains of rounds, the frontier of cost."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jury_analysis.ballots import check
+from jury_analysis.errors import BadBallots
+from jury_analysis.frontier import CostFrontier, RoundWorth, SmallerPanel, frontier, round_worth
+from jury_analysis.intervals import SEED
+from jury_analysis.labels import label_ballots, resolve
+from jury_analysis.report_object import json_object
+from jury_analysis.samples import Exclusion, one_panel, plain_text, without_simulated
+from jury_analysis.scale import OURS, Scale
+from jury_analysis.seat_value import ORDERS, SeatValues, seat_values
+from jury_analysis.smaller_panels import MOST_PANELS, by_plurality, chosen_subsets
+from jury_analysis.step_costs import StepCosts, step_costs
+from jury_analysis.vote_matrix import VoteMatrix, by_round
+
+Counting = Literal["recount", "plurality"]
+Recount = Callable[[VoteMatrix, Sequence[tuple[str, ...]], Sequence[int]], Iterable[SmallerPanel]]
+"""The verdicts of subsets of seats after at most so many rounds, under the debates' own rules: for each number of
+rounds, each subset, with verdicts in the order of the matrix's units."""
+
+
+@dataclass(frozen=True)
+class WorthOptions:
+    """What the report counts."""
+
+    scale: Scale = OURS
+    simulated: bool = False
+    """Simulated debates count; without it they are left out."""
+    stale: bool = False
+    """Votes count that were repeated from an earlier round because the seat abstained (not in a recount)."""
+    synthetic: bool = False
+    """Votes count that were made up for an answer that a provider blocked (not in a recount)."""
+    orders: int = ORDERS
+    """Orders of the seats that are drawn for a panel of many."""
+    seed: int = SEED
+
+
+@dataclass(frozen=True)
+class SeatSpending:
+    """What a seat costs a case, over all its steps as they were recorded; None where that is not known."""
+
+    seat: str
+    first_cost: float | None
+    """US dollars for the first evaluation."""
+    cost: float | None
+    """US dollars for all rounds."""
+    calls: float | None
+    tokens: float | None
+
+
+@dataclass(frozen=True)
+class PanelWorth:
+    """The report."""
+
+    categories: tuple[str, ...]
+    ordered: bool
+    warnings: tuple[str, ...]
+    """To be shown first."""
+    excluded: tuple[Exclusion, ...]
+    panel: str | None
+    """The panel's fingerprint; None where it is unknown."""
+    debates: int
+    clusters: int
+    counting: Counting
+    """How rounds and smaller panels are counted: by the debates' own rules, or the strict plurality of votes."""
+    values: SeatValues
+    """By the strict plurality of the first evaluations."""
+    spending: tuple[SeatSpending, ...]
+    rounds: tuple[RoundWorth, ...]
+    frontier: CostFrontier
+    subsets: int
+    """Different panels in the frontier."""
+    all_subsets: bool
+    """Whether these are all subsets of the seats."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON values, described by `schema/value.schema.json`; figures have 12 decimal places."""
+        return json_object(self)
+
+
+def panel_worth(
+    ballots: pa.Table,
+    labels: pa.Table | None = None,
+    options: WorthOptions | None = None,
+    recount: Recount | None = None,
+) -> PanelWorth:
+    """What the seats and rounds of one panel are worth.
+
+    Args:
+        ballots: rows of `ballots.SCHEMA`, of one panel.
+        labels: rows of `labels.LABELS`, which win over the labels of the ballots.
+        options: the defaults if None.
+        recount: of the debates' records; None: votes are counted.
+
+    Raises:
+        BadBallots: the table is no table of ballots, or has no vote of a juror in round 0.
+        BadLabels: the labels are no table of labels.
+        UnknownVerdict: a verdict or label is not declared in the scale.
+        OnlySimulated: all debates are simulated, and `options.simulated` is off.
+        MixedPanels: the debates are of several panels.
+    """
+    options = options or WorthOptions()
+    table = check(ballots)
+    if not table.num_rows:
+        raise BadBallots("there are no ballots: no debate matches, or the file has no votes")
+    if labels is not None:
+        table = label_ballots(table, resolve(labels)).ballots
+    sample = without_simulated(table, include=options.simulated)
+    table = sample.ballots
+    panel = one_panel(table)
+    scale = options.scale.against(pc.unique(plain_text(table["label"])).drop_null().to_pylist())
+    rounds = by_round(table, scale, stale=options.stale, synthetic=options.synthetic)
+    if 0 not in rounds:
+        raise BadBallots("the ballots have no juror's vote of round 0: rounds count from 0, the first evaluation")
+    first = rounds[0]
+    costs = step_costs(table, first)
+    values = seat_values(first, orders=options.orders, seed=options.seed)
+    numbers = tuple(range(max(rounds) + 1))
+    subsets = chosen_subsets(first.seats, len(numbers), _ranking(values))
+    panels = list(recount(first, subsets, numbers) if recount else by_plurality(rounds, subsets, numbers))
+    everyone = [one for one in panels if one.seats == first.seats]
+    whole = np.where(first.finals >= 0, first.finals, everyone[-1].verdicts)
+    return PanelWorth(
+        categories=scale.categories,
+        ordered=scale.ordered,
+        warnings=sample.warnings,
+        excluded=(*sample.excluded, *(Exclusion(why, "votes", n) for why, n in sorted(first.excluded.items()))),
+        panel=panel,
+        debates=first.units,
+        clusters=len(first.cluster_names),
+        counting="plurality" if recount is None else "recount",
+        values=values,
+        spending=tuple(_spending(first, costs)),
+        rounds=round_worth(first, costs, everyone, whole),
+        frontier=frontier(first, costs, panels, whole),
+        subsets=len(subsets),
+        all_subsets=len(subsets) == 2 ** len(first.seats) - 1,
+    )
+
+
+def choices_of(ballots: pa.Table) -> int:
+    """How many recounts `panel_worth` takes, about: debates × choices of seats and rounds."""
+    jurors = ballots.filter(pc.equal(plain_text(ballots["role"]), "juror"))
+    if not jurors.num_rows:
+        return 0
+    seats, debates = (int(pc.count_distinct(plain_text(jurors[name])).as_py()) for name in ("seat", "debate_id"))
+    rounds = int(pc.max(jurors["round"]).as_py()) + 1
+    subsets: int = 2 ** min(seats, 20) - 1
+    return debates * min(MOST_PANELS, subsets * rounds)
+
+
+def _ranking(values: SeatValues) -> list[str]:
+    """The seats, most valuable first; in their order without labels."""
+    ranked = sorted(values.seats, key=lambda one: -(one.shapley.value or 0.0))
+    return [one.seat for one in ranked]
+
+
+def _spending(matrix: VoteMatrix, costs: StepCosts) -> Iterable[SeatSpending]:
+    for place, seat in enumerate(matrix.seats):
+        first, cost, calls, tokens = (
+            _mean(steps.sum(axis=1))
+            for steps in (
+                costs.cost[:, :1, place],
+                costs.cost[:, :, place],
+                costs.calls[:, :, place],
+                costs.tokens[:, :, place],
+            )
+        )
+        yield SeatSpending(seat, first, cost, calls, tokens)
+
+
+def _mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
+    mean = float(values.mean())
+    return None if np.isnan(mean) else mean

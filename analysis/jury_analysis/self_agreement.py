@@ -1,0 +1,85 @@
+"""Does a seat agree with itself? Repeats of the same case under the same panel."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jury_analysis.agreement import coefficients_of
+from jury_analysis.estimate import Estimate, missing
+from jury_analysis.intervals import RESAMPLES, SEED
+from jury_analysis.plurality import panel_plurality
+from jury_analysis.vote_matrix import Codes, VoteMatrix, patterns
+
+PANEL = "panel"
+NO_REPEATS = "no case was judged more than once: run with --repeat"
+NO_REPEATS_OF_SEAT = "the seat has no two votes on a case"
+
+
+@dataclass(frozen=True)
+class SelfAgreement:
+    """How a seat, or the panel, agrees with itself over repeats. `n` counts cases with two repeats or more."""
+
+    seat: str
+    """A seat; `panel` is the jury: its final verdict where known, otherwise the strict plurality of its seats."""
+    raw: Estimate
+    """The share of pairs of repeats with the same verdict, as a mean over cases."""
+    alpha_nominal: Estimate
+    alpha_ordinal: Estimate
+    ac1: Estimate
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Self-agreement of all seats and of the panel."""
+
+    cases: int
+    """Cases (and variants of cases) that were judged more than once."""
+    largest: int
+    """The largest number of repeats of a case."""
+    panel: SelfAgreement
+    seats: tuple[SelfAgreement, ...]
+
+
+def self_agreement(matrix: VoteMatrix, *, resamples: int = RESAMPLES, seed: int = SEED) -> Repeats:
+    """Coefficients of agreement where the raters are repeats: debates of one case and variant.
+
+    Args:
+        matrix: of round 0, of one panel.
+        resamples: of the cluster bootstrap.
+        seed: of the cluster bootstrap.
+    """
+    group, pairs = patterns(matrix.cases, matrix.variants)
+    sizes = np.bincount(group)
+    first = np.empty(len(pairs), dtype=np.int64)
+    first[group] = np.arange(len(group))
+    clusters = matrix.clusters[first].astype(np.int64)
+    plurality, _ = panel_plurality(matrix)
+    jury = np.where(matrix.finals >= 0, matrix.finals, plurality)
+
+    def of(name: str, votes: Codes) -> SelfAgreement:
+        if sizes.max(initial=0) < 2:  # noqa: PLR2004  (two repeats are the least)
+            return SelfAgreement(name, *[missing(NO_REPEATS)] * 4)
+        voting = votes >= 0
+        size = len(matrix.scale.categories)
+        cells = np.bincount(group[voting] * size + votes[voting], minlength=len(pairs) * size)
+        tally = cells.reshape(len(pairs), size)
+        codes, rows = patterns(tally.astype(np.int32))
+        figures = coefficients_of(
+            rows.astype(np.float64),
+            codes,
+            clusters,
+            ordered=matrix.scale.ordered,
+            raters=int(sizes.max()),
+            resamples=resamples,
+            seed=seed,
+        )
+        if not (tally.sum(axis=1) > 1).any():
+            figures = dict.fromkeys(figures, missing(NO_REPEATS_OF_SEAT))
+        return SelfAgreement(name, figures["raw"], figures["alpha_nominal"], figures["alpha_ordinal"], figures["ac1"])
+
+    return Repeats(
+        cases=int(np.count_nonzero(sizes > 1)),
+        largest=int(sizes.max(initial=0)),
+        panel=of(PANEL, jury),
+        seats=tuple(of(seat, matrix.votes[:, place]) for place, seat in enumerate(matrix.seats)),
+    )

@@ -1,0 +1,225 @@
+"""All statistics of a table of ballots, as one report."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jury_analysis.accuracy import AccuracyReport, accuracy
+from jury_analysis.agreement import Agreement, agreement
+from jury_analysis.annotators import EPSILON, AnnotatorReport, annotators
+from jury_analysis.ballots import STATISTICS_COLUMNS, check
+from jury_analysis.confidence import ConfidenceReport, confidence
+from jury_analysis.convergence import RoundConvergence, convergence
+from jury_analysis.discussion import DiscussionReport, discussion
+from jury_analysis.effective_votes import EffectiveVotes, effective_votes
+from jury_analysis.errors import BadBallots
+from jury_analysis.intervals import RESAMPLES, SEED, holm
+from jury_analysis.labels import label_ballots, resolve
+from jury_analysis.report_object import json_object
+from jury_analysis.samples import Exclusion, debates_in, panels_of, plain_text, without_simulated
+from jury_analysis.scale import OURS, Scale
+from jury_analysis.self_agreement import Repeats, self_agreement
+from jury_analysis.shares import VerdictShare, shares
+from jury_analysis.vote_matrix import VoteMatrix, by_round
+
+SCHEMA_NUMBER = 1
+"""Of `Statistics.to_dict`; `schema/stats.schema.json` describes it."""
+
+
+@dataclass(frozen=True)
+class StatisticsOptions:
+    """What is computed, and of which ballots."""
+
+    scale: Scale = OURS
+    by_panel: bool = False
+    """Debates of different panels are analysed apart; without it they are refused."""
+    simulated: bool = False
+    """Simulated debates count; without it they are left out."""
+    stale: bool = False
+    """Votes count that were repeated from an earlier round because the seat abstained."""
+    synthetic: bool = False
+    """Votes count that were made up for an answer that a provider blocked."""
+    random_labels: bool = False
+    """The labelled debates are a random sample of all, so that shares can be corrected."""
+    epsilon: float = EPSILON
+    """Of the alternative-annotator test."""
+    resamples: int = RESAMPLES
+    seed: int = SEED
+
+
+@dataclass(frozen=True)
+class LabelJoin:
+    """What a table of labels did to the labels of the ballots."""
+
+    annotators: int
+    cases: int
+    """Cases in the table of labels."""
+    differing: tuple[str, ...]
+    """Cases whose ballots had another label: the table wins."""
+    unmatched: int
+    """Labelled cases without ballots."""
+    ties: int
+    """Cases of the ballots whose annotators tie: they have no label."""
+
+
+@dataclass(frozen=True)
+class PanelStatistics:
+    """All statistics of the debates of one panel."""
+
+    panel: str | None
+    """The panel's fingerprint; None where it is unknown."""
+    debates: int
+    cases: int
+    clusters: int
+    """The unit of all intervals."""
+    simulated: int
+    """How many of the debates are simulated."""
+    seats: tuple[str, ...]
+    excluded: tuple[Exclusion, ...]
+    agreement: Agreement
+    """Of the first evaluation."""
+    self_agreement: Repeats
+    against_labels: AccuracyReport
+    effective_votes: EffectiveVotes
+    annotators: AnnotatorReport | None
+    """None without a table of labels of two annotators or more."""
+    confidence: ConfidenceReport
+    convergence: tuple[RoundConvergence, ...]
+    discussion: DiscussionReport
+    shares: tuple[VerdictShare, ...]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The report. Figures that cannot be had honestly have no value but a reason."""
+
+    schema: int
+    categories: tuple[str, ...]
+    ordered: bool
+    resamples: int
+    seed: int
+    warnings: tuple[str, ...]
+    """To be shown first."""
+    excluded: tuple[Exclusion, ...]
+    """Left out of all panels; each panel has its own exclusions beside these."""
+    labels: LabelJoin | None
+    """None without a table of labels."""
+    tests_of_net_gain: int
+    """The family of tests whose p values are Holm-corrected together: one a discussion step and panel."""
+    panels: tuple[PanelStatistics, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON values, described by `schema/stats.schema.json`; figures have 12 decimal places."""
+        return json_object(self)
+
+
+def statistics(
+    ballots: pa.Table, labels: pa.Table | None = None, options: StatisticsOptions | None = None
+) -> Statistics:
+    """Everything that the ballots say.
+
+    Args:
+        ballots: rows of `ballots.SCHEMA`.
+        labels: rows of `label_schema.LABELS`, which win over the labels of the ballots.
+        options: the defaults if None.
+
+    Raises:
+        BadBallots: the table is no table of ballots, or has no vote of a juror in round 0.
+        BadLabels: the labels are no table of labels.
+        UnknownVerdict: a verdict or label is not declared in the scale.
+        OnlySimulated: all debates are simulated, and `options.simulated` is off.
+        MixedPanels: the debates are of several panels, and `options.by_panel` is off.
+    """
+    options = options or StatisticsOptions()
+    table = check(ballots, STATISTICS_COLUMNS)
+    if not table.num_rows:
+        raise BadBallots("there are no ballots: no debate matches, or the file has no votes")
+    join = None
+    if labels is not None:
+        resolved = resolve(labels)
+        joined = label_ballots(table, resolved)
+        table = joined.ballots
+        join = LabelJoin(len(resolved.annotators), resolved.cases, joined.differing, joined.unmatched, joined.ties)
+    sample = without_simulated(table, include=options.simulated)
+    table = sample.ballots
+    known = pc.unique(plain_text(table["label"])).drop_null().to_pylist()
+    scale = options.scale.against(known)
+    panels = tuple(
+        _panel(name, part, labels, scale, options) for name, part in panels_of(table, apart=options.by_panel)
+    )
+    panels, tests = _corrected(panels)
+    return Statistics(
+        schema=SCHEMA_NUMBER,
+        categories=scale.categories,
+        ordered=scale.ordered,
+        resamples=options.resamples,
+        seed=options.seed,
+        warnings=sample.warnings,
+        excluded=sample.excluded,
+        labels=join,
+        tests_of_net_gain=tests,
+        panels=panels,
+    )
+
+
+def _panel(
+    name: str | None, table: pa.Table, labels: pa.Table | None, scale: Scale, options: StatisticsOptions
+) -> PanelStatistics:
+    rounds = by_round(table, scale, stale=options.stale, synthetic=options.synthetic)
+    if 0 not in rounds:
+        raise BadBallots(
+            f"the ballots of panel {name or 'unknown'} have no juror's vote of round 0: "
+            "rounds count from 0, the first evaluation"
+        )
+    first = rounds[0]
+    how = {"resamples": options.resamples, "seed": options.seed}
+    several = labels is not None and pc.count_distinct(labels["annotator"]).as_py() > 1
+    return PanelStatistics(
+        panel=name,
+        debates=first.units,
+        cases=len(first.case_names),
+        clusters=len(first.cluster_names),
+        simulated=debates_in(table.filter(table["simulated"])),
+        seats=first.seats,
+        excluded=tuple(_exclusions(rounds.values(), first)),
+        agreement=agreement(first, **how),
+        self_agreement=self_agreement(first, **how),
+        against_labels=accuracy(first),
+        effective_votes=effective_votes(first, **how),
+        annotators=annotators(first, labels, epsilon=options.epsilon) if several else None,
+        confidence=confidence(first),
+        convergence=convergence(rounds, **how),
+        discussion=discussion(rounds),
+        shares=shares(first, random_labels=options.random_labels),
+    )
+
+
+def _exclusions(rounds: Iterable[VoteMatrix], first: VoteMatrix) -> Iterator[Exclusion]:
+    counts: dict[str, int] = {}
+    for matrix in rounds:
+        for reason, count in matrix.excluded.items():
+            counts[reason] = counts.get(reason, 0) + count
+    for reason, count in sorted(counts.items()):
+        yield Exclusion(reason, "votes", count)
+    alone = first.units - int(np.count_nonzero(np.count_nonzero(first.votes >= 0, axis=1) > 1))
+    if alone:
+        yield Exclusion("fewer than two votes in the first evaluation: not in the agreement", "debates", alone)
+
+
+def _corrected(panels: tuple[PanelStatistics, ...]) -> tuple[tuple[PanelStatistics, ...], int]:
+    """The tests of all panels are one family."""
+    steps = [step for panel in panels for step in panel.discussion.steps]
+    adjusted = iter(holm([step.net_gain.test.p_value for step in steps]))
+    tests = sum(step.net_gain.test.p_value is not None for step in steps)
+    corrected = []
+    for panel in panels:
+        own = tuple(
+            replace(step, net_gain=replace(step.net_gain, test=replace(step.net_gain.test, p_holm=next(adjusted))))
+            for step in panel.discussion.steps
+        )
+        corrected.append(replace(panel, discussion=replace(panel.discussion, steps=own, tests=tests)))
+    return tuple(corrected), tests

@@ -1,0 +1,163 @@
+"""Signals: how sure a panel is of a verdict. Fitted here, applied by `jury_events.calibration`."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from jury_analysis.dawid_skene import dawid_skene
+from jury_analysis.errors import TooFewLabels
+from jury_analysis.last_votes import LastVotes, distinct_units
+from jury_analysis.scale import OURS
+from jury_analysis.vote_matrix import Bools, Floats
+from jury_events.calibration import (
+    DawidSkeneSignal,
+    InputKind,
+    IsotonicSignal,
+    SeatConfusion,
+    ShareSignal,
+    SignalKind,
+    WeightedInput,
+    WeightsSignal,
+)
+
+FEWEST_OF_A_CLASS = 10
+"""Labels of each class that a model needs."""
+
+MOST_LEVELS = 100
+_DIGITS = 9
+
+AnySignal = ShareSignal | IsotonicSignal | WeightsSignal | DawidSkeneSignal
+
+
+def fit_signal(kind: SignalKind, votes: LastVotes, units: Bools) -> AnySignal:
+    """The signal, fitted on these units; the vote share needs none.
+
+    Dawid and Skene's model is fitted on votes and uses no label. The weights have an L2 penalty (C = 1), so that inputs
+    that say the same share their weight; inputs without any variation have none.
+
+    Args:
+        kind: which.
+        votes: of all units.
+        units: [units] bool: the fit part.
+
+    Raises:
+        TooFewLabels: a class has fewer than ten labels in the part.
+    """
+    match kind:
+        case "share":
+            return ShareSignal()
+        case "isotonic":
+            return _isotonic(votes, units)
+        case "weights":
+            return _weights(votes, units)
+        case "dawid_skene":
+            return _dawid_skene(votes, units)
+
+
+def signal_values(signal: AnySignal, votes: LastVotes) -> Floats:
+    """[units]: the signal of each unit's verdict; nan without a decided verdict."""
+    first, kinds = distinct_units(votes)
+    names = votes.matrix.scale.categories
+    values = np.array(
+        [
+            np.nan if (code := int(votes.verdicts[unit])) < 0 else signal.probability(names[code], votes.votes_of(unit))
+            for unit in first.tolist()
+        ]
+    )
+    return values[kinds] if len(values) else np.zeros(0)
+
+
+def levels(signal: AnySignal, values: Floats, seats: int) -> Floats:
+    """Thresholds to try, descending. They are fixed before the certification: by the panel, or by the fit part.
+
+    Args:
+        signal: the fitted one.
+        values: [fit units]: its values there; of no use for the vote share.
+        seats: of the panel.
+    """
+    if isinstance(signal, ShareSignal):
+        return np.round(np.arange(seats, 0, -1) / seats, _DIGITS)
+    known = values[~np.isnan(values)]
+    distinct = np.unique(known)
+    if len(distinct) > MOST_LEVELS:
+        distinct = np.unique(np.quantile(known, np.linspace(0, 1, MOST_LEVELS), method="lower"))
+    return distinct[::-1]
+
+
+def _isotonic(votes: LastVotes, units: Bools) -> IsotonicSignal:
+    from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415  (part of an extra, and slow to import)
+
+    used = units & (votes.labels >= 0) & (votes.verdicts >= 0)
+    right = (votes.verdicts == votes.labels)[used]
+    _enough({"right verdicts": int(right.sum()), "wrong verdicts": int((~right).sum())}, "an isotonic regression")
+    shares = signal_values(ShareSignal(), votes)[used]
+    fitted = IsotonicRegression(y_min=0.0, y_max=1.0).fit(shares, right.astype(np.float64))
+    return IsotonicSignal(shares=_listed(fitted.X_thresholds_), chances=_listed(fitted.y_thresholds_))
+
+
+def _weights(votes: LastVotes, units: Bools) -> WeightsSignal:
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (part of an extra, and slow to import)
+
+    matrix = votes.matrix
+    names = matrix.scale.categories
+    used = np.flatnonzero(units & (votes.labels >= 0))
+    counts = Counter(matrix.labels[used].tolist())
+    _enough({f"labels {names[code]}": count for code, count in sorted(counts.items())}, "learned weights", classes=2)
+    labels = tuple(names[code] for code in sorted(counts))
+    wanted = [
+        WeightedInput(input=kind, seat=seat, verdict=verdict, weights=(0.0,) * len(labels))
+        for seat in matrix.seats
+        for kind, verdict in _inputs(names)
+    ]
+    blank = WeightsSignal(labels=labels, verdicts=len(names), intercepts=(0.0,) * len(labels), inputs=())
+    cases = [votes.votes_of(unit) for unit in used.tolist()]
+    table = np.array([[blank.values(one, case) for one in wanted] for case in cases]).reshape(len(cases), len(wanted))
+    varied = np.flatnonzero(np.ptp(table, axis=0) > 0)
+    if not len(varied):
+        raise TooFewLabels("learned weights need votes that differ: no seat varies in the fit part")
+    fitted = LogisticRegression(C=1.0, max_iter=10_000).fit(table[:, varied], matrix.labels[used])
+    slopes, intercepts = fitted.coef_, fitted.intercept_
+    if len(labels) == 2:  # noqa: PLR2004  (one row of weights for two classes)
+        slopes, intercepts = np.vstack([np.zeros_like(slopes), slopes]), np.array([0.0, intercepts[0]])
+    inputs = tuple(
+        wanted[place].changed(weights=_listed(slopes[:, column])) for column, place in enumerate(varied.tolist())
+    )
+    return blank.changed(intercepts=_listed(intercepts), inputs=inputs)
+
+
+def _inputs(names: tuple[str, ...]) -> Iterator[tuple[InputKind, str | None]]:
+    """Each input of a seat. What scores beside other verdicts than ours mean is not known."""
+    for verdict in names[1:]:
+        yield "vote", verdict
+    for verdict in names[1:]:
+        yield "confidence", verdict
+    if names == OURS.categories:
+        yield "score", None
+
+
+def _dawid_skene(votes: LastVotes, units: Bools) -> DawidSkeneSignal:
+    matrix = votes.matrix
+    found = dawid_skene(matrix.votes[units], len(matrix.scale.categories))
+    return DawidSkeneSignal(
+        verdicts=matrix.scale.categories,
+        prior=_listed(found.prior),
+        seats=tuple(
+            SeatConfusion(seat=seat, chances=tuple(_listed(row) for row in confusion))
+            for seat, confusion in zip(matrix.seats, found.confusions, strict=True)
+        ),
+    )
+
+
+def _enough(counts: dict[str, int], model: str, classes: int = 1) -> None:
+    too_few = f"too few for {model}: {FEWEST_OF_A_CLASS} of each class are the least"
+    advice = "label more cases, or use the vote share (--signal share), which is not fitted"
+    if len(counts) < classes:
+        raise TooFewLabels(f"the fit part has only {', '.join(counts) or 'cases without labels'}, {too_few}; {advice}")
+    for name, count in counts.items():
+        if count < FEWEST_OF_A_CLASS:
+            raise TooFewLabels(f"the fit part has {count} {name}, {too_few}; {advice}")
+
+
+def _listed(numbers: Floats) -> tuple[float, ...]:
+    return tuple(round(float(one), 12) for one in numbers)

@@ -1,0 +1,259 @@
+"""Ballots as arrays: what every statistic reads."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jury_analysis.ballots import KINDS, unified
+from jury_analysis.scale import Scale
+
+Codes = npt.NDArray[np.int8]
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+OWN, STALE, SYNTHETIC, ABSTAINED = range(len(KINDS))
+"""Codes of `VoteMatrix.kinds`."""
+
+
+@dataclass(frozen=True, eq=False)
+class VoteMatrix:
+    """The votes of one round. A unit is a debate; units are sorted by debate id, seats and clusters by name.
+
+    Every debate of the ballots is a unit, also if it has no vote in this round.
+    """
+
+    votes: Codes
+    """[units, seats]: the code of the verdict in `scale`, -1 where there is none or where it was left out."""
+    scores: Floats
+    """[units, seats]: 0-100; nan where `votes` is -1 or no score was given."""
+    confidences: Floats
+    """[units, seats]: as stated, 0-1; nan where `votes` is -1 or none was stated."""
+    kinds: Codes
+    """[units, seats]: position in `ballots.KINDS` (`OWN` …), also of votes that were left out; -1 without a row."""
+    labels: Codes
+    """[units]: the code of the label, -1 without one."""
+    finals: Codes
+    """[units]: the jury's final verdict, -1 if unknown."""
+    final_scores: Floats
+    """[units]: the jury's final score, nan if unknown."""
+    judges: Codes
+    """[units]: the vote of the final judge, -1 without one."""
+    clusters: npt.NDArray[np.int32]
+    """[units]: position in `cluster_names`."""
+    cluster_names: tuple[str, ...]
+    cases: npt.NDArray[np.int32]
+    """[units]: position in `case_names`."""
+    case_names: tuple[str, ...]
+    variants: npt.NDArray[np.int32]
+    """[units]: code of the variant, in the order of the names; -1 without one."""
+    repeats: npt.NDArray[np.int32]
+    """[units]: 1 …"""
+    debates: pa.Array
+    """[units]: the ids, sorted."""
+    seats: tuple[str, ...]
+    """Seats of jurors; the final judge is none."""
+    scale: Scale
+    excluded: dict[str, int]
+    """Why votes of this round were left out (`stale`, `synthetic`), and how many; reasons without any are absent."""
+
+    @property
+    def units(self) -> int:
+        """The number of debates."""
+        return int(self.votes.shape[0])
+
+
+def vote_matrix(
+    table: pa.Table,
+    scale: Scale,
+    *,
+    round: int = 0,  # noqa: A002  (the word of the domain, and only a keyword)
+    stale: bool = False,
+    synthetic: bool = False,
+) -> VoteMatrix:
+    """The votes of one round.
+
+    Args:
+        table: checked ballots (`ballots.check`).
+        scale: the declared verdicts.
+        round: 0 is the first evaluation.
+        stale: keep votes that were repeated from an earlier round because the seat abstained.
+        synthetic: keep votes that were made up for an answer that a provider blocked.
+
+    Raises:
+        UnknownVerdict: a verdict or label is not declared in `scale`.
+    """
+    return _Columns(table, scale).matrix(round, stale=stale, synthetic=synthetic)
+
+
+def by_round(table: pa.Table, scale: Scale, *, stale: bool = False, synthetic: bool = False) -> dict[int, VoteMatrix]:
+    """The votes of all rounds, ascending, with the same units, seats and codes in each.
+
+    Raises:
+        UnknownVerdict: a verdict or label is not declared in `scale`.
+    """
+    columns = _Columns(table, scale)
+    return {number: columns.matrix(number, stale=stale, synthetic=synthetic) for number in columns.rounds()}
+
+
+def patterns(*columns: npt.NDArray[np.int8] | npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
+    """Codes of equal rows of small integers (-1 and above), and the distinct rows.
+
+    Statistics work on counts of equal rows, so that a resample of 100,000 debates costs as much as one of 100.
+
+    Args:
+        columns: arrays [units] or [units, k], joined side by side.
+
+    Returns:
+        codes [units], positions in the rows; rows [distinct, columns], in ascending order.
+    """
+    joined = np.column_stack([column.astype(np.int64) for column in columns])
+    code, distinct = np.zeros(len(joined), dtype=np.int64), 1
+    for column in joined.T:
+        # Renumbering after each column keeps the codes below units², so that they never overflow.
+        span = int(column.max(initial=-1)) + 2
+        code, distinct = _renumbered(code * span + column + 1, distinct * span)
+    first = np.empty(int(code.max(initial=-1)) + 1, dtype=np.int64)
+    first[code] = np.arange(len(code))
+    return code, joined[first]
+
+
+def distinct_codes(codes: npt.NDArray[np.int32] | Ints) -> Ints:
+    """The different codes, ascending: `np.unique` of integers from 0 that are not much larger than their number."""
+    return np.flatnonzero(np.bincount(codes))
+
+
+def _renumbered(code: Ints, span: int) -> tuple[Ints, int]:
+    """Codes 0 … in the same order without gaps, and how many there are; all codes are below `span`."""
+    if span > _MOST_CELLS:
+        values, codes = np.unique(code, return_inverse=True)
+        return codes.astype(np.int64), len(values)
+    used = np.bincount(code, minlength=span) > 0
+    return (np.cumsum(used) - 1)[code], int(np.count_nonzero(used))
+
+
+_MOST_CELLS = 1_000_000  # a table of codes up to this size is quicker than sorting
+
+
+class _Columns:
+    """Codes of the columns that all rounds share."""
+
+    def __init__(self, table: pa.Table, scale: Scale) -> None:
+        self.table, self.scale = table, scale
+        self.debate, self.debates = _sorted_codes(table["debate_id"])
+        seat, seats = _sorted_codes(table["seat"])
+        juror = _plain(table["role"])
+        self.juror: Bools = pc.equal(juror, "juror").to_numpy(zero_copy_only=False)
+        used = distinct_codes(seat[self.juror])
+        self.seat = np.searchsorted(used, seat)
+        self.seats = tuple(seats.take(pa.array(used)).to_pylist())
+        self.round = table["round"].to_numpy()
+        self.verdict = _coded(table["verdict"], scale)
+        self.kind = _coded(table["kind"], Scale(KINDS, ordered=False))
+        rows = np.zeros(len(self.debates), dtype=np.int64)
+        rows[self.debate] = np.arange(len(self.debate))
+        self.first = rows
+        """A row of each debate, whichever: `ballots.check` has made sure that they agree."""
+        self.clusters, self.cases, self.variants = (self._named(name) for name in ("cluster", "case_id", "variant"))
+        self.labels, self.finals = (self._of_debates(name) for name in ("label", "final_verdict"))
+
+    def rounds(self) -> list[int]:
+        return [int(number) for number in distinct_codes(self.round[self.juror])]
+
+    def matrix(self, number: int, *, stale: bool, synthetic: bool) -> VoteMatrix:
+        chosen = np.flatnonzero(self.juror & (self.round == number))
+        shape = (len(self.debates), len(self.seats))
+        place = self.debate[chosen], self.seat[chosen]
+        kinds = np.full(shape, -1, dtype=np.int8)
+        kinds[place] = self.kind[chosen]
+        votes = np.full(shape, -1, dtype=np.int8)
+        votes[place] = self.verdict[chosen]
+        excluded = {}
+        for kind, name, kept in ((STALE, "stale", stale), (SYNTHETIC, "synthetic", synthetic)):
+            count = int(np.count_nonzero(kinds == kind))
+            if count and not kept:
+                votes[kinds == kind] = -1
+                excluded[name] = count
+        return VoteMatrix(
+            votes=votes,
+            scores=self._numbers("score", chosen, shape, votes),
+            confidences=self._numbers("confidence", chosen, shape, votes),
+            kinds=kinds,
+            labels=self.labels,
+            finals=self.finals,
+            final_scores=_floats(self.table["final_score"])[self.first],
+            judges=self._judges(),
+            clusters=self.clusters[0],
+            cluster_names=self.clusters[1],
+            cases=self.cases[0],
+            case_names=self.cases[1],
+            variants=self.variants[0],
+            repeats=self.table["repeat"].to_numpy()[self.first].astype(np.int32),
+            debates=self.debates,
+            seats=self.seats,
+            scale=self.scale,
+            excluded=excluded,
+        )
+
+    def _numbers(self, name: str, chosen: Ints, shape: tuple[int, int], votes: Codes) -> Floats:
+        numbers = np.full(shape, np.nan)
+        numbers[self.debate[chosen], self.seat[chosen]] = _floats(self.table[name])[chosen]
+        numbers[votes < 0] = np.nan
+        return numbers
+
+    def _of_debates(self, name: str) -> Codes:
+        return _coded(self.table[name], self.scale)[self.first]
+
+    def _named(self, name: str) -> tuple[npt.NDArray[np.int32], tuple[str, ...]]:
+        codes, names = _sorted_codes(self.table[name])
+        return codes[self.first].astype(np.int32), tuple(names.to_pylist())
+
+    def _judges(self) -> Codes:
+        judges = np.full(len(self.debates), -1, dtype=np.int8)
+        judges[self.debate[~self.juror]] = self.verdict[~self.juror]
+        return judges
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+
+
+def _encoded(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
+    """Codes of a column, -1 for null, and the distinct values."""
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    array = unified(encoded).combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # no chunk at all
+        return np.zeros(0, dtype=np.int64), pa.array([], pa.string())
+    return pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64), array.dictionary
+
+
+def _sorted_codes(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
+    """Codes in the order of the values that occur, -1 for null, so that the order of rows decides nothing."""
+    codes, dictionary = _encoded(column)
+    used = distinct_codes(codes[codes >= 0])
+    values = dictionary.take(pa.array(used))
+    order = pc.sort_indices(values).to_numpy()
+    rank = np.empty(len(used) + 1, dtype=np.int64)
+    rank[order] = np.arange(len(used))
+    rank[-1] = -1
+    place = np.full(len(dictionary) + 1, len(used), dtype=np.int64)
+    place[used] = np.arange(len(used))
+    return rank[place[codes]], values.take(pa.array(order))
+
+
+def _coded(column: pa.ChunkedArray, scale: Scale) -> Codes:
+    codes, values = _encoded(column)
+    used = distinct_codes(codes[codes >= 0])
+    table = np.full(len(values) + 1, -1, dtype=np.int8)
+    for code in used:
+        table[code] = scale.code(values[int(code)].as_py())
+    return table[codes]
+
+
+def _floats(column: pa.ChunkedArray) -> Floats:
+    """Numbers, nan for null."""
+    floats: Floats = column.cast(pa.float64()).to_numpy()
+    return floats
