@@ -34,13 +34,16 @@ SALT = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")  # 16 bytes: 2 bits
 MAX_NAME, MAX_SIGNATURES, MAX_NOTE = 200, 100, 64 * 1024  # characters of a name; bytes of a note
 P, Y8 = 2**255 - 19, 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 SMALL_ORDER = {0, 1, P - 1, Y8, P - Y8}  # y of the Ed25519 points under which anyone can sign
+KINDS = ("debate", "calls", "review")  # of streams, in the order of the file
 EVENT_FIELDS = ("stream", "version", "event_id", "type", "schema", "recorded_at", "body")  # in the order of hashing
 
 # The fields of objects in bodies, by the object's field name (of a body: its type); others are references to texts.
 FIELDS = """
+acceptance accepted probability signal threshold verdict
 answers repairs safety_filter
 artifacts max_calls max_turns mode
 bands needs_review safe_pass
+calibration confidence digest on panel prompts risk signal threshold
 check largest majority_position reached seats status
 consensus_checked check end_reason round type
 coordinator_resumed cause epoch number repeated_steps type
@@ -56,12 +59,16 @@ dimensions maximum name
 discussion always_discuss end_early history max_rounds order speakers stagnation_rounds threshold unanimity_ends
 evaluation confidence model model_version overall rationale scenarios scores simulated synthetic verdict
 exchange_recorded answer attempt cost error finish_reason juror_id latency_ms model model_version outcome request request_id response sent settings simulated step tool_calls tools turn type usage waited_ms
+final bands calibration judge method quorum
 final bands judge method quorum
+human_reviewed blind minutes number reason reviewer sampled supersedes type verdict
 images content media_type
 inherited_steps secret steps
+inputs input seat verdict weights
 judge confidence model model_version overall rationale scenarios scores simulated synthetic verdict
 judge fallbacks images model settings
 judge fallbacks model settings
+judgment acceptance capped decided_by judge judge_failure mean method quorum quorum_votes scenarios score verdict votes
 judgment capped decided_by judge judge_failure mean method quorum quorum_votes scenarios score verdict votes
 judgment_rendered exchanges judgment type
 juror_abstained exchanges juror_id reason refusal stale step type
@@ -72,13 +79,21 @@ panel answers artifacts discussion final language name rubric seats
 pieces name text
 request call_id images parts role
 request call_id parts role
+review_assigned by number reviewer sample type
+review_withdrawn by number reason type withdraws
 round_started instruction round speaker_order type
 rubric dimensions name
+sample population seed size
 scenarios scenario_id score verdict
 scores dimensions
+seats chances seat
 seats fallbacks images juror_id model role role_focus role_name settings weight
 seats fallbacks juror_id model role role_focus role_name settings weight
 settings deadline_seconds max_output_tokens seed temperature timeout_seconds tries
+signal chances kind shares
+signal inputs intercepts kind labels verdicts
+signal kind
+signal kind prior seats verdicts
 speakers base kind seed
 statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
@@ -155,9 +170,8 @@ def check_manifest(lines: list[bytes]) -> Json:
     require(manifest["cassette"] == 1 and is_count(manifest["cassette"], 1), "this is no cassette of format 1")
     require(re.fullmatch(r"[A-Za-z0-9._~-]{1,220}", str(debate)), "the debate has no proper id")
     names = set(streams) if isinstance(streams, dict) else set()
-    require(
-        {f"debate/{debate}"} <= names <= {f"debate/{debate}", f"calls/{debate}"}, "the streams are not the debate's"
-    )
+    known = {f"{kind}/{debate}" for kind in KINDS}
+    require({f"debate/{debate}"} <= names <= known, "the streams are not the debate's")
     for end in streams.values():
         require(isinstance(end, dict) and end.keys() == {"events", "head"}, "a stream's end is not well-formed")
         require(is_count(end["events"], 1) and HASH.fullmatch(str(end["head"])), "a stream's end is not well-formed")
@@ -316,7 +330,7 @@ def audit(path: Path, keys: list[str], kept: str | None) -> None:
     manifest = check_manifest(lines)
     debate, streams, at = manifest["debate_id"], Streams(), 1
     say(f"ok    the file is whole: {len(lines)} lines of the debate {debate}")
-    for stream in sorted(manifest["streams"], reverse=True):  # debate/ before calls/
+    for stream in sorted(manifest["streams"], key=lambda name: KINDS.index(name.split("/")[0])):
         stop = at + manifest["streams"][stream]["events"]
         numbered = enumerate(lines[at:stop], at + 1)
         streams[stream] = [read_line(raw, f"line {n}", *EVENT_FIELDS, "hash") for n, raw in numbered]

@@ -15,7 +15,7 @@ _CAUSES = {
     "statement_made": "answers give another outcome (the parser, or when a position counts as changed)",
     "round_started": "the round starts differently (speaker order)",
     "consensus_checked": "the consensus check differs (the threshold, or when a discussion ends)",
-    "judgment_rendered": "the judgment differs (method, ties, bands, quorum, rounding)",
+    "judgment_rendered": "the judgment differs (method, ties, bands, quorum, rounding, acceptance)",
     "debate_completed": "the debate completes differently",
 }
 

@@ -4,6 +4,7 @@ Events contain no text, only references to it, so no event changes.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -22,12 +23,16 @@ from jury_store.event_store import Append, EventStore
 
 _ATTEMPTS = 5
 _PAGE = 1000
+_REVIEW = re.compile(r"review/([1-9][0-9]{0,9})")
 _TEXTS_ERASED: str = TextsErased.model_fields["type"].default
 _DEBATE_FORKED: str = DebateForked.model_fields["type"].default
 
 
 class ErasureOrder(NamedTuple):
-    """Who orders an erasure and why, one line each, kept for ever; `scope`: `debate`, `case` or an exchange's id."""
+    """Who orders an erasure and why, one line each, kept for ever.
+
+    `scope`: `debate`, `case`, an exchange's id, or `review/N`: the reason of the event N of the debate's reviews.
+    """
 
     by: str
     reason: str
@@ -98,11 +103,11 @@ def plan_erasure(history: DebateHistory, scope: str) -> ErasurePlan:
 
     All texts of the debate; or of an exchange its answer and its request, and the texts computed from the answer: the
     rationale, statement and block for peers of the events that follow from it. Of its request only texts that nothing
-    else names.
+    else names. Or the reason of a review or of a withdrawal.
 
     Raises:
         DebateNotFound: the debate was never opened.
-        ErasureRefused: it has no such exchange.
+        ErasureRefused: it has no such exchange or review.
     """
     debate_id = history.debate_id
     if not history.stored_events:
@@ -110,6 +115,9 @@ def plan_erasure(history: DebateHistory, scope: str) -> ErasurePlan:
     ends = not history.finished
     if scope in {"debate", "case"}:
         return ErasurePlan(debate_id, frozenset(history.parts), 0, ends)
+    if (found := _REVIEW.fullmatch(scope)) is not None:
+        # No debate needs what people said of it, so an unfinished one goes on.
+        return ErasurePlan(debate_id, _reason(history, int(found[1])) & history.parts.keys(), 0, ends=False)
     own, others = _named(history, scope)
     exchange = json.loads(own[0].body)
     given = {*refs_in(exchange["request"]), *refs_in(exchange["sent"])}
@@ -189,6 +197,18 @@ def _events(history: DebateHistory, plan: ErasurePlan, order: ErasureOrder, now:
         ) from None
     ending = (encode(DebateFailed(reason="erased", detail=None), recorded_at=now),) if plan.ends else ()
     return (*ending, encode(erased, recorded_at=now))
+
+
+def _reason(history: DebateHistory, number: int) -> frozenset[Digest]:
+    """The text that an event of the debate's reviews names."""
+    event = next((one for one in history.stored_reviews if one.version == number), None)
+    refs = () if event is None else tuple(refs_in(json.loads(event.body)))
+    if not refs:
+        raise ErasureRefused(
+            f"debate {history.debate_id} has no review {number} with a reason; `jury show {history.debate_id}` lists "
+            "its reviews"
+        )
+    return frozenset(map(decode_digest, refs))
 
 
 def _named(history: DebateHistory, exchange_id: str) -> tuple[list[StoredEvent], list[StoredEvent]]:

@@ -75,10 +75,13 @@ def branch_id(origin: str, version: int, resolved: ResolvedPanel) -> str:
     return origin[: _MOST - len(end)] + end
 
 
+_ABSENT = (("images", False), ("calibration", None))
+
+
 def _as_hashed(value: Any) -> Any:
-    """Without `images` where they are not sent, so that branch ids are the same as before there were pictures."""
+    """Without pictures and calibrations where there are none: branch ids are the same as before these existed."""
     if isinstance(value, dict):
-        return {key: _as_hashed(inner) for key, inner in value.items() if (key, inner) != ("images", False)}
+        return {key: _as_hashed(inner) for key, inner in value.items() if (key, inner) not in _ABSENT}
     return [_as_hashed(inner) for inner in value] if isinstance(value, list) else value
 
 

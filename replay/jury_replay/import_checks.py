@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator
 
 from jury_events.errors import EventError
-from jury_events.ids import calls_stream, debate_stream, local_stream
+from jury_events.ids import calls_stream, debate_stream, local_stream, review_stream
 from jury_events.local_events import DebateImported
 from jury_replay.integrity import IntegrityFailure
 from jury_store.debate_history import DebateHistory
@@ -45,6 +45,10 @@ def _is_bytes(value: object) -> bool:
     return isinstance(value, bytes)
 
 
-def arrived_in(debate_id: str, imported: DebateImported) -> tuple[tuple[str, int], tuple[str, int]]:
+def arrived_in(debate_id: str, imported: DebateImported) -> tuple[tuple[str, int], ...]:
     """The imported streams, each with its last imported version."""
-    return (debate_stream(debate_id), imported.debate.until), (calls_stream(debate_id), imported.calls.until)
+    return (
+        (debate_stream(debate_id), imported.debate.until),
+        (calls_stream(debate_id), imported.calls.until),
+        (review_stream(debate_id), imported.review.until),
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
+from jury_events.ids import review_stream
 from jury_replay.cassettes.lines import SealLine
 from jury_replay.cassettes.provenance import origin_fault
 from jury_replay.import_checks import arrived_in, import_failures
@@ -34,6 +35,8 @@ def adoption_fault(history: DebateHistory, origin: bytes | None, keys: Collectio
         return f"the note of its seal: {fault}"
     for imported in history.local.imports:
         for name, arrived in arrived_in(history.debate_id, imported):
+            if name == review_stream(history.debate_id):
+                continue  # what people said of it elsewhere is no part of what the jury did
             covered = seal.streams[name].version if name in seal.streams else 0
             if covered < arrived:
                 return f"its seal covers {covered} of the {arrived} events of {name} that were imported"

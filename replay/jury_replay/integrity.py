@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from jury_events.codec import AnyEvent, decode_exactly
+from jury_events.codec import AnyEvent, ReviewEvent, decode_exactly
 from jury_events.debate_events import (
     DebateOpened,
     JudgmentRendered,
@@ -184,7 +184,9 @@ def _wrong_column(event: StoredEvent) -> str:
 
 
 def _misplaced(event: StoredEvent, decoded: AnyEvent) -> str | None:
-    """Why an event of a debate is misplaced; None: it is not."""
+    """Why an event of a debate or a review is misplaced; None: it is not."""
+    if isinstance(decoded, ReviewEvent) and decoded.number != event.version:
+        return f"it says that it is event {decoded.number} of its stream"
     if not event.stream.startswith(DEBATE_PREFIX):
         return None
     if (event.version == 1) != isinstance(decoded, DebateOpened):

@@ -26,6 +26,7 @@ from jury_replay.difference import ReplayDifference
 from jury_replay.errors import BadAcceptance, ReplayError
 from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Replayer
+from jury_replay.rescoring.settings import Setting
 from jury_store.debate_history import DebateHistory
 
 ACCEPTED_SUFFIX = ".accepted.json"
@@ -75,19 +76,20 @@ class Regressed(NamedTuple):
         return self.path.name.removesuffix(SUFFIX)
 
 
-def regress(path: Path, rules: int = TODAY) -> Regressed:
+def regress(path: Path, rules: int = TODAY, setting: Setting | None = None) -> Regressed:
     """Replay a cassette and compare with its expectation.
 
     Args:
         path: of the cassette; accepted differences are in the file beside it.
         rules: the rules version; prompts are today's.
+        setting: what is changed of the recorded panel.
     """
     try:
         history = read_cassette(path).history
     except (EventError, ReplayError) as error:
         return Regressed(path, RegressionStatus.UNREADABLE, detail=str(error))
     try:
-        found = regress_history(history, rules)._replace(path=path)
+        found = regress_history(history, rules, setting)._replace(path=path)
     except UnknownPart as error:
         return Regressed(path, RegressionStatus.UNREADABLE, detail=_unknown_part(history, error))
     except (EventError, DebateError, ReplayError) as error:
@@ -106,14 +108,15 @@ def regress(path: Path, rules: int = TODAY) -> Regressed:
     return found
 
 
-def regress_history(history: DebateHistory, rules: int = TODAY) -> Regressed:
+def regress_history(history: DebateHistory, rules: int = TODAY, setting: Setting | None = None) -> Regressed:
     """Replay one debate under `rules` and compare with its record alone.
 
     Raises:
-        EventError, DebateError, ReplayError: it cannot be replayed.
+        EventError, DebateError, ReplayError: it cannot be replayed, or its panel cannot take the setting.
     """
     pen = pen_of(history)
-    opened = reopen(history, rules_of(rules), pen, prompts=PROMPTS_VERSION)
+    panel = None if setting is None else setting.apply(history.opened.panel)
+    opened = reopen(history, rules_of(rules), pen, prompts=PROMPTS_VERSION, panel=panel)
     replayer = Replayer(history, opened, pen).run()
     found = differences(history, replayer, same_versions=False)
     return Regressed(

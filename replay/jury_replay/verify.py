@@ -229,7 +229,9 @@ def _log_failures(store: EventStore) -> Iterable[IntegrityFailure]:
         )
     yield from _list_failures(store)
     for stream in found.strays:
-        yield IntegrityFailure(stream, "this is no stream of a debate: neither debate/ID nor calls/ID nor local/ID")
+        yield IntegrityFailure(
+            stream, "this is no stream of a debate: neither debate/ID nor calls/ID nor review/ID nor local/ID"
+        )
     for debate_id in found.origins:
         yield IntegrityFailure(
             f"debate/{debate_id}", "there is a seal that it was imported with, and nothing else of it"

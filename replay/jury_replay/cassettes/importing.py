@@ -1,12 +1,12 @@
 """Import a cassette into a store: missing events and texts are added, existing ones stay."""
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from jury_events.codec import encode
 from jury_events.envelope import NewEvent, StoredEvent
-from jury_events.ids import calls_stream, debate_stream, local_stream
+from jury_events.ids import calls_stream, debate_stream, local_stream, portable_streams, review_stream
 from jury_events.local_events import DebateImported, VersionRange
 from jury_events.parts import Digest, Part, decode_digest, refs_in
 from jury_replay.cassettes.cassette import Cassette
@@ -27,7 +27,8 @@ _ATTEMPTS = 5
 class ImportResult(NamedTuple):
     """Added events and texts, both 0 where everything was there; `erased`: texts of the store that it erased.
 
-    `withheld`: texts of the cassette that were not added, because their erasure is recorded.
+    `withheld`: texts of the cassette that were not added, because their erasure is recorded. `reviews_left`: events of
+    people's reviews that were not added, because this store has reviews of its own.
     """
 
     debate_id: str
@@ -35,6 +36,7 @@ class ImportResult(NamedTuple):
     parts: int
     erased: int
     withheld: int
+    reviews_left: int = 0
 
 
 def import_cassette(
@@ -48,7 +50,8 @@ def import_cassette(
     """Add the events and texts of a debate that the store lacks, and record the import, in one transaction.
 
     A stream that the store contains in part is continued; one of which it contains more stays as it is. A text whose
-    erasure either side recorded is not added, and is erased from the store.
+    erasure either side recorded is not added, and is erased from the store. Reviews of people are added where the store
+    has none of the debate; reviews that continue those of the store only with `verified_with`.
 
     Args:
         store: open for writing.
@@ -73,13 +76,21 @@ def import_cassette(
                 raise RecordDamaged(f"debate {debate_id} of this store does not verify: {failures[0]}")
         # Events that the store contains already were recorded in its log, or were imported with another seal.
         origin = origin_of(cassette.seal) if cassette.seal is not None and not mine.portable.streams else None
-        fresh = {stream: _beyond(mine, cassette.history, stream) for stream in cassette.history.streams}
+        fresh = {
+            stream: _beyond(mine, cassette.history, stream)
+            for stream in cassette.history.streams
+            if stream != review_stream(debate_id)
+        }
+        reviews, reviews_left = _reviews(mine, cassette.history, trusted=verified_with is not None)
+        if reviews:
+            fresh[review_stream(debate_id)] = reviews
+        unnamed = _named_by_reviews_alone(cassette.history) if reviews_left else frozenset()
         recorded = mine.erased_digests
         erased = recorded | cassette.history.erased_digests
         parts = {
             digest: part
             for digest, part in cassette.history.parts.items()
-            if digest not in mine.parts and digest not in erased
+            if digest not in mine.parts and digest not in erased and digest not in unnamed
         }
         if not erase and (losing := mine.parts.keys() & erased - recorded):
             raise ErasureUnasked(
@@ -101,7 +112,7 @@ def import_cassette(
             )
         except (WrongVersion, Fenced):
             continue  # another writer came in between
-        return ImportResult(debate_id, sum(map(len, fresh.values())), len(parts), len(going), withheld)
+        return ImportResult(debate_id, sum(map(len, fresh.values())), len(parts), len(going), withheld, reviews_left)
     raise WrongVersion(f"debate {debate_id}: another process is writing to it; import it again when that has ended")
 
 
@@ -119,6 +130,29 @@ def _beyond(mine: DebateHistory, theirs: DebateHistory, stream: str) -> Sequence
     return there[both:]
 
 
+def _reviews(mine: DebateHistory, theirs: DebateHistory, *, trusted: bool) -> tuple[Sequence[StoredEvent], int]:
+    """The events of the cassette's reviews to add, and how many are left out.
+
+    Anyone can write a cassette that continues a stream, and so withdraws reviews of this store.
+    """
+    here, there = mine.stored_reviews, theirs.stored_reviews
+    both = min(len(here), len(there))
+    same = not both or here[both - 1].hash == there[both - 1].hash
+    if not same:
+        return (), len(there)
+    beyond = there[both:]
+    return (beyond, 0) if trusted or not here else ((), len(beyond))
+
+
+def _named_by_reviews_alone(history: DebateHistory) -> frozenset[Digest]:
+    """Texts that no event but those of reviews names."""
+
+    def named(events: Iterable[StoredEvent]) -> frozenset[Digest]:
+        return frozenset(decode_digest(ref) for event in events for ref in refs_in(json.loads(event.body)))
+
+    return named(history.stored_reviews) - named((*history.stored_events, *history.stored_exchanges))
+
+
 def _append(
     store: EventStore,
     mine: DebateHistory,
@@ -131,13 +165,12 @@ def _append(
 ) -> None:
     if going:
         store.require_eraser()
-    debate, calls = debate_stream(mine.debate_id), calls_stream(mine.debate_id)
     left = dict(parts)
     requests = []
-    for stream in (debate, calls):
+    for stream in portable_streams(mine.debate_id):
         if events := fresh.get(stream):
             new = tuple(_new(event, left) for event in events)
-            epoch = store.next_epoch() if stream == debate else None
+            epoch = store.next_epoch() if stream == debate_stream(mine.debate_id) else None
             requests.append(Append(stream, new, len(mine.streams.get(stream, ())), epoch))
     if not requests:
         if going:
@@ -164,6 +197,7 @@ def _imported(
     return DebateImported(
         debate=arrived(debate_stream(mine.debate_id)),
         calls=arrived(calls_stream(mine.debate_id)),
+        review=arrived(review_stream(mine.debate_id)),
         seal=None if origin is None else seal_digest(origin),
         sealed_by=None if seal is None else _label(read_checkpoint(seal.note.encode()).origin),
         verified_with=None if verified_with is None else _label(verified_with),

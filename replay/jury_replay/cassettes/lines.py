@@ -1,6 +1,6 @@
 """The lines of a cassette, each one canonical JSON value. docs/cassettes.md has the format for readers elsewhere.
 
-    manifest · every event of debate/ID · every event of calls/ID · every text · the seal, where there is one
+    manifest · every event of debate/ID · of calls/ID · of review/ID · every text · the seal, where there is one
 
 Nothing in them belongs to the store that the debate is taken from: no position, no epoch.
 """

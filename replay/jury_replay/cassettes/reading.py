@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from jury_events.debate_events import DebateOpened
 from jury_events.envelope import StoredEvent
-from jury_events.ids import calls_stream, debate_stream
+from jury_events.ids import portable_streams
 from jury_events.parts import Digest, Part, decode_digest, encode_digest
 from jury_events.regular_files import open_regular
 from jury_events.value import Value
@@ -107,11 +107,11 @@ class _Reading:
                 f"Jury Judge reads format {FORMAT}: upgrade jury-judge"
             )
         manifest = self._parsed(Manifest, raw)
-        debate, calls = debate_stream(manifest.debate_id), calls_stream(manifest.debate_id)
+        names = portable_streams(manifest.debate_id)
         # Canonical JSON sorts the names; the events of the debate come first.
-        ordered = {name: manifest.streams[name] for name in (debate, calls) if name in manifest.streams}
-        if debate not in ordered or len(ordered) != len(manifest.streams):
-            raise self._bad(f"the streams must be {debate} and, where models were called, {calls}")
+        ordered = {name: manifest.streams[name] for name in names if name in manifest.streams}
+        if names[0] not in ordered or len(ordered) != len(manifest.streams):
+            raise self._bad(f"the streams must be {names[0]} and, where there are such events, {', '.join(names[1:])}")
         for end in ordered.values():
             self._check_spelling(end.head)
         return manifest.changed(streams=ordered)

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 
-from jury_events.ids import calls_stream, debate_stream
+from jury_events.ids import portable_streams
 from jury_events.parts import encode_digest
 from jury_replay.cassettes.lines import (
     MAX_CASSETTE,
@@ -63,7 +63,7 @@ def write_cassette(history: DebateHistory, seal: SealLine | None = None) -> byte
 
 
 def _lines(history: DebateHistory, seal: SealLine | None) -> Iterator[bytes]:
-    for stream in (debate_stream(history.debate_id), calls_stream(history.debate_id)):
+    for stream in portable_streams(history.debate_id):
         for event in history.streams.get(stream, ()):
             yield written(CassetteEvent.of(event))
     for _, part in sorted((encode_digest(digest), part) for digest, part in history.parts.items()):

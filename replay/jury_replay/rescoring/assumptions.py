@@ -12,8 +12,9 @@ from jury_replay.rescoring.settings import Setting
 def assumed(positions: Positions, setting: Setting, panel: Panel, new: Result) -> str:
     """The assumptions of the new result, in words; "" where it follows from the record.
 
-    Phase 1 and each round are the same under fewer rounds, another threshold or another counting method. No juror was
-    asked under another rubric, nor without a seat or a vote; and the final judge was shown every recorded round.
+    Phase 1 and each round are the same under fewer rounds, another threshold or another counting method. Phase 1 is the
+    same without a seat too, as no juror is shown the others there. No juror was asked under another rubric, nor in a
+    discussion without a seat or a vote; and the final judge was shown every recorded round.
 
     Args:
         positions: of a debate with a result.
@@ -29,7 +30,7 @@ def _assumptions(positions: Positions, setting: Setting, panel: Panel, new: Resu
     speakers = "the others and the final judge" if judged else "the others"
     if new.end_reason is None:
         yield "the discussion goes on after the record, and changes nothing"
-    if setting.without is not None:
+    if setting.without is not None and (judged or new.total_rounds):
         yield f"{speakers} say the same without {', '.join(setting.without)}"
     if setting.synthetic == "leave_out" and any(map(_synthetic, _up_to(positions, new.total_rounds))):
         yield f"{speakers} say the same without the evaluations that stand in for blocked answers"

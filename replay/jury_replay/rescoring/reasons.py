@@ -47,6 +47,12 @@ def _decision(result: Result) -> str:
             text = "no evaluation"
     if judgment.capped:
         text += f", capped: {judgment.quorum_votes} of a quorum of {judgment.quorum}"
+    acceptance = judgment.acceptance
+    if acceptance is not None and acceptance.probability is not None and not acceptance.accepted:
+        text += (
+            f", {acceptance.verdict.value} not accepted: {acceptance.probability:.6g} is below the threshold "
+            f"{acceptance.threshold:.6g}"
+        )
     return text
 
 

@@ -6,7 +6,7 @@ A recount assumes an unchanged discussion, which the record cannot show.
 from collections.abc import Sequence
 
 from jury_debate.errors import DebateError
-from jury_debate.rules_registry import rules_of
+from jury_debate.rules_registry import rules_under
 from jury_debate.state import SeatEvaluation
 from jury_events.errors import EventError
 from jury_events.evaluation import Evaluation
@@ -86,7 +86,7 @@ def recounted(positions: Positions, setting: Setting, panel: Panel) -> Result:
             for views in rounds
         )
         judge = None if judge is None else rescaled(judge, before, after)
-    counted = rules_of(opened.rules).recount(
+    counted = rules_under(opened.rules, panel).recount(
         opened.model_copy(update={"panel": panel}), rounds, judge=judge, judge_failure=old.judgment.judge_failure
     )
     return Result(panel, counted.judgment, counted.rounds, counted.end_reason)

@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from jury_debate.calibrated import mismatch
 from jury_debate.thresholds import checked_threshold
+from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
 from jury_events.panel import Bands, FinalMethod, History, Order, Panel, Weight
 from jury_events.rubric import Rubric
@@ -39,6 +41,7 @@ class Setting(Value):
     `stagnation_rounds` 0 turns the rule off. `weights` name some seats, the others keep theirs. `without` leaves seats
     out; a quorum that was more than half of the seats is then more than half of those that stay. `synthetic`:
     whether evaluations that stand in for blocked answers are counted, as they were in the recorded debate.
+    `calibration`: of the resulting panel; `off`: every verdict stands.
     """
 
     threshold: Annotated[float, AfterValidator(checked_threshold)] | None = None
@@ -56,6 +59,7 @@ class Setting(Value):
     rubric: Rubric | None = None
     without: Annotated[tuple[JurorId, ...], Field(min_length=1)] | None = None
     synthetic: Literal["count", "leave_out"] | None = None
+    calibration: Calibration | Literal["off"] | None = None
 
     @model_validator(mode="after")
     def _seats_named_once(self) -> Self:
@@ -97,10 +101,14 @@ class Setting(Value):
             if self.rubric is not None:
                 fields["rubric"] = self._rubric(panel)
             fields["final"] = panel.final.changed(**self._final(panel))
-            return panel.changed(**fields)
+            changed = panel.changed(**fields)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             raise NotApplicable(first["msg"].removeprefix("Value error, ")) from error
+        calibration = changed.final.calibration
+        if calibration is not None and (why := mismatch(calibration, changed)):
+            raise NotApplicable(f"the calibration {written(calibration)}: {why}; calibration=off leaves it out")
+        return changed
 
     def _seats(self, panel: Panel) -> tuple[Any, ...]:
         weights = {one.juror_id: one.weight for one in self.weights or ()}
@@ -126,6 +134,8 @@ class Setting(Value):
 
     def _final(self, panel: Panel) -> dict[str, Any]:
         final: dict[str, Any] = {}
+        if self.calibration is not None:
+            final["calibration"] = None if self.calibration == "off" else self.calibration
         if self.bands is not None:
             final["bands"] = self.bands
         if self.quorum is not None:
@@ -157,6 +167,8 @@ def written(value: Any) -> str:
         case Rubric():
             table = "/".join(f"{one.name}:{written(one.maximum)}" for one in value.dimensions)
             return table if value.name == CUSTOM else value.name
+        case Calibration():
+            return value.digest[:12]
         case float():
             return repr(value).removesuffix(".0")
         case tuple() if value and isinstance(value[0], SeatWeight):
