@@ -12,7 +12,7 @@ class JudgeError(JuryError):
 
 
 class CaseFileError(JudgeError):
-    """A case file, or one case in it, cannot be read; the message begins with `file:line` where there is one."""
+    """A file of cases, votes or labels, or one row, cannot be read; the message begins with `file:line` if known."""
 
 
 class ArtifactSourceError(JudgeError):
@@ -63,6 +63,10 @@ class BranchTaken(JudgeError):
     """The id that a branch is to have belongs to another debate, or to a branch with other settings."""
 
 
+class ReviewRefused(JudgeError):
+    """A review cannot be recorded as it is; the message names the debate and what to do."""
+
+
 class NotComparable(JudgeError):
     """Two ids do not name two debates, nor two runs."""
 
@@ -83,6 +87,14 @@ class PanelNotServed(JudgeError):
     """The server is read-only, or does not have the requested panel."""
 
 
+class TooManyReports(JudgeError):
+    """The server computes as many reports of runs as it may."""
+
+
+class RunTooLarge(JudgeError):
+    """The run has more debates than a server computes statistics of."""
+
+
 class TooManySubmissions(JudgeError):
     """The server runs as many evaluations and runs as it may."""
 
@@ -97,3 +109,7 @@ class ReportRefused(JudgeError):
 
 class ReportFailed(JudgeError):
     """A report could not be written once everything was judged; the message names the file. The judgments are kept."""
+
+
+class ExtraMissing(JudgeError):
+    """Packages of an extra are not installed; the message has the command that installs them."""

@@ -1,53 +1,58 @@
-"""Imported debates under the id of a run: they count as judged only if they are adopted."""
+"""Debates of a run that were not judged here or cannot be read: whether the run may go on with them."""
 
-from collections.abc import Collection, Iterable, Mapping
-from itertools import islice
+from collections.abc import Collection
 
 from jury_judge.errors import RunRefused
 from jury_replay.imports import adoption_fault
-from jury_store.debate_rows import CaseRow, DebateRow
+from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
+from jury_store.list_order import OLDEST
 from jury_store.seals.keys import PublicKey
 
 _NAMED = 5
 
 
-def adopted(store: EventStore, run: str, rows: Mapping[str, CaseRow], keys: Collection[PublicKey]) -> frozenset[str]:
-    """The imported debates among these; all of them count as judged, as their seals are signed by one of the keys.
+def check_run(store: EventStore, run_id: str, keys: Collection[PublicKey]) -> None:
+    """Refuse a run with a debate that cannot be read, or that was imported where no key is trusted.
+
+    With trusted keys, imported debates are checked one by one, as their cases come (`check_adopted`).
+
+    Raises:
+        RunRefused: the message names such debates and the remedy.
+    """
+    run = f"run {run_id!r}"
+    if (unreadable := _some(store, DebateFilter(run_id, status="unreadable"))) is not None:
+        raise _unreadable(run, *unreadable)
+    if not keys and (imported := _some(store, DebateFilter(run_id, imported=True))) is not None:
+        raise _imported(run, *imported)
+
+
+def check_adopted(store: EventStore, run: str, debate_id: str, row: CaseRow, keys: Collection[PublicKey]) -> None:
+    """Refuse one debate that cannot be read, or that was imported and does not count as judged.
 
     Args:
         store: open for reading.
         run: the name in the message.
-        rows: the debates, by id; those in quarantine are ignored.
-        keys: the public keys that are trusted.
+        debate_id: of the debate; it is not in quarantine.
+        row: its case.
+        keys: an imported debate counts as judged if its seal is signed by one of them.
 
     Raises:
-        RunRefused: a debate does not count or cannot be read; the message names it and the remedy.
+        RunRefused: the message names the debate and the remedy.
     """
-    seen = {one: row for one, row in rows.items() if row.quarantined is None}
-    unreadable = [one for one, row in seen.items() if row.status == "unreadable"]
-    if unreadable:
-        raise RunRefused(
-            f"{run}: what is recorded of {_names(unreadable)} cannot be read (see `jury list`). Set it aside with: "
-            f"jury db quarantine {unreadable[0]} --by WHO --reason WHY; or give the run another id"
-        )
-    imported = [one for one, row in seen.items() if row.imported is not None]
-    if not imported:
-        return frozenset()
+    if row.status == "unreadable":
+        raise _unreadable(run, debate_id, debate_id)
+    if row.imported is None:
+        return
     if not keys:
+        raise _imported(run, debate_id, debate_id)
+    (record,) = store.histories([debate_id])
+    fault = adoption_fault(record, store.origin(debate_id), keys)
+    if fault is not None:
         raise RunRefused(
-            f"{run}: {_names(imported)} came in a cassette, so it does not count as judged. Give "
-            "the run another id; or --adopt KEY.pub takes over what is sealed by a key that you trust"
+            f"{run}: {debate_id} came in a cassette and is not adopted: {fault}. Give the run another id, or adopt "
+            "with another key"
         )
-    for one in imported:
-        (record,) = store.histories([one])
-        fault = adoption_fault(record, store.origin(one), keys)
-        if fault is not None:
-            raise RunRefused(
-                f"{run}: {one} came in a cassette and is not adopted: {fault}. Give the run another id, or adopt with "
-                "another key"
-            )
-    return frozenset(imported)
 
 
 def not_set_aside(debate_id: str, row: CaseRow | DebateRow) -> None:
@@ -63,7 +68,24 @@ def not_set_aside(debate_id: str, row: CaseRow | DebateRow) -> None:
         )
 
 
-def _names(debates: Iterable[str]) -> str:
-    names = list(debates)
-    more = len(names) - _NAMED
-    return ", ".join(islice(names, _NAMED)) + (f" and {more} more" if more > 0 else "")
+def _some(store: EventStore, wanted: DebateFilter) -> tuple[str, str] | None:
+    """The first debates of a list in words, and the first of all; None where there is none."""
+    first = [row.debate_id for row in store.list_debates(wanted, OLDEST, limit=_NAMED + 1)]
+    if not first:
+        return None
+    more = store.totals(wanted).debates - _NAMED if len(first) > _NAMED else 0
+    return ", ".join(first[:_NAMED]) + (f" and {more} more" if more else ""), first[0]
+
+
+def _unreadable(run: str, names: str, first: str) -> RunRefused:
+    return RunRefused(
+        f"{run}: what is recorded of {names} cannot be read (see `jury list`). Set it aside with: "
+        f"jury db quarantine {first} --by WHO --reason WHY; or give the run another id"
+    )
+
+
+def _imported(run: str, names: str, _first: str) -> RunRefused:
+    return RunRefused(
+        f"{run}: {names} came in a cassette, so it does not count as judged. Give "
+        "the run another id; or --adopt KEY.pub takes over what is sealed by a key that you trust"
+    )

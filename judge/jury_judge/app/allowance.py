@@ -7,7 +7,7 @@ from jury_actors.admission.budget import Ceiling, Spent, dollars
 from jury_actors.messages import Job
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
-from jury_judge.app.estimate import Estimate, estimate
+from jury_judge.app.estimate import RunEstimate, estimate
 from jury_judge.text.pluralize import pluralize
 from jury_providers.endpoints import Endpoints
 from jury_providers.prices import Prices
@@ -54,8 +54,9 @@ class Allowance:
         self._on = on
         self._spent = ceiling.spent
         self._open: dict[str, _OpenDebate] = {}
-        self._needs: dict[str, Estimate] = {}
-        self._likely: dict[str, Spent] = {}
+        self._needs: dict[str, RunEstimate] = {}
+        self._asked = 0
+        self._likely = Spent()
         self._begun = Spent()
         self.short = False
 
@@ -66,7 +67,6 @@ class Allowance:
         cost = needed.cost
         reserved = Spent(max(1, int(needed.calls.most) - before.calls), 0.0 if cost is None else cost.likely)
         least = Spent(max(1, int(needed.calls.least) - before.calls), 0.0 if cost is None else cost.least)
-        self._likely[job.debate_id] = Spent(int(needed.calls.likely), 0.0 if cost is None else cost.likely)
         wanted = reserved if self._open else least
         if not self._covers(wanted):
             self.short = self.short or not self._open
@@ -91,13 +91,13 @@ class Allowance:
         calls, cost = self._ceiling.max_calls, self._ceiling.max_cost
         bounds = [*([] if calls is None else [pluralize(calls, "call")]), *([] if cost is None else [dollars(cost)])]
         said = f"the budget of {' and '.join(bounds)} covers no further debate"
-        if not self._likely:
+        if not self._asked:
             return said
-        one = Spent(*(sum(amounts) / len(self._likely) for amounts in zip(*self._likely.values(), strict=True)))
+        calls_each, cost_each = self._likely.calls / self._asked, self._likely.cost / self._asked
         if left is None:
-            return f"{said}: each that is left takes about {one.calls:.0f} calls{_and(one.cost)} (an estimate)"
-        more = max(1, round(one.calls * left) - self._begun.calls)
-        money = _and(one.cost * left - self._begun.cost)
+            return f"{said}: each that is left takes about {calls_each:.0f} calls{_and(cost_each)} (an estimate)"
+        more = max(1, round(calls_each * left) - self._begun.calls)
+        money = _and(cost_each * left - self._begun.cost)
         return f"{said}: {pluralize(left, 'debate')} left, about {more} more calls{money} (an estimate)"
 
     def _covers(self, wanted: Spent) -> bool:
@@ -106,7 +106,7 @@ class Allowance:
         most = self._ceiling
         return (most.max_calls is None or calls <= most.max_calls) and (most.max_cost is None or cost <= most.max_cost)
 
-    def _needed(self, job: Job) -> Estimate:
+    def _needed(self, job: Job) -> RunEstimate:
         """Computed once a debate, however often it has to wait."""
         found = self._needs.get(job.debate_id)
         if found is None:
@@ -115,6 +115,9 @@ class Allowance:
                 self._resolved, [case], debates=1, prices=self._prices, endpoints=self._endpoints, on=self._on
             )
             self._needs = {job.debate_id: found}
+            self._asked += 1
+            cost = 0.0 if found.cost is None else found.cost.likely
+            self._likely = Spent(self._likely.calls + int(found.calls.likely), self._likely.cost + cost)
         return found
 
     def _taken(self, debate_id: str) -> Spent:

@@ -5,13 +5,12 @@ from datetime import date
 
 from jury_actors.admission.budget import Ceiling, Spent
 from jury_events.exchange import ExchangeRecorded
-from jury_judge.app.debates import read_debate
+from jury_judge.app.debates import read_debate, rows_of_run
 from jury_judge.errors import SettingError
 from jury_providers.prices import PRICES_ENV, Prices
 from jury_providers.tokens import token_upper_bound
+from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
-
-_PAGE = 1000
 
 
 def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
@@ -37,13 +36,13 @@ def ceiling(
 
 
 def _spent(store: EventStore, run_id: str, prices: Prices, on: date) -> Spent:
-    calls, cost = 0, 0.0
-    after = 0
-    while page := store.debates(run_id=run_id, limit=_PAGE, after=after):
-        calls += sum(row.calls for row in page)
-        cost += sum(_cost(store, row.debate_id, prices, on) if row.cost is None else row.cost for row in page)
-        after = page[-1].position
-    return Spent(calls, cost)
+    sums = store.totals(DebateFilter(run_id))
+    if not sums.unknown_cost:
+        return Spent(sums.calls, sums.cost)
+    cost = sum(
+        _cost(store, row.debate_id, prices, on) if row.cost is None else row.cost for row in rows_of_run(store, run_id)
+    )
+    return Spent(sums.calls, cost)
 
 
 def _cost(store: EventStore, debate_id: str, prices: Prices, on: date) -> float:

@@ -54,7 +54,7 @@ class ModelEstimate(NamedTuple):
     cost: Range | None
 
 
-class Estimate(NamedTuple):
+class RunEstimate(NamedTuple):
     """For so many debates, from a sample of as many cases.
 
     `cost` in US dollars, None where a model has no price. `minutes` is what the providers' limits take at least for
@@ -126,7 +126,7 @@ def rounds_of(panel: Panel) -> tuple[int, int]:
 
 def estimate(
     resolved: ResolvedPanel, sample: Iterable[Case], *, debates: int, prices: Prices, endpoints: Endpoints, on: date
-) -> Estimate:
+) -> RunEstimate:
     """An estimate of so many debates from a sample of their cases; without repairs, retries and fallbacks."""
     panel = resolved.panel
     fewest, most = rounds_of(panel)
@@ -159,7 +159,7 @@ def estimate(
         for model in dict.fromkeys(place.model for place in panel.seats_and_judge)
     )
     known = all(one.cost is not None for one in models)
-    return Estimate(
+    return RunEstimate(
         debates=debates,
         sample=count,
         models=models,

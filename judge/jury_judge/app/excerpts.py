@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jury_events.envelope import StoredEvent
 from jury_events.errors import AlteredPart
 from jury_store.event_store import EventStore
-from jury_store.search_terms import contains_terms, query_terms, searchable_digests, terms_by_event
+from jury_store.search_terms import contains_terms, query_terms, searchable_digests, searchable_events, terms_by_event
 
 _AROUND = 60
 """Characters shown before and after the word."""
@@ -39,7 +39,7 @@ def _excerpt(store: EventStore, debate_id: str, stream: Sequence[StoredEvent], s
         parts = store.parts(debate_id, [digest for event in stream for digest in searchable_digests(event)])
     except AlteredPart:
         return None  # `jury verify` names it
-    terms = terms_by_event(stream, {(debate_id, digest): part for digest, part in parts.items()})
+    terms = terms_by_event(searchable_events(stream), {(debate_id, digest): part for digest, part in parts.items()})
     for event in stream:
         if not contains_terms(sought, terms.get(event.position, ())):
             continue

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple, get_args
 from pydantic import ValidationError
 
 from jury_debate.thresholds import MAY_BE, checked_threshold, threshold_hint
+from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
 from jury_events.panel import Bands, History, Order
 from jury_events.rubric import RUBRICS, Dimension, Rubric
 from jury_judge.errors import SettingError
+from jury_judge.panels.calibration_files import read_calibration
 from jury_judge.panels.document import read_text
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.panels.variables import METHODS
@@ -238,6 +240,14 @@ def _without(raw: Any) -> tuple[str, ...]:
     return tuple(map(_word, raw)) if isinstance(raw, list) else tuple(_word(raw).split("+"))
 
 
+def _calibration(raw: Any) -> Calibration | str:
+    if raw in {"off", "no", "false"}:
+        return "off"
+    if not (name := _word(raw)):
+        raise ValueError
+    return read_calibration(Path(name))
+
+
 _SWITCH = _Form(_switch, "on or off")
 _FORMS: Mapping[str, _Form] = {
     "threshold": _Form(_threshold, f"a number {MAY_BE}", _threshold_hint),
@@ -259,4 +269,5 @@ _FORMS: Mapping[str, _Form] = {
     ),
     "without": _Form(_without, "SEAT or SEAT+SEAT"),
     "synthetic": _words("count", "leave_out"),
+    "calibration": _Form(_calibration, "a file that jury calibrate wrote, or off"),
 }

@@ -18,10 +18,14 @@ from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.driver import drive
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.notices import Notice
+from jury_actors.observation.log_event import log_event
+from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.runtime import Runtime, RuntimeConfig
 from jury_actors.store_retry import STORE_PATIENCE
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
+from jury_events.ids import MOST_REPEATS
 from jury_events.ids import debate_id as id_of
 from jury_events.panel import FinalMethod, Language, Panel
 from jury_events.value import Label, NewDebateId, NewRunId
@@ -32,12 +36,16 @@ from jury_judge.app.forks import Fork, store_branch
 from jury_judge.app.preflight import PreflightReport, is_over, preflight
 from jury_judge.app.records import Records, while_open
 from jury_judge.app.run import Run, fresh_debate_id, fresh_run_id
-from jury_judge.app.run_execution import Line, NoListener, ProgressListener, execute_run
+from jury_judge.app.run_execution import execute_run
+from jury_judge.app.run_lines import Line
+from jury_judge.app.run_progress import NoListener, ProgressListener
+from jury_judge.app.running.supervision import RunSupervision
 from jury_judge.app.runtime_pool import RuntimePool
 from jury_judge.app.runtimes import runtime_in_process, runtime_on_ray
 from jury_judge.app.sealing import Sealing
 from jury_judge.app.settings import load_settings
 from jury_judge.app.stores import Say, lock_run, open_writer
+from jury_judge.app.traces.trace_export import TraceExport
 from jury_judge.cases.case_inputs import CaseInput, case_of, case_source, with_records
 from jury_judge.errors import JuryClosed, RunUnfinished, SettingError, condensed
 from jury_judge.panels.changed import changed_panel
@@ -79,7 +87,8 @@ class Jury(Records):
         in_process: run debates in this process; else on Ray.
         ray_address: the Ray cluster to join, as `host:port`; debates run there.
         ray_open_cluster: join it even if it requires no token (`docs/ray.md`).
-        replicas: juror processes a seat, on Ray.
+        replicas: juror processes a seat, on Ray; None: as many as its CPUs can serve, also while nodes join and leave.
+        coordinators: processes that share the debates, on Ray; None: as its CPUs can use them (`docs/capacity.md`).
         concurrency: debates at once.
         simulate: latencies and faults of simulated jurors.
         prices: prices of models; None is `JURY_PRICES`, else the list prices.
@@ -103,11 +112,14 @@ class Jury(Records):
         spent: counts against `max_calls` and `max_cost` from the start, as of earlier sessions of a run.
         sealing: seals the log while debates run.
         say: takes lines for the user: a juror died, the store is away, a model retires; None writes them to the log.
+        metrics: gets what the actors count (`docs/observability.md`); None: they count nothing.
+        otel: send a trace of each debate that ends, as the standard variables of OpenTelemetry say.
 
     Raises:
         PanelFileError, SettingError: the panel or a setting cannot be used, or a number is out of its range.
         BadSealKey: `adopt` has an element that is not a public key.
         UnknownProvider: a model of the panel has no provider.
+        ExtraMissing: `otel` is set, and its packages are not installed.
     """
 
     def __init__(
@@ -118,7 +130,8 @@ class Jury(Records):
         in_process: bool = True,
         ray_address: str | None = None,
         ray_open_cluster: bool = False,
-        replicas: int = 1,
+        replicas: int | None = None,
+        coordinators: int | None = None,
         concurrency: int = 64,
         simulate: Script = NO_FAULTS,
         prices: Prices | None = None,
@@ -140,10 +153,13 @@ class Jury(Records):
         spent: Spent = NOTHING_SPENT,
         sealing: Sealing | None = None,
         say: Say | None = None,
+        metrics: MetricTotals | None = None,
+        otel: bool = False,
     ) -> None:
         _check_bounds(
             concurrency=(concurrency, 1),
-            replicas=(replicas, 1),
+            replicas=(1 if replicas is None else replicas, 1),
+            coordinators=(1 if coordinators is None else coordinators, 1),
             max_calls=(max_calls, 0),
             max_cost=(max_cost, 0),
             store_patience=(store_patience, 0),
@@ -173,14 +189,22 @@ class Jury(Records):
             prices=known,
             ceiling=Ceiling(max_calls, max_cost, spent),
             store_patience=store_patience,
+            coordinators=coordinators,
         )
         self._say = say or _log_line
         if ray_address is None and in_process:
-            runtime = runtime_in_process(self._config, self._wrap_providers, wait=lock_wait, say=self._say)
+            runtime = runtime_in_process(
+                self._config, self._wrap_providers, wait=lock_wait, say=self._say, totals=metrics
+            )
         else:
-            runtime = runtime_on_ray(self._config, ray_address, open_cluster=ray_open_cluster, say=self._say)
+            runtime = runtime_on_ray(
+                self._config, ray_address, open_cluster=ray_open_cluster, say=self._say, totals=metrics
+            )
         self._keyless = ray_address is not None
+        if otel:
+            runtime = TraceExport(self._settings.store_url, self._say).around(runtime)
         self._set_up = runtime if sealing is None else sealing.around(runtime)
+        self._runtimes = RuntimePool(self._set_up)
         self._on_chunk = on_chunk
         self._lock_wait = lock_wait
         self._adopt = _keys(adopt)
@@ -250,6 +274,7 @@ class Jury(Records):
         run_id: str | None = None,
         concurrency: int | None = None,
         on_event: OnEventOf | None = None,
+        repeat: int = 1,
     ) -> AsyncGenerator[CollaborativeJuryResult, None]:
         """Judge many cases, a debate each; yields the results in the order of the cases.
 
@@ -260,6 +285,7 @@ class Jury(Records):
             run_id: names the run; None generates an id.
             concurrency: debates at once; None is the Jury's.
             on_event: called with a debate's id and each of its live events.
+            repeat: debates a case, whose results follow each other; a larger number adds debates to a run.
 
         Raises:
             CaseFileError: a case cannot be read; raised after the running debates have ended.
@@ -271,6 +297,7 @@ class Jury(Records):
         """
         _check_ids(run_id)
         _check_bounds(concurrency=(concurrency, 1))
+        _check_repeat(repeat)
         check_callback(on_event)
         run = Run(
             run_id=run_id or fresh_run_id(),
@@ -278,6 +305,7 @@ class Jury(Records):
             cases=self._loaded.redaction.cases(case_source(cases, self._settings.artifact_hosts, self._roots)),
             concurrency=concurrency or self._concurrency,
             adopt=self._adopt,
+            repeats=repeat,
         )
         async with self._locked(run_id):
             checked = await self._read(partial(preflight, run))
@@ -309,6 +337,7 @@ class Jury(Records):
         on_chunk: Callable[[Chunk], None] | None = None,
         on_event: OnEventOf | None = None,
         allowance: Allowance | None = None,
+        supervision: RunSupervision | None = None,
     ) -> AsyncGenerator[Line, None]:
         """Run the debates of a run that are not over; yields a result line a debate. See `execute_run`."""
         callbacks = None if on_event is None else Callbacks(self.feed, on_event)
@@ -324,7 +353,12 @@ class Jury(Records):
             store_patience=self._config.store_patience,
             allowance=allowance,
             driving=drive if callbacks is None else callbacks.drive,
+            supervision=supervision or RunSupervision(self.store_url, run.run_id, say=self._say),
         )
+
+    async def waits_for(self) -> str:
+        """The work that running evaluations wait for, as a phrase: calls in flight by model, permits, appends."""
+        return await self._runtimes.waits_for()
 
     async def store_branch(self, fork: Fork) -> int:
         """Store the branch of a fork if it is new; returns how many events of it are stored.
@@ -467,6 +501,17 @@ def _check_bounds(**bounds: tuple[Any, int]) -> None:
             raise SettingError(f"{name}: must be a number from {least}, not {visible_line(repr(value), 40)}")
 
 
+def _check_repeat(repeat: Any) -> None:
+    """Refuse a number of debates that a case cannot have.
+
+    Raises:
+        SettingError: it is not a whole number from 1 to `MOST_REPEATS`.
+    """
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or not 1 <= repeat <= MOST_REPEATS:
+        shown = visible_line(repr(repeat), 40)
+        raise SettingError(f"repeat: must be a whole number from 1 to {MOST_REPEATS}, not {shown}")
+
+
 def _release(locking: "asyncio.Task[RunLock | None]") -> None:
     if not locking.cancelled() and locking.exception() is None and (lock := locking.result()) is not None:
         lock.release()
@@ -485,7 +530,8 @@ def _unfinished(run_id: str, total: int | None, problems: list[Finished]) -> Run
 
 
 def _log_line(line: str) -> None:
-    _log.warning("%s", line)
+    event = line.event if isinstance(line, Notice) else "notice"
+    log_event(_log, logging.WARNING, event, line)
 
 
 _log_once = cache(_log_line)

@@ -3,22 +3,24 @@
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
 from jury_events.case import Case
 from jury_events.panel import Panel
 from jury_events.parts import part_digest
-from jury_judge.app.adoption import adopted, not_set_aside
+from jury_judge.app.adoption import check_adopted, check_run, not_set_aside
 from jury_judge.app.debates import panel_changes
 from jury_judge.app.run import Run
+from jury_judge.app.run_index import RunIndex
 from jury_judge.app.stores import open_or_create
 from jury_judge.cases.omissions import OmissionReport
+from jury_judge.cases.outline import BUILT, batches
 from jury_judge.errors import RunRefused
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import check_models
-from jury_store.debate_rows import CaseRow
+from jury_store.debate_rows import CaseRow, RunRow
 from jury_store.errors import StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
@@ -26,9 +28,10 @@ from jury_store.opening import open_store
 from jury_store.seals.keys import PublicKey
 
 PREFLIGHT_SECONDS = 3.0
-"""How long cases are read before the first of them is judged."""
+"""How long the cases of a new run are read before the first of them is judged."""
 
-_ENDED = ("completed", "failed", "cancelled")
+RESUMED_SECONDS = 0.5
+"""The same for a run that the store has: its first results, or new calls, should not wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,29 +39,28 @@ class PreflightReport:
     """A run compared with the store.
 
     Attributes:
-        read: how many cases were read and compared, from the first on.
-        total: how many cases there are; None if not all were read in time.
-        stored: their debates in the store, by id; all debates of the run if `total` is None.
+        read: how many debates the cases have that were read and compared, from the first on.
+        total: how many debates the run is to have; None if not all cases were read in time.
         omissions: the parts of the cases that no juror is shown.
-        adopted: imported debates that count as judged.
-        elsewhere: how many debates of the run are over other cases.
+        recorded: the run in the store; None if the store has no debate of it.
+        position: of the newest event: debates that open after it belong to this call.
+        ended: how many of the debates are over; if `total` is None, how many of the recorded ones.
+        elsewhere: how many debates of the run are over other cases, or are further repeats.
+        beyond: how many are repeats beyond those of this call.
     """
 
     read: int
     total: int | None
-    stored: dict[str, CaseRow]
     omissions: OmissionReport
-    adopted: frozenset[str] = frozenset()
+    recorded: RunRow | None = None
+    position: int = 0
+    ended: int = 0
     elsewhere: int = 0
-
-    @property
-    def ended(self) -> int:
-        """How many of the debates are over."""
-        return sum(row.status in _ENDED for row in self.stored.values())
+    beyond: int = 0
 
     @property
     def cases(self) -> int | None:
-        """How many cases the run has, with those of earlier calls; None as for `total`."""
+        """How many debates the run is to have, with those of earlier calls; None as for `total`."""
         return None if self.total is None else self.total + self.elsewhere
 
     @property
@@ -66,10 +68,13 @@ class PreflightReport:
         """Whether a debate may be left to run."""
         return self.total is None or self.ended < self.total
 
-    def is_over(self, debate: str) -> bool:
-        """Whether a debate has ended."""
-        row = self.stored.get(debate)
-        return row is not None and row.status in _ENDED
+    @property
+    def expected(self) -> int | None:
+        """How many debates are left: counted, or by what an earlier call counted; None where neither is known."""
+        if self.total is not None:
+            return self.total - self.ended
+        before = self.recorded
+        return None if before is None or before.total is None else max(0, before.total - before.ended)
 
 
 def preflight(run: Run, store: EventStore, *, seconds: float | None = PREFLIGHT_SECONDS) -> PreflightReport:
@@ -78,40 +83,43 @@ def preflight(run: Run, store: EventStore, *, seconds: float | None = PREFLIGHT_
     Args:
         run: the input.
         store: open for reading.
-        seconds: how long reading may take; the other cases are read and compared during the run. None: all are read.
+        seconds: how long reading may take (at most `RESUMED_SECONDS` if the store has the run); the other cases are
+            read and compared during the run. None: all are read.
 
     Raises:
         RunRefused: the run was begun with another panel, or a case's content changed; the message says what differs.
             Or a debate of the run was imported and is not adopted, or cannot be read; the message names it.
         CaseFileError: a case cannot be read.
     """
-    recorded = store.cases_of_run(run.run_id)
-    taken_over = adopted(store, f"run {run.run_id!r}", recorded, run.adopt)
-    if (first := next((one for one, row in recorded.items() if row.quarantined is None), None)) is not None:
-        _compare_panels(run, store, first)
+    position, recorded, beyond = store.last_position(), store.run(run.run_id), 0
+    if recorded is not None:
+        check_run(store, run.run_id, run.adopt)
+        for first in store.debates(run_id=run.run_id, limit=1):
+            _compare_panels(run, store, first.debate_id)
+        beyond = store.further_repeats(run.run_id, run.repeats)
+        seconds = None if seconds is None else min(seconds, RESUMED_SECONDS)
+    index = RunIndex(run, None if recorded is None else store)
     omissions = omission_report(run.resolved.panel)
-    ours: dict[str, CaseRow] = {}
     end = None if seconds is None else time.monotonic() + seconds
-    for case in run.cases(lambda _case: False):
-        omissions.add(case)
-        debate = run.debate_id(case)
-        row = recorded.get(debate)
-        if row is not None:
-            ours[debate] = row
-            check_case(run, case, row, store)
-        if end is not None and time.monotonic() > end:
-            return PreflightReport(
-                read=omissions.cases, total=None, stored=recorded, omissions=omissions, adopted=taken_over
-            )
-    elsewhere = sum(row.quarantined is None for row in recorded.values()) - len(ours)
-    return PreflightReport(
-        read=omissions.cases,
-        total=omissions.cases,
-        stored=ours,
-        omissions=omissions,
-        adopted=taken_over,
-        elsewhere=elsewhere,
+    report = PreflightReport(
+        read=0, total=None, omissions=omissions, recorded=recorded, position=position, beyond=beyond
     )
+    read = known = ended = 0
+    for batch in batches(run.cases(lambda _case: False), most=1 if recorded is None else BUILT):
+        index.load([case.case_id for case in batch])
+        for case in batch:
+            omissions.add(case)
+            for debate in run.debate_ids(case):
+                read += 1
+                row = index.row(debate)
+                if row is not None:
+                    known += 1
+                    ended += row.has_ended
+                    check_case(run, case, debate, row, store)
+            if end is not None and time.monotonic() > end:
+                return replace(report, read=read, ended=0 if recorded is None else recorded.ended)
+    elsewhere = 0 if recorded is None else max(0, recorded.debates - known)
+    return replace(report, read=read, total=read, ended=ended, elsewhere=elsewhere)
 
 
 @contextmanager
@@ -187,7 +195,7 @@ def is_over(
         return None
     not_set_aside(debate_id, found)
     row = CaseRow(found.case_id, found.status, found.case_part, None, found.imported)
-    adopted(store, f"debate {debate_id}", {debate_id: row}, adopt)
+    check_adopted(store, f"debate {debate_id}", debate_id, row, adopt)
     if different := panel_changes(store, debate_id, resolved):
         raise RunRefused(
             f"debate {debate_id} was opened with another panel: {described(different)}; "
@@ -200,7 +208,7 @@ def is_over(
             f"debate {debate_id} judged another case under that id: its content has changed since (or what the panel "
             "file redacts of it); use another run or id, or give the case its old content"
         )
-    return row.status in _ENDED
+    return row.has_ended
 
 
 def _same_case(case: Case, debate: str, row: CaseRow, salt: bytes, store: EventStore) -> bool:
@@ -219,9 +227,20 @@ def _same_case(case: Case, debate: str, row: CaseRow, salt: bytes, store: EventS
     return case.to_part() == recorded.changed(**fetched).to_part()
 
 
-def check_case(run: Run, case: Case, row: CaseRow, store: EventStore) -> None:
-    not_set_aside(run.debate_id(case), row)
-    if row.salt is not None and not _same_case(case, run.debate_id(case), row, row.salt, store):
+def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStore) -> None:
+    """Refuse a recorded debate of a run that judged other content than the case.
+
+    Raises:
+        RunRefused: it did; or it is in quarantine, or cannot be read, or was imported and is not adopted.
+    """
+    not_set_aside(debate, row)
+    check_adopted(store, f"run {run.run_id!r}", debate, row, run.adopt)
+    if row.case_id != case.case_id:
+        raise RunRefused(
+            f"debate {debate} of run {run.run_id!r} is over another case, {row.case_id!r}; give the run another --run "
+            "id"
+        )
+    if row.salt is not None and not _same_case(case, debate, row, row.salt, store):
         raise RunRefused(
             f"run {run.run_id!r} judged another case under the id {case.case_id!r}: its content has changed since "
             "(or what the panel file redacts of it); give the run another --run id, or the case its old content"

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,7 +17,7 @@ from jury_judge.errors import JuryClosed, SettingError, condensed
 from jury_judge.present.live.encodings import LIVE_EVENTS, LiveEvent
 from jury_judge.present.live.feed import Feed
 from jury_judge.present.live.points import START, parse_point
-from jury_judge.present.result_lines import collaborative_result
+from jury_judge.present.result_lines import result_of
 from jury_judge.present.result_models import CollaborativeJuryResult, result_model
 from jury_judge.text.visible_text import visible_line
 from jury_replay.replay import Replayed, replay_chunk
@@ -26,9 +26,17 @@ from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
 from jury_replay.rescoring.settings import Mode
 from jury_replay.selection import DebateSelection
 from jury_store.debate_history import DebateHistory
-from jury_store.debate_rows import DebateRow
+from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.errors import StoreClosed
 from jury_store.event_store import EventStore
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from jury_analysis.calibration import CalibrationOptions
+    from jury_analysis.gate import GateOptions, GateReport
+    from jury_analysis.statistics import Statistics, StatisticsOptions
+    from jury_judge.app.calibrating import FoundCalibration
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -165,6 +173,121 @@ class Records:
                 yield row
             after = rows[-1].position
 
+    async def ballots(self, filter: DebateFilter = EVERY_DEBATE, *, unfinished: bool = False) -> "pa.Table":  # noqa: A002  (what it is)
+        """Every vote of the selected debates: one row a debate, round and seat, and one for the final judge.
+
+        The columns are those of `jury_analysis.ballots.SCHEMA` (docs/tables.md); rows are ordered by debate id (code
+        points), round and seat in the order of the panel. pandas and polars take the table as it is.
+
+        Args:
+            filter: which debates; those in quarantine are left out unless asked for.
+            unfinished: also debates that have not ended, with their votes so far.
+
+        Raises:
+            StoreDamaged: the table of ballots was altered.
+        """
+        from jury_analysis.ballots import decoded  # noqa: PLC0415  (slow to import: pyarrow)
+        from jury_judge.app.ballot_table import ballot_table  # noqa: PLC0415  (slow to import: pyarrow)
+
+        return decoded(await self._read(ballot_table, filter, ended_only=not unfinished))
+
+    async def stats(
+        self,
+        filter: DebateFilter = EVERY_DEBATE,  # noqa: A002  (as of `ballots`)
+        *,
+        run_ids: Iterable[str] = (),
+        seats: Iterable[str] = (),
+        labels: "pa.Table | None" = None,
+        options: "StatisticsOptions | None" = None,
+    ) -> "Statistics":
+        """What the votes of finished debates are worth: agreement, accuracy, confidence, discussion (docs/votes.md).
+
+        Args:
+            filter: which debates; those in quarantine are left out unless asked for.
+            run_ids: only those of these runs; (): of any.
+            seats: only the votes of these seats, and of the final judge; (): of all.
+            labels: rows of `jury_analysis.label_schema.LABELS`, which win over the labels of the cases.
+            options: the defaults if None.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            DebateNotFound: there is no such debate.
+            SettingError: no debate has a seat of that name.
+            AnalysisError: all debates are simulated, or of different panels, and the options do not ask for them.
+        """
+        from jury_judge.app.extras import check_statistics  # noqa: PLC0415  (with the others)
+
+        check_statistics("stats()")
+        from jury_analysis.ballots import STATISTICS_COLUMNS  # noqa: PLC0415  (slow to import: pyarrow)
+        from jury_analysis.statistics import statistics  # noqa: PLC0415  (imports numpy, of an extra)
+        from jury_judge.app.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
+
+        ballots = await self._read(
+            stored_ballots, filter, run_ids=tuple(run_ids), seats=tuple(seats), columns=STATISTICS_COLUMNS
+        )
+        return await asyncio.to_thread(statistics, ballots, labels, options)
+
+    async def calibrate(
+        self,
+        filter: DebateFilter = EVERY_DEBATE,  # noqa: A002  (as of `ballots`)
+        *,
+        run_ids: Iterable[str] = (),
+        labels: "pa.Table | None" = None,
+        options: "CalibrationOptions | None" = None,
+    ) -> "FoundCalibration":
+        """From which agreement on a verdict may stand without a person (docs/calibration.md).
+
+        Its `file_bytes()` are what a panel takes as `final.calibration`.
+
+        Args:
+            filter: which debates, of one panel without calibration.
+            run_ids: only those of these runs; (): of any.
+            labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
+            options: the defaults if None.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            DebateNotFound: there is no such debate.
+            SettingError: the debates were judged under a calibration.
+            AnalysisError: there are too few labels, parts overlap, all debates are simulated, or of several panels.
+        """
+        from jury_judge.app.extras import check_statistics  # noqa: PLC0415  (with the others)
+
+        check_statistics("calibrate()")
+        from jury_judge.app.calibrating import calibrate_stored  # noqa: PLC0415  (imports numpy, of an extra)
+
+        return await self._read(calibrate_stored, filter, tuple(run_ids), labels, options)
+
+    async def gate(
+        self,
+        base: str,
+        candidate: str,
+        *,
+        labels: "pa.Table | None" = None,
+        options: "GateOptions | None" = None,
+    ) -> "GateReport":
+        """Whether a run's final verdicts are worse than those of another, over the cases of both (docs/gate.md).
+
+        Args:
+            base: the run that is taken as good.
+            candidate: the run that may be worse.
+            labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
+            options: metric, margin and what is counted; the defaults if None.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            DebateNotFound: a run has no finished debate.
+            AnalysisError: the runs cannot be paired, or the metric cannot be had.
+        """
+        from jury_judge.app.extras import check_statistics  # noqa: PLC0415  (with the others)
+
+        check_statistics("gate()")
+        from jury_analysis.gate import GateOptions  # noqa: PLC0415  (imports numpy, of an extra)
+        from jury_judge.app.gates import decide, sides_of_runs  # noqa: PLC0415  (imports numpy, of an extra)
+
+        sides = await self._read(sides_of_runs, base, candidate)
+        return await asyncio.to_thread(decide, sides, labels, options or GateOptions())
+
     async def replay(self, debate_id: str) -> Replayed:
         """Whether the record of a debate follows from the answers of its models; no model is called.
 
@@ -271,4 +394,4 @@ def _outside(records: Records) -> JuryClosed:
 
 def _result(store: EventStore, debate_id: str) -> CollaborativeJuryResult:
     reading = read_debate(store, debate_id)
-    return result_model(collaborative_result(reading.events, reading.texts))
+    return result_model(result_of(reading))

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from jury_events.ids import repeat_of
 from jury_store.debate_rows import ENDED, DebateRow
 
 UNFINISHED = "unfinished"
@@ -77,7 +78,7 @@ class RunComparison:
 
 
 def compare_runs(a_id: str, a: Iterable[DebateRow], b_id: str, b: Iterable[DebateRow]) -> RunComparison:
-    """Join two runs by case id.
+    """Join two runs by case, and by repeat where a case has several debates.
 
     Holds one small tuple a case of A, and the flips.
 
@@ -88,13 +89,13 @@ def compare_runs(a_id: str, a: Iterable[DebateRow], b_id: str, b: Iterable[Debat
         b: its debates, read after all of `a`.
     """
     compared = RunComparison(a=RunSide(run_id=a_id), b=RunSide(run_id=b_id))
-    before = {row.case_id: compared.a.take(row) for row in a}
+    before = {_key(row): compared.a.take(row) for row in a}
     difference = 0
     for row in b:
         now = compared.b.take(row)
-        then = before.pop(row.case_id, None)
+        then = before.pop(_key(row), None)
         if then is None:
-            compared.only_in_b.append(row.case_id)
+            compared.only_in_b.append(_name(*_key(row)))
             continue
         compared.table[then.ended_as, now.ended_as] += 1
         if then.ended_as != now.ended_as:
@@ -103,9 +104,19 @@ def compare_runs(a_id: str, a: Iterable[DebateRow], b_id: str, b: Iterable[Debat
             compared.judged += 1
             compared.agreed += then.ended_as == now.ended_as
             difference += abs(now.score - then.score)
-    compared.only_in_a.extend(before)
+    compared.only_in_a.extend(_name(*key) for key in before)
     compared.score_difference = difference / compared.judged if compared.judged else None
     return compared
+
+
+def _name(case_id: str, repeat: int) -> str:
+    """As in the ids of debates: the case, and of a repeat its number."""
+    return case_id if repeat == 1 else f"{case_id}~{repeat}"
+
+
+def _key(row: DebateRow) -> tuple[str, int]:
+    """Repeats are joined with each other."""
+    return row.case_id, repeat_of(row.debate_id, row.run_id, row.case_id)
 
 
 def _ended(row: DebateRow) -> DebateEnd:

@@ -1,81 +1,33 @@
 """A run executed: debates are begun as places become free, and their result lines come in the order of the cases."""
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from itertools import chain
+from typing import TypeVar
 
 from jury_actors.driver import drive
 from jury_actors.errors import ClusterLost, Halted
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.runtime import Runtime
 from jury_actors.store_retry import StoreRetry
-from jury_events.case import Case
 from jury_judge.app.allowance import Allowance
-from jury_judge.app.debates import events_gone
-from jury_judge.app.preflight import PreflightReport, check_case
+from jury_judge.app.preflight import PreflightReport
 from jury_judge.app.run import Run
-from jury_judge.errors import CaseFileError, RunRefused
-from jury_judge.present.result_lines import line_of
+from jury_judge.app.run_index import DebateIndex
+from jury_judge.app.run_jobs import RunJobs
+from jury_judge.app.run_lines import Line, RunLines
+from jury_judge.app.run_progress import ProgressListener, RunProgress, moves
+from jury_judge.app.running.supervision import RunSupervision
+from jury_store.debate_rows import CaseRow
 from jury_store.errors import AppendRefused, Fenced, StoreError
 from jury_store.event_store import EventStore
 
-_LINES_AT_ONCE = 200
-
-Line = dict[str, Any]
+_T = TypeVar("_T")
 
 Driving = Callable[..., AsyncGenerator[Finished, None]]
-
-
-class ProgressListener(Protocol):
-    """Callbacks of a run."""
-
-    def begin(self, total: int | None, stored: int) -> None:
-        """`total` cases (None: not known yet), `stored` of them judged before."""
-        ...
-
-    def total_known(self, total: int) -> None:
-        """The last case was read: the run has `total` cases."""
-        ...
-
-    def ended(self, finished: Finished) -> None:
-        """A debate ended, or could not go on."""
-        ...
-
-
-class NoListener:
-    """A `ProgressListener` that ignores everything."""
-
-    def begin(self, total: int | None, stored: int) -> None:
-        """Ignored."""
-
-    def total_known(self, total: int) -> None:
-        """Ignored."""
-
-    def ended(self, finished: Finished) -> None:
-        """Ignored."""
-
-
-@dataclass(kw_only=True)
-class RunProgress:
-    """The state of a run.
-
-    Attributes:
-        order: debates whose lines are still to be yielded, in the order of the cases.
-        over: debates of `order` that have ended.
-        failed: debates that could not go on.
-        unreadable: why no more cases were read.
-        cases: how many cases the run has, until that is stored.
-    """
-
-    order: deque[str] = field(default_factory=deque)
-    over: set[str] = field(default_factory=set)
-    failed: set[str] = field(default_factory=set)
-    unreadable: CaseFileError | RunRefused | None = None
-    cases: int | None = None
 
 
 async def execute_run(
@@ -91,8 +43,12 @@ async def execute_run(
     store_patience: float = 0.0,
     allowance: Allowance | None = None,
     driving: Driving = drive,
+    supervision: RunSupervision | None = None,
 ) -> AsyncGenerator[Line, None]:
     """Run the debates that are not over yet; yields the result line of every debate, in the order of the cases.
+
+    Lines of debates that are over come while others are looked for; where debates are left, their first calls come
+    before the lines.
 
     Args:
         run: the input.
@@ -106,56 +62,200 @@ async def execute_run(
         store_patience: seconds for which a store that cannot be read is tried again.
         allowance: of a run with a budget. Debates that were begun before come first; others begin if it admits them.
         driving: `drive`, or what wraps it.
+        supervision: shows the run to other processes, which may cancel it; None: they do not see it.
 
     Raises:
         CaseFileError: a case, or a record behind its URI, cannot be read any more; raised after the running debates
             have ended.
         RunRefused: a case that the preflight did not read differs from the one that was judged before; likewise.
     """
-    state = RunProgress()
+    moved = asyncio.Event()
     patience = StoreRetry(store_patience)  # silent: the writer reports that the store is away
-    progress.begin(checked.total, checked.ended)
-    context = RunContext(run.run_id, run.resolved, watched=on_chunk is not None)
-    jobs = iter(
-        _Jobs(
-            run=run,
-            context=context,
-            checked=checked,
-            state=state,
-            stopping=stopping,
-            store=store,
-            progress=progress,
-            begun_first=allowance is not None,
-        )
+    execution = _Execution(
+        run=run,
+        checked=checked,
+        store=store,
+        open_runtime=open_runtime,
+        progress=progress,
+        stopping=stopping,
+        problems=problems,
+        on_chunk=on_chunk,
+        bounds=_Bounds(allowance, stopping, patience),
+        driving=driving,
+        supervision=supervision,
+        state=RunProgress(moved=moves(moved)),
+        index=_PatientIndex(store, patience, asyncio.get_running_loop()),
     )
-    bounds = _Bounds(allowance, stopping, patience)
+    state = execution.state
+    lines = RunLines(run, checked, store, index=execution.index, patience=patience, state=state)
+    progress.begin(checked.total, checked.ended)
     if checked.left:
-        async with open_runtime() as runtime:
-            await runtime.clerk.store_run_size(run.run_id, checked.cases)
-            ends = driving(
-                runtime, jobs, concurrency=run.concurrency, on_chunk=on_chunk or _ignored, admits=bounds.admits
-            )
-            async for finished in ends:
-                progress.ended(finished)
-                await bounds.ended(finished)
-                state.over.add(finished.debate_id)
-                if finished.problem is not None:
-                    problems.append(finished)
-                    state.failed.add(finished.debate_id)
-                    if _stops_the_run(finished.problem):
-                        stopping.set()
-                async for line in _lines(state, store, patience):
+        async with _stepwise(execution.ends(), moved) as next_end:
+            while True:
+                if next_end.done:
+                    finished = next_end.item
+                    if finished is None:
+                        break
+                    await execution.end(finished)
+                    next_end.advance()
+                moved.clear()
+                ready = await lines.take() if state.begun or checked.expected == 0 else []
+                for line in ready:
                     yield line
-                await _note_counted(runtime, run, state, patience)
-            await _note_counted(runtime, run, state, patience)
-    if allowance is not None and allowance.short:
-        stopping.set()
-    await asyncio.to_thread(deque, jobs, 0)  # cases after the last job that were judged before
-    state.order = deque(one for one in state.order if one in state.over)  # the last job may not have begun
-    async for line in _lines(state, store, patience):
-        yield line
+                if not ready and not next_end.done:
+                    await moved.wait()
+    execution.close()
+    while not lines.done:
+        for line in await lines.take():
+            yield line
     if state.unreadable is not None:
         raise state.unreadable
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Execution:
+    """The arguments of `execute_run`, and how far it is."""
+
+    run: Run
+    checked: PreflightReport
+    store: EventStore
+    open_runtime: Callable[[], AbstractAsyncContextManager[Runtime]]
+    progress: ProgressListener
+    stopping: asyncio.Event
+    problems: list[Finished]
+    on_chunk: Callable[[Chunk], None] | None
+    bounds: "_Bounds"
+    driving: Driving
+    supervision: RunSupervision | None
+    state: RunProgress
+    index: DebateIndex
+
+    async def ends(self) -> AsyncGenerator[Finished, None]:
+        """The debates as they end. Where none is expected to be left, the actors are set up once one is found."""
+        run, checked, jobs = self.run, self.checked, iter(self._jobs())
+        if checked.expected == 0:
+            first = await asyncio.to_thread(next, jobs, None)
+            if first is None:
+                return
+            jobs = chain([first], jobs)
+        async with self.open_runtime() as runtime, self._supervised(runtime):
+            await runtime.clerk.store_run_size(run.run_id, checked.cases)
+            ends = self.driving(
+                runtime,
+                jobs,
+                concurrency=run.concurrency,
+                on_chunk=self.on_chunk or _ignored,
+                admits=self.bounds.admits,
+            )
+            async with aclosing(ends):
+                async for finished in ends:
+                    yield finished
+                    await self._note_counted(runtime)
+            await self._note_counted(runtime)
+
+    def _supervised(self, runtime: Runtime) -> AbstractAsyncContextManager[None]:
+        if self.supervision is None:
+            return nullcontext()
+        return self.supervision.around(runtime, self.store, self.stopping)
+
+    async def end(self, finished: Finished) -> None:
+        """A debate ended, or could not go on."""
+        self.progress.ended(finished)
+        await self.bounds.ended(finished)
+        self.state.end(finished)
+        if finished.problem is not None:
+            self.problems.append(finished)
+            if _stops_the_run(finished.problem):
+                self.stopping.set()
+
+    def close(self) -> None:
+        """No debate runs, and none begins any more."""
+        if self.bounds.allowance is not None and self.bounds.allowance.short:
+            self.stopping.set()
+        self.state.over = True
+
+    def _jobs(self) -> RunJobs:
+        return RunJobs(
+            run=self.run,
+            context=RunContext(self.run.run_id, self.run.resolved, watched=self.on_chunk is not None),
+            checked=self.checked,
+            state=self.state,
+            stopping=self.stopping,
+            store=self.store,
+            index=self.index,
+            progress=self.progress,
+            begun_first=self.bounds.allowance is not None,
+        )
+
+    async def _note_counted(self, runtime: Runtime) -> None:
+        """Store how many debates the run is to have once all cases were read, if the preflight did not count them."""
+        if self.state.cases is not None:
+            await self.bounds.patience.run(partial(runtime.clerk.store_run_size, self.run.run_id, self.state.cases))
+            self.state.cases = None
+
+
+class _NextEnd:
+    """The next item of an async generator, awaited in a task while other work goes on."""
+
+    def __init__(self, items: AsyncGenerator[Finished, None], moved: asyncio.Event) -> None:
+        self._items = items
+        self._moved = moved
+        self.advance()
+
+    def advance(self) -> None:
+        """Await the next item."""
+        self.task = asyncio.create_task(_next(self._items))
+        self.task.add_done_callback(lambda _: self._moved.set())
+
+    @property
+    def done(self) -> bool:
+        """Whether the item is there."""
+        return self.task.done()
+
+    @property
+    def item(self) -> Finished | None:
+        """The item, once `done`; None at the end. Raises the generator's error."""
+        return self.task.result()
+
+
+@asynccontextmanager
+async def _stepwise(items: AsyncGenerator[Finished, None], moved: asyncio.Event) -> AsyncIterator[_NextEnd]:
+    """Take the items of a generator one by one; `moved` is set when one is there. On leaving, it is closed."""
+    step = _NextEnd(items, moved)
+    try:
+        yield step
+    finally:
+        step.task.cancel()
+        await asyncio.gather(step.task, return_exceptions=True)
+        await items.aclose()
+
+
+async def _next(items: AsyncGenerator[Finished, None]) -> Finished | None:
+    return await anext(items, None)
+
+
+@dataclass(frozen=True)
+class _PatientIndex:
+    """Reads the index of a store from any thread but the loop's, again while the store is away."""
+
+    store: EventStore
+    patience: StoreRetry
+    loop: asyncio.AbstractEventLoop
+
+    def cases_of(self, debate_ids: Collection[str]) -> Mapping[str, CaseRow]:
+        """See `DebateIndex`."""
+        return self._read(partial(self.store.cases_of, debate_ids))
+
+    def ended_positions(self, debate_ids: Collection[str]) -> Mapping[str, int]:
+        """See `DebateIndex`."""
+        return self._read(partial(self.store.ended_positions, debate_ids))
+
+    def _read(self, read: Callable[[], _T]) -> _T:
+        async def patiently() -> _T:
+            found, _ = await self.patience.run(partial(asyncio.to_thread, read), reads=True)
+            return found
+
+        return asyncio.run_coroutine_threadsafe(patiently(), self.loop).result()
 
 
 @dataclass(frozen=True)
@@ -182,13 +282,6 @@ class _Bounds:
             await self.patience.run(partial(asyncio.to_thread, ended))
 
 
-async def _note_counted(runtime: Runtime, run: Run, state: RunProgress, patience: StoreRetry) -> None:
-    """Store how many cases the run has once all were read, if that took longer than the preflight."""
-    if state.cases is not None:
-        await patience.run(partial(runtime.clerk.store_run_size, run.run_id, state.cases))
-        state.cases = None
-
-
 def _stops_the_run(problem: BaseException) -> bool:
     """Whether a problem concerns every debate: a person must act, or the store or cluster failed or was taken over."""
     if isinstance(problem, Halted | ClusterLost):
@@ -198,98 +291,3 @@ def _stops_the_run(problem: BaseException) -> bool:
 
 def _ignored(_chunk: Chunk) -> None:
     """For a run whose chunks are not shown."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Jobs:
-    """The debates that are left; iterating also records the order of all lines."""
-
-    run: Run
-    context: RunContext
-    checked: PreflightReport
-    state: RunProgress
-    stopping: asyncio.Event
-    store: EventStore
-    progress: ProgressListener
-    begun_first: bool
-
-    def __iter__(self) -> Iterator[Job]:
-        """A case that cannot be read ends the iteration; its error is raised after the running debates have ended."""
-        try:
-            yield from self._readable()
-        except (CaseFileError, RunRefused) as error:
-            self.state.unreadable = error
-
-    def _readable(self) -> Iterator[Job]:
-        run, checked, state = self.run, self.checked, self.state
-        ended = checked.ended
-        number = there = 0
-        early: set[str] = set()
-        if self.begun_first:
-            for job in self._begun():
-                early.add(job.debate_id)
-                yield job
-        for number, case in enumerate(run.cases(self._is_wanted), start=1):
-            debate = run.debate_id(case)
-            row = checked.stored.get(debate)
-            there += row is not None
-            if row is not None and number > checked.read:
-                check_case(run, case, row, self.store)
-            if checked.is_over(debate):
-                state.order.append(debate)
-                state.over.add(debate)
-                ended -= 1
-            elif debate in early:
-                state.order.append(debate)
-            elif not self.stopping.is_set():
-                state.order.append(debate)
-                yield self._job(case)
-            elif not ended and checked.total is None:
-                return  # all lines of judged cases are yielded; the rest of a long file is not read
-        if checked.total is None:
-            self.progress.total_known(number)
-            others = sum(row.quarantined is None for row in checked.stored.values()) - there
-            state.cases = number + others
-
-    def _begun(self) -> Iterator[Job]:
-        """Debates of earlier sessions that are not over."""
-        left = {debate for debate in self.checked.stored if not self.checked.is_over(debate)}
-        for case in self.run.cases(lambda _case: False) if left else ():
-            if self.stopping.is_set() or not left:
-                return
-            debate = self.run.debate_id(case)
-            if debate in left:
-                left.discard(debate)
-                check_case(self.run, case, self.checked.stored[debate], self.store)
-                yield self._job(case)
-
-    def _job(self, case: Case) -> Job:
-        debate = self.run.debate_id(case)
-        content, taken_over = case.model_dump_json().encode(), debate in self.checked.adopted
-        return Job(debate, content, self.context, self.run.submission_id(case), adopted=taken_over)
-
-    def _is_wanted(self, case: Case) -> bool:
-        """Whether the records behind its URIs are needed."""
-        return not self.stopping.is_set() and self.run.debate_id(case) not in self.checked.stored
-
-
-async def _lines(state: RunProgress, store: EventStore, patience: StoreRetry) -> AsyncIterator[Line]:
-    """The lines of the debates at the head of `order` that are over."""
-    while state.order and state.order[0] in state.over:
-        ready: list[str] = []
-        while state.order and state.order[0] in state.over and len(ready) < _LINES_AT_ONCE:
-            debate = state.order.popleft()
-            state.over.discard(debate)
-            if debate not in state.failed:
-                ready.append(debate)
-        lines, _ = await patience.run(partial(asyncio.to_thread, _read_lines, store, ready))
-        for line in lines:
-            yield line
-
-
-def _read_lines(store: EventStore, debates: list[str]) -> list[Line]:
-    histories = store.event_histories(debates)
-    gone = next((history.debate_id for history in histories if not history.stored_events), None)
-    if gone is not None:
-        raise events_gone(gone)
-    return [line_of(history) for history in histories]

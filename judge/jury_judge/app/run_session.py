@@ -12,7 +12,9 @@ from jury_judge.app.allowance import Allowance
 from jury_judge.app.jury import Jury
 from jury_judge.app.preflight import PreflightReport
 from jury_judge.app.run import Run
-from jury_judge.app.run_execution import Line, ProgressListener
+from jury_judge.app.run_lines import Line
+from jury_judge.app.run_progress import ProgressListener
+from jury_judge.app.running.supervision import RunSupervision
 from jury_judge.app.spending import Spending, SpendingWatch
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
@@ -34,6 +36,7 @@ class RunOutcome(NamedTuple):
         spent: in this session; None if the store could not be read.
         spent_before: in earlier sessions; None as for `spent`.
         short: what is left, in words, if the budget did not cover it.
+        cancelled_by: who cancelled the run meanwhile.
     """
 
     interrupted: bool
@@ -45,6 +48,7 @@ class RunOutcome(NamedTuple):
     spent: Spending | None = None
     spent_before: Spending | None = None
     short: str | None = None
+    cancelled_by: str | None = None
 
 
 class RunSession:
@@ -56,6 +60,7 @@ class RunSession:
         store: open for reading, until `outcome` was called.
         progress: called for what happens.
         allowance: of a run with a budget.
+        supervision: of this session; None: that of the Jury.
     """
 
     def __init__(
@@ -64,8 +69,11 @@ class RunSession:
         checked: PreflightReport,
         store: EventStore,
         progress: ProgressListener,
+        *,
         allowance: Allowance | None = None,
+        supervision: RunSupervision | None = None,
     ) -> None:
+        self._supervision = supervision
         self._run = run
         self._checked = checked
         self._progress = progress
@@ -88,6 +96,7 @@ class RunSession:
             stopping=stopping,
             on_chunk=on_chunk,
             allowance=self._allowance,
+            supervision=self._supervision,
         )
 
     @asynccontextmanager
@@ -119,7 +128,7 @@ class RunSession:
         spent = before = None
         with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
             spent = self._watch.look()
-            before = self._watch.before() if self._checked.stored else Spending()
+            before = self._watch.before() if self._checked.recorded is not None else Spending()
         return RunOutcome(
             interrupted,
             self._problems,
@@ -130,6 +139,7 @@ class RunSession:
             spent,
             before,
             self._short(lines),
+            None if self._supervision is None else self._supervision.cancelled_by,
         )
 
     def _short(self, lines: int) -> str | None:

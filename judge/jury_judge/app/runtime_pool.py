@@ -6,6 +6,10 @@ from contextlib import AbstractAsyncContextManager, suppress
 
 from jury_actors.failing import has_failed
 from jury_actors.runtime import Runtime
+from jury_judge.app.running.waits import waits_text
+
+_ANSWERS_WITHIN = 5.0
+"""Seconds that the actors have to say what they do."""
 
 OpenRuntime = Callable[[], AbstractAsyncContextManager[Runtime]]
 """Sets up the actors."""
@@ -40,6 +44,20 @@ class RuntimePool:
             self._opening = asyncio.create_task(_Opened.open(self._open_runtime()))
         # Shared by all callers: one of them may be cancelled.
         return (await asyncio.shield(self._opening)).runtime
+
+    async def waits_for(self) -> str:
+        """What keeps the callers of the runtime waiting, as a phrase for people (see `waits_text`)."""
+        if self._closed is not None:
+            return "the actors to end"
+        if self._opening is None:
+            return "cases and results to be read"
+        if not self._opening.done():
+            return "the actors to start"
+        try:
+            async with asyncio.timeout(_ANSWERS_WITHIN):
+                return waits_text(await self._opening.result().runtime.coordinators.load(None))
+        except Exception:  # noqa: BLE001  (whatever is wrong with the actors, their users report it)
+            return "the coordinator, which does not answer now"
 
     async def close(self, problem: Exception) -> None:
         """Close the runtime; what runs stops where it is, and every caller that still waits gets `problem`."""

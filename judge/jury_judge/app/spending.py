@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from jury_actors.admission.budget import dollars
-from jury_judge.app.debates import rows_of_run
 from jury_judge.text.pluralize import pluralize
-from jury_store.debate_rows import DebateRow
+from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 
 _PAGE = 1000
@@ -25,6 +24,18 @@ class Spending:
     output_tokens: int = 0
     cost: float = 0.0
     unknown: int = 0
+
+    @classmethod
+    def total(cls, store: EventStore, run_id: str) -> Self:
+        """The spending of a run, summed by the database."""
+        sums = store.totals(DebateFilter(run_id))
+        return cls(
+            calls=sums.calls,
+            input_tokens=sums.input_tokens,
+            output_tokens=sums.output_tokens,
+            cost=sums.cost,
+            unknown=sums.unknown_cost,
+        )
 
     @classmethod
     def of(cls, row: DebateRow) -> Self:
@@ -84,10 +95,11 @@ class SpendingWatch:
     def __init__(self, store: EventStore, run_id: str) -> None:
         self._store = store
         self._run_id = run_id
-        self._started_at = self._after = store.last_position()
+        self._after = store.last_position()
         self._start = {one: Spending.of(row) for one, row in self._unfinished().items()}
+        self._unknown_before = sum(one.unknown for one in self._start.values())
         self._open = dict.fromkeys(self._start, Spending())
-        self._ended = Spending()
+        self._ended = self._last = Spending()
 
     def look(self) -> Spending:
         """The spending since the watch began."""
@@ -97,6 +109,7 @@ class SpendingWatch:
             del self._open[debate_id]
             if row is not None:
                 self._ended = self._ended.plus(self._now(row))
+                self._start.pop(debate_id, None)
         for debate_id in self._open:
             self._open[debate_id] = self._now(unfinished[debate_id])
         while page := self._store.debates(run_id=self._run_id, limit=_PAGE, after=self._after):
@@ -109,15 +122,22 @@ class SpendingWatch:
         total = self._ended
         for one in self._open.values():
             total = total.plus(one)
+        self._last = total
         return total
 
     def before(self) -> Spending:
-        """The spending before the watch began; reads a row of each debate of the run."""
-        total = Spending()
-        for row in rows_of_run(self._store, self._run_id):
-            if row.position <= self._started_at:
-                total = total.plus(self._start.get(row.debate_id) or Spending.of(row))
-        return total
+        """The spending before the watch began: what the whole run took, without what `look` returned last.
+
+        The cost of a debate counts in neither if it was known when the watch began, and is not any more.
+        """
+        now, every = self._last, Spending.total(self._store, self._run_id)
+        return Spending(
+            calls=every.calls - now.calls,
+            input_tokens=every.input_tokens - now.input_tokens,
+            output_tokens=every.output_tokens - now.output_tokens,
+            cost=max(0.0, every.cost - now.cost),
+            unknown=every.unknown - now.unknown + self._unknown_before,
+        )
 
     def _now(self, row: DebateRow) -> Spending:
         return Spending.of(row).since(self._start.get(row.debate_id, Spending()))

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from jury_judge.app.writers import lend_writer
-from jury_migrations.upgrading import upgrade
 from jury_store.errors import StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -29,6 +28,9 @@ def open_or_create(url: str, *, write: bool = False, run: str = "") -> EventStor
         try:
             return open_store(url, write=write, run=run)
         except StoreMissing:
+            # A tenth of the start of a command, which seldom creates a store.
+            from jury_migrations.upgrading import upgrade  # noqa: PLC0415  (as said above)
+
             upgrade(url)
             return open_store(url, write=write, run=run)
 
@@ -48,13 +50,15 @@ def open_writer(url: str, *, run: str, wait: float, say: Say) -> EventStore:
     return _waiting(lambda seconds: lend_writer(url, run=run, wait=seconds), wait, say)
 
 
-def lock_run(url: str, run_id: str, *, wait: float, say: Say) -> RunLock | None:
+def lock_run(url: str, run_id: str, *, wait: float, say: Say, detached: bool = False) -> RunLock | None:
     """The lock of a run on PostgreSQL; None for other stores, whose writer's lock is enough. As `open_writer`.
+
+    `detached`: this process belongs to no terminal.
 
     Raises:
         StoreLocked: another process executes the run, and did not end in time.
     """
-    return _waiting(lambda seconds: RunLock.acquire(url, run_id, wait=seconds), wait, say)
+    return _waiting(lambda seconds: RunLock.acquire(url, run_id, wait=seconds, detached=detached), wait, say)
 
 
 def _waiting(take: Callable[[float], T], wait: float, say: Say) -> T:

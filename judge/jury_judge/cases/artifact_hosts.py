@@ -34,14 +34,14 @@ class AllowedHost(NamedTuple):
     networks: tuple[Network, ...]
 
 
-def parse_hosts(value: str) -> frozenset[str]:
-    """The hosts in a value of `JURY_ARTIFACT_HOSTS`, separated by commas.
+def parse_hosts(value: str, variable: str = "JURY_ARTIFACT_HOSTS") -> frozenset[str]:
+    """The hosts in a value of `variable`, separated by commas.
 
     Raises:
         SettingError: one has invalid syntax.
     """
     hosts = frozenset(host.strip().lower() for host in value.split(",") if host.strip())
-    AllowedHosts(hosts)
+    AllowedHosts(hosts, variable)
     return hosts
 
 
@@ -53,13 +53,15 @@ class AllowedHosts:
 
     Args:
         hosts: each as `HOST`, `HOST:PORT` or `HOST=NETWORK`.
+        variable: where a user writes them, for messages.
 
     Raises:
         SettingError: one has invalid syntax.
     """
 
-    def __init__(self, hosts: Iterable[str]) -> None:
-        self._hosts = tuple(map(_allowed, hosts))
+    def __init__(self, hosts: Iterable[str], variable: str = "JURY_ARTIFACT_HOSTS") -> None:
+        self._hosts = tuple(_allowed(one, variable) for one in hosts)
+        self._variable = variable
 
     def find(self, host: str, port: int | None) -> tuple[AllowedHost, ...]:
         """The entries that allow a host; () if it is not allowed."""
@@ -79,7 +81,7 @@ class AllowedHosts:
             if not (_is_public(address) or any(_embedded(address) in network for network in networks)):
                 raise ArtifactSourceError(
                     f"the host {visible_line(host)} has the address {address}, which is not public; "
-                    f"to allow it, write {visible_line(host)}={address} in JURY_ARTIFACT_HOSTS"
+                    f"to allow it, write {visible_line(host)}={address} in {self._variable}"
                 )
         return found
 
@@ -89,13 +91,13 @@ def resolved(host: str, port: int) -> Sequence[str]:
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
 
 
-def _allowed(entry: str) -> AllowedHost:
+def _allowed(entry: str, variable: str) -> AllowedHost:
     place, equals, network = entry.strip().lower().partition("=")
     try:
         host, port = _host_and_port(place)
         networks = (ip_network(network.strip(), strict=False),) if equals else _own_networks(host)
     except ValueError:
-        raise SettingError(f"JURY_ARTIFACT_HOSTS: {visible_line(entry, 300)!r} is not a host; write {FORMS}") from None
+        raise SettingError(f"{variable}: {visible_line(entry, 300)!r} is not a host; write {FORMS}") from None
     return AllowedHost(host, port, networks)
 
 

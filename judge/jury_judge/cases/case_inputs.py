@@ -8,15 +8,15 @@ from typing import Any
 from jury_events.case import Case
 from jury_judge.cases.artifact_sources import ArtifactSources
 from jury_judge.cases.files import CaseFiles
+from jury_judge.cases.outline import Fetch
+from jury_judge.cases.recorded_cases import RecordedCases
 from jury_judge.cases.rows import read_case
+from jury_judge.cases.seen_ids import SeenIds
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.text.visible_text import visible_line
 
 CaseInput = Case | Mapping[str, Any]
 """A case, or a mapping with the fields of a case file's row."""
-
-Fetch = Callable[[Case], bool]
-"""Whether to read the records that a case's URIs refer to."""
 
 Roots = Sequence[Path] | None
 """Allowed folders of record files."""
@@ -48,7 +48,7 @@ def with_records(case: Case, hosts: frozenset[str], roots: Roots = None) -> Case
 def case_source(
     cases: Iterable[CaseInput] | str | os.PathLike[str], hosts: frozenset[str], roots: Roots = None
 ) -> Callable[[Fetch], Iterator[Case]]:
-    """A function that iterates the cases from the start at each call; an iterator's cases are kept in a list.
+    """A function that iterates the cases from the start at each call; an iterator's cases are kept in a file.
 
     Args:
         cases: cases, `CaseFiles`, or the path of case files.
@@ -62,8 +62,10 @@ def case_source(
         return cases
     if not _are_cases(cases):
         raise CaseFileError(f"cases: must be cases, or the path of a case file, not a {type(cases).__name__}")
-    listed = cases if not isinstance(cases, Iterator) else list(cases)
-    return lambda fetch: _cases(listed, ArtifactSources(Path(), hosts, roots=roots), fetch)
+    if isinstance(cases, Iterator):
+        kept = RecordedCases(_checked(cases))
+        return lambda fetch: _with_records(kept, ArtifactSources(Path(), hosts, roots=roots), fetch)
+    return lambda fetch: _with_records(_checked(cases), ArtifactSources(Path(), hosts, roots=roots), fetch)
 
 
 def _are_cases(cases: Any) -> bool:
@@ -71,23 +73,32 @@ def _are_cases(cases: Any) -> bool:
     return isinstance(cases, Iterable) and not isinstance(cases, Case | Mapping)
 
 
-def _cases(listed: Iterable[CaseInput], sources: ArtifactSources, fetch: Fetch) -> Iterator[Case]:
-    seen: dict[str, int] = {}
-    for number, given in enumerate(listed, start=1):
+def _checked(given: Iterable[CaseInput]) -> Iterator[Case]:
+    """The cases, without records referred to by URI."""
+    with SeenIds() as seen:
+        for number, one in enumerate(given, start=1):
+            try:
+                case = case_of(one, f"case-{number}")
+                _check_id(case, number, seen)
+            except CaseFileError as error:
+                raise CaseFileError(f"case {number}: {error}") from error
+            yield case
+
+
+def _check_id(case: Case, number: int, seen: SeenIds) -> None:
+    first = seen.number_of(case.case_id, number)
+    if first is not None:
+        shown = visible_line(case.case_id, 120)
+        raise CaseFileError(f"its id {shown!r} is also the id of case {first}; give each case a different id")
+
+
+def _with_records(cases: Iterable[Case], sources: ArtifactSources, fetch: Fetch) -> Iterator[Case]:
+    for number, case in enumerate(cases, start=1):
         try:
-            case = case_of(given, f"case-{number}")
-            _check_id(case, number, seen)
             read = _resolved(case, sources) if fetch(case) else case
         except CaseFileError as error:
             raise CaseFileError(f"case {number}: {error}") from error
         yield read
-
-
-def _check_id(case: Case, number: int, seen: dict[str, int]) -> None:
-    first = seen.setdefault(case.case_id, number)
-    if first != number:
-        shown = visible_line(case.case_id, 120)
-        raise CaseFileError(f"its id {shown!r} is also the id of case {first}; give each case a different id")
 
 
 def _resolved(case: Case, sources: ArtifactSources) -> Case:

@@ -23,8 +23,8 @@ Dial = Callable[[str, int, float | None], socket.socket]
 """Connects to host and port; the timeout in seconds applies to each address of the host."""
 
 
-def checked_opener(hosts: AllowedHosts, resolve: Resolve) -> OpenerDirector:
-    """An opener for URLs of allowed hosts, redirects included.
+def checked_opener(hosts: AllowedHosts, resolve: Resolve, *, redirects: bool = True) -> OpenerDirector:
+    """An opener for URLs of allowed hosts, redirects included; without `redirects` they are answers like any other.
 
     It ignores the environment's proxies, which would resolve names again. Opening a URL raises `ArtifactSourceError`
     if an address or a redirect is refused, before anything is sent to it.
@@ -39,7 +39,8 @@ def checked_opener(hosts: AllowedHosts, resolve: Resolve) -> OpenerDirector:
                 problem = error
         raise problem or OSError(f"{host} has no address")
 
-    return build_opener(ProxyHandler({}), _CheckedHttpHandler(dial), _CheckedHttpsHandler(dial), _SameHostRedirects())
+    following = _SameHostRedirects() if redirects else _NoRedirects()
+    return build_opener(ProxyHandler({}), _CheckedHttpHandler(dial), _CheckedHttpsHandler(dial), following)
 
 
 class _CheckedHttpConnection(HTTPConnection):
@@ -85,3 +86,10 @@ class _SameHostRedirects(HTTPRedirectHandler):
             fp.close()
             raise ArtifactSourceError("redirects to another host, which is not followed")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Raises `HTTPError` for a redirect."""
+
+    def redirect_request(self, *_arguments: object) -> None:
+        return None

@@ -1,10 +1,14 @@
 """Streams cases from files: JSON, CSV, Parquet, Arrow, Inspect logs, and folders of them."""
 
+import io
 import os
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, BinaryIO, NamedTuple
@@ -13,6 +17,7 @@ from jury_events.case import Case
 from jury_events.nearest import nearest
 from jury_judge.cases.artifact_sources import ArtifactSources
 from jury_judge.cases.columns import AUTOMATIC, snake_case
+from jury_judge.cases.containers.byte_streams import SharedStream
 from jury_judge.cases.containers.row import FileRow, RowSelection
 from jury_judge.cases.containers.rows import STDIN, read_rows
 from jury_judge.cases.formats.format import Format
@@ -21,7 +26,8 @@ from jury_judge.cases.formats.otlp import TraceGrouper
 from jury_judge.cases.formats.registry import format_of, rows_path
 from jury_judge.cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_judge.cases.options import EVERY_CASE, CaseOptions
-from jury_judge.cases.rows import case_of_draft, draft_of
+from jury_judge.cases.outline import Fetch, Skip, batches, outlined
+from jury_judge.cases.rows import RowReading, case_of_draft, draft_of, quick_case_id
 from jury_judge.cases.seen_ids import SeenIds
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.text.visible_text import visible_line
@@ -30,8 +36,6 @@ __all__ = ["STDIN", "CaseFiles", "read_cases"]
 
 _COUNTING_SECONDS = 5.0
 """Time limit for counting a file's labels, for the error about an unknown one."""
-
-Fetch = Callable[[Case], bool]
 
 
 def _always(_case: Case) -> bool:
@@ -84,14 +88,22 @@ class _SelectedCase(NamedTuple):
     label: Any
 
 
-def _labels(seen_so_far: Counter[str], later: Iterator[_SelectedCase]) -> str:
+class _NamedRow(NamedTuple):
+    """A row with the id of its case, and the case where it had to be built for it, without fetched records."""
+
+    row: _FoundRow
+    case_id: str
+    built: _SelectedCase | None
+
+
+def _labels(seen_so_far: Counter[str], later: Iterator[_SelectedCase | str]) -> str:
     """The label counts for an error message, as far as they can be counted in `_COUNTING_SECONDS`."""
     counts = Counter(seen_so_far)
     end = time.monotonic() + _COUNTING_SECONDS
     whole = True
     try:
         for found in later:
-            word = label_word(found.label)
+            word = None if isinstance(found, str) else label_word(found.label)
             counts.update([word] if word is not None else [])
             if time.monotonic() > end:
                 whole = False
@@ -125,7 +137,7 @@ class _Export:
 
 
 class CaseFiles:
-    """The cases of files, in order; each iteration reads the files from the start.
+    """The cases of files, in order; each iteration reads the files from the start. Several may go on at once.
 
     Args:
         paths: files, folders and globs; `-` is standard input.
@@ -133,7 +145,7 @@ class CaseFiles:
         allowed_hosts: allowed hosts of `http(s):` records.
         artifact_roots: allowed folders of record files, besides each file's folder (standard input: the working
             directory).
-        stdin: the stream for `-`, rewound each time if possible; None: the process's.
+        stdin: the stream for `-`, read from its start each time if it is seekable; None: the process's.
 
     Attributes:
         notes: statistics of the latest iteration.
@@ -158,6 +170,7 @@ class CaseFiles:
         self._hosts = allowed_hosts
         self._roots = tuple(map(Path, artifact_roots))
         self._stdin = stdin
+        self._lock = threading.Lock()
         self._sampled: frozenset[int] | None = None
         self.notes = ReadingNotes()
 
@@ -182,21 +195,45 @@ class CaseFiles:
         Raises:
             CaseFileError: a file, row or field is invalid; raised during iteration.
         """
+        for case in self._taken(self._chosen(fetch) if self._options.sample is None else self._sample(fetch)):
+            assert not isinstance(case, str)
+            yield case
+
+    def outline(self, skip: Skip, fetch: Fetch = _always) -> Iterator[Case | str]:
+        """The cases; where `skip` chose a case, its id alone: its row is decoded, and not checked further.
+
+        Where a case is chosen by its fields, every row is read all the same.
+
+        Args:
+            skip: called with the ids of the next cases.
+            fetch: as for `read`.
+
+        Raises:
+            CaseFileError: as `read`.
+        """
+        if self._options.sample is None:
+            return self._taken(self._chosen(fetch, skip))
+        return outlined(self.read(fetch), skip)
+
+    def _taken(self, chosen: Iterator[_SelectedCase | str]) -> Iterator[Case | str]:
+        """At most `limit` cases, with notes and labels checked."""
         options = self._options
         self.notes = notes = ReadingNotes()
         if options.limit == 0:
             return
         count = 0
-        chosen = self._chosen(fetch) if options.sample is None else self._sample(fetch)
         for found in chosen:
-            notes.note(found.row.data, found.row.form, options.fields)
-            word = label_word(found.label)
-            notes.labels.update([word] if word is not None else [])
-            try:
-                options.words.verdict(found.label)
-            except UnknownLabel as error:
-                raise CaseFileError(f"{found.row.row.place}: {error}{_labels(notes.labels, chosen)}") from error
-            yield found.case
+            if isinstance(found, str):
+                yield found
+            else:
+                notes.note(found.row.data, found.row.form, options.fields)
+                word = label_word(found.label)
+                notes.labels.update([word] if word is not None else [])
+                try:
+                    options.words.verdict(found.label)
+                except UnknownLabel as error:
+                    raise CaseFileError(f"{found.row.row.place}: {error}{_labels(notes.labels, chosen)}") from error
+                yield found.case
             count += 1
             if count == options.limit:
                 return
@@ -205,28 +242,68 @@ class CaseFiles:
                 "no case matches --where and --case-id; run jury cases without them to see the fields and ids"
             )
 
-    def _chosen(self, fetch: Fetch) -> Iterator[_SelectedCase]:
-        options = self._options
+    def _chosen(self, fetch: Fetch, skip: Skip | None = None) -> Iterator[_SelectedCase | str]:
+        """The selected cases; without `skip` one row is read after the other."""
         folder = Path()
         sources = self._sources(folder)
         # Unknown labels are accepted here: those of selected cases are checked later.
-        reading = replace(options.reading, labels=options.words.lenient())
+        reading = replace(self._options.reading, labels=self._options.words.lenient())
         with SeenIds() as ids:
-            for found in self._rows():
-                row = found.row
-                if row.folder != folder:
-                    folder, sources = row.folder, self._sources(row.folder)
-                try:
-                    draft = draft_of(found.data, reading, found.form)
-                    case = case_of_draft(draft, found.data, reading, f"{row.file}-{row.number}{found.suffix}")
-                    ids.add(case.case_id, row)
-                    if not options.admits(case):
+            named = self._named(reading, quickly=skip is not None)
+            if skip is None:
+                lists: Iterator[list[_NamedRow]] = ([one] for one in named)
+            else:
+                lists = batches(named, lambda one: one.row.row.size)
+            for batch in self._new(lists, ids):
+                skipped = () if skip is None else skip([one.case_id for one in batch])
+                for one in batch:
+                    if one.case_id in skipped:
+                        yield one.case_id
                         continue
-                    read = sources.resolved(case) if fetch(case) else case
-                except (CaseFileError, ArtifactSourceError) as error:
-                    at_place = str(error).startswith(row.place)
-                    raise CaseFileError(str(error) if at_place else f"{row.place}: {error}") from error
-                yield _SelectedCase(read, found, draft.label)
+                    selected = one.built or _built(one.row, reading)
+                    row = one.row.row
+                    if row.folder != folder:
+                        folder, sources = row.folder, self._sources(row.folder)
+                    if fetch(selected.case):
+                        with _at_place(row):
+                            selected = selected._replace(case=sources.resolved(selected.case))
+                    yield selected
+
+    def _named(self, reading: RowReading, *, quickly: bool) -> Iterator[_NamedRow]:
+        """The rows with the ids of their cases; `quickly`: cases are built only where the selection needs it."""
+        quickly = quickly and not self._options.conditions
+        for found in self._rows():
+            case_id = quick_case_id(found.data, reading, found.form, partial(_default_id, found)) if quickly else None
+            built = _built(found, reading) if case_id is None else None
+            if built is not None:
+                case_id = built.case.case_id
+            assert case_id is not None
+            yield _NamedRow(found, case_id, built)
+
+    def _new(self, lists: Iterator[list[_NamedRow]], ids: SeenIds) -> Iterator[list[_NamedRow]]:
+        """The rows of selected cases. A row with the id of an earlier one is refused after those before it."""
+        for batch in lists:
+            rest = batch
+            while rest:
+                new = ids.add_all([(one.case_id, one.row.row) for one in rest])
+                if chosen := self._selected(rest[:new]):
+                    yield chosen
+                rest = rest[new:]
+                if rest:
+                    ids.add(rest[0].case_id, rest[0].row.row)
+                    if chosen := self._selected(rest[:1]):
+                        yield chosen
+                    rest = rest[1:]
+
+    def _selected(self, batch: list[_NamedRow]) -> list[_NamedRow]:
+        options = self._options
+        if not options.chooses:
+            return batch
+        return [
+            one
+            for one in batch
+            if (options.admits_id(one.case_id) if one.built is None else options.admits(one.built.case))
+        ]
 
     def _sources(self, folder: Path) -> ArtifactSources:
         return ArtifactSources(folder, self._hosts, roots=(folder, *self._roots))
@@ -234,11 +311,12 @@ class CaseFiles:
     def _rows(self) -> Iterator[_FoundRow]:
         """The rows, one per case: some formats make several of a file's row."""
         options = self._options
-        if self._stdin is not None and self._stdin.seekable():
-            self._stdin.seek(0)
+        stdin = self._stdin
+        if stdin is not None and stdin.seekable():
+            stdin = io.BufferedReader(SharedStream(stdin, self._lock))
         selection = RowSelection(options.rows, options.split, rows_path)
         export: _Export | None = None
-        for row in read_rows(self._paths, selection, stdin=self._stdin):
+        for row in read_rows(self._paths, selection, stdin=stdin):
             form = format_of(row.data, options.format)
             if export is not None and (form is not OTEL or row.name != export.first.name):
                 yield from export.rows()
@@ -251,7 +329,7 @@ class CaseFiles:
         if export is not None:
             yield from export.rows()
 
-    def _sample(self, fetch: Fetch) -> Iterator[_SelectedCase]:
+    def _sample(self, fetch: Fetch) -> Iterator[_SelectedCase | str]:
         """Reservoir sampling in a first pass over the files; the drawn numbers are kept for later passes."""
         if self._sampled is None:
             self._sampled = self._drawn()
@@ -282,6 +360,26 @@ class CaseFiles:
             elif (place := random.randrange(index + 1)) < size:
                 drawn[place] = index
         return frozenset(drawn)
+
+
+def _default_id(found: _FoundRow) -> str:
+    return f"{found.row.file}-{found.row.number}{found.suffix}"
+
+
+def _built(found: _FoundRow, reading: RowReading) -> _SelectedCase:
+    with _at_place(found.row):
+        draft = draft_of(found.data, reading, found.form)
+        return _SelectedCase(case_of_draft(draft, found.data, reading, _default_id(found)), found, draft.label)
+
+
+@contextmanager
+def _at_place(row: FileRow) -> Iterator[None]:
+    """Errors name the place of the row."""
+    try:
+        yield
+    except (CaseFileError, ArtifactSourceError) as error:
+        at_place = str(error).startswith(row.place)
+        raise CaseFileError(str(error) if at_place else f"{row.place}: {error}") from error
 
 
 def read_cases(

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jury_events.nearest import did_you_mean
@@ -99,14 +99,24 @@ def parse_map(given: tuple[str, ...]) -> Labels:
             raise CaseFileError(
                 f"--map {visible_line(one)!r}: must be label:WORD=VERDICT{hint}, more of them after commas"
             )
-        for pair in pairs.split(","):
-            word, equals, verdict = pair.rpartition("=")
-            if not equals or not word.strip():
-                raise CaseFileError(f"--map {visible_line(pair)!r}: must be WORD=VERDICT")
-            if word.strip() in words:
+        for word, verdict in word_pairs(pairs):
+            if word in words:
                 raise CaseFileError(f"--map {visible_line(word)!r} is there twice; keep one of them")
-            words[word.strip()] = _verdict(verdict.strip())
+            words[word] = _verdict(verdict)
     return Labels(words)
+
+
+def word_pairs(pairs: str) -> Iterator[tuple[str, str]]:
+    """The pairs of `WORD=VERDICT,WORD=VERDICT`.
+
+    Raises:
+        CaseFileError: a pair has no word or no equals sign.
+    """
+    for pair in pairs.split(","):
+        word, equals, verdict = pair.rpartition("=")
+        if not equals or not word.strip():
+            raise CaseFileError(f"--map {visible_line(pair)!r}: must be WORD=VERDICT")
+        yield word.strip(), verdict.strip()
 
 
 def labels_of(words: Mapping[str, str | None]) -> Labels:

@@ -81,9 +81,16 @@ class CaseOptions:
 
     def admits(self, case: Case) -> bool:
         """Whether a case is selected by `where` and `case_ids`."""
-        if self.case_ids and self._ids.fullmatch(case.case_id) is None:
-            return False
-        return not self.conditions or admitted(self.conditions, fields_of(case))
+        return self.admits_id(case.case_id) and (not self.conditions or admitted(self.conditions, fields_of(case)))
+
+    @property
+    def chooses(self) -> bool:
+        """Whether some cases are not selected: by their ids or by conditions."""
+        return bool(self.case_ids or self.where)
+
+    def admits_id(self, case_id: str) -> bool:
+        """Whether a case is selected by `case_ids`."""
+        return not self.case_ids or self._ids.fullmatch(case_id) is not None
 
     @cached_property
     def _ids(self) -> re.Pattern[str]:

@@ -26,7 +26,16 @@ _NAMES = (
 
 
 def case_options(command: F) -> F:
-    """`[FILE]...`, how files are read, and which of their cases are taken; `case_files` reads them."""
+    """`FILE...`, how files are read, and which of their cases are taken; `case_files` reads them."""
+    return _with_case_options(command, required=True)
+
+
+def optional_case_options(command: F) -> F:
+    """The same for a command that can do without files."""
+    return _with_case_options(command, required=False)
+
+
+def _with_case_options(command: F, *, required: bool) -> F:
     for option in (
         click.option("--limit", type=click.IntRange(min=0), help="The first N cases only, after all other choices."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of --sample."),
@@ -87,7 +96,7 @@ def case_options(command: F) -> F:
             help="Where a part of a case stands, as in response=completion, metadata.level=info.level; nothing after = "
             "leaves the part out. Repeatable.",
         ),
-        click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=str)),
+        click.argument("paths", metavar="FILE...", nargs=-1, required=required, type=click.Path(path_type=str)),
     ):
         command = option(command)
     return command

@@ -10,6 +10,7 @@ from jury_judge.cli.options import resolved_store, store_option
 from jury_judge.text.visible_text import visible_line
 
 if TYPE_CHECKING:
+    from jury_analysis.paired import Paired
     from jury_judge.app.comparison_target import Kind
     from jury_judge.present.reports.tally import Named
     from jury_store.event_store import EventStore
@@ -46,7 +47,7 @@ def command(
     """Put two debates, or two runs, of one store side by side.
 
     Debates: case, panel, result, and each seat's position in each round. Runs: joined by case, with the verdicts of
-    both, agreement, flips, calls and cost. What differs is marked.
+    both, agreement, flips, calls and cost, and the paired table with its tests. What differs is marked.
     """
     from jury_judge.app.comparison_target import kind_of
     from jury_judge.cli.terminal import note
@@ -94,8 +95,9 @@ def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: boo
     from jury_judge.app.comparison_object import runs_object
     from jury_judge.app.debates import panel_of, rows_of_run, same_case
     from jury_judge.app.run_comparison import compare_runs
-    from jury_judge.cli.terminal import page_console
+    from jury_judge.cli.terminal import note, page_console
     from jury_judge.cli.views.comparison import SHOWN, runs_page
+    from jury_judge.cli.views.paired_runs import paired_section
     from jury_judge.present.reports.tally import Named
 
     firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
@@ -103,14 +105,35 @@ def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: boo
     compared = compare_runs(a, rows_of_run(store, a), b, rows_of_run(store, b))
     listed = compared.flips if everything or as_json else compared.flips[:SHOWN]
     flips = [(flip, same_case(store, flip.a.debate_id, flip.b.debate_id)) for flip in listed]
+    paired, reason = _paired(store, a, b)
     if as_json:
-        _print(runs_object(compared, panel, flips))
+        _print({**runs_object(compared, panel, flips), "paired": None if paired is None else paired.to_dict()})
     else:
-        runs_page(compared, panel, flips, everything=everything).print(page_console())
+        page = runs_page(compared, panel, flips, everything=everything)
+        if paired is not None:
+            paired_section(page, paired)
+        page.print(page_console())
+    if paired is None:
+        note(f"no paired table: {reason}")
     named = Named()
     for flip in compared.flips:
         named.take(f"{visible_line(flip.case_id, 80)} ({_change(flip.a.ended_as, flip.b.ended_as)})")
     return named
+
+
+def _paired(store: "EventStore", a: str, b: str) -> "tuple[Paired | None, str]":
+    """The paired table, or why there is none. Simulated debates count, with a warning."""
+    from jury_analysis.errors import AnalysisError
+    from jury_judge.app.extras import check_statistics
+    from jury_judge.app.run_reports import computed_gate
+    from jury_judge.errors import ExtraMissing
+    from jury_store.errors import DebateNotFound
+
+    try:
+        check_statistics("the paired table of two runs")
+        return computed_gate(store, a, b).paired, ""
+    except (AnalysisError, DebateNotFound, ExtraMissing) as error:
+        return None, str(error)
 
 
 def _change(before: str, after: str) -> str:

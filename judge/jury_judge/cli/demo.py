@@ -57,13 +57,14 @@ def _demo(
     ray: bool,
     ray_address: str | None,
     ray_open_cluster: bool,
-    replicas: int,
+    replicas: int | None,
+    coordinators: int | None,
     simulate: dict[str, str],
 ) -> int:
     from jury_judge.app.debates import read_debate
     from jury_judge.app.preflight import preflighted
     from jury_judge.app.run import Run
-    from jury_judge.app.run_execution import NoListener
+    from jury_judge.app.run_progress import NoListener
     from jury_judge.app.run_session import RunSession
     from jury_judge.cases.examples import load_example
     from jury_judge.cli.interrupts import until_interrupted
@@ -84,10 +85,12 @@ def _demo(
     case = loaded.redaction.case(load_example(loaded.panel.language))
     run_id = f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(2)}"
     run = Run(run_id=run_id, resolved=loaded.resolved, cases=lambda _fetch: [case], concurrency=1)
-    debate_id = run.debate_id(case)
+    (debate_id,) = run.debate_ids(case)
     url = resolved_store(store_url)
     script = simulated(simulate, loaded.panel.models)
-    on_ray = not asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
+    on_ray = not asked_in_process(
+        in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas, coordinators=coordinators
+    )
     resume_hint = "the events so far are kept; jury demo starts a new debate"
     with (
         preflighted(run, url, loaded.endpoints, None if ray_address else os.environ) as (store, checked),
@@ -102,6 +105,7 @@ def _demo(
             ray_address=ray_address,
             ray_open_cluster=ray_open_cluster,
             replicas=replicas,
+            coordinators=coordinators,
             simulate=script,
             prices=price_list(None),
             sealing=sealing,
@@ -123,7 +127,7 @@ def _demo(
         with judging_loop(
             ray=on_ray, ray_address=ray_address, ray_open_cluster=ray_open_cluster, resume_hint=resume_hint
         ) as loop:
-            _, interrupted = loop.run(until_interrupted(judge, says=finishing(resume_hint)))
+            _, interrupted = loop.run(until_interrupted(judge, says=finishing(resume_hint), waits_for=jury.waits_for))
         note_end(interrupted=interrupted, resume_hint=resume_hint, sealing=sealing)
         outcome = session.outcome(interrupted=interrupted, lines=0)
         if outcome.problems:

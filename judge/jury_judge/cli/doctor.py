@@ -57,20 +57,25 @@ Finding = tuple[str, str]
 @click.option(
     "--probe", is_flag=True, help="Call each model of the panel once, for real, with a tiny question: it may cost."
 )
-@ray_address_option("Look whether this Ray cluster can be joined: it must ask for a token, and accept yours.")
+@ray_address_option(
+    "Look whether this Ray cluster can be joined (it must ask for a token, and accept yours), and whether each of its "
+    "nodes can run jurors: releases, keys, the store."
+)
 def command(store_url: str | None, panel_name: str | None, ray_address: str | None, *, probe: bool) -> int:
     """Check what is installed, reachable and configured. Keys are named, never shown.
 
     Exits with 2 on a problem, with 4 when a seat's model, or the final judge's, does not answer a probe.
     """
-    sound = _print_findings(chain(_surroundings(store_url), _cluster(ray_address)))
+    sound = _print_findings(chain(_surroundings(store_url), _access(ray_address)))
     title = "default panel" if panel_name is None else "panel"
     try:
         loaded = _load(panel_name)
     except JuryError as error:
         _print_findings([("problem", f"{title}: {error}")])
         return Exit.USAGE
-    ready = _print_findings(_panel(loaded, title))
+    ready = _print_findings(_panel(loaded, title, keys=ray_address is None))
+    if ray_address is not None and sound and not _print_findings(_nodes(ray_address, loaded, store_url)):
+        ready = False
     if probe and ready and not _print_findings(_probed(loaded)):
         return Exit.STOPPED
     return Exit.DONE if sound and ready else Exit.USAGE
@@ -96,7 +101,7 @@ def _surroundings(store_url: str | None) -> Iterator[Finding]:
     for name in _VARIABLES:
         if name in os.environ and name != "JURY_STORE_URL":
             yield "ok", f"{name} is set"
-    found = [name for name in _KEYS if os.environ.get(name)]
+    found = [name for key in _KEYS for name in (key, f"{key}_FILE") if os.environ.get(name)]
     yield "note", f"provider keys set: {', '.join(found) or 'none'}"
     free = shutil.disk_usage(".").free
     yield "ok" if free > 1 << 30 else "problem", f"{free / (1 << 30):.1f} GiB free in this directory"
@@ -129,7 +134,7 @@ def _store(store_url: str | None) -> Iterator[Finding]:
         store.close()
 
 
-def _cluster(address: str | None) -> Iterator[Finding]:
+def _access(address: str | None) -> Iterator[Finding]:
     if address is None:
         return
     from jury_actors.ray_access import token_for
@@ -142,6 +147,31 @@ def _cluster(address: str | None) -> Iterator[Finding]:
         yield "ok", f"Ray cluster at {address}: it asks for a token, and accepts the one that is set here"
 
 
+def _nodes(address: str, loaded: "LoadedPanel", store_url: str | None) -> Iterator[Finding]:
+    from jury_actors.node_check import NodeCheck
+    from jury_judge.cli.ray_thread import ray_started
+
+    url = resolved_store(store_url)
+    shared = not url.startswith("sqlite")
+    wanted = NodeCheck(loaded.panel, loaded.endpoints, url if shared else None)
+    try:
+        with ray_started(address, open_cluster=False):
+            from jury_actors.ray_nodes import inspect_nodes
+
+            reports = inspect_nodes(wanted)
+    except JuryError as error:
+        yield "problem", str(error)
+        return
+    if len(reports) > 1 and not shared:
+        yield "problem", f"the cluster has {len(reports)} nodes, and a SQLite store is on one of them: use PostgreSQL"
+    reached = ", the store is reached" if shared else ""
+    for one in reports:
+        if not one.problems:
+            yield "ok", f"node {one.name}: the releases are those of here, no key is missing{reached}"
+        for problem in one.problems:
+            yield "problem", f"node {one.name}: {problem}"
+
+
 def _load(panel_name: str | None) -> "LoadedPanel":
     from jury_judge.panels.files import load_panel
     from jury_providers.registry import check_models
@@ -151,7 +181,7 @@ def _load(panel_name: str | None) -> "LoadedPanel":
     return loaded
 
 
-def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
+def _panel(loaded: "LoadedPanel", title: str, *, keys: bool) -> Iterator[Finding]:
     from jury_providers.catalogue import retirement_warnings
     from jury_providers.errors import BadVariable
     from jury_providers.recipients import recipients, self_judging_warning
@@ -159,7 +189,8 @@ def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
 
     panel = loaded.panel
     yield "ok", f"{title}: {panel.name}, {', '.join(seat.juror_id for seat in panel.seats)}"
-    for name in dict.fromkeys(model.partition("/")[0] for model in panel.models):
+    # On a cluster keys are looked at where they are used: on its nodes.
+    for name in dict.fromkeys(model.partition("/")[0] for model in panel.models if keys):
         try:
             variables = missing_key(name, loaded.endpoints, os.environ)
         except BadVariable as error:
@@ -167,9 +198,10 @@ def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
             continue
         if variables:
             yield "problem", f"provider {name}: no key is set; set {' or '.join(variables)}"
-    for line in recipients(panel, loaded.endpoints, os.environ):
+    environ = os.environ if keys else None
+    for line in recipients(panel, loaded.endpoints, environ):
         yield "note", line
-    for line in key_destinations(panel, loaded.endpoints, os.environ):
+    for line in key_destinations(panel, loaded.endpoints, environ or {}):
         yield "note", line
     for warning in retirement_warnings(panel.models, datetime.now(UTC).date()):
         yield "warning", warning

@@ -2,15 +2,17 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 from jury_actors.admission.budget import dollars
 from jury_events.case import Case
-from jury_judge.app.estimate import Estimate, Range, estimate
+from jury_judge.app.estimate import Range, RunEstimate, estimate
 from jury_judge.app.preflight import PreflightReport, preflight
 from jury_judge.app.run import Run
+from jury_judge.app.run_index import RunIndex
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
@@ -18,6 +20,7 @@ from jury_providers.prices import Prices
 from jury_providers.recipients import recipients, self_judging_warning
 from jury_providers.registry import check_models, missing_key
 from jury_store.errors import StoreMissing
+from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 
@@ -31,11 +34,12 @@ def dry_run(run: Run, loaded: LoadedPanel, store_url: str, prices: Prices, *, on
     """Print what the debates that are not over would take. Nothing is written, started or called."""
     panel, endpoints = loaded.panel, loaded.endpoints
     check_models(panel, endpoints)
-    checked = _preflight(run, store_url)
-    left = checked.read - checked.ended
-    sample = _sample(run, checked, left)
     today = datetime.now(UTC).date()
-    found = estimate(run.resolved, sample, debates=left, prices=prices, endpoints=endpoints, on=today)
+    with _reading(store_url) as store:
+        checked = preflight(run, store, seconds=None)
+        left = checked.read - checked.ended
+        sample = _sample(run, store, left)
+        found = estimate(run.resolved, sample, debates=left, prices=prices, endpoints=endpoints, on=today)
     keys = {} if on_cluster else _missing_keys(loaded)
     receiving = recipients(panel, endpoints, None if on_cluster else os.environ)
     warning = self_judging_warning(panel)
@@ -48,34 +52,33 @@ def dry_run(run: Run, loaded: LoadedPanel, store_url: str, prices: Prices, *, on
         print(visible_line(line, 1000))
 
 
-def _preflight(run: Run, store_url: str) -> PreflightReport:
+@contextmanager
+def _reading(store_url: str) -> Iterator[EventStore]:
     try:
-        store = open_store(store_url, write=False)
+        store: EventStore = open_store(store_url, write=False)
     except StoreMissing:
-        return preflight(run, MemoryEventStore(), seconds=None)
-    try:
-        return preflight(run, store, seconds=None)
-    finally:
-        store.close()
+        store = MemoryEventStore()
+    with closing(store):
+        yield store
 
 
-def _sample(run: Run, checked: PreflightReport, left: int) -> Iterator[Case]:
+def _sample(run: Run, store: EventStore, left: int) -> Iterator[Case]:
     """A sample, evenly spread, of the cases that are not judged yet; their records are fetched, no others."""
-    every = max(1, -(-left // SAMPLE))
-    seen = 0
-    wanted: set[str] = set()
+    every = max(1, -(-left // (SAMPLE * run.repeats)))
+    index, seen = RunIndex(run, store, brief=True), 0
 
-    def fetch(case: Case) -> bool:
+    def others(case_ids: Sequence[str]) -> set[str]:
         nonlocal seen
-        if checked.is_over(run.debate_id(case)):
-            return False
-        seen += 1
-        chosen = (seen - 1) % every == 0
-        if chosen:
-            wanted.add(case.case_id)
-        return chosen
+        index.load(case_ids)
+        skipped = set()
+        for case_id in case_ids:
+            judged = index.is_judged(case_id)
+            if judged or seen % every:
+                skipped.add(case_id)
+            seen += not judged
+        return skipped
 
-    return (case for case in run.cases(fetch) if case.case_id in wanted)
+    return (found for found in run.outline(others, lambda _case: True) if not isinstance(found, str))
 
 
 def _missing_keys(loaded: LoadedPanel) -> dict[str, tuple[str, ...]]:
@@ -84,10 +87,11 @@ def _missing_keys(loaded: LoadedPanel) -> dict[str, tuple[str, ...]]:
     return {name: variables for name, variables in missing.items() if variables}
 
 
-def _data(run: Run, checked: PreflightReport, found: Estimate, keys: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+def _data(run: Run, checked: PreflightReport, found: RunEstimate, keys: dict[str, tuple[str, ...]]) -> dict[str, Any]:
     return {
         "run_id": run.run_id,
-        "cases": checked.read,
+        "cases": checked.omissions.cases,
+        "repeat": run.repeats,
         "judged_before": checked.ended,
         "not_shown": checked.omissions.data(),
         "debates": found.debates,
@@ -116,7 +120,7 @@ def _whole(amounts: Range) -> dict[str, int]:
 
 
 def _lines(
-    run: Run, checked: PreflightReport, found: Estimate, keys: dict[str, tuple[str, ...]], *, on_cluster: bool
+    run: Run, checked: PreflightReport, found: RunEstimate, keys: dict[str, tuple[str, ...]], *, on_cluster: bool
 ) -> Iterator[str]:
     before = f", {checked.ended} of {checked.read} judged before" if checked.ended else ""
     yield f"run {run.run_id}: {pluralize(found.debates, 'debate')} to run{before}; least - likely - most:"
@@ -131,7 +135,9 @@ def _lines(
     yield f"  disk      {_row(found.disk_bytes, _bytes)} (from the sizes of events and texts)"
     if found.minutes is not None:
         yield f"  time      at least {found.minutes:,.1f} min by the limits of the panel file, for what is likely"
-    whole = "every case" if found.sample == found.debates else f"{found.sample} cases spread over the files"
+    whole = (
+        "every case" if found.sample * run.repeats >= found.debates else f"{found.sample} cases spread over the files"
+    )
     yield f"From the prompts of {whole}. {_KEPT_APART}"
     if (omissions := checked.omissions.line()) is not None:
         yield f"{omissions[0].upper()}{omissions[1:]}; jury cases shows where."

@@ -26,6 +26,12 @@ def _exchange(
     return None if value is None else (str(debate_ids(context, parameter, value[0])), value[1])
 
 
+def _review(
+    context: click.Context, parameter: click.Parameter, value: tuple[str, int] | None
+) -> tuple[str, int] | None:
+    return None if value is None else (str(debate_ids(context, parameter, value[0])), value[1])
+
+
 @click.command("erase")
 @click.argument("debate_id", metavar="[DEBATE]", required=False, callback=_debate)
 @click.option(
@@ -34,6 +40,14 @@ def _exchange(
     metavar="DEBATE EXCHANGE",
     callback=_exchange,
     help="What one model call said and was given, and what came of it.",
+)
+@click.option(
+    "--review",
+    nargs=2,
+    type=(str, click.IntRange(min=1)),
+    metavar="DEBATE NUMBER",
+    callback=_review,
+    help="The reason that a person gave for a review, or for its withdrawal.",
 )
 @click.option("--case", "case_id", metavar="ID", help="All debates over this case, of all runs.")
 @click.option("--by", metavar="WHO", help="Who erases; recorded for ever.")
@@ -46,6 +60,7 @@ def command(
     debate_id: str | None,
     *,
     exchange: tuple[str, str] | None,
+    review: tuple[str, int] | None,
     case_id: str | None,
     by: str | None,
     reason: str | None,
@@ -54,7 +69,7 @@ def command(
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    """Erase the texts of a debate, of one model call or of all debates over a case. This cannot be undone.
+    """Erase the texts of a debate, of one model call, of a review or of all debates over a case; for good.
 
     Who, when and why is recorded with it; ids, labels, verdicts and scores stay, and the log still verifies. Calling it
     again finishes what was interrupted. What no erasure reaches is in docs/erasure.md.
@@ -63,21 +78,21 @@ def command(
     from jury_replay.erasure import ErasureOrder
     from jury_store.opening import open_store
 
-    if [bool(debate_id), exchange is not None, case_id is not None].count(True) != 1:
-        raise click.UsageError("name a debate, or --exchange DEBATE EXCHANGE, or --case ID")
+    if [bool(debate_id), exchange is not None, review is not None, case_id is not None].count(True) != 1:
+        raise click.UsageError("name a debate, or --exchange DEBATE EXCHANGE, or --review DEBATE NUMBER, or --case ID")
     if not dry_run and not (by and reason):
         raise click.UsageError("say --by WHO and --reason WHY: both are recorded")
     if not dry_run and not yes and not sys.stdin.isatty():
         raise click.UsageError("erasing cannot be undone; off a terminal say --yes")
-    scope = exchange[1] if exchange is not None else "case" if case_id is not None else "debate"
-    one = exchange[0] if exchange is not None else debate_id
+    one, scope = _scope(debate_id, exchange, review, case_id)
     store = open_store(resolved_store(store_url), write=not dry_run, run="erase")
     try:
         if not dry_run:
             store.require_eraser()
         ids = _debates(store, one, case_id)
         texts = _note_plan(store, ids, scope)
-        copies = _copies(store, one) if one is not None else []
+        # Branches do not have the reviews of their origin.
+        copies = _copies(store, one) if one is not None and review is None else []
         if dry_run:
             return Exit.DONE
         if texts and not yes and not click.confirm("Erase these texts for good?", err=True):
@@ -86,6 +101,17 @@ def command(
         return _erase(store, ids, ErasureOrder(str(by), str(reason), scope), copies, as_json=as_json)
     finally:
         store.close()
+
+
+def _scope(
+    debate_id: str | None, exchange: tuple[str, str] | None, review: tuple[str, int] | None, case_id: str | None
+) -> tuple[str | None, str]:
+    """The debate (None: all over the case), and the scope of its erasure."""
+    if exchange is not None:
+        return exchange
+    if review is not None:
+        return review[0], f"review/{review[1]}"
+    return debate_id, "debate" if case_id is None else "case"
 
 
 def _debates(store: "EventStore", one: str | None, case_id: str | None) -> list[str]:

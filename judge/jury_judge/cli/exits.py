@@ -9,7 +9,8 @@ class Exit(IntEnum):
     """The exit codes; `docs/exit-codes.md` lists those of each command.
 
     NO_VERDICT: everything is done, but a debate ended without a quorum or a verdict; the same command again changes
-    nothing. STOPPED: something is left to do, and the same command again goes on with it.
+    nothing. STOPPED: something is left to do, and the same command again goes on with it. INCONCLUSIVE: the data that
+    there is cannot support what was asked for.
     """
 
     DONE = 0
@@ -18,6 +19,7 @@ class Exit(IntEnum):
     NO_VERDICT = 3
     STOPPED = 4
     INTEGRITY = 5
+    INCONCLUSIVE = 6
     INTERRUPTED = 130
 
 

@@ -23,10 +23,16 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     metavar="FOLDER|FILE|-",
-    default=".",
     help="Where to: a folder, made where it is missing; for one debate a file, or - for stdout. [default: this folder]",
 )
 @click.option("--html", is_flag=True, help="Write each debate as one HTML file to be read, which opens offline.")
+@click.option(
+    "--parquet",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Write tables instead: debates, ballots, exchanges and labels as Parquet files (docs/tables.md).",
+)
+@click.option("--texts", is_flag=True, help="With --parquet: with the texts of cases, requests and answers.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(
@@ -35,8 +41,10 @@ def command(
     run_id: str | None,
     everything: bool,
     where: "tuple[Condition, ...]",
-    output: str,
+    output: str | None,
     html: bool,
+    parquet: Path | None,
+    texts: bool,
     store_url: str | None,
     as_json: bool,
 ) -> int:
@@ -47,11 +55,21 @@ def command(
 
     With --html it is a page instead: everything whole, no script, nothing that is fetched. A debate that does not
     verify is written too; its page says what was altered, and the command exits with 5.
+
+    With --parquet it is four tables of all debates, for pandas, polars, DuckDB or R. The same debates give the same
+    bytes; texts are written with --texts only.
     """
     from jury_judge.app.debates import must_exist
     from jury_store.opening import open_store
 
     selection = selected(debate_ids, run_id, everything=everything, where=where)
+    if parquet is not None and (html or output is not None):
+        raise click.UsageError("--parquet names the folder of the tables: leave --html and -o out")
+    if texts and parquet is None:
+        raise click.UsageError("--texts belongs to --parquet: cassettes and pages always have the texts")
+    if parquet is not None:
+        return _tables(selection, parquet, texts=texts, store_url=store_url, as_json=as_json)
+    output = output or "."
     one = len(selection.debate_ids or ()) == 1
     if output == "-" and (not one or as_json):
         raise click.UsageError("stdout takes one debate, without --json; name a folder with -o")
@@ -68,6 +86,29 @@ def command(
         return _write(store, selection, documents, Path(output), folder=folder, as_json=as_json)
     finally:
         store.close()
+
+
+def _tables(selection: "DebateSelection", folder: Path, *, texts: bool, store_url: str | None, as_json: bool) -> int:
+    from jury_judge.app.debates import must_exist
+    from jury_judge.app.parquet_export import export_tables
+    from jury_judge.cli.terminal import Counting, note
+    from jury_judge.text.pluralize import pluralize
+    from jury_store.opening import open_store
+
+    store = open_store(resolved_store(store_url), write=False)
+    counting = Counting("debates exported")
+    try:
+        must_exist(store, selection)
+        rows = export_tables(store, selection, folder, texts=texts, on_debate=counting.count)
+    finally:
+        counting.close()
+        store.close()
+    if as_json:
+        print(json.dumps({"output": str(folder), "rows": rows}, ensure_ascii=False))
+    else:
+        counted = ", ".join(pluralize(count, name.removesuffix("s")) for name, count in rows.items())
+        note(f"{counted} written to {folder}")
+    return Exit.DONE
 
 
 class _Cassettes:

@@ -80,7 +80,8 @@ def _fork(
     ray: bool,
     ray_address: str | None,
     ray_open_cluster: bool,
-    replicas: int,
+    replicas: int | None,
+    coordinators: int | None,
     simulate: dict[str, str],
 ) -> int:
     from jury_judge.app.forks import plan_fork, read_origin
@@ -91,7 +92,9 @@ def _fork(
     from jury_providers.registry import check_models
     from jury_store.opening import open_store
 
-    asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
+    asked = asked_in_process(
+        in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas, coordinators=coordinators
+    )
     overrides = Overrides(language, max_rounds, threshold, method, judge_model, preset)  # type: ignore[arg-type]
     url = resolved_store(store_url)
     store = open_store(url, write=False)
@@ -109,6 +112,7 @@ def _fork(
             ray_address=ray_address,
             ray_open_cluster=ray_open_cluster,
             replicas=replicas,
+            coordinators=coordinators,
             simulate=script,
             prices=price_list(None),
         )
@@ -183,7 +187,9 @@ def _resume(
         with judging_loop(
             ray=ray, ray_address=ray_address, ray_open_cluster=ray_open_cluster, resume_hint=resume_hint
         ) as loop:
-            problem, interrupted = loop.run(until_interrupted(resume, says=finishing(resume_hint)))
+            problem, interrupted = loop.run(
+                until_interrupted(resume, says=finishing(resume_hint), waits_for=jury.waits_for)
+            )
     note_end(interrupted=interrupted, resume_hint=resume_hint)
     return interrupted, problem
 

@@ -84,6 +84,10 @@ def command(
         said += (
             f", {pluralize(results.withheld, 'text')} not brought back, erased on record" if results.withheld else ""
         )
+        if results.reviews_left:
+            # A cassette without a trusted seal could withdraw what was said here.
+            events = pluralize(results.reviews_left, "event")
+            said += f", {events} of reviews left out: this store has reviews of its own"
         said += f", {pluralize(len(results.refused), 'cassette')} refused" if results.refused else ""
         note(said)
     return max((code_of(error) for _, error in results.refused), default=Exit.DONE)
@@ -100,6 +104,7 @@ class _Results:
 
     def __init__(self) -> None:
         self.imported = self.unchanged = self.events = self.texts = self.erased = self.withheld = 0
+        self.reviews_left = 0
         self.refused: list[tuple[Path, JuryError]] = []
 
     def refuse(self, path: Path, error: "JuryError") -> None:
@@ -119,6 +124,7 @@ class _Results:
             "texts": self.texts,
             "erased": self.erased,
             "withheld": self.withheld,
+            "reviews_left": self.reviews_left,
             "refused": [{"file": str(path), "problem": str(error)} for path, error in self.refused],
         }
 
@@ -165,6 +171,7 @@ def _take(store: "EventStore", path: Path, cassette: "Cassette", results: _Resul
     results.texts += taken.parts
     results.erased += taken.erased
     results.withheld += taken.withheld
+    results.reviews_left += taken.reviews_left
 
 
 def _scrub(store: "EventStore") -> None:

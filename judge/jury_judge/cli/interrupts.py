@@ -2,14 +2,21 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from jury_judge.cli.signals import SIGNALS, handled_by
+from jury_actors.ray_processes import end_own_processes
+from jury_judge.cli.signals import SIGNALS, exit_at_once, handled_by
 from jury_judge.cli.terminal import note
 
 T = TypeVar("T")
+
+WAIT_SECONDS = 10.0
+"""Seconds from the first signal to the first note of what is waited for, and between two of them."""
+
+_CANCELS = 2
+"""The signal that cancels the work; the next one ends the process."""
 
 
 @contextmanager
@@ -27,33 +34,67 @@ def event_loop() -> Iterator[asyncio.Runner]:
 
 
 async def until_interrupted(
-    work: Callable[[asyncio.Event], Coroutine[Any, Any, T]], *, says: str | None = None
+    work: Callable[[asyncio.Event], Coroutine[Any, Any, T]],
+    *,
+    says: str | None = None,
+    waits_for: Callable[[], Awaitable[str]] | None = None,
+    every: float = WAIT_SECONDS,
 ) -> tuple[T | None, bool]:
     """Run `work(stopping)`; returns its result (None if it was cancelled) and whether a signal came.
 
-    The first signal sets `stopping`, so that work can finish, and prints `says`. The second one cancels the work.
+    The first signal sets `stopping`, so that work can finish, and prints `says`. The second one cancels the work, a
+    third one ends the process.
+
+    Args:
+        work: an event is given to it.
+        says: the note at the first signal.
+        waits_for: says what the work waits for, in words; asked and printed again and again after the first signal.
+        every: seconds between two of these notes.
     """
-    signalled = False
+    signals = 0
     stopping = asyncio.Event()
     task = asyncio.create_task(work(stopping))
+    saying: list[asyncio.Task[None]] = []
 
     def interrupt() -> None:
-        nonlocal signalled
-        if signalled:
+        nonlocal signals
+        signals += 1
+        if signals > _CANCELS:
+            end_own_processes()
+            exit_at_once()
+        if signals == _CANCELS:
+            _cancel(saying)
             task.cancel()
             return
-        signalled = True
         stopping.set()
+        if task.done():
+            return
         if says is not None:
             note(says)
+        if waits_for is not None:
+            saying.append(asyncio.create_task(_say_again(waits_for, every)))
 
-    with _signals_taken(interrupt):
-        try:
-            return await task, signalled
-        except asyncio.CancelledError:
-            if not signalled:
-                raise
-            return None, True
+    result = None
+    try:
+        with _signals_taken(interrupt):
+            result = await task
+    except asyncio.CancelledError:
+        if not signals:
+            raise
+    finally:
+        _cancel(saying)
+    return result, bool(signals)
+
+
+async def _say_again(waits_for: Callable[[], Awaitable[str]], every: float) -> None:
+    while True:
+        await asyncio.sleep(every)
+        note(f"jury: waiting for {await waits_for()}; Ctrl-C again stops at once")
+
+
+def _cancel(tasks: Iterable["asyncio.Task[None]"]) -> None:
+    for task in tasks:
+        task.cancel()
 
 
 def run_interruptibly(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -77,11 +118,13 @@ def run_interruptibly(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
     try:
         with event_loop() as loop:
-            return loop.run(until_signalled())
+            result = loop.run(until_signalled())
     except asyncio.CancelledError:
-        if signalled:
-            raise KeyboardInterrupt from None
-        raise
+        if not signalled:
+            raise
+    if signalled:
+        raise KeyboardInterrupt
+    return result
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jury_actors.effects import Effects
 from jury_actors.errors import ClusterLost
+from jury_actors.notices import Notice
 from jury_judge.app.jury import Jury
 from jury_judge.app.stores import lock_run
 from jury_judge.cli.interrupts import event_loop
@@ -27,7 +28,8 @@ LOCK_SECONDS = 20
 
 def note_line(text: str) -> None:
     """A line of the Jury for the user."""
-    note(f"jury: {text}")
+    event, fields = (text.event, text.fields) if isinstance(text, Notice) else ("notice", {})
+    note(f"jury: {text}", event, **fields)
 
 
 def make_jury(
@@ -63,13 +65,15 @@ def make_jury(
 
 
 @contextmanager
-def run_locked(store_url: str, run_id: str | None) -> Iterator[None]:
+def run_locked(store_url: str, run_id: str | None, *, detached: bool = False) -> Iterator[None]:
     """Exclude other processes from a run on PostgreSQL; a generated id (None) needs no lock.
+
+    `detached`: this process belongs to no terminal.
 
     Raises:
         StoreLocked: another process executes the run, and did not end in time.
     """
-    lock = None if run_id is None else lock_run(store_url, run_id, wait=LOCK_SECONDS, say=note_line)
+    lock = None if run_id is None else lock_run(store_url, run_id, wait=LOCK_SECONDS, say=note_line, detached=detached)
     try:
         yield
     finally:

@@ -117,7 +117,9 @@ def _rows(store: "EventStore", chosen: "DebateFilter", sorted_by: "SortOrder", l
 def _print(rows: "Lines", names: Sequence[str] | None, *, as_json: bool) -> bool:
     """Print a line a debate; returns whether there was any."""
     if as_json:
-        return _print_json({**asdict(row), **({"excerpt": said._asdict()} if said else {})} for row, said in rows)
+        return _print_json(
+            {**_debate_object(row), **({"excerpt": said._asdict()} if said else {})} for row, said in rows
+        )
     if names is not None:
         return _print_columns((row for row, _ in rows), names)
     return _print_lines(rows)
@@ -160,6 +162,9 @@ def _marks(row: "DebateRow") -> Iterator[str]:
     elif row.imported is not None:
         checked = "" if row.imported == "verified" else ", not checked"
         yield f"[imported, sealed by {visible_line(row.imported_from or '?', 80)}{checked}]"
+    if row.review_facts.standing:
+        people = ", ".join(f"{one.reviewer}: {one.verdict}" for one in row.review_facts.standing)
+        yield f"[{visible_line(people, 200)}]"
     if row.quarantined is not None:
         yield f"[in quarantine: {visible_line(row.quarantined, 80)}]"
     if row.problem is not None:
@@ -168,16 +173,14 @@ def _marks(row: "DebateRow") -> Iterator[str]:
 
 
 def _print_runs(store: "EventStore", limit: int | None, *, as_json: bool) -> bool:
-    from jury_judge.cli.views.run_progress import run_progress
+    from jury_judge.cli.views.run_progress import run_progress, run_verdicts
 
     rows = islice(reversed(store.runs()), limit)
     if as_json:
         return _print_json(map(asdict, rows))
     row = None
     for row in rows:
-        verdicts = f"{row.safe_pass} safe_pass, {row.needs_review} needs_review, {row.unsafe_fail} unsafe_fail"
-        others = "".join(f", {number} {name}" for name in ("failed", "cancelled") if (number := getattr(row, name)))
-        print(f"{row.run_id}  {run_progress(row)}: {verdicts}{others}")
+        print(f"{row.run_id}  {run_progress(row)}: {run_verdicts(row)}")
     return row is not None
 
 
@@ -214,6 +217,18 @@ def _print_json(rows: "Iterator[dict[str, Any]]") -> bool:
         separator = ",\n"
     print("\n]")
     return True
+
+
+def _debate_object(row: "DebateRow") -> dict[str, Any]:
+    """Its columns, and what follows from them."""
+    from jury_judge.present.review_objects import assignment_object, review_objects
+
+    return {
+        **asdict(row),
+        "disposition": row.disposition,
+        "reviews": review_objects(row.review_facts),
+        "assignments": [assignment_object(one) for one in row.assignments],
+    }
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

@@ -56,6 +56,17 @@ def chosen_options(command: F) -> F:
     for option in (
         click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out else."),
         click.option("--unfinished", is_flag=True, help="Only debates that are not over."),
+        click.option("--label", type=_VERDICTS, help="Only those whose case has this label."),
+        filter_options,
+        click.option("--run", "run_id", metavar="ID", callback=run_id, help="Only the debates of this run."),
+    ):
+        command = option(command)
+    return command
+
+
+def filter_options(command: F) -> F:
+    """Conditions on debates of any run; `conditions_of` returns them."""
+    for option in (
         click.option(
             "--max-cost", type=_DOLLARS, callback=finite, metavar="USD", help="Only those that cost at most so much."
         ),
@@ -64,8 +75,15 @@ def chosen_options(command: F) -> F:
         ),
         click.option("--quorum", type=click.Choice(["met", "lost"]), help="Only those whose quorum was met, or lost."),
         click.option("--model", metavar="MODEL", help="Only those in which this model sits, or is the final judge."),
-        click.option("--label", type=_VERDICTS, help="Only those whose case has this label."),
-        click.option("--verdict", type=_VERDICTS, help="Only those that ended with this verdict."),
+        click.option(
+            "--reviewed", type=click.Choice(["yes", "no"]), help="Only those that a person gave a verdict on, or none."
+        ),
+        click.option(
+            "--disposition",
+            type=_VERDICTS,
+            help="Only those whose last human verdict is this, or without one the jury's.",
+        ),
+        click.option("--verdict", type=_VERDICTS, help="Only those that ended with this verdict of the jury."),
         click.option("--status", type=click.Choice(STATUSES), help="Only those that stand so."),
         where_option,
         click.option(
@@ -74,7 +92,6 @@ def chosen_options(command: F) -> F:
             callback=_searched,
             help="Only those in which jurors wrote these words, or in whose ids this is.",
         ),
-        click.option("--run", "run_id", metavar="ID", callback=run_id, help="Only the debates of this run."),
     ):
         command = option(command)
     return command
@@ -83,13 +100,26 @@ def chosen_options(command: F) -> F:
 def wanted(options: dict[str, Any]) -> "DebateFilter":
     """The filter of `chosen_options`, which are removed from `options`."""
     from jury_events.conditions import Condition
+
+    label = options.pop("label")
+    chosen = conditions_of(options)
+    where = chosen.where + (() if label is None else (Condition("label", "=", label),))
+    names = ("run_id", "quarantined", "unfinished")
+    return chosen._replace(where=where, **{name: options.pop(name) for name in names})
+
+
+def conditions_of(options: dict[str, Any]) -> "DebateFilter":
+    """The filter of `filter_options`, which are removed from `options`."""
     from jury_store.debate_rows import DebateFilter
 
-    label, quorum = options.pop("label"), options.pop("quorum")
-    where = options.pop("where") + (() if label is None else (Condition("label", "=", label),))
-    names = ("run_id", "status", "verdict", "search", "quarantined", "model", "min_cost", "max_cost", "unfinished")
+    quorum, reviewed = options.pop("quorum"), options.pop("reviewed")
+    names = ("where", "search", "status", "verdict", "disposition", "model", "min_cost", "max_cost")
     chosen = {name: options.pop(name) for name in names}
-    return DebateFilter(where=where, quorum=None if quorum is None else quorum == "met", **chosen)
+    return DebateFilter(
+        quorum=None if quorum is None else quorum == "met",
+        reviewed=None if reviewed is None else reviewed == "yes",
+        **chosen,
+    )
 
 
 def ordered_options(command: F) -> F:

@@ -1,6 +1,7 @@
 """The entry point: which commands there are, and how errors end them."""
 
 import errno
+import logging
 import os
 import sys
 import traceback
@@ -13,8 +14,10 @@ import click
 from jury_events.errors import JuryError
 from jury_events.nearest import did_you_mean
 from jury_judge.cli.exits import Exit, code_of
+from jury_judge.cli.log_format import is_json, lines_as_configured, write_line
 from jury_judge.cli.signals import raising
 from jury_judge.cli.streams import outlive_readers
+from jury_judge.errors import SettingError
 from jury_judge.text.visible_text import visible_line
 
 _OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
@@ -28,9 +31,17 @@ COMMANDS = {
     "cases": "Show what jurors would be shown of the cases of files.",
     "list": "List the debates of a store.",
     "show": "Show one debate, whole.",
-    "watch": "Follow debates live in the terminal.",
+    "review": "Give a person's verdict on debates, on record.",
+    "runs": "List the runs of a store, and who executes them.",
+    "watch": "Follow a run, or debates, live in the terminal.",
+    "cancel": "End the debates of a run for good.",
     "serve": "Serve pages, the HTTP interface and live events.",
     "compare": "Put two debates, or two runs, side by side.",
+    "stats": "Say what votes are worth: do seats agree, and are they right?",
+    "calibrate": "Find from which agreement on a verdict may stand.",
+    "value": "Say what seats and rounds are worth, and what fewer would cost.",
+    "probe": "Judge twins of cases: do order, length or tricks matter?",
+    "gate": "Decide whether a run, or a panel, is worse than another.",
     "fork": "Branch a debate at an event and go on live.",
     "verify": "Check that no record was altered.",
     "seal": "Seal the log with a signed root, and prove what is in it.",
@@ -41,7 +52,7 @@ COMMANDS = {
     "import": "Take debates from cassettes into a store.",
     "erase": "Erase the texts of a debate, an exchange or a case.",
     "panel": "Print a panel file to start one's own from.",
-    "simulate": "Serve simulated models over HTTP, to rehearse a run without a key.",
+    "simulate": "Serve simulated models over HTTP, to rehearse runs without a key.",
     "db": "Create, upgrade and check the store's schema; set up its logins.",
     "doctor": "Check what is installed, reachable and configured.",
 }
@@ -109,7 +120,17 @@ def jury() -> None:
 def main() -> None:
     """Run the command line; every error is one line with the remedy."""
     outlive_readers()
-    code = _run()
+    try:
+        with lines_as_configured():
+            code = _flushed(_run())
+    except SettingError as error:  # of the lines' own settings
+        _say(f"jury: {error}")
+        code = Exit.USAGE
+    sys.exit(int(code))
+
+
+def _flushed(code: Exit) -> Exit:
+    """The exit code once everything is printed."""
     try:
         if sys.stdout is not None:  # it is None where the caller closed it
             sys.stdout.flush()
@@ -117,7 +138,7 @@ def main() -> None:
         code = code or _refused_by_system(error)
         # What could not be printed is dropped here; else the interpreter complains about it at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(int(code))
+    return code
 
 
 def _run() -> Exit:
@@ -137,12 +158,12 @@ def _run() -> Exit:
     except _SystemRefused as refused:
         return _refused_by_system(refused.error)
     except JuryError as error:
-        _say(f"jury: {error}")
+        _say(f"jury: {error}", error)
         return code_of(error)
     except Exception as error:  # noqa: BLE001  (a defect must not pass for a verdict that --fail-on names)
-        if os.environ.get("JURY_TRACEBACK"):
+        if os.environ.get("JURY_TRACEBACK") and not is_json():
             traceback.print_exc()
-        _say(f"jury: {type(error).__name__}: {error} (a defect; JURY_TRACEBACK=1 shows where)")
+        _say(f"jury: {type(error).__name__}: {error} (a defect; JURY_TRACEBACK=1 shows where)", error)
         return Exit.STOPPED
 
 
@@ -158,6 +179,17 @@ def _refused_by_system(error: OSError) -> Exit:
     return Exit.STOPPED
 
 
-def _say(text: str) -> None:
-    """One safe line."""
-    click.echo(visible_line(text, _MESSAGE), err=True)
+def _say(text: str, error: BaseException | None = None) -> None:
+    """One safe line; as JSON without what other packages' errors say, but with the place of a defect."""
+    if not is_json():
+        click.echo(visible_line(text, _MESSAGE), err=True)
+        return
+    from jury_actors.observation.json_lines import error_text
+
+    write_line(
+        text,
+        "error",
+        logging.ERROR,
+        brief=None if error is None else error_text(error),
+        exc_info=None if isinstance(error, JuryError) else error,
+    )

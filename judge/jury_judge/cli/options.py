@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jury_providers.simulated.script import Script
     from jury_replay.selection import DebateSelection
 
+_MOST_PROCESSES = 64
 _ADDRESS = re.compile(r"[^\s:]+:[0-9]{1,5}")
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -139,10 +140,56 @@ def _with_address(context: click.Context, _parameter: click.Parameter, value: bo
     return value
 
 
-def runtime_options(command: F) -> F:
-    """Where debates run: `--in-process`, `--ray`, `--ray-address`, `--ray-open-cluster`, `--replicas`, `--simulate`.
+def _processes(_context: click.Context, _parameter: click.Parameter, value: str) -> int | None:
+    """A number, or None for `auto`."""
+    if value == "auto":
+        return None
+    if value.isascii() and value.isdigit() and 1 <= int(value) <= _MOST_PROCESSES:
+        return int(value)
+    raise click.BadParameter(f"must be auto, or a number from 1 to {_MOST_PROCESSES}, not {visible_line(value, 40)!r}")
 
-    `runtime_choice.asked_in_process` reads the first three and `--replicas`.
+
+def open_cluster_option(command: F) -> F:
+    """`--ray-open-cluster`, with `--ray-address`."""
+    return click.option(
+        "--ray-open-cluster",
+        is_flag=True,
+        callback=_with_address,
+        help="Join it even if it requires no token. Anyone who reaches its ports can then run code in the "
+        "jurors' processes, and read keys and cases there.",
+    )(command)
+
+
+def process_options(command: F) -> F:
+    """How many processes on Ray: `--replicas`, `--coordinators`."""
+    for option in (
+        click.option(
+            "--coordinators",
+            metavar="N|auto",
+            default="auto",
+            show_default=True,
+            callback=_processes,
+            help="Processes that share the debates on Ray; auto: as many as the CPUs can use when it starts "
+            "(docs/capacity.md).",
+        ),
+        click.option(
+            "--replicas",
+            metavar="N|auto",
+            default="auto",
+            show_default=True,
+            callback=_processes,
+            help="Juror processes a seat on Ray; auto: as many as the cluster's CPUs can serve, while nodes join and "
+            "leave.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def runtime_options(command: F) -> F:
+    """Where debates run: `--in-process`, `--ray…`, `--replicas`, `--coordinators`, `--simulate`.
+
+    `runtime_choice.asked_in_process` reads which of them ask for Ray.
     """
     for option in (
         click.option(
@@ -150,24 +197,17 @@ def runtime_options(command: F) -> F:
             metavar="KEY=VALUE",
             multiple=True,
             callback=pairs,
-            help="Latency and faults of simulated jurors: latency (mean seconds), sigma, seed, or the rate of an "
-            "outcome such as timeout=0.05, unparseable=0.1. Repeatable.",
+            help="Latency and faults of simulated jurors: latency (mean seconds), sigma, seed, the rate of an "
+            "outcome such as timeout=0.05, unparseable=0.1, or answers=scripted (fixed answers). Repeatable.",
         ),
-        click.option(
-            "--replicas", type=click.IntRange(1, 64), default=1, help="Juror processes a seat.", show_default=True
-        ),
-        click.option(
-            "--ray-open-cluster",
-            is_flag=True,
-            callback=_with_address,
-            help="Join it even if it requires no token. Anyone who reaches its ports can then run code in the "
-            "jurors' processes, and read keys and cases there.",
-        ),
+        process_options,
+        open_cluster_option,
         ray_address_option("Join this Ray cluster instead of a local one; it must ask for a token (docs/ray.md)."),
         click.option(
             "--ray",
             is_flag=True,
-            help="Run the debates on a local Ray cluster. [default: jury demo, and jury run from 2,000 debates on]",
+            help="Run the debates on a local Ray cluster. [default: jury demo, and jury run from 10,000 debates on "
+            "with four CPUs or more]",
         ),
         click.option("--in-process", is_flag=True, help="Run the debates in this process, without Ray."),
     ):

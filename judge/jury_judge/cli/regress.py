@@ -20,16 +20,24 @@ if TYPE_CHECKING:
 @click.argument("paths", metavar="DIR|CASSETTE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @where_option
 @click.option("--rules", type=int, metavar="N", help="Under this version of the rules instead of today's.")
+@click.option("--calibration", metavar="FILE|off", help="Under this calibration instead of the recorded one, or none.")
 @click.option("--accept", is_flag=True, help="Expect from now on what comes out: written beside the cassettes.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a cassette, with every difference.")
 def command(
-    paths: tuple[Path, ...], *, where: "tuple[Condition, ...]", rules: int | None, accept: bool, as_jsonl: bool
+    paths: tuple[Path, ...],
+    *,
+    where: "tuple[Condition, ...]",
+    rules: int | None,
+    calibration: str | None,
+    accept: bool,
+    as_jsonl: bool,
 ) -> int:
     """Replay recorded debates under today's rules and prompts, from their recorded answers; no model is called.
 
     Exits with 1 where a verdict, a score, an event or a prompt comes out otherwise than recorded or accepted.
     """
     from jury_debate.rules_registry import rules_of
+    from jury_judge.app.grids import grid_of
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.present.regression_view import regression_lines
     from jury_replay.cassettes.choosing import is_chosen
@@ -41,6 +49,7 @@ def command(
 
     version = TODAY if rules is None else rules
     rules_of(version)
+    setting = None if calibration is None else grid_of({"calibration": calibration}).settings[0]
     cassettes = [path for path in sorted({*cassettes_in(paths)}) if is_chosen(path, where)]
     if not cassettes:
         raise CassetteError(f"no cassette has {' and '.join(map(str, where))}; choose otherwise")
@@ -49,7 +58,7 @@ def command(
     try:
         for path in cassettes:
             with no_network():
-                found = regress(path, version)
+                found = regress(path, version, setting)
             taken = accept and found.status is RegressionStatus.CHANGED
             if taken:
                 take_over(found)

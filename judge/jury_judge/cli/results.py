@@ -2,32 +2,33 @@
 
 import json
 from collections import Counter
-from typing import Any, Literal
+from textwrap import indent
+from typing import Any, Literal, Self
 
-from jury_judge.present.reports.judged_case import JudgedCase, judged_case
+from jury_judge.present.reports.judged_case import judged_case
+from jury_judge.present.reports.kept_cases import KeptCases
 from jury_judge.present.reports.tally import Tally
 from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
-Form = Literal["plain", "json", "jsonl"]
+Form = Literal["plain", "json", "jsonl", "none"]
 
 
 class Results:
-    """Takes the line of each debate (see `result_line`) in order and prints it, `json` at the end.
+    """Takes the line of each debate (see `result_line`) in order and prints it.
 
     Args:
         form: the output form.
-        keep: remember every case for a report.
+        keep: keep every case for a report, until `close`.
     """
 
     def __init__(self, form: Form, *, keep: bool = False) -> None:
         self._form = form
         self._keep = keep
-        self._lines: list[dict[str, Any]] = []
         self._others: Counter[tuple[str, str]] = Counter()
         self._absent: Counter[str] = Counter()
         self.tally = Tally()
-        self.cases: list[JudgedCase] = []
+        self.cases = KeptCases()
         self._kinds: Counter[str] = Counter()
 
     def take(self, line: dict[str, Any]) -> None:
@@ -43,11 +44,27 @@ class Results:
             self._absent["the final judge"] += 1
         match self._form:
             case "json":
-                self._lines.append(line)
+                # As `json.dumps` of the whole list would write it; no text contains a line break.
+                print("[" if self.taken == 1 else ",")
+                print(indent(json.dumps(line, ensure_ascii=False, indent=2), "  "), end="", flush=True)
             case "jsonl":
                 print(json.dumps(line, ensure_ascii=False), flush=True)
             case "plain":
                 print(_plain(line), flush=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """After an error, a list that was begun is ended, so that it can be read."""
+        if kind is not None:
+            self.close()
+            if self.taken:
+                self.finish()
+
+    def close(self) -> None:
+        """Forget the cases."""
+        self.cases.close()
 
     @property
     def taken(self) -> int:
@@ -55,9 +72,9 @@ class Results:
         return self.tally.finished
 
     def finish(self) -> None:
-        """Print what is left."""
+        """Print the end of a list."""
         if self._form == "json":
-            print(json.dumps(self._lines, ensure_ascii=False, indent=2))
+            print("\n]" if self.taken else "[]")
 
     def remarks(self) -> list[str]:
         """Remarks on jurors and models that did not answer."""

@@ -46,7 +46,10 @@ def end_run(run_id: str, results: Results, outcome: RunOutcome, wanted: Wanted) 
         note(line)
     for one in judged:
         note(f"fail if {one.says}")
-    _write_reports(run_id, results, outcome, wanted, judged)
+    try:
+        _write_reports(run_id, results, outcome, wanted, judged)
+    finally:
+        results.close()
     return _code(run_id, tally, outcome, judged)
 
 
@@ -91,9 +94,11 @@ def _write_reports(
 ) -> None:
     if not wanted.reports:
         return
+    for problem in outcome.problems:
+        results.cases.append(_unfinished(problem))
     report = RunReport(
         name=f"run {run_id}",
-        cases=[*results.cases, *map(_unfinished, outcome.problems)],
+        cases=results.cases,
         tally=results.tally,
         total=outcome.total,
         seconds=outcome.seconds,
@@ -122,6 +127,11 @@ def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[Condi
         return Exit.INTERRUPTED
     if outcome.short is not None:
         note(f"jury: {outcome.short}; the same command with --run {run_id} and a higher bound goes on from here")
+    if outcome.cancelled_by is not None:
+        ahead = (
+            "" if outcome.total is None else f"; {outcome.total - outcome.before - outcome.now} of its cases are left"
+        )
+        note(f"jury: run {run_id} was cancelled by {outcome.cancelled_by}{ahead}")
     if outcome.problems:
         stopped = Named()
         for one in outcome.problems:
@@ -131,7 +141,7 @@ def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[Condi
             f"same command with --run {run_id}: it resumes the run"
         )
         return Exit.STOPPED
-    if outcome.short is not None:
+    if outcome.short is not None or (outcome.cancelled_by is not None and tally.finished != outcome.total):
         return Exit.STOPPED
     accepted = {one.condition.name for one in judged}
     open_ones = [

@@ -179,7 +179,7 @@ def include(debate_id: str, store_url: str | None) -> int:
 
     Of each stream it is the proof of the last event that the seal covers; the chain binds all before it.
     """
-    from jury_events.ids import calls_stream, debate_stream
+    from jury_events.ids import portable_streams
     from jury_judge.cli.seal_reading import all_there, hashes, other_log, seal_of
     from jury_store.opening import open_store
     from jury_store.seals.merkle import inclusion_proofs, is_included
@@ -187,7 +187,7 @@ def include(debate_id: str, store_url: str | None) -> int:
     store = open_store(resolved_store(store_url), write=False)
     try:
         seal = seal_of(store, None)
-        streams = store.read_streams([debate_stream(debate_id), calls_stream(debate_id)])
+        streams = store.read_streams(portable_streams(debate_id))
         covered = {
             name: next((event for event in reversed(events) if event.position <= seal.tree_size), None)
             for name, events in sorted(streams.items(), reverse=True)

@@ -37,7 +37,7 @@ def command(
     from jury_judge.app.debates import read_debate
     from jury_judge.cli.terminal import page_console
     from jury_judge.cli.views.debate import render_debate
-    from jury_judge.present.result_lines import collaborative_result
+    from jury_judge.present.result_lines import result_of
     from jury_store.opening import open_store
 
     if as_events and full:
@@ -56,10 +56,24 @@ def command(
     if as_prompts:
         return _show_prompts(reading, step, marked=marked, as_json=as_json)
     if as_json:
-        print(json.dumps(collaborative_result(reading.events, reading.texts), ensure_ascii=False, indent=2))
+        print(json.dumps(result_of(reading), ensure_ascii=False, indent=2))
     else:
         render_debate(reading.events, reading.exchanges, reading.texts, page_console(), full=full, local=reading.local)
+        _show_reviews(reading)
     return Exit.DONE
+
+
+def _show_reviews(reading: "DebateHistory") -> None:
+    from jury_judge.cli.terminal import page_console
+    from jury_judge.cli.views.reviews import reviews_section
+    from jury_judge.present.review_objects import reasons_in
+    from jury_judge.text.page import Page
+
+    if reading.stored_reviews:
+        page = Page()
+        page.blank()
+        reviews_section(page, reading.reviews, reasons_in(reading))
+        page.print(page_console())
 
 
 def _show_prompts(reading: "DebateHistory", step: str | None, *, marked: bool, as_json: bool) -> Exit:
@@ -84,7 +98,7 @@ def _show_events(store: "EventStore", debate_id: str, *, as_json: bool) -> Exit:
     from jury_judge.present.events_view import event_lines, events_page
 
     history = store.history(debate_id)
-    lines = event_lines((*history.stored_events, *history.stored_exchanges))
+    lines = event_lines((*history.stored_events, *history.stored_exchanges, *history.stored_reviews))
     if as_json:
         print(json.dumps([line._asdict() for line in lines], ensure_ascii=False, indent=2))
     else:

@@ -33,9 +33,7 @@ class _SignalState:
 class _Loop(Protocol):
     """The used part of an event loop."""
 
-    def add_signal_handler(self, sig: int, callback: Callable[[], object]) -> None: ...
-
-    def remove_signal_handler(self, sig: int) -> bool: ...
+    def call_soon_threadsafe(self, callback: Callable[[], object]) -> object: ...
 
 
 def take_signals() -> None:
@@ -59,16 +57,34 @@ def raising() -> Iterator[None]:
 
 @contextmanager
 def handled_by(loop: _Loop, take: Callable[[], object]) -> Iterator[None]:
-    """Both signals call `take` in the event loop; afterwards they do what they did before."""
+    """Both signals call `take` in the event loop; afterwards they do what they did before.
+
+    asyncio's own handlers are not used: they lose a signal that comes during the last step before the loop ends,
+    however long that takes. Here it is taken on leaving. A signal that is ignored stays ignored.
+    """
     before = _handlers()
-    for number in SIGNALS:
-        loop.add_signal_handler(number, take)
+    waiting = 0
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        nonlocal waiting
+        waiting += 1
+        loop.call_soon_threadsafe(take_next)
+
+    def take_next() -> None:
+        nonlocal waiting
+        if waiting:
+            waiting -= 1
+            take()
+
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, handle)
     try:
         yield
     finally:
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)
         _put(before)
+        while waiting:
+            take_next()
 
 
 @contextmanager

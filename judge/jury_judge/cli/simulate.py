@@ -40,6 +40,11 @@ _MAX_BYTES = 1 << 20
     "wire such as html, truncated_json, slow_drip. Repeatable.",
 )
 @click.option(
+    "--scripted",
+    is_flag=True,
+    help="Fixed valid answers without reading the case, to measure a client at any rate. Not with --script.",
+)
+@click.option(
     "--script",
     "script_file",
     metavar="FILE",
@@ -63,13 +68,16 @@ def _simulate(
     sigma: float,
     faults: dict[str, str],
     script_file: str | None,
+    scripted: bool,
 ) -> int:
     from jury_judge.cli.interrupts import event_loop, until_interrupted
     from jury_providers.simulated.script import BadScript
 
+    if scripted and script_file is not None:
+        raise SettingError("--scripted reads no prompt, so no fault can be drawn by its step: leave out --script")
     script = _struck_by(faults)
     try:
-        script = replace(script, latency=latency, sigma=sigma, seed=seed)
+        script = replace(script, latency=latency, sigma=sigma, seed=seed, answers="scripted" if scripted else "read")
     except BadScript as error:
         raise SettingError(f"--{error}") from error
     if script_file is not None:
@@ -117,9 +125,9 @@ def _line(served: "ServerCounters") -> str:
 def _struck_by(faults: dict[str, str]) -> "Script":
     from jury_providers.simulated.script import BadScript, WireScript, parse_script
 
-    for name in ("latency", "sigma", "seed"):
+    for name in ("latency", "sigma", "seed", "answers"):
         if name in faults:
-            raise SettingError(f"--fault {name}: that is no fault; use --{name}")
+            raise SettingError(f"--fault {name}: that is no fault; use --{'scripted' if name == 'answers' else name}")
     try:
         return parse_script(faults, WireScript)
     except BadScript as error:

@@ -1,20 +1,24 @@
 """Progress and notes on stderr; plain lines off a terminal."""
 
+import logging
 import os
 import sys
 import time
-
-from rich.console import Console
-from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.text import Text
+from typing import TYPE_CHECKING, Any, cast
 
 from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished
+from jury_actors.observation.json_lines import error_text
 from jury_judge.app.spending import Spending
+from jury_judge.cli.log_format import is_json, write_line
 from jury_judge.text.durations import duration, rate
 from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.progress import Progress, TaskID
 
 _MEANINGFUL = 0.5
 """Seconds before a rate is meaningful."""
@@ -26,21 +30,54 @@ _PLAIN_EVERY = 5.0
 """Seconds between progress lines off a terminal."""
 
 
-def note(text: str) -> None:
-    """Print one safe line to stderr."""
-    print(visible_line(text, 4000), file=sys.stderr, flush=True)
+def note(text: str, event: str = "notice", **fields: Any) -> None:
+    """Print one safe line to stderr; `event` and `fields` are shown where lines are JSON, see `write_line`."""
+    write_line(text, event, **fields)
 
 
 def is_live(display: str) -> bool:
-    """Whether to draw: by default on a terminal that is not CI; `display` overrides that."""
+    """Whether to draw: by default on a terminal that is not CI; `display` overrides that. Never between JSON lines."""
+    if is_json():
+        return False
     if display == "auto":
         return sys.stderr.isatty() and "CI" not in os.environ
     return display == "full"
 
 
-def page_console() -> Console:
+def page_console() -> "Console":
     """The console of stdout."""
+    from rich.console import Console
+
     return Console()
+
+
+def _live_line() -> "Live":
+    """A started line on a terminal's stderr. Lines that are printed meanwhile appear above it."""
+    from rich.console import Console
+    from rich.live import Live
+
+    live = Live(console=Console(stderr=True, soft_wrap=True), transient=True, redirect_stdout=False)
+    live.start()
+    return live
+
+
+def _progress_bar() -> "Progress":
+    """The bar of a run on a terminal's stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[cost]}"),
+        TimeRemainingColumn(),
+        # Results are printed above the bar where both are on the terminal, unbroken; rich would take them away
+        # from a file or a pipe too.
+        console=Console(stderr=True, soft_wrap=True),
+        redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
+    )
 
 
 class Counting:
@@ -63,7 +100,10 @@ class Counting:
             return
         self._said = now
         line = f"{self._done:,} {self._what}, {self._done / (now - self._started):,.0f}/s"
-        print(f"\r{line}\x1b[K" if self._live else line, end="" if self._live else "\n", file=sys.stderr, flush=True)
+        if self._live:
+            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
+        else:
+            note(line, "progress", done=self._done)
 
     def close(self) -> None:
         """Clear the line."""
@@ -87,9 +127,9 @@ class WritingLine:
             self._exchange, self._text = chunk.exchange, ""
         self._text += chunk.text
         if self._live is None:
-            # Lines that are printed meanwhile appear above it.
-            self._live = Live(console=Console(stderr=True, soft_wrap=True), transient=True, redirect_stdout=False)
-            self._live.start()
+            self._live = _live_line()
+        from rich.text import Text
+
         head = f"the final judge is writing ({len(self._text)} characters) … "
         room = max(10, self._live.console.width - len(head) - 1)
         self._live.update(Text(head + visible_line(self._text[-room:], room), no_wrap=True, overflow="crop"))
@@ -113,20 +153,9 @@ class ProgressDisplay:
         self._run_id = run_id
         self._quiet = display == "none"
         self._bar: Progress | None = None
-        self._task = TaskID(0)
+        self._task = cast("TaskID", 0)
         if not self._quiet and is_live(display):
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[rate]}"),
-                TextColumn("{task.fields[cost]}"),
-                TimeRemainingColumn(),
-                # Results are printed above the bar where both are on the terminal, unbroken; rich would take them away
-                # from a file or a pipe too.
-                console=Console(stderr=True, soft_wrap=True),
-                redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
-            )
+            self._bar = _progress_bar()
         self._total: int | None = None
         self._done = self._new = 0
         self._cost = ""
@@ -142,7 +171,8 @@ class ProgressDisplay:
             self._bar.start()
         elif not self._quiet and stored:
             of_all = "" if total is None else f" of {total}"
-            note(f"run {self._run_id}: {stored}{of_all} {'debate' if stored == 1 else 'debates'} judged before")
+            said = f"run {self._run_id}: {stored}{of_all} {'debate' if stored == 1 else 'debates'} judged before"
+            note(said, "progress", run=self._run_id, done=stored, total=total)
 
     def total_known(self, total: int) -> None:
         """See `ProgressListener`."""
@@ -177,11 +207,13 @@ class ProgressDisplay:
             left = f", {fast}" if fast else ""
             left += f", {self._cost}" if self._cost else ""
             if self._total is None:
-                note(f"run {self._run_id}: {pluralize(self._done, 'debate')}{left}")
+                said = f"run {self._run_id}: {pluralize(self._done, 'debate')}{left}"
+                note(said, "progress", run=self._run_id, done=self._done)
                 return
             if speed and self._done < self._total:
                 left += f", about {duration((self._total - self._done) / speed)} left"
-            note(f"run {self._run_id}: {self._done} of {pluralize(self._total, 'debate')}{left}")
+            said = f"run {self._run_id}: {self._done} of {pluralize(self._total, 'debate')}{left}"
+            note(said, "progress", run=self._run_id, done=self._done, total=self._total)
 
     def _note_problem(self, debate_id: str, problem: BaseException) -> None:
         """Note each problem once, as a full disk stops every debate; always note problems that a person must mend."""
@@ -191,7 +223,16 @@ class ProgressDisplay:
             return
         self._noted.add(about)
         said = visible_line(str(problem), 500)
-        note(f"jury: {said}" if halted else f"debate {debate_id} could not go on: {said}")
+        kind = type(problem).__name__
+        note(
+            f"jury: {said}" if halted else f"debate {debate_id} could not go on: {said}",
+            "run_halted" if halted else "debate_unfinished",
+            level=logging.WARNING,
+            brief=error_text(problem) if halted else f"debate {debate_id} could not go on: {error_text(problem)}",
+            run=self._run_id,
+            debate=None if halted else debate_id,
+            problem=kind,
+        )
 
     def close(self) -> None:
         """Stop drawing."""

@@ -1,9 +1,9 @@
-"""`jury watch`: debates followed live in the terminal."""
+"""`jury watch`: a run or debates followed live in the terminal."""
 
 import asyncio
 import json
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ _MOST = 1_000_000
 @selection_options
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a live event, as docs/live-events.md has.")
+@click.option("--jsonl", "as_jsonl", is_flag=True, help="Of a run: print its figures as one JSON object a second.")
 def command(
     debate_ids: tuple[str, ...],
     *,
@@ -36,11 +37,13 @@ def command(
     where: "tuple[Condition, ...]",
     store_url: str | None,
     as_json: bool,
+    as_jsonl: bool,
 ) -> int:
-    """Follow debates live, of any process, from the same feed as the pages.
+    """Follow a run, or debates, live, whichever process executes them.
 
-    Named debates are shown from their beginning to their end. With --run, --all and --where, debates that are not over
-    are shown, and those that open later, until Ctrl-C.
+    `jury watch RUN` shows the figures of a run until it ends; Ctrl-C leaves the run going. Named debates are shown from
+    their beginning to their end. With --run, --all and --where, debates that are not over are shown, and those that
+    open later, until Ctrl-C.
     """
     from jury_judge.cli.interrupts import run_interruptibly
     from jury_judge.cli.options import selected
@@ -50,8 +53,19 @@ def command(
     from jury_store.opening import open_store
 
     selection = selected(debate_ids, run_id, everything=everything, where=where)
-    store = open_store(resolved_store(store_url), write=False)
+    url = resolved_store(store_url)
+    store = open_store(url, write=False)
     try:
+        run = _run_of(store, url, debate_ids)
+        if as_jsonl and run is None:
+            raise click.UsageError("--jsonl prints the figures of one run: name it, as `jury runs` does")
+        if run is not None:
+            from jury_judge.cli.run_watch import watch_run
+
+            if as_json:
+                raise click.UsageError(f"--json is about events of debates: --run {run} follows those of the run")
+            run_interruptibly(partial(watch_run, store, url, run, as_jsonl=as_jsonl))
+            return Exit.DONE
         if selection.debate_ids is not None:
             _must_exist(store, selection.debate_ids)
         else:
@@ -71,6 +85,20 @@ def command(
         return Exit.INTEGRITY if run_interruptibly(follow) else Exit.DONE
     finally:
         store.close()
+
+
+def _run_of(store: "EventStore", url: str, names: tuple[str, ...]) -> str | None:
+    """The one name, if it is a run's and no debate has it; a run whose first debate is not open yet counts too."""
+    from jury_events.ids import debate_stream, is_run_id
+    from jury_judge.app.running.cancelling import run_row
+    from jury_store.run_registry import open_registry
+
+    if len(names) != 1 or not is_run_id(names[0]) or store.heads([debate_stream(names[0])]):
+        return None
+    if run_row(store, names[0]) is not None:
+        return names[0]
+    with closing(open_registry(url)) as registry:
+        return names[0] if registry.holders(names) else None
 
 
 def _must_exist(store: "EventStore", debate_ids: Iterable[str]) -> None:

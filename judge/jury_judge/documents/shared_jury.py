@@ -20,7 +20,8 @@ class JuryOptions(TypedDict, total=False):
     in_process: bool
     ray_address: str | None
     ray_open_cluster: bool
-    replicas: int
+    replicas: int | None
+    coordinators: int | None
     concurrency: int
     simulate: Script
     prices: Prices | None

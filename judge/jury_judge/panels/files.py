@@ -12,6 +12,7 @@ from jury_events.panel import Panel
 from jury_events.unknown_fields import first_error
 from jury_judge.errors import PanelFileError
 from jury_judge.panels import endpoints, redaction_rules
+from jury_judge.panels.calibration_files import with_calibration
 from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, readable_message
 from jury_judge.panels.prompt_files import with_prompts
 from jury_judge.panels.redaction import NO_REDACTION, Redaction
@@ -59,7 +60,7 @@ def load_panel(
     if name_or_path is None or name_or_path in PRESETS:
         spec = PanelSpec() if name_or_path is None else PanelSpec(preset=name_or_path)
     else:
-        document = with_prompts(read_document(name_or_path, (*PRESETS, *BUNDLED_PANELS)))
+        document = with_calibration(with_prompts(read_document(name_or_path, (*PRESETS, *BUNDLED_PANELS))))
         spec = _spec(document)
         reached = endpoints.read_endpoints(document)
     if overrides.preset is not None:

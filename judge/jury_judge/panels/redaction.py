@@ -5,7 +5,7 @@ The same rules always give the same case, so that a run can be resumed. Ids are 
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -59,7 +59,10 @@ class Redaction(NamedTuple):
 
     def cases(self, source: Callable[..., Iterable[Case]]) -> Callable[..., Iterable[Case]]:
         """The source with every case redacted, fetched records included."""
-        return (lambda fetch: map(self.case, source(fetch))) if self.rules else source
+        if not self.rules:
+            return source
+        outline: Callable[..., Iterable[Case | str]] | None = getattr(source, "outline", None)
+        return RedactedCases(self, source) if outline is None else OutlinedRedactedCases(self, source, outline)
 
     def case(self, case: Case) -> Case:
         """The case with every text redacted.
@@ -115,6 +118,36 @@ class Redaction(NamedTuple):
 
 
 NO_REDACTION = Redaction()
+
+
+class RedactedCases:
+    """A source of cases with every case redacted; see `Redaction.cases`."""
+
+    def __init__(self, redaction: Redaction, source: Callable[..., Iterable[Case]]) -> None:
+        self._redaction = redaction
+        self._source = source
+
+    def __call__(self, fetch: Callable[[Case], bool]) -> Iterator[Case]:
+        """The cases."""
+        return map(self._redaction.case, self._source(fetch))
+
+
+class OutlinedRedactedCases(RedactedCases):
+    """The same of a source that can name cases without building them; ids are not redacted."""
+
+    def __init__(
+        self,
+        redaction: Redaction,
+        source: Callable[..., Iterable[Case]],
+        outline: Callable[..., Iterable[Case | str]],
+    ) -> None:
+        super().__init__(redaction, source)
+        self._outline = outline
+
+    def outline(self, *asked: Any) -> Iterator[Case | str]:
+        """See `jury_judge.cases.outline`."""
+        for found in self._outline(*asked):
+            yield found if isinstance(found, str) else self._redaction.case(found)
 
 
 class _Failed(Exception):

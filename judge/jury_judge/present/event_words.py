@@ -27,6 +27,11 @@ class EventWords(NamedTuple):
     called: str
     tokens: str
     simulated: str
+    reviewed: str
+    blind: str
+    sampled: str
+    assigned: str
+    withdrawn: str
 
 
 EVENT_WORDS: dict[Language, EventWords] = {
@@ -50,6 +55,11 @@ EVENT_WORDS: dict[Language, EventWords] = {
         called="called {tools}",
         tokens="{count} tokens",
         simulated="simulated",
+        reviewed="{verdict} by {reviewer}",
+        blind=", blind",
+        sampled=", drawn at random",
+        assigned="{by} asks {reviewer}",
+        withdrawn="{number} withdrawn by {by}",
     ),
     "ja": EventWords(
         neutral="、ブロックされたため中立の評価で代替",
@@ -71,5 +81,10 @@ EVENT_WORDS: dict[Language, EventWords] = {
         called="ツール {tools}",
         tokens="{count}トークン",
         simulated="模擬",
+        reviewed="{verdict}（{reviewer}）",
+        blind="、陪審団の意見を見ずに判定",
+        sampled="、無作為抽出",
+        assigned="{by}が{reviewer}に依頼",
+        withdrawn="{number}を{by}が取り消し",
     ),
 }

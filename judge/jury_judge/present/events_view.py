@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from jury_events.codec import DebateEvent, decode
+from jury_events.codec import DebateEvent, ReviewEvent, decode, decode_review
 from jury_events.debate_events import (
     ConsensusChecked,
     CoordinatorResumed,
@@ -23,10 +23,13 @@ from jury_events.debate_events import (
 from jury_events.envelope import StoredEvent
 from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import DEBATE_PREFIX, Step
+from jury_events.ids import DEBATE_PREFIX, REVIEW_PREFIX, Step
 from jury_events.panel import Language
+from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
+from jury_judge.present.acceptance_line import acceptance_line
 from jury_judge.present.answered_by import answered_in_stream
 from jury_judge.present.event_words import EVENT_WORDS
+from jury_judge.present.labels import LABELS
 from jury_judge.present.position_changes import Change, position_changes
 from jury_judge.present.terms import term
 from jury_judge.text.page import Page
@@ -35,7 +38,7 @@ from jury_judge.text.timestamps import moment
 
 
 class DescribedEvent(NamedTuple):
-    """One event. `stream` is `debate` or `calls`, `recorded_at` in ISO 8601, `said` what it says in a few words."""
+    """One event. `stream` is `debate`, `calls` or `review`, `recorded_at` in ISO 8601, `said` a few words about it."""
 
     stream: str
     version: int
@@ -54,7 +57,7 @@ def hash_text(value: object) -> str:
 def event_lines(
     stored: Iterable[StoredEvent], *, after: int = 0, limit: int = sys.maxsize, language: Language = "en"
 ) -> list[DescribedEvent]:
-    """The events of both streams of a debate in the order in which they were recorded.
+    """The events of the streams of a debate in the order in which they were recorded.
 
     Args:
         stored: all of them.
@@ -86,7 +89,6 @@ class _Describer:
         self._changes = changes
 
     def line(self, stored: StoredEvent) -> DescribedEvent:
-        event = decode(stored)
         return DescribedEvent(
             stream=stored.stream.partition("/")[0],
             version=stored.version,
@@ -94,8 +96,26 @@ class _Describer:
             recorded_at=moment(stored.recorded_at, "milliseconds"),
             event_id=stored.event_id,
             type=stored.type,
-            said=self._call(event) if isinstance(event, ExchangeRecorded) else self._said(event),
+            said=self._words_of(stored),
         )
+
+    def _words_of(self, stored: StoredEvent) -> str:
+        if stored.stream.startswith(REVIEW_PREFIX):
+            return self._review(decode_review(stored))
+        event = decode(stored)
+        return self._call(event) if isinstance(event, ExchangeRecorded) else self._said(event)
+
+    def _review(self, event: ReviewEvent) -> str:
+        words = self._words
+        match event:
+            case HumanReviewed():
+                said = words.reviewed.format(verdict=event.verdict, reviewer=event.reviewer)
+                return said + (words.blind if event.blind else "") + (words.sampled if event.sampled else "")
+            case ReviewAssigned():
+                said = words.assigned.format(by=event.by, reviewer=event.reviewer)
+                return said + ("" if event.sample is None else words.sampled)
+            case ReviewWithdrawn():
+                return words.withdrawn.format(number=event.withdraws, by=event.by)
 
     def _term(self, word: object) -> str:
         return term(word, self._language)
@@ -135,7 +155,10 @@ class _Describer:
             case JudgmentRendered():
                 made = event.judgment
                 decider = self._term(made.decided_by)
-                return words.judged.format(verdict=made.verdict, score=made.score, decider=decider)
+                said = words.judged.format(verdict=made.verdict, score=made.score, decider=decider)
+                if made.acceptance is None:
+                    return said
+                return f"{said}; {acceptance_line(made.acceptance, LABELS[self._language])}"
             case DebateCompleted():
                 return words.completed.format(
                     verdict=event.final_verdict,

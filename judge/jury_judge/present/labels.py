@@ -109,6 +109,25 @@ class LabelCatalogue:
     capped = Translation(
         "quorum lost: safe_pass became needs_review", "定足数に満たないため、safe_passをneeds_reviewとしました"
     )
+    accepted = Translation(
+        "accepted: {signal} {probability}, threshold {threshold}",
+        "採用: {signal} {probability}、しきい値 {threshold}",
+    )
+    accepted_unasked = Translation(
+        "accepted: the calibration is about safe_pass alone ({signal} {probability})",
+        "採用: キャリブレーションの対象はsafe_passのみです（{signal} {probability}）",
+    )
+    not_accepted = Translation(
+        "{verdict} was not accepted and became needs_review: {signal} {probability} is below the threshold {threshold}",
+        "{verdict}は採用されずneeds_reviewとしました: {signal} {probability}がしきい値{threshold}を下回ります",
+    )
+    nothing_to_accept = Translation(
+        "not accepted: the verdict is {verdict} already", "採用なし: 判定はもともと{verdict}です"
+    )
+    signal_share = Translation("share of the votes", "票の割合")
+    signal_isotonic = Translation("chance by isotonic regression", "単調回帰による確率")
+    signal_weights = Translation("chance by learned weights", "学習した重みによる確率")
+    signal_dawid_skene = Translation("posterior chance by Dawid and Skene", "Dawid-Skeneの事後確率")
     quorum = Translation("quorum {votes} of {needed}", "定足数 {votes}/{needed}")
     votes = Translation("Votes", "投票")
     juror = Translation("juror", "陪審員")
@@ -298,6 +317,38 @@ class LabelCatalogue:
     )
     run_open = Translation("open", "進行中")
     run_ahead = Translation("not begun", "未開始")
+    live_now = Translation("Now", "現在の状況")
+    live_process = Translation("Process {process} executes the run.", "プロセス{process}が実行しています。")
+    live_detached = Translation(
+        "Process {process} executes the run, without a terminal.", "プロセス{process}が端末なしで実行しています。"
+    )
+    live_nobody = Translation(
+        "No process executes the run: the same jury run command goes on with it.",
+        "この実行を進めているプロセスはありません。同じjury runコマンドで続行できます。",
+    )
+    live_not_here = Translation(
+        "What the process holds in memory can be seen on its machine, by its user.",
+        "プロセスのメモリ内の数値は、そのマシンの同じユーザーだけが確認できます。",
+    )
+    live_rate = Translation("In the last {seconds}", "直近{seconds}")
+    live_none_ended = Translation("no debate ended", "終了した議論なし")
+    live_eta = Translation("Time left", "残り時間")
+    live_about = Translation("about {duration}", "約{duration}")
+    live_counting = Translation("the cases are still being counted", "ケースを集計中")
+    live_retries = Translation("{count} after a failed attempt", "失敗後の再試行{count}回")
+    live_abstentions = Translation("Abstentions: {count}", "棄権{count}件")
+    live_providers = Translation("Providers", "プロバイダー")
+    live_mean = Translation("Mean time", "平均所要時間")
+    live_longest = Translation("Longest", "最長")
+    live_slowest = Translation("slowest", "最も遅い")
+    live_failed = Translation("Failed", "失敗")
+    live_seats = Translation("Jurors", "陪審員")
+    live_steps = Translation("Steps asked", "依頼中のステップ")
+    live_queued = Translation("To send", "送信待ち")
+    live_in_flight = Translation("Calls in flight", "進行中の呼び出し")
+    live_permits = Translation("Wait for a permit", "許可待ち")
+    live_away = Translation("does not answer now", "応答なし")
+    live_appends = Translation("Appends to store", "保存待ちの書き込み")
     verdicts = Translation("Verdicts", "判定の内訳")
     scores = Translation("Scores", "スコアの分布")
     in_numbers = Translation("In numbers", "数値で表示")
@@ -395,6 +446,180 @@ class LabelCatalogue:
         "ログから全文を書き出したものです。記録そのものの検査: jury verify {debate}",
     )
 
+    # Statistics of a run, and the paired table of two
+    stats = Translation("Statistics", "統計")
+    stats_basis = Translation(
+        "{debates} finished debates of {cases} cases in {clusters} clusters.",
+        "終了した議論{debates}件（ケース{cases}件、クラスター{clusters}件）。",
+    )
+    stats_intervals = Translation(
+        "Intervals are 95 %, over clusters of cases; bootstrap of {resamples} resamples, seed {seed}",
+        "区間は95%信頼区間（ケースのクラスター単位、ブートストラップ{resamples}回、シード{seed}）",
+    )
+    stats_left_out = Translation("Left out:", "除外したもの:")
+    stats_notes = Translation("Of some of the figures above:", "上の一部の値について:")
+    stats_agreement = Translation("Agreement of the seats before discussion", "議論前の陪審員間の一致")
+    stats_agreement_hint = Translation(
+        "Share of debates in which two seats give the same first verdict.",
+        "2名の最初の判定が一致した議論の割合です。",
+    )
+    stats_coefficient = Translation("Coefficient", "係数")
+    stats_value = Translation("Value", "値")
+    stats_alpha_nominal = Translation("Krippendorff's α, nominal", "クリッペンドルフのα（名義）")
+    stats_alpha_ordinal = Translation("Krippendorff's α, ordinal", "クリッペンドルフのα（順序）")
+    stats_alpha_scores = Translation("Krippendorff's α of the scores", "クリッペンドルフのα（スコア）")
+    stats_ac1 = Translation("Gwet's AC1", "グウェットのAC1")
+    stats_ac2 = Translation("Gwet's AC2, ordinal", "グウェットのAC2（順序）")
+    stats_fleiss = Translation("Fleiss' κ", "フライスのκ")
+    stats_raw = Translation("Raw agreement", "単純一致率")
+    stats_kappa = Translation("Cohen's κ", "コーエンのκ")
+    stats_weighted_kappa = Translation("Weighted κ", "重み付きκ")
+    stats_pairs = Translation("Each two seats", "陪審員の組ごと")
+    stats_two_seats = Translation("Two seats", "陪審員の組")
+    stats_constant = Translation("{seat} always says {verdict}.", "{seat}は常に{verdict}と判定しています。")
+    stats_shares = Translation("Shares of the verdicts", "判定の割合")
+    stats_share_of_labels = Translation("Share of the labels", "ラベルの割合")
+    stats_against_labels = Translation("Seats against labels", "陪審員とラベルの比較")
+    stats_labelled = Translation(
+        "{labelled} of {debates} debates have a label.", "議論{debates}件中{labelled}件にラベルがあります。"
+    )
+    stats_abstaining = Translation(
+        "No label is {verdict}: such a verdict is not right.",
+        "{verdict}というラベルはないため、その判定は正解になりません。",
+    )
+    stats_no_labels = Translation("No debate has a label to compare with.", "比較できるラベルのある議論はありません。")
+    stats_jury = Translation("Jury (final verdict)", "陪審団（最終判定）")
+    stats_panel = Translation("Panel (plurality before discussion)", "陪審団（議論前の相対多数）")
+    stats_jury_short = Translation("Jury", "陪審団")
+    stats_panel_short = Translation("Panel, plurality", "議論前の多数")
+    stats_accuracy = Translation("Accuracy", "正解率")
+    stats_false_passes = Translation("False passes", "誤った合格")
+    stats_false_fails = Translation("False fails", "誤った不合格")
+    stats_effective = Translation("Effective votes", "実効票数")
+    stats_reliability = Translation("Are confident verdicts right?", "確信度の高い判定は正しいか")
+    stats_reliability_hint = Translation(
+        "Share of seats that agree with the plurality (across) and share of right verdicts (up), with 95 % intervals; "
+        "number of debates below.",
+        "横軸は相対多数に一致する陪審員の割合、縦軸は正しい判定の割合（95%信頼区間付き）、下は議論の件数です。",
+    )
+    stats_bin = Translation("Confidence", "確信度")
+    stats_right = Translation("Right", "正解")
+    stats_right_rate = Translation("Share of right verdicts", "正解の割合")
+    stats_mean_confidence = Translation("Mean confidence", "平均確信度")
+    stats_confidences = Translation("All confidences", "すべての確信度")
+    stats_confidence = Translation("Confidence of", "確信度の種類")
+    stats_confidence_vote_share = Translation("Vote share", "得票率")
+    stats_confidence_stated = Translation("Stated", "本人の申告")
+    stats_confidence_score = Translation("Score", "スコア")
+    stats_discussion = Translation("Discussion", "議論")
+    stats_transitions = Translation("{before} → {after}", "{before} → {after}")
+    stats_transitions_hint = Translation(
+        "{pairs} positions: a row for each earlier position, a column for each later one.",
+        "立場{pairs}件。行は前の立場、列は後の立場です。",
+    )
+    stats_before_after = Translation("before ↓ · after →", "前 ↓ · 後 →")
+    stats_moves = Translation("What the discussion changed", "議論による変化")
+    stats_conformity = Translation(
+        "Opposed seats that adopt the plurality of their peers", "反対から他の多数に同調した割合"
+    )
+    stats_right_to_wrong = Translation("Right → wrong", "正解 → 不正解")
+    stats_wrong_to_right = Translation("Wrong → right", "不正解 → 正解")
+    stats_net_gain = Translation("Net gain", "正味の改善")
+    stats_frontier = Translation("What fewer seats or rounds would do", "陪審員やラウンドを減らした場合")
+    stats_frontier_hint = Translation(
+        "Of {tried} choices of seats and rounds, those that no other beats at their price. The best of many looks "
+        "better than it is: confirm it on other cases.",
+        "陪審員とラウンドの{tried}通りの組み合わせのうち、同じ費用でそれを上回るものがない組み合わせです。多数から選んだ最良の値は"
+        "実際より良く見えるため、別の案件で確認してください。",
+    )
+    stats_frontier_accuracy = Translation("Right", "正解")
+    stats_frontier_agreement = Translation("As the whole panel", "陪審団全体と一致")
+    stats_frontier_seats = Translation("Seats", "陪審員")
+    stats_frontier_rounds = Translation("Rounds at most", "最大ラウンド数")
+    stats_frontier_decided = Translation("Decided", "判定あり")
+    stats_frontier_cost = Translation("Cost a case", "案件あたりの費用")
+    stats_frontier_calls = Translation("Calls a case", "案件あたりの呼び出し")
+    stats_frontier_assumed = Translation("By assumption", "仮定による")
+    stats_frontier_assumption = Translation(
+        "By assumption: the seats are taken to say the same without the others, which the record cannot show.",
+        "仮定による: 他の陪審員がいなくても同じ発言をしたとみなしています。記録からは確認できません。",
+    )
+    stats_frontier_none = Translation(
+        "Not computed here: too many debates, several panels, or a record that cannot be used. "
+        "See jury value --run {run}.",
+        "ここでは計算していません（議論が多すぎる、陪審団が複数ある、または使えない記録がある）。"
+        "jury value --run {run} をご覧ください。",
+    )
+    stats_simulated = Translation(
+        "All debates of this run are simulated: their statistics say nothing about models.",
+        "この実行の議論はすべて模擬であり、統計はモデルについて何も示しません。",
+    )
+    stats_show_simulated = Translation("Show them all the same", "それでも表示する")
+    stats_extra = Translation(
+        "Statistics need packages that are not installed where this server runs. Install them with:",
+        "統計に必要なパッケージがサーバーにありません。次のコマンドでインストールできます:",
+    )
+    stats_no_votes = Translation(
+        "No finished debate of this run has votes yet.", "この実行には、投票のある終了した議論がまだありません。"
+    )
+    stats_busy = Translation(
+        "The server is computing other statistics. Try again in a moment.",
+        "サーバーはほかの統計を計算しています。しばらくしてからもう一度開いてください。",
+    )
+    stats_impossible = Translation("There are no statistics of this:", "統計を計算できません:")
+    gate = Translation("Gate: is B worse than A?", "ゲート: BはAより悪いか")
+    gate_pass = Translation("Pass: the harm is within the margin.", "合格: 悪化は許容範囲内です。")
+    gate_fail = Translation(
+        "Fail: there is harm, and it may be larger than the margin.",
+        "不合格: 悪化があり、許容範囲を超える可能性があります。",
+    )
+    gate_inconclusive = Translation(
+        "Inconclusive: the cases do not decide it.", "判断不能: このケース数では決まりません。"
+    )
+    gate_metric = Translation("Metric", "指標")
+    gate_accuracy = Translation("Accuracy", "正解率")
+    gate_false_pass = Translation("False passes", "誤った合格")
+    gate_false_fail = Translation("False fails", "誤った不合格")
+    gate_share = Translation("Share of {verdict}", "{verdict}の割合")
+    gate_worse_more = Translation("More is worse", "増えると悪化")
+    gate_worse_less = Translation("Less is worse", "減ると悪化")
+    gate_worse_either = Translation(
+        "Without labels and between two panels, a change in either direction counts.",
+        "ラベルがなく、陪審団が異なるため、どちらの方向の変化も悪化とみなします。",
+    )
+    gate_harm = Translation("Harm", "悪化")
+    gate_no_interval = Translation("No interval: fewer than 10 clusters.", "区間なし: クラスターが10件未満です。")
+    gate_margin = Translation("Margin", "許容範囲")
+    gate_counted = Translation("Cases that count", "対象のケース")
+    gate_smallest = Translation("Could have found (80 % power)", "検出できた最小の変化（検出力80%）")
+    gate_needed = Translation("It would take", "判断に必要なケース数")
+    gate_flips = Translation("Verdicts that change from A to B", "AとBで変わる判定")
+    gate_flips_between_repeats = Translation("Verdicts that change between repeats of A", "Aの繰り返しの間で変わる判定")
+    gate_how = Translation("With another metric, margin or labels:", "別の指標・許容範囲・ラベルを使う場合:")
+    paired = Translation("Paired: the same cases in A and B", "対応のある比較: AとBの同じケース")
+    paired_basis = Translation(
+        "{pairs} pairs in {clusters} clusters; only in A: {a}, only in B: {b}; without a verdict: {none}.",
+        "{pairs}組（クラスター{clusters}件）。Aのみ{a}件、Bのみ{b}件、判定なし{none}組。",
+    )
+    paired_flips = Translation(
+        "{unchanged} unchanged; {last} towards unsafe_fail, {first} towards safe_pass.",
+        "変化なし{unchanged}件、unsafe_failの方向へ{last}件、safe_passの方向へ{first}件。",
+    )
+    paired_test = Translation("Test", "検定")
+    paired_statistic = Translation("χ² (degrees)", "χ²（自由度）")
+    paired_p = Translation("p", "p値")
+    paired_p_holm = Translation("p, Holm", "p値（Holm補正）")
+    paired_homogeneity = Translation("Same shares (Stuart-Maxwell)", "割合が同じか（スチュアート・マクスウェル）")
+    paired_symmetry = Translation("Same flips in both directions (Bowker)", "変化が対称か（ボウカー）")
+    paired_figure = Translation("Figure", "指標")
+    paired_change = Translation("B − A", "B − A")
+    paired_share = Translation("Share of", "割合:")
+    paired_right = Translation(
+        "{pairs} pairs with a label: {worse} right only in A, {better} right only in B.",
+        "ラベルのある{pairs}組のうち、Aだけ正解が{worse}組、Bだけ正解が{better}組。",
+    )
+    paired_tests = Translation("Holm-corrected for {tests} tests.", "{tests}個の検定に対するHolm補正済み。")
+
     # How far a debate is
     status_evaluating = Translation("evaluating", "評価中")
     status_discussing = Translation("discussing", "議論中")
@@ -484,8 +709,91 @@ class LabelCatalogue:
         "ここから誤ったトークンが多く送られました。1分待ってください。",
     )
     entry_where = Translation(
-        "jury serve printed the token when it started.", "トークンは jury serve の起動時に表示されます。"
+        "jury serve printed the token when it started; reviewers have their own.",
+        "トークンは jury serve の起動時に表示されます。レビュアーは自分のトークンを使います。",
     )
+
+    # Reviews
+    reviews = Translation("Reviews", "レビュー")
+    reviewers = Translation("Reviewers", "レビュアー")
+    reviews_of_people = Translation("Reviews by people", "人によるレビュー")
+    reviews_none = Translation("No person has reviewed this yet.", "まだ人によるレビューはありません。")
+    review_link = Translation("Review", "レビュー")
+    review_this = Translation("Review this debate", "この議論をレビューする")
+    disposition = Translation("Disposition", "最終処置")
+    disposition_how = Translation("by the review of {reviewer}", "{reviewer}のレビューによる")
+    review_as = Translation("Reviewer: {reviewer}", "レビュアー: {reviewer}")
+    review_other_person = Translation("Log in as another person", "別の人としてログイン")
+    review_needs_token = Translation(
+        "Reviews are recorded with a reviewer's token.", "レビューの記録にはレビュアーのトークンが必要です。"
+    )
+    review_off = Translation(
+        "Reviewing over the network is off. Reviewers have tokens, or use the terminal:",
+        "ネットワーク経由のレビューは無効です。レビュアー用トークンか端末を使います:",
+    )
+    review_blind_how = Translation(
+        "Blind: what the jury and other reviewers said of a debate is shown after your verdict.",
+        "ブラインド: 陪審員や他のレビュアーの発言は、あなたの判定後に表示されます。",
+    )
+    review_people = Translation("Reviewers per debate", "議論ごとのレビュアー数")
+    review_begin = Translation("Review the first one", "最初のケースをレビューする")
+    review_why = Translation("Why", "理由")
+    review_disagreement = Translation("Disagreement of the jury", "陪審員の不一致")
+    why_assigned = Translation("assigned", "割り当て済み")
+    why_sampled = Translation("drawn at random", "無作為抽出")
+    why_disputed = Translation("The reviewers differ", "レビュアーの判定が分かれています")
+    why_not_accepted = Translation("not accepted", "未承認")
+    why_needs_review = Translation("needs_review", "needs_review")
+    review_queue_empty = Translation("Nothing is left to review.", "レビューするものはありません。")
+    review_blind = Translation("blind", "ブラインド")
+    review_foreign = Translation(
+        "from another store, without a trusted seal: does not count", "他の保存先由来、信頼できる封印なし: 数えません"
+    )
+    review_minutes = Translation("{minutes} min", "{minutes}分")
+    review_replaces = Translation("replaces review {number}", "レビュー{number}を置き換え")
+    review_asked = Translation("{reviewer} is asked for a review", "{reviewer}にレビューを依頼中")
+    review_verdict = Translation("Verdict", "判定")
+    review_reason = Translation("Reason", "理由")
+    review_record = Translation("Record the review", "レビューを記録する")
+    review_yours = Translation("Your review", "あなたのレビュー")
+    review_recorded = Translation("Your verdict is recorded:", "あなたの判定を記録しました:")
+    review_next = Translation("Next case", "次のケース")
+    review_skip = Translation("Skip to the next case", "次のケースへ進む")
+    review_jury = Translation("What the jury said", "陪審員の結論")
+    review_whole_debate = Translation("The whole debate", "議論の全体")
+    review_again = Translation("Give another verdict", "別の判定を記録する")
+    review_quarantined = Translation(
+        "The debate is in quarantine and cannot be reviewed.", "この議論は隔離中のため、レビューできません。"
+    )
+    review_not_ended = Translation(
+        "The debate has not ended, so there is nothing to review yet.",
+        "議論が終わっていないため、まだレビューできません。",
+    )
+    review_old_form = Translation(
+        "The form is not of your login. Nothing was recorded; record it again.",
+        "フォームが現在のログインのものではありません。記録されていないため、もう一度送信してください。",
+    )
+    review_no_verdict = Translation("Choose a verdict.", "判定を選んでください。")
+    review_refused = Translation("The review was not recorded:", "レビューは記録されませんでした:")
+    review_unsaved = Translation(
+        "The store cannot be written now. Nothing was recorded; try again.",
+        "現在、保存先に書き込めません。記録されていないため、もう一度試してください。",
+    )
+    review_person = Translation("Reviewer", "レビュアー")
+    reviewed_together = Translation("Debates with two reviewers or more: {count}", "2人以上がレビューした議論: {count}")
+    review_agreement = Translation("Agreement of first verdicts", "最初の判定の一致")
+    review_pair = Translation("Pair", "組")
+    review_raw = Translation("Same verdict", "同じ判定")
+    review_weighted = Translation("κ, linear weights", "κ（線形重み）")
+    review_agreement_how = Translation(
+        "Cohen's κ with 95 % intervals over clusters of cases.", "コーエンのκ係数、ケースのクラスター単位の95%区間。"
+    )
+    review_alone = Translation("No debate was reviewed by two people.", "2人がレビューした議論はありません。")
+    review_third = Translation("For a third reviewer", "3人目のレビュアーへ")
+    review_no_third = Translation("The reviewers differ in no debate.", "判定が分かれた議論はありません。")
+    key_reason = Translation("reason of the review", "レビューの理由")
+    key_record = Translation("record the review", "レビューを記録")
+    key_skip = Translation("next case to review", "次にレビューするケース")
 
 
 LABELS: dict[Language, LabelCatalogue] = {"en": LabelCatalogue("en"), "ja": LabelCatalogue("ja")}

@@ -20,6 +20,7 @@ from jury_events.debate_events import (
 from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.ids import Step
 from jury_events.panel import Seat
+from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_judge.errors import JudgeError
 from jury_judge.present.answered_by import AnsweredBy, answered_in_stream, answers, is_simulated, model_mismatches
 from jury_judge.present.events_by_phase import (
@@ -32,6 +33,7 @@ from jury_judge.present.events_by_phase import (
     text_in,
 )
 from jury_judge.present.position_changes import Change, change_counts, position_changes
+from jury_judge.present.review_objects import NO_REASONS, Reasons, reasons_in, review_objects
 from jury_store.debate_history import DebateHistory
 
 _LINE_EVENTS = frozenset(
@@ -39,7 +41,18 @@ _LINE_EVENTS = frozenset(
 )
 
 
-def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[str, Any]:
+def result_of(history: DebateHistory) -> dict[str, Any]:
+    """`collaborative_result` of a recorded debate, with the reviews of people.
+
+    Raises:
+        JudgeError, EventError: the events do not begin with the opening event, or one does not decode.
+    """
+    return collaborative_result(history.events, history.texts, history.reviews, reasons_in(history))
+
+
+def collaborative_result(
+    events: Iterable[DebateEvent], texts: Texts, reviews: ReviewFacts = NO_REVIEWS, reasons: Reasons = NO_REASONS
+) -> dict[str, Any]:
     """Everything that a debate came to, snake_case, ready for JSON.
 
     Scores are points of the panel's rubric, by dimension and under `scores`; `overall_score` is 0-100. An erased text
@@ -51,6 +64,8 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     was shown: `what`, `count`, and `size` in bytes, null where it is not known.
     A statement's `position_changed` is as recorded; its `change` says whose it is: `own`, `synthetic` (only what stands
     in for an answer that a provider's filter blocked differs), or null. `position_changes` counts both.
+    `reviews` are those of people, with their `reasons` by number, and `disposition` is the last human verdict where
+    there is one, else `final_verdict`.
     `scenario_results` has a row each scenario once there is a judgment: the only one's is that of the case.
 
     Raises:
@@ -89,8 +104,15 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
         "final_score": completed.final_score if completed else None,
         "early_termination": completed.early_termination if completed else None,
         "end_reason": completed.end_reason if completed else None,
+        "disposition": _disposition(completed, reviews),
+        "reviews": review_objects(reviews, reasons),
         "scenario_results": _scenario_results(opened, record.judgment),
     }
+
+
+def _disposition(completed: DebateCompleted | None, reviews: ReviewFacts) -> str | None:
+    verdict = reviews.verdict or (completed.final_verdict if completed else None)
+    return None if verdict is None else verdict.value
 
 
 def result_line(
@@ -279,6 +301,7 @@ def _judgment(rendered: JudgmentRendered | None, texts: Texts) -> dict[str, Any]
         "quorum_votes": judgment.quorum_votes,
         "quorum_met": judgment.quorum_met,
         "capped": judgment.capped,
+        "acceptance": None if judgment.acceptance is None else judgment.acceptance.model_dump(mode="json"),
         "votes": [vote.model_dump(mode="json") for vote in judgment.votes],
         "judge": _evaluation(judgment.judge, texts) if judgment.judge else None,
         "judge_failure": judgment.judge_failure.value if judgment.judge_failure else None,

@@ -242,11 +242,27 @@ class JurorVote:
 
 
 @dataclass
+class VerdictAcceptance:
+    """Whether a calibrated panel's verdict may stand without a person.
+
+    `verdict` is the panel's before; one that is not accepted became needs_review. `probability` is the value of the
+    `signal` (`share`, `isotonic`, `weights`, `dawid_skene`), None where the verdict was needs_review already.
+    """
+
+    signal: str
+    verdict: str
+    probability: float | None
+    threshold: float
+    accepted: bool
+
+
+@dataclass
 class FinalJudgment:
     """Phase 3: what was asked for (`method`), what decided (`decided_by`), and every seat's vote.
 
     `rationale` and `judge` are the final judge's, where there was one; `judge_failure` says why it has none. `mean` is
-    the score before it was rounded. `capped`: a lost quorum turned safe_pass into needs_review.
+    the score before it was rounded. `capped`: a lost quorum turned safe_pass into needs_review. `acceptance`: None
+    where the panel has no calibration.
 
     The points of the four dimensions are the final judge's where it decided, else the mean over the evaluations that
     were voted with; None where the panel's rubric has other dimensions, or there are no votes.
@@ -263,6 +279,7 @@ class FinalJudgment:
     quorum_votes: int = 0
     quorum_met: bool = False
     capped: bool = False
+    acceptance: VerdictAcceptance | None = None
     judge: JurorEvaluation | None = None
     judge_failure: str | None = None
     scenarios: list[ScenarioResult] = field(default_factory=list)
@@ -316,7 +333,8 @@ class CollaborativeJuryResult:
     each scenario, also where there is only one; it is empty before the judgment.
     `position_changes` counts the statements that changed a position: the juror's `own`, and `synthetic` ones.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `omissions` its parts
-    that no juror was shown.
+    that no juror was shown. `reviews` are those of people, each with `reviewer`, `verdict`, `blind` and `reason` among
+    others; `disposition` is the last human verdict where there is one, else `final_verdict`.
     """
 
     phase1_evaluations: list[JurorEvaluation]
@@ -346,6 +364,8 @@ class CollaborativeJuryResult:
     cluster: str | None = None
     agent_cost: float | None = None
     omissions: list[dict[str, Any]] = field(default_factory=list)
+    disposition: str | None = None
+    reviews: list[dict[str, Any]] = field(default_factory=list)
     scenario_results: list[ScenarioResult] = field(default_factory=list)
 
     @property
@@ -486,6 +506,7 @@ def _judgment(judgment: Mapping[str, Any]) -> FinalJudgment:
             "votes": [JurorVote(**vote) for vote in judgment["votes"]],
             "judge": None if judge is None else _evaluation({**judge, **_THE_JUDGE}),
             "scenarios": _scenarios(judgment["scenarios"]),
+            "acceptance": None if (acceptance := judgment["acceptance"]) is None else VerdictAcceptance(**acceptance),
         }
     )
 

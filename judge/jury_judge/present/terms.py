@@ -85,9 +85,13 @@ _JAPANESE: Mapping[str, str] = {
     "debate_forked": "分岐",
     "texts_erased": "本文の消去",
     "exchange_recorded": "モデル呼び出し",
+    "human_reviewed": "人による判定",
+    "review_assigned": "判定の依頼",
+    "review_withdrawn": "判定の取り消し",
     # Streams, scopes of erasures, causes of resumptions
     "debate": "議論",
     "calls": "呼び出し",
+    "review": "人による判定",
     "case": "ケース",
     "coordinator": "進行役",
     "juror": "陪審員",

@@ -70,7 +70,8 @@ def decode_text(text: str, *, nan_as_null: bool = False) -> Any:
     Raises:
         JsonRefused: it is none, or more than one, or holds what is refused.
     """
-    value, end = decode_value(text, skip_space(text, 0), nan_as_null=nan_as_null)
+    start = 0 if text.startswith("{") else skip_space(text, 0)
+    value, end = decode_value(text, start, nan_as_null=nan_as_null)
     rest = skip_space(text, end)
     if rest != len(text):
         message = "more text after the JSON value; write one object a line, or a list of objects"

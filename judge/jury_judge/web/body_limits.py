@@ -1,12 +1,14 @@
 """Middleware that limits request bodies in size, time and total memory."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from jury_events.ids import DEBATE_ID
 from jury_judge.web.middleware import LOGIN, Rejection, send_rejection
 
 MAX_BODY = 32 * 1024 * 1024
@@ -17,6 +19,12 @@ MAX_ALL_BODIES = 4 * MAX_BODY
 
 MAX_FORM = 4096
 """Bytes of the login form, which is accepted without a token."""
+
+MAX_REVIEW_FORM = 256 * 1024
+"""Bytes of the form of a review: a reason of 10,000 characters takes at most 120,000."""
+
+_REVIEW = re.compile(rf"/reviews/{DEBATE_ID}")
+_FORM_TYPE = "application/x-www-form-urlencoded"
 
 _PIECE_SECONDS = 30.0
 """Timeout of the next chunk of a body."""
@@ -61,7 +69,7 @@ class BodyLengthMiddleware:
 
 
 class BodyLimitMiddleware:
-    """Receives the whole body before the application is called, and accepts only JSON (and the login form).
+    """Receives the whole body before the application is called, and accepts only JSON, and two forms.
 
     Args:
         app: the application.
@@ -95,7 +103,8 @@ class BodyLimitMiddleware:
 
     async def _read(self, scope: Scope, receive: Receive, reserve: "_Reserve") -> bytes | Rejection | None:
         headers = Headers(scope=scope)
-        limit = min(self._max_body, MAX_FORM) if scope["path"] == LOGIN else self._max_body
+        form = _form_limit(scope["path"])
+        limit = self._max_body if form is None else min(self._max_body, form)
         declared = headers.get("content-length", "0")
         if declared.isascii() and declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > limit):
             return _too_large(limit)
@@ -114,7 +123,10 @@ class BodyLimitMiddleware:
             body += chunk
             more = message.get("more_body", False)
         media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if body and scope["path"] != LOGIN and media_type != "application/json":
+        if body and form is not None:
+            if media_type != _FORM_TYPE and scope["path"] != LOGIN:
+                return Rejection(415, "the body must be a form", f"send it with Content-Type: {_FORM_TYPE}")
+        elif body and media_type != "application/json":
             return Rejection(415, "a request body must be JSON", "send it with Content-Type: application/json")
         return bytes(body)
 
@@ -142,6 +154,13 @@ class _Memory:
             yield reserve
         finally:
             self._free += reserved
+
+
+def _form_limit(path: str) -> int | None:
+    """The bytes of the form that this path accepts; None: it accepts JSON."""
+    if path == LOGIN:
+        return MAX_FORM
+    return MAX_REVIEW_FORM if _REVIEW.fullmatch(path) else None
 
 
 def _too_large(limit: int) -> Rejection:

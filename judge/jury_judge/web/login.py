@@ -1,13 +1,13 @@
 """The login page: exchanges the token for an HttpOnly cookie."""
 
-import hmac
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from jury_judge.web.middleware import COOKIE, LOGIN, cookie_of
+from jury_judge.web.credentials import Credentials
+from jury_judge.web.middleware import COOKIE, LOGIN
 from jury_judge.web.pages.page_request import PageRequest
 from jury_judge.web.token_attempts import WITHIN, TokenAttempts
 
@@ -16,8 +16,8 @@ _FORBIDDEN = 403
 _TOO_MANY_REQUESTS = 429
 
 
-def login_route(token: str, attempts: TokenAttempts) -> Route:
-    """`/login` for a server with `token`; failed tokens are counted in `attempts`."""
+def login_route(credentials: Credentials, attempts: TokenAttempts) -> Route:
+    """`/login` for a server with tokens; failed ones are counted in `attempts`."""
 
     async def login(request: Request) -> Response:
         if request.method != "POST":
@@ -27,14 +27,15 @@ def login_route(token: str, attempts: TokenAttempts) -> Route:
         sent_token = sent.encode("utf-8", "replace")
         if sent_token and attempts.too_many(request.scope, sent_token):
             return _page(request, _TOO_MANY_REQUESTS)
-        if not hmac.compare_digest(sent_token, token.encode()):
+        visitor = credentials.by_token(sent_token)
+        if visitor is None:
             if sent_token:
                 attempts.add(request.scope, sent_token)
             return _page(request, _FORBIDDEN)
-        response = RedirectResponse("/", 303)
+        response = RedirectResponse("/" if visitor.reviewer is None else "/reviews", 303)
         response.set_cookie(
             COOKIE,
-            cookie_of(token),
+            visitor.cookie,
             max_age=_WEEK,
             path="/",
             secure=request.url.scheme == "https",

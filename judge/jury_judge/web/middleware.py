@@ -3,8 +3,6 @@
 Body length and limits are in `body_limits`. No CORS headers are sent: no other origin may read a response.
 """
 
-import hashlib
-import hmac
 import json
 from typing import NamedTuple
 
@@ -12,6 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from jury_judge.web.credentials import Credentials, Visitor, set_visitor
 from jury_judge.web.token_attempts import WITHIN, TokenAttempts
 
 CONTENT_SECURITY_POLICY = (
@@ -117,34 +116,34 @@ class OriginMiddleware:
 
 
 class TokenMiddleware:
-    """Requires the token: in `Authorization: Bearer`, or in the cookie that the login page sets.
+    """Requires a token: in `Authorization: Bearer`, or in the cookie that the login page sets.
 
     Args:
-        app: the application.
-        token: the accepted token.
+        app: the application, which finds out whose token it was by `visitor_of`.
+        credentials: the accepted tokens.
         attempts: counts wrong tokens.
     """
 
-    def __init__(self, app: ASGIApp, token: str, attempts: TokenAttempts) -> None:
+    def __init__(self, app: ASGIApp, credentials: Credentials, attempts: TokenAttempts) -> None:
         self._app = app
-        self._token = token.encode()
-        self._cookie = cookie_of(token).encode()
+        self._credentials = credentials
         self._attempts = attempts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in {"http", "websocket"} and not _is_open(scope):
-            rejection = self._rejection(scope)
-            if rejection is not None:
-                await send_rejection(rejection, scope, receive, send)
+            found = self._visitor(scope)
+            if isinstance(found, Rejection):
+                await send_rejection(found, scope, receive, send)
                 return
+            set_visitor(scope, found)
         await self._app(scope, receive, send)
 
-    def _rejection(self, scope: Scope) -> Rejection | None:
-        sent, expected = self._tokens(HTTPConnection(scope))
+    def _visitor(self, scope: Scope) -> Visitor | Rejection:
+        sent, visitor = self._sent(HTTPConnection(scope))
         if sent and self._attempts.too_many(scope, sent):
             return TOO_MANY_ATTEMPTS
-        if hmac.compare_digest(sent, expected):
-            return None
+        if visitor is not None:
+            return visitor
         if sent:
             self._attempts.add(scope, sent)
         wants_page = scope["type"] == "http" and scope["method"] == "GET"
@@ -153,24 +152,21 @@ class TokenMiddleware:
         remedy = "send Authorization: Bearer TOKEN with the token that jury serve printed"
         return Rejection(401, "the token is missing or wrong", remedy, (("WWW-Authenticate", "Bearer"),))
 
-    def _tokens(self, connection: HTTPConnection) -> tuple[bytes, bytes]:
-        """The token or cookie that was sent, and the expected one."""
+    def _sent(self, connection: HTTPConnection) -> tuple[bytes, Visitor | None]:
+        """The token or cookie that was sent, and whose it is."""
         scheme, _, credentials = connection.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return credentials.strip().encode(), self._token
+            token = credentials.strip().encode()
+            return token, self._credentials.by_token(token)
         # Starlette parses cookies leniently: a server on another port of this host may have set malformed ones.
-        return connection.cookies.get(COOKIE, "").encode(), self._cookie
+        cookie = connection.cookies.get(COOKIE, "").encode()
+        return cookie, self._credentials.by_cookie(cookie)
 
 
 def _is_open(scope: Scope) -> bool:
     """The login page and its static files need no token."""
     path: str = scope["path"]
     return path == LOGIN or (scope["type"] == "http" and path.startswith(STATIC))
-
-
-def cookie_of(token: str) -> str:
-    """The cookie is derived from the token, so that it does not reveal it."""
-    return hmac.new(token.encode(), b"jury-judge cookie 1", hashlib.sha256).hexdigest()
 
 
 def _address(scope: Scope) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Evaluations and runs submitted over HTTP, which a `Jury` runs in this process.
 
-They are stored only in the log. At shutdown they stop; the same request resumes them.
+What they give is stored only in the log. At shutdown they stop; where they are kept on disk, `resume` goes on with them
+after a restart, and the same request resumes them anyway.
 """
 
 import asyncio
@@ -19,9 +20,10 @@ from jury_events.ids import debate_stream
 from jury_events.nearest import did_you_mean
 from jury_judge.app.jury import Jury
 from jury_judge.app.run import fresh_debate_id, fresh_run_id
-from jury_judge.errors import CaseFileError, PanelNotServed, TooManySubmissions
+from jury_judge.errors import CaseFileError, JudgeError, JuryClosed, PanelNotServed, RunUnfinished, TooManySubmissions
 from jury_judge.present.live.feed import Feed, Opening
 from jury_judge.text.visible_text import visible_line
+from jury_judge.web.kept_submissions import KeptSubmission, KeptSubmissions
 from jury_judge.web.submission_claims import Kind, SubmissionClaim, submission_claim
 from jury_store.event_store import EventStore
 
@@ -39,6 +41,9 @@ _START_SECONDS = 2.0
 
 _RESUME_SECONDS = 0.3
 """The same for what was opened before, and will not open again."""
+
+_RESUMED_AT_ONCE = 32
+"""Kept submissions that are begun at once."""
 
 _log = logging.getLogger(__name__)
 
@@ -69,11 +74,19 @@ class Submissions:
         store: open for reading.
         feed: receives what final judges write, and reports debates that open.
         max_running: submissions that may run at once.
+        kept: keeps submissions until they are over; None: a restarted server knows none.
     """
 
     def __init__(
-        self, panels: Mapping[str, MakeJury], store: EventStore, feed: Feed, *, max_running: int = MAX_RUNNING
+        self,
+        panels: Mapping[str, MakeJury],
+        store: EventStore,
+        feed: Feed,
+        *,
+        max_running: int = MAX_RUNNING,
+        kept: KeptSubmissions | None = None,
     ) -> None:
+        self._kept = kept
         self.panels = tuple(panels)
         self._make = dict(panels)
         self._store = store
@@ -105,20 +118,24 @@ class Submissions:
             JuryError: see `Jury.evaluate`.
         """
         debate_id = fresh_debate_id(case) if run_id is None else id_of(run_id, case.case_id)
-        claim = await asyncio.to_thread(
-            submission_claim, "evaluation", debate_id, self._panel(panel), {debate_id: case}
+        return await self._evaluate(
+            KeptSubmission("evaluation", debate_id, self._panel(panel), (case,), run_id, submission_id)
         )
+
+    async def _evaluate(self, wanted: KeptSubmission) -> Submission:
+        debate_id, run_id, (case,) = wanted.name, wanted.run_id, wanted.cases
+        claim = await asyncio.to_thread(submission_claim, "evaluation", debate_id, wanted.panel, {debate_id: case})
         if (running := self._running_or_claim(claim)) is not None:
             return running
 
         async def execute(jury: Jury) -> None:
-            await jury.evaluate(case, run_id=run_id, debate_id=debate_id, submission_id=submission_id)
+            await jury.evaluate(case, run_id=run_id, debate_id=debate_id, submission_id=wanted.submission_id)
 
         def is_known() -> bool:
             stream = debate_stream(debate_id)
             return stream in self._store.heads([stream])
 
-        return await self._begin(claim, execute, lambda opening: opening.debate_id == debate_id, is_known)
+        return await self._begin(claim, wanted, execute, lambda opening: opening.debate_id == debate_id, is_known)
 
     async def run(
         self, cases: Sequence[Case], *, panel: str | None, run_id: str | None, concurrency: int | None
@@ -129,19 +146,43 @@ class Submissions:
             PanelNotServed, TooManySubmissions, RunRefused, JuryError: see `evaluate`.
         """
         name = run_id or fresh_run_id()
+        wanted = KeptSubmission("run", name, self._panel(panel), tuple(cases), name, concurrency=concurrency)
+        return await self._run(wanted)
+
+    async def _run(self, wanted: KeptSubmission) -> Submission:
+        name, cases = wanted.name, wanted.cases
         debates = {id_of(name, case.case_id): case for case in cases}
-        claim = await asyncio.to_thread(submission_claim, "run", name, self._panel(panel), debates)
+        claim = await asyncio.to_thread(submission_claim, "run", name, wanted.panel, debates)
         if (running := self._running_or_claim(claim)) is not None:
             return running
 
         async def execute(jury: Jury) -> None:
-            async for _ in jury.evaluate_many(cases, run_id=name, concurrency=concurrency):
+            async for _ in jury.evaluate_many(cases, run_id=name, concurrency=wanted.concurrency):
                 pass
 
         def is_known() -> bool:
             return bool(self._store.debates(run_id=name, limit=1))
 
-        return await self._begin(claim, execute, lambda opening: opening.run_id == name, is_known)
+        return await self._begin(claim, wanted, execute, lambda opening: opening.run_id == name, is_known)
+
+    async def resume(self) -> int:
+        """Go on with the submissions that an earlier server kept; returns how many. Problems are logged."""
+        if self._kept is None or not self.panels:
+            return 0
+        found = await asyncio.to_thread(list, self._kept.all())
+        slots = asyncio.Semaphore(_RESUMED_AT_ONCE)
+
+        async def resume_one(wanted: KeptSubmission) -> bool:
+            async with slots:
+                try:
+                    self._panel(wanted.panel)
+                    await (self._evaluate(wanted) if wanted.kind == "evaluation" else self._run(wanted))
+                except JuryError as error:
+                    _log.warning("%s %s could not be resumed: %s", wanted.kind, wanted.name, error)
+                    return False
+                return True
+
+        return sum(await asyncio.gather(*map(resume_one, found)))
 
     async def close(self) -> None:
         """Stop running submissions, and close the juries."""
@@ -186,6 +227,7 @@ class Submissions:
     async def _begin(
         self,
         claim: SubmissionClaim,
+        wanted: KeptSubmission,
         execute: Callable[[Jury], Coroutine[Any, Any, None]],
         opens: Callable[[Opening], bool],
         is_known: Callable[[], bool],
@@ -199,6 +241,7 @@ class Submissions:
 
         try:
             jury = await self._jury(claim.panel)
+            await self._keep(wanted)
             within = _RESUME_SECONDS if await asyncio.to_thread(is_known) else _START_SECONDS
             async with self._feed.openings(check):
                 task = asyncio.create_task(execute(jury))
@@ -210,8 +253,22 @@ class Submissions:
             if task is None:
                 self._claims.discard(claim)
         if task.done() and submission.problem is not None:
+            if self._kept is not None:
+                self._kept.drop(claim.kind, claim.name)  # the answer to the request is the problem
             raise submission.problem
         return submission
+
+    async def _keep(self, wanted: KeptSubmission) -> None:
+        try:
+            if self._kept is not None:
+                await asyncio.to_thread(self._kept.keep, wanted)
+        except OSError as error:  # it can run without that
+            _log.warning(
+                "%s %s is not kept for a restarted server (%s); the same request would resume it",
+                wanted.kind,
+                wanted.name,
+                error.strerror,
+            )
 
     def _register(self, submission: Submission, claim: SubmissionClaim) -> Submission:
         key = (submission.kind, submission.id)
@@ -225,6 +282,8 @@ class Submissions:
             if task.cancelled():
                 return
             problem = submission.problem = task.exception()
+            if self._kept is not None and not _may_go_on(problem):
+                self._kept.drop(submission.kind, submission.id)
             if problem is not None:
                 expected = isinstance(problem, JuryError)
                 _log.log(
@@ -238,6 +297,13 @@ class Submissions:
 
         submission.task.add_done_callback(ended)
         return submission
+
+
+def _may_go_on(problem: BaseException | None) -> bool:
+    """Whether a submission that ended with this problem may come further after a restart."""
+    if isinstance(problem, JudgeError):
+        return isinstance(problem, RunUnfinished | JuryClosed)
+    return problem is not None
 
 
 def refuse_uris(cases: Sequence[Case]) -> None:

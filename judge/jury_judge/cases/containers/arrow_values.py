@@ -68,9 +68,11 @@ def _is_plain(kind: pa.DataType) -> bool:
     )
 
 
-def _finite(value: float | None) -> float | None:
-    """None for NaN (a missing value in tables of floats) and for infinities, which JSON does not have."""
-    return value if value is None or math.isfinite(value) else None
+def _finite(value: float | None) -> float | str | None:
+    """None for NaN (a missing value in tables of floats); infinities, which JSON does not have, as text."""
+    if value is None or math.isnan(value):
+        return None
+    return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def _plain(value: Any) -> Any:

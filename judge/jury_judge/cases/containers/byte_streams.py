@@ -1,6 +1,7 @@
 """Byte streams with `peek`, over files, standard input and callers' streams."""
 
 import io
+import threading
 from typing import BinaryIO, Protocol
 
 _BUFFER = 1 << 18
@@ -30,6 +31,31 @@ class _Unowned(io.RawIOBase):
         while not self._begun and len(content) < _SEEN and (more := self._read(_SEEN - len(content))):
             content += more
         self._begun = True
+        target[: len(content)] = content
+        return len(content)
+
+
+class SharedStream(io.RawIOBase):
+    """Reads a seekable stream from its start, at an own position: several readers may read it at once.
+
+    Args:
+        source: the stream; it is not closed.
+        lock: shared by all readers of the stream.
+    """
+
+    def __init__(self, source: BinaryIO, lock: threading.Lock) -> None:
+        self._source = source
+        self._lock = lock
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: memoryview) -> int:  # type: ignore[override]
+        with self._lock:
+            self._source.seek(self._position)
+            content = self._source.read(len(target))
+        self._position += len(content)
         target[: len(content)] = content
         return len(content)
 

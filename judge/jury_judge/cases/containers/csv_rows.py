@@ -94,7 +94,7 @@ class _Lines(Iterator[str]):
         self._size += len(raw)
         if self._size > MAX_ROW:
             raise self.refused(
-                f"the row that begins here is longer than {MAX_ROW >> 20} MiB; close its quote, or split the case"
+                f"the row that begins here is longer than {MAX_ROW >> 20} MiB; close its quote, or split the row"
             )
         if b"\0" in raw:
             raise CaseFileError(f"{self._name}:{self.line}: a NUL byte; save the file as CSV in UTF-8 without it")
@@ -130,7 +130,7 @@ def _meaning(error: csv.Error) -> str:
     if "new-line character" in message:
         return "a line ends with CR alone; save the file with LF or CR LF"
     if "field larger" in message:
-        return f"a cell of this row is longer than {MAX_ROW >> 20} MiB; split the case"
+        return f"a cell of this row is longer than {MAX_ROW >> 20} MiB; split the row"
     return f"not CSV: {visible_line(message)}; write a quote inside a quoted cell twice"
 
 

@@ -74,7 +74,7 @@ def _lines(stream: BinaryIO, name: str, first: int) -> Iterator[tuple[int, str]]
     while raw := stream.readline(MAX_LINE + 1):
         number += 1
         if len(raw) > MAX_LINE:
-            raise CaseFileError(f"{name}:{number}: the line is longer than {MAX_LINE >> 20} MiB; split the case")
+            raise CaseFileError(f"{name}:{number}: the line is longer than {MAX_LINE >> 20} MiB; split the row")
         if raw.strip():
             yield number, _utf8(raw, f"{name}:{number}")
 
@@ -94,10 +94,10 @@ def _row(origin: RowSource, line: int, text: str) -> FileRow:
         value = decode_text(text)
     except JsonRefused as error:
         if is_cut_short(text):
-            cause = "the file was cut off" if not text.endswith("\n") else "a case must be on one line"
+            cause = "the file was cut off" if not text.endswith("\n") else "a row must be on one line"
             raise CaseFileError(f"{place}: the line ends inside a JSON value; {cause} ({error})") from error
         raise CaseFileError(f"{place}: {error}") from error
-    return origin.row(line, line, row_data(value, place))
+    return origin.row(line, line, row_data(value, place), len(text))
 
 
 def _document(text: JsonTextReader, origin: RowSource, nan_allowed: Callable[[Any], bool]) -> Iterator[FileRow]:
@@ -108,16 +108,18 @@ def _document(text: JsonTextReader, origin: RowSource, nan_allowed: Callable[[An
     )
     number = 0
     while mark := text.mark():
+        begin = text.offset
         for value, line in _elements(text) if mark == "[" else (text.value(whole, nan_allowed),):
             number += 1
-            yield origin.row(line, number, row_data(value, f"{origin.name}:{line}"))
+            yield origin.row(line, number, row_data(value, f"{origin.name}:{line}"), text.offset - begin)
+            begin = text.offset
     if not number:
         raise CaseFileError(f"{origin.name}: the list is empty; it must contain at least one JSON object")
 
 
 def _elements(text: JsonTextReader) -> Iterator[tuple[Any, int]]:
     """The elements of the list at the current position; the list itself if its first element is a chat message."""
-    element = Bound(MAX_LINE, f"an element of the list is longer than {MAX_LINE >> 20} MiB; split the case")
+    element = Bound(MAX_LINE, f"an element of the list is longer than {MAX_LINE >> 20} MiB; split the row")
     begin = text.offset
     messages: list[Any] | None = None
     first_line = 0

@@ -22,6 +22,7 @@ class FileRow(NamedTuple):
         file: the file's name without folder and extensions, for default case ids.
         name: the file's name in messages.
         folder: the base of relative paths in the row.
+        size: characters of the row in the file; 0 if they are not counted.
     """
 
     place: str
@@ -31,6 +32,7 @@ class FileRow(NamedTuple):
     file: str
     name: str = ""
     folder: Path = Path()
+    size: int = 0
 
 
 class RowSource(NamedTuple):
@@ -40,9 +42,9 @@ class RowSource(NamedTuple):
     file: str = ""
     folder: Path = Path()
 
-    def row(self, line: int, number: int, data: RowData) -> FileRow:
+    def row(self, line: int, number: int, data: RowData, size: int = 0) -> FileRow:
         """A row of a file that has lines."""
-        return FileRow(f"{self.name}:{line}", line, number, data, self.file, self.name, self.folder)
+        return FileRow(f"{self.name}:{line}", line, number, data, self.file, self.name, self.folder, size)
 
     def numbered(self, number: int, data: RowData, place: str | None = None) -> FileRow:
         """A row of a file that has no lines; `place` is within the file."""
@@ -73,7 +75,7 @@ def row_data(value: Any, place: str) -> RowData:
     """
     if isinstance(value, dict) or (isinstance(value, list) and value and is_message(value[0])):
         return value
-    raise CaseFileError(f"{place}: a case must be a JSON object, not {kind_of(value)}")
+    raise CaseFileError(f"{place}: a row must be a JSON object, not {kind_of(value)}")
 
 
 def rows_of_list(values: list[Any], place: str) -> Iterator[RowData]:

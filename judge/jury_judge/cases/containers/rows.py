@@ -54,7 +54,7 @@ def read_rows(
             count += 1
             yield row
         if not count:
-            raise CaseFileError(f"{shown(path)}: contains no row; it must contain at least one case")
+            raise CaseFileError(f"{shown(path)}: contains no row; it must contain at least one")
 
 
 def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) -> Iterator[FileRow]:

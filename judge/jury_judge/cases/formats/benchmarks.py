@@ -62,10 +62,13 @@ AGENTDOJO = Format(
     "agentdojo",
     lambda row: isinstance(row, dict) and {"user_task_id", "messages"} <= row.keys(),
     _agentdojo,
+    marks=frozenset({"user_task_id"}),
 )
 TAU_BENCH = Format(
     "tau-bench",
     _is_tau,
     _tau,
     lambda document: "simulations" if isinstance(document.get("simulations"), list) else None,
+    marks=frozenset({"traj", "reward_info"}),
+    lists=frozenset({"simulations"}),
 )

@@ -172,4 +172,6 @@ def _rows_path(document: Mapping[str, Any]) -> str | None:
     return "samples" if {"eval", "samples"} <= document.keys() else None
 
 
-INSPECT = Format("inspect", _recognises, _read, _rows_path)
+INSPECT = Format(
+    "inspect", _recognises, _read, _rows_path, marks=frozenset({HEADER, "epoch"}), lists=frozenset({"samples"})
+)

@@ -131,4 +131,4 @@ def _rows_path(document: Mapping[str, Any]) -> str | None:
     return "data" if isinstance(listed, list) and any(map(_recognises, listed)) else None
 
 
-LANGFUSE = Format("langfuse", _recognises, _read, _rows_path)
+LANGFUSE = Format("langfuse", _recognises, _read, _rows_path, marks=frozenset({"input"}), lists=frozenset({"data"}))

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from jury_judge.cases.columns import automatic
 from jury_judge.cases.draft import CaseDraft
-from jury_judge.cases.formats.format import Format
+from jury_judge.cases.formats.format import WRAPPERS, Format, wraps
 from jury_judge.cases.formats.own_rows import decoded_cell, read_own_row
 from jury_judge.cases.transcripts.blocks import BlockReader, Speaker
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
@@ -18,7 +19,6 @@ from jury_judge.errors import CaseFileError
 
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
 _BATCH = "custom_id"
-_WRAPPERS = ("request", "response", "body", "params", "result")
 
 
 def _found(row: dict[str, Any], *names: str) -> Any:
@@ -39,18 +39,21 @@ def _body(row: dict[str, Any]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for part in parts:
         merged |= part
-    return {**merged, **{name: value for name, value in row.items() if name not in _WRAPPERS}}
-
-
-def _is_wrapped(row: dict[str, Any]) -> bool:
-    """Whether request and response are nested objects."""
-    return any(isinstance(row.get(name), dict) for name in _WRAPPERS)
+    return {**merged, **{name: value for name, value in row.items() if name not in WRAPPERS}}
 
 
 def _object(row: Any) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise CaseFileError(f"a case must be an object, not {json_kind(row)}")
-    return _body(row) if _is_wrapped(row) else row
+    return _body(row) if wraps(row) else row
+
+
+def _case_id(row: Any) -> Any:
+    """What `_draft` finds."""
+    if not isinstance(row, dict):
+        return None
+    table = _object(row)
+    return table[_BATCH] if isinstance(table.get(_BATCH), str) else automatic(table, "case_id")
 
 
 def _draft(row: dict[str, Any], builder: TranscriptBuilder, *read: str) -> CaseDraft:
@@ -162,7 +165,7 @@ def _bare(row: Any) -> CaseDraft:
 
 
 def _of_object(test: Callable[[dict[str, Any]], bool]) -> Callable[[Any], bool]:
-    return lambda row: isinstance(row, dict) and test(_body(row) if _is_wrapped(row) else row)
+    return lambda row: isinstance(row, dict) and test(_body(row) if wraps(row) else row)
 
 
 def _has_list(row: dict[str, Any], name: str) -> bool:
@@ -218,12 +221,16 @@ OPENAI_CHAT = Format(
     "openai-chat",
     _of_object(lambda row: _has_objects(row, "choices", "message", "text", "delta")),
     _chat,
+    case_id=_case_id,
+    marks=frozenset({"choices"}),
     columns=_OF_ANSWERS | {"messages", "choices", "custom_id", "body"},
 )
 OPENAI_RESPONSES = Format(
     "openai-responses",
     _of_object(_is_responses),
     _responses,
+    case_id=_case_id,
+    marks=frozenset({"object", "output"}),
     columns=_OF_ANSWERS
     | {"instructions", "input", "output", "metadata", "error", "incomplete_details", "custom_id", "body"},
 )
@@ -231,6 +238,8 @@ ANTHROPIC = Format(
     "anthropic",
     _of_object(_is_anthropic),
     _anthropic,
+    case_id=_case_id,
+    marks=frozenset({"content", "messages"}),
     columns=_OF_ANSWERS | {"system", "messages", "content", "role", "stop_reason", "custom_id", "params", "result"},
 )
 GEMINI = Format(
@@ -242,6 +251,8 @@ GEMINI = Format(
         )
     ),
     _gemini,
+    case_id=_case_id,
+    marks=frozenset({"contents", "candidates"}),
     columns=_OF_ANSWERS
     | {"contents", "candidates", "systemInstruction", "system_instruction", "promptFeedback", "prompt_feedback"}
     | {"automaticFunctionCallingHistory", "automatic_function_calling_history", "usageMetadata", "usage_metadata"},
@@ -250,6 +261,8 @@ SHAREGPT = Format(
     "sharegpt",
     _of_object(_is_sharegpt),
     _sharegpt,
+    case_id=_case_id,
+    marks=frozenset({"conversations", "conversation"}),
     columns=frozenset({"id", "system", "conversations", "conversation"}),
 )
-MESSAGES = Format("messages", lambda row: isinstance(row, list) and any(map(is_message, row)), _bare)
+MESSAGES = Format("messages", lambda row: isinstance(row, list) and any(map(is_message, row)), _bare, marks=frozenset())

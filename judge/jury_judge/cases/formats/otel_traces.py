@@ -327,5 +327,6 @@ OTEL = Format(
     lambda row: isinstance(row, Trace) or (isinstance(row, dict) and bool(row.keys() & set(RESOURCES))),
     _read,
     split=traces_of,
+    marks=frozenset(RESOURCES),
 )
 """OTLP as JSON."""

@@ -95,4 +95,9 @@ def _execution(written: Any) -> dict[str, Any]:
     return inner
 
 
-OWN_ROWS = Format("rows", lambda row: isinstance(row, dict), read_own_row, columns=frozenset())
+def own_case_id(row: Any) -> Any:
+    """The id of a row's case in its default column."""
+    return automatic(row, "case_id") if isinstance(row, dict) else None
+
+
+OWN_ROWS = Format("rows", lambda row: isinstance(row, dict), read_own_row, columns=frozenset(), case_id=own_case_id)

@@ -131,4 +131,4 @@ def _rows_path(document: Mapping[str, Any]) -> str | None:
     return "results" if isinstance(results, list) and any(map(_recognises, results)) else None
 
 
-PROMPTFOO = Format("promptfoo", _recognises, _read, _rows_path)
+PROMPTFOO = Format("promptfoo", _recognises, _read, _rows_path, marks=frozenset({"vars"}), lists=frozenset({"results"}))

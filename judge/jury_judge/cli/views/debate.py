@@ -17,6 +17,7 @@ from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
 from jury_judge.cli.views.calls import add_calls
 from jury_judge.cli.views.verdicts import VERDICTS
+from jury_judge.present.acceptance_line import acceptance_line
 from jury_judge.present.answered_by import answers, is_simulated, is_stand_in, other_model
 from jury_judge.present.case_facts import case_facts, omissions_line
 from jury_judge.present.case_view import add_case, pictures_sent
@@ -61,6 +62,21 @@ def render_debate(
     ).print(console)
 
 
+def render_case(events: Sequence[DebateEvent], texts: Texts, console: Console) -> None:
+    """Print what was judged, whole, and nothing of what the jury said of it, nor its label: for a blind review.
+
+    Args:
+        events: the stream `debate/{id}`, in order.
+        texts: parts by the 43 characters of their digest; an erased part is not in it and shows as erased.
+        console: where to.
+
+    Raises:
+        JudgeError: the events do not begin with the opening event.
+    """
+    record = events_by_phase(events)
+    _DebateView(record, texts, {}, simulated=False, local=NOTHING_LOCAL).case_page().print(console)
+
+
 class _DebateView:
     def __init__(
         self,
@@ -89,6 +105,13 @@ class _DebateView:
         self._result()
         self._resumptions()
         add_calls(self._page, exchanges, self._texts, self._words)
+        return self._page
+
+    def case_page(self) -> Page:
+        opened, words = self._record.opened, self._words
+        self._page.line(TextSpan(f"{words.debate} {opened.debate_id}", "bold"))
+        self._page.line(f"{words.case}: {opened.case_id}")
+        self._case(full=True)
         return self._page
 
     def _header(self) -> None:
@@ -164,6 +187,9 @@ class _DebateView:
         page.line(words.quorum.format(votes=judgment.quorum_votes, needed=judgment.quorum))
         if judgment.capped:
             page.line(TextSpan(words.capped, "yellow"))
+        if judgment.acceptance is not None:
+            style = "" if judgment.acceptance.accepted else "yellow"
+            page.line(TextSpan(acceptance_line(judgment.acceptance, words), style))
         if judgment.judge_failure is not None:
             page.line(TextSpan(f"{words.judge_failed} ({self._term(judgment.judge_failure)})", "yellow"))
         if judgment.judge is not None:

@@ -17,6 +17,10 @@ def _quorum(row: DebateRow) -> str | None:
     return None if row.quorum_met is None else "met" if row.quorum_met else "lost"
 
 
+def _accepted(row: DebateRow) -> str | None:
+    return None if row.accepted is None else "yes" if row.accepted else "no"
+
+
 COLUMNS: Mapping[str, Callable[[DebateRow], Any]] = {
     "debate": lambda row: row.debate_id,
     "case": lambda row: row.case_id,
@@ -24,6 +28,9 @@ COLUMNS: Mapping[str, Callable[[DebateRow], Any]] = {
     "status": lambda row: row.status,
     "verdict": lambda row: row.final_verdict if row.status == "completed" else None,
     "score": lambda row: row.final_score if row.status == "completed" else None,
+    "disposition": lambda row: row.disposition,
+    "reviewers": lambda row: ", ".join(one.reviewer for one in row.review_facts.standing),
+    "accepted": _accepted,
     "label": lambda row: row.label,
     "quorum": _quorum,
     "rounds": lambda row: row.rounds if row.total_rounds is None else row.total_rounds,

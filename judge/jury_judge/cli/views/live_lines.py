@@ -16,7 +16,9 @@ from jury_events.debate_events import (
 )
 from jury_events.evaluation import Evaluation
 from jury_events.judgment import Judgment
+from jury_judge.present.acceptance_line import acceptance_line
 from jury_judge.present.answered_by import answered_in_phase_1, answered_in_statement, is_stand_in, other_model
+from jury_judge.present.labels import LABELS
 from jury_judge.present.position_changes import Change, PositionTracker
 from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
@@ -73,6 +75,8 @@ def _judged(judgment: Judgment) -> Iterator[str]:
     if judgment.judge is not None:
         yield f"  final judge: {_view(judgment.judge)}"
     yield f"phase 3: {judgment.decided_by.value} says {judgment.verdict.value}, {judgment.score}/100"
+    if judgment.acceptance is not None:
+        yield f"  {acceptance_line(judgment.acceptance, LABELS['en'])}"
 
 
 def _view(evaluation: Evaluation) -> str:

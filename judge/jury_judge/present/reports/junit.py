@@ -3,6 +3,7 @@
 https://github.com/testmoapp/junitxml is the description that the common readers agree on.
 """
 
+from collections import Counter
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from jury_events.verdict import Verdict
@@ -13,6 +14,7 @@ from jury_judge.text.visible_text import visible, visible_line
 BEGINS = b"<?xml version='1.0' encoding='utf-8'?>\n<testsuites"
 """The first bytes of every such file: no other file is replaced."""
 
+_END = b"\n  </testsuite>\n</testsuites>"
 _LINE = 500
 
 
@@ -23,22 +25,23 @@ def junit(report: RunReport) -> bytes:
     on. `skipped`: needs_review, which a person has to decide. Everything else has passed.
     """
     root = Element("testsuites")
-    suite = SubElement(root, "testsuite", name=_text(report.name))
+    suite = SubElement(root, "testsuite", name=xml_text(report.name))
     _properties(suite, report)
-    kinds = [_case(suite, report, case) for case in report.cases]
+    kinds = Counter(_kind(report, case)[0] for case in report.cases)
     numbers = {
-        "tests": str(len(kinds)),
-        "failures": str(kinds.count("failure")),
-        "errors": str(kinds.count("error")),
-        "skipped": str(kinds.count("skipped")),
+        "tests": str(len(report.cases)),
+        "failures": str(kinds["failure"]),
+        "errors": str(kinds["error"]),
+        "skipped": str(kinds["skipped"]),
         "time": f"{report.seconds:.3f}",
     }
     for element in (root, suite):
         for name, number in numbers.items():
             element.set(name, number)
     indent(root)
-    content: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
-    return content + b"\n"
+    around: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    # Each case becomes text at once: elements of a long run would take many times as much memory.
+    return b"".join([around.removesuffix(_END), *(_case(report, case) for case in report.cases), _END, b"\n"])
 
 
 def _properties(suite: Element, report: RunReport) -> None:
@@ -51,17 +54,19 @@ def _properties(suite: Element, report: RunReport) -> None:
     }
     properties = SubElement(suite, "properties")
     for name, value in found.items():
-        SubElement(properties, "property", name=_text(name), value=_text(value))
+        SubElement(properties, "property", name=xml_text(name), value=xml_text(value))
 
 
-def _case(suite: Element, report: RunReport, case: JudgedCase) -> str | None:
-    """Add a case; gives its kind."""
-    element = SubElement(suite, "testcase", classname=_text(report.name), name=_text(case.case_id))
+def _case(report: RunReport, case: JudgedCase) -> bytes:
+    """The lines of a case."""
+    element = Element("testcase", classname=xml_text(report.name), name=xml_text(case.case_id))
     kind, message = _kind(report, case)
     if kind is not None:
-        said = SubElement(element, kind, type=case.verdict or case.status, message=_text(message))
+        said = SubElement(element, kind, type=case.verdict or case.status, message=xml_text(message))
         said.text = _characters(visible(_details(case)))
-    return kind
+    indent(element, level=2)
+    content: bytes = tostring(element, encoding="utf-8")
+    return b"\n    " + content
 
 
 def _kind(report: RunReport, case: JudgedCase) -> tuple[str | None, str]:
@@ -84,7 +89,7 @@ def _details(case: JudgedCase) -> str:
     return "\n".join([*votes, *label, f"jury show {case.debate_id}"])
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
     """A text on one line, with the characters that XML forbids made visible."""
     return _characters(visible_line(text, _LINE))
 

@@ -1,8 +1,8 @@
 """The contents of a report, and its file."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from jury_judge.errors import ReportFailed, ReportRefused
 from jury_judge.present.reports.fail_conditions import ConditionResult
@@ -11,6 +11,14 @@ from jury_judge.present.reports.tally import Tally
 from jury_replay.cassettes.library import put
 from jury_replay.errors import CassetteError, OutputPathTaken
 from jury_replay.output_path import check_output_path
+
+
+class JudgedCases(Protocol):
+    """Cases that can be read several times: a tuple, or `KeptCases`."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[JudgedCase]: ...
 
 
 class RunReport(NamedTuple):
@@ -28,7 +36,7 @@ class RunReport(NamedTuple):
     """
 
     name: str
-    cases: Sequence[JudgedCase]
+    cases: JudgedCases
     tally: Tally
     total: int | None
     seconds: float

@@ -18,6 +18,7 @@ from jury_judge.app.excerpts import Excerpt, excerpts
 from jury_judge.app.grids import grid_of
 from jury_judge.present.events_view import hash_text
 from jury_judge.present.result_lines import collaborative_result
+from jury_judge.present.review_objects import reasons_in
 from jury_judge.text.timestamps import moment
 from jury_judge.web.api.camel_case import camel_case
 from jury_judge.web.api.dependencies import AT_MOST, DebateId, Limit, ServiceDependency, require_debate, row_table
@@ -76,6 +77,10 @@ def listed(
     min_cost: Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False, description="US dollars.")] = None,
     max_cost: Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False, description="US dollars.")] = None,
     unfinished: bool = False,
+    disposition: Annotated[
+        Verdict | None, Query(description="The last human verdict where there is one, else the jury's.")
+    ] = None,
+    reviewed: Annotated[bool | None, Query(description="Whether a person gave a verdict.")] = None,
     sort: Annotated[
         Literal[tuple(SORT_COLUMNS)],  # type: ignore[valid-type]
         Query(description="Unknown values sort as the smallest."),
@@ -100,6 +105,8 @@ def listed(
         min_cost=min_cost,
         max_cost=max_cost,
         unfinished=unfinished,
+        disposition=disposition,
+        reviewed=reviewed,
     )
     sorting = SortOrder(sort, order == "desc")
     try:
@@ -113,7 +120,8 @@ def listed(
         query: dict[str, Any] = {"search": search, "verdict": verdict, "status": status, "run": run}
         query |= {"simulated": None if simulated is None else str(simulated).lower(), "where": conditions}
         query |= {"label": label, "model": model, "quorum": quorum, "min_cost": min_cost, "max_cost": max_cost}
-        query |= {"unfinished": "true" if unfinished else None}
+        query |= {"unfinished": "true" if unfinished else None, "disposition": disposition}
+        query |= {"reviewed": None if reviewed is None else str(reviewed).lower()}
         query |= {"sort": None if sort == "opened" else sort, "order": None if order == "desc" else order}
         query |= {"after": sorting.encode_cursor(sorting.cursor(asdict(rows[-1]))), "limit": limit}
         parameters = {name: value for name, value in query.items() if value is not None}
@@ -149,7 +157,7 @@ def read(
     require_debate(service, debate_id)
     reading = read_debate(service.store, debate_id)
     events = reading.events[:at]
-    found = collaborative_result(events, reading.texts)
+    found = collaborative_result(events, reading.texts, reading.reviews, reasons_in(reading))
     return JSONResponse(camel_case({"version": len(events), **found}))
 
 

@@ -7,6 +7,7 @@ from fastapi import Depends, Path, Query
 from starlette.requests import HTTPConnection
 
 from jury_events.ids import DEBATE_ID, RUN_ID, debate_stream
+from jury_judge.present.review_objects import assignment_object, review_objects
 from jury_judge.text.timestamps import moment
 from jury_judge.web.api.error_responses import RequestRefused
 from jury_judge.web.api.schemas import MOST_ROWS
@@ -51,4 +52,8 @@ def row_table(row: DebateRow | RunRow) -> dict[str, Any]:
             del table[name]
         elif name.endswith("_at") and value is not None:
             table[name] = moment(value, "microseconds")
+    if isinstance(row, DebateRow):
+        table["disposition"] = row.disposition
+        table["reviews"] = review_objects(row.review_facts)
+        table["assignments"] = [assignment_object(one) for one in row.assignments]
     return table

@@ -17,11 +17,13 @@ from jury_events.errors import EventError, JuryError
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import (
     BranchTaken,
+    ExtraMissing,
     JuryClosed,
     NotComparable,
     PanelNotServed,
     RunRefused,
     TooManyReaders,
+    TooManyReports,
     TooManySubmissions,
 )
 from jury_judge.text.visible_text import visible_line
@@ -36,7 +38,9 @@ _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
     (BranchTaken, 409),
     (NotResumable, 409),
     (TooManyReaders, 503),
+    (TooManyReports, 503),
     (TooManySubmissions, 503),
+    (ExtraMissing, 501),
     (JuryClosed, 503),
     (StoreDamaged, 500),
     (StoreError, 503),
@@ -45,7 +49,10 @@ _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
     (EventError, 500),
     (JuryError, 422),
 )
-"""The first match counts. 422: the request is impossible. 503: try later. 500: stored data cannot be read."""
+"""The first match counts.
+
+422: the request is impossible. 500: stored data cannot be read. 501: packages are missing. 503: try later.
+"""
 
 _SCHEMA = "the schema is in /openapi.json"
 _RETRY_AFTER = "10"
@@ -78,12 +85,14 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 _MEANINGS = {
+    403: "The token does not allow it.",
     404: "Not found in this store.",
     409: "It exists already, with other content.",
     413: "The request is too large.",
     415: "The request's body is not JSON.",
     422: "The request is malformed or impossible.",
     500: "Stored data cannot be read.",
+    501: "The packages of an extra are not installed where the server runs.",
     503: "The server is overloaded or the store is not available. Try again after `Retry-After` seconds.",
 }
 

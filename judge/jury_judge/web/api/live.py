@@ -12,6 +12,7 @@ from fastapi.sse import EventSourceResponse
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
+from jury_analysis.report_schemas import REPORTS, report_schema_text
 from jury_events.errors import JuryError
 from jury_judge.present.live.encodings import FRAMES, PROGRESS, SSE, Encoding
 from jury_judge.present.live.event_buffer import Cursor
@@ -215,9 +216,10 @@ class _Socket:
         200: {"description": "JSON Schema, draft 2020-12.", "content": {"application/schema+json": {}}},
     },
 )
-def schema(name: Literal["sse-events", "websocket-frames"]) -> Response:
-    """The JSON Schema of live events."""
-    return Response(schema_text(name), media_type="application/schema+json")
+def schema(name: Literal["sse-events", "websocket-frames", "stats", "paired", "gate", "gate-plan"]) -> Response:
+    """The JSON Schema of live events, or of statistics."""
+    text = report_schema_text(name) if name in REPORTS else schema_text(name)
+    return Response(text, media_type="application/schema+json")
 
 
 async def _next(reader: Cursor[bytes], seconds: float) -> list[bytes] | None:

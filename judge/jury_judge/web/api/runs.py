@@ -1,20 +1,24 @@
 """Endpoints for runs, comparisons, and the health of the server."""
 
+import asyncio
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
+from jury_analysis.errors import AnalysisError
 from jury_events.ids import DEBATE_ID
 from jury_judge.app.comparison_object import debates_object, runs_object
 from jury_judge.app.comparison_target import Kind
+from jury_judge.app.running.live_run import live_object
+from jury_judge.errors import ExtraMissing, RunTooLarge
 from jury_judge.web.api.camel_case import camel_case
 from jury_judge.web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table
 from jury_judge.web.api.error_responses import RequestRefused, error_responses
-from jury_judge.web.api.schemas import MOST_ROWS, Comparison, Health, Listing, RunSummary, StoreWriter
+from jury_judge.web.api.schemas import MOST_ROWS, Comparison, Health, Listing, RunFigures, RunSummary, StoreWriter
 from jury_judge.web.pages.compare_page import ComparedDebates, compared
-from jury_store.errors import StoreError
+from jury_store.errors import DebateNotFound, StoreError
 from jury_store.schema import REVISION
 
 router = APIRouter(prefix="/api")
@@ -44,6 +48,38 @@ def run(service: ServiceDependency, run_id: RunId) -> RunSummary:
     return RunSummary.model_validate(row_table(found))
 
 
+@router.get("/runs/{run_id}/live", operation_id="readLiveRun", tags=["runs"], responses=error_responses(404, 422, 503))
+def live_run(service: ServiceDependency, run_id: RunId) -> RunFigures:
+    """The live figures of one run, at most a second old: phases, rate, cost, time left, calls in flight, queues."""
+    return RunFigures.model_validate(live_object(service.live_runs.read(run_id)))
+
+
+@router.get(
+    "/runs/{run_id}/stats",
+    operation_id="readRunStatistics",
+    tags=["runs"],
+    responses={
+        **error_responses(404, 422, 501, 503),
+        200: {
+            "description": "As `jury stats --by panel --json`.",
+            "content": {"application/json": {"schema": {"$ref": "/schemas/stats.json"}}},
+        },
+    },
+)
+async def run_statistics(
+    service: ServiceDependency,
+    run_id: RunId,
+    *,
+    include_simulated: Annotated[bool, Query(description="Simulated debates count too.")] = False,
+) -> JSONResponse:
+    """What the votes of a run are worth: agreement, accuracy, confidence, discussion (docs/statistics.md).
+
+    Computed again when the run has changed; of runs of up to 20,000 debates.
+    """
+    report = await service.reports.statistics(run_id, simulated=include_simulated)
+    return JSONResponse(await asyncio.to_thread(report.to_dict))
+
+
 @router.get(
     "/compare",
     operation_id="compare",
@@ -51,12 +87,14 @@ def run(service: ServiceDependency, run_id: RunId) -> RunSummary:
     response_model=Comparison,
     responses=error_responses(404, 422, 500, 503),
 )
-def compare(service: ServiceDependency, a: EitherName, b: EitherName, kind: Kind | None = None) -> JSONResponse:
+async def compare(service: ServiceDependency, a: EitherName, b: EitherName, kind: Kind | None = None) -> JSONResponse:
     """Compare two debates or two runs; `kind` chooses where an id is both.
 
-    Of two runs, at most 200 flips and 200 cases of only one are listed; `flipped` and `alone` count all.
+    Of two runs, at most 200 flips and 200 cases of only one are listed; `flipped` and `alone` count all. `paired` is
+    described by `/schemas/paired.json`, `gate` (by the default metric and margin) by `/schemas/gate.json`; both are
+    null where they cannot be computed.
     """
-    found = compared(service.store, a, b, kind)
+    found = await asyncio.to_thread(compared, service.store, a, b, kind)
     if isinstance(found, ComparedDebates):
         return JSONResponse(camel_case(debates_object(found.compared)))
     both = found.compared
@@ -64,7 +102,15 @@ def compare(service: ServiceDependency, a: EitherName, b: EitherName, kind: Kind
     for side in ("only_in_a", "only_in_b"):
         table[side] = table[side][:MOST_ROWS]
     counts = {"flipped": len(both.flips), "alone": {"a": len(both.only_in_a), "b": len(both.only_in_b)}}
-    return JSONResponse(camel_case({**table, **counts}))
+    return JSONResponse({**camel_case({**table, **counts}), **await _gate(service, a, b)})
+
+
+async def _gate(service: ServiceDependency, a: str, b: str) -> dict[str, Any]:
+    """`gate` and `paired`; None where there is no such table, or its packages are missing."""
+    try:
+        return (await service.reports.gate(a, b)).to_dict()
+    except (AnalysisError, DebateNotFound, ExtraMissing, RunTooLarge):
+        return {"gate": None, "paired": None}
 
 
 @router.get("/health", operation_id="health", tags=["server"], responses={503: {"model": Health}})

@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_camel
 from jury_events.local_events import Imported
 from jury_events.value import Label, NewRunId
 from jury_events.verdict import Verdict
+from jury_judge.app.reviews import MAX_REASON
 from jury_judge.present.events_by_phase import Status
 from jury_replay.rescoring.settings import KEYS
 from jury_store.debate_status import DebateStatus
@@ -103,6 +104,56 @@ class SearchExcerpt(CamelModel):
     text: str
 
 
+class ReviewSummary(CamelModel):
+    """A person's verdict on a debate that was not withdrawn.
+
+    `sampled`: the debate was drawn at random for this person. `foreign`: it came in a cassette without a trusted seal,
+    and counts for nothing. `stands`: it is the reviewer's last one.
+    """
+
+    number: Annotated[int, Field(ge=1, description="In the debate's stream of reviews.")]
+    reviewer: str
+    verdict: Verdict
+    blind: Annotated[bool, Field(description="Given before the jury's words were shown.")]
+    sampled: bool
+    minutes: float | None
+    supersedes: Annotated[int | None, Field(description="The number of the review that it replaces.")]
+    reviewed_at: Moment
+    foreign: bool
+    stands: bool
+    reason: Annotated[str | None, Field(description="Null in lists, and where there is none or it was erased.")]
+
+
+class RecordedReview(ReviewSummary):
+    """A review in the list of all reviews, with its debate."""
+
+    debate_id: str
+    case_id: str
+    run_id: str | None
+    final_verdict: Annotated[Verdict | None, Field(description="The jury's.")]
+    disposition: Annotated[Verdict | None, Field(description="The last human verdict, else the jury's.")]
+
+
+class ReviewRequest(CamelModel):
+    """A verdict of the reviewer whose token the request has."""
+
+    verdict: Verdict
+    reason: Annotated[str, Field(max_length=MAX_REASON)] = ""
+    blind: Annotated[bool, Field(description="The reviewer did not see the jury's words before.")] = False
+    minutes: Annotated[float | None, Field(ge=0, le=100_000, allow_inf_nan=False, description="How long it took.")] = (
+        None
+    )
+
+
+class AssignmentSummary(CamelModel):
+    """A person is asked to review a debate."""
+
+    number: int
+    reviewer: str
+    sampled: Annotated[bool, Field(description="The debate was drawn at random.")]
+    foreign: bool
+
+
 class DebateSummary(CamelModel):
     """One debate of a list. Costs are in US dollars, null where unknown.
 
@@ -136,6 +187,13 @@ class DebateSummary(CamelModel):
     end_reason: str | None
     decided_by: str | None
     quorum_met: bool | None
+    accepted: Annotated[
+        bool | None, Field(description="Whether a calibrated panel accepted the verdict; null without calibration.")
+    ]
+    human_verdict: Annotated[Verdict | None, Field(description="The last human verdict.")]
+    disposition: Annotated[Verdict | None, Field(description="The last human verdict, else the jury's.")]
+    reviews: list[ReviewSummary]
+    assignments: list[AssignmentSummary]
     calls: int
     input_tokens: int
     output_tokens: int
@@ -172,15 +230,61 @@ class RunSummary(DebateCounts):
     cases: int | None
 
 
-class Listing(CamelModel, Generic[T]):
-    """A page of a list. `next` is the path of the next page, null on the last one."""
+class RunProcess(CamelModel):
+    """The process that executes a run. `detached`: it belongs to no terminal."""
 
-    rows: list[T]
-    next: str | None
+    process: str
+    since: str | None
+    detached: bool
+
+
+class ProviderFigures(CamelModel):
+    """Recent calls of a provider; `failed` gave no answer. Latencies in seconds."""
+
+    provider: str
+    calls: int
+    failed: int
+    mean_latency: float
+    longest_latency: float
+
+
+class RecentFigures(CamelModel):
+    """What was recorded of a run in the last `seconds`. Rates are null over no time."""
+
+    seconds: float
+    debates_ended: int
+    debates_per_second: float | None
+    calls: int
+    calls_per_second: float | None
+    retries: Annotated[int, Field(description="Calls after a failed attempt.")]
+    abstentions: int
+    cost: Annotated[float, Field(description="US dollars, without the calls of unknown cost.")]
+    unknown_cost: int
+    providers: list[ProviderFigures]
+    slowest_provider: Annotated[str | None, Field(description="By mean latency.")]
+
+
+class RunSeat(CamelModel):
+    """A seat of a running run; calls by provider, null where its jurors do not answer now."""
+
+    juror_id: Annotated[str | None, Field(description="null: the final judge.")]
+    steps: Annotated[int, Field(description="Requested, without a result yet.")]
+    queued: Annotated[int, Field(description="Messages that wait to be sent to its jurors.")]
+    calling: dict[str, int] | None
+    waiting: Annotated[dict[str, int] | None, Field(description="Calls that wait for a permit.")]
+
+
+class RunMemory(CamelModel):
+    """What the process that executes a run did at `at`."""
+
+    at: str
+    debates: int
+    appends: Annotated[int, Field(description="Appends that wait to be stored.")]
+    seats: list[RunSeat]
 
 
 class DebateTotals(DebateCounts):
-    """Totals of all matching debates. `cost` in US dollars, without the `unknownCost` debates of unknown cost."""
+    """Totals of debates. `cost` in US dollars, without the `unknownCost` debates of unknown cost."""
 
     mean_score: Annotated[float | None, Field(description="Of the completed debates.")]
     calls: int
@@ -188,6 +292,34 @@ class DebateTotals(DebateCounts):
     output_tokens: int
     cost: float
     unknown_cost: int
+
+
+class RunFigures(DebateTotals):
+    """The live figures of a run."""
+
+    run_id: str
+    at: str
+    state: Annotated[
+        Literal["running", "complete", "incomplete", "unknown"],
+        Field(description="`unknown`: how many debates the run is to have is not known."),
+    ]
+    holder: RunProcess | None
+    cases: int | None
+    ended: int
+    not_begun: Annotated[int | None, Field(description="null where the number of cases is unknown.")]
+    phases: Annotated[dict[str, int], Field(description="Debates that are not over, by status.")]
+    recent: RecentFigures
+    eta_seconds: float | None
+    eta_reason: Annotated[str | None, Field(description="Why there is no `etaSeconds`.")]
+    process: Annotated[RunMemory | None, Field(description="Figures from the memory of that process.")]
+    process_reason: Annotated[str | None, Field(description="Why there is no `process`.")]
+
+
+class Listing(CamelModel, Generic[T]):
+    """A page of a list. `next` is the path of the next page, null on the last one."""
+
+    rows: list[T]
+    next: str | None
 
 
 class DebateListing(Listing[DebateSummary]):
@@ -340,6 +472,8 @@ class DebateResult(CamelModel):
     final_score: Score | None
     early_termination: bool | None
     end_reason: str | None
+    disposition: Annotated[Verdict | None, Field(description="The last human verdict, else the jury's.")]
+    reviews: list[ReviewSummary]
     scenario_results: Annotated[
         list[JsonObject], Field(description="One row for each scenario; empty before the judgment.")
     ]

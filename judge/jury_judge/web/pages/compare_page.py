@@ -17,10 +17,14 @@ SHOWN = 200
 
 
 class ComparedDebates(NamedTuple):
-    """Two debates; `roles` by juror id, of debate A where both have the juror."""
+    """Two debates; `roles` by juror id, of debate A where both have the juror.
+
+    `dispositions` of A and B: the last human verdict, else the jury's; None where no person reviewed either.
+    """
 
     compared: DebateComparison
     roles: dict[str, str]
+    dispositions: tuple[Verdict | None, Verdict | None] | None
 
 
 class ComparedRuns(NamedTuple):
@@ -53,7 +57,10 @@ def _debates(store: EventStore, a: str, b: str) -> ComparedDebates:
     for reading in reversed(readings):
         panel = reading.opened.panel
         roles |= {juror: role_of(panel, juror) for juror in panel.juror_ids}
-    return ComparedDebates(compare_debates(*readings), roles)
+    both = compare_debates(*readings)
+    people = [reading.reviews.verdict for reading in readings]
+    ends = (people[0] or both.a.verdict, people[1] or both.b.verdict) if any(people) else None
+    return ComparedDebates(both, roles, ends)
 
 
 def _runs(store: EventStore, a: str, b: str) -> ComparedRuns:

@@ -12,9 +12,11 @@ from jury_events.judgment import Judgment
 from jury_events.local_facts import LocalFacts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
+from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_judge.present.answered_by import answers, is_simulated
 from jury_judge.present.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
 from jury_judge.present.position_changes import position_changes
+from jury_judge.present.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
 from jury_judge.web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
 from jury_judge.web.pages.integrity_state import IntegrityState
@@ -137,6 +139,8 @@ class DebatePage(NamedTuple):
     erased: tuple[TextsErased, ...]
     versions: dict[str, int]
     omitted: OmittedCounts
+    reviews: ReviewFacts
+    reasons: Reasons
 
     @property
     def language(self) -> str:
@@ -203,6 +207,8 @@ def debate_page(
         roles={seat.juror_id: seat.role_name for seat in panel.seats},
         erased=tuple(event for event in events if isinstance(event, TextsErased)),
         versions=versions,
+        reviews=reading.reviews if newest else NO_REVIEWS,
+        reasons=reasons_in(reading) if newest else NO_REASONS,
         omitted=OmittedCounts(
             evaluations=max(0, len(record.phase_1) - (rows or sys.maxsize)),
             statements=len(spoken) - len(discussion),

@@ -1,4 +1,4 @@
-"""All events of a debate, of both streams, in the order of recording, each with a link."""
+"""All events of a debate, of all its streams, in the order of recording, each with a link."""
 
 from typing import NamedTuple
 
@@ -9,9 +9,12 @@ from jury_store.debate_history import DebateHistory
 PAGE = 200
 """Events on one page."""
 
+_ANCHORS = {"debate": "e", "calls": "c", "review": "r"}
+
 
 class EventRow(NamedTuple):
-    """An event, its 32-byte hash in hexadecimal, and its anchor: `e-17` in the debate stream, `c-3` in the calls."""
+    """An event, its 32-byte hash in hexadecimal, and its anchor: `e-17` in the debate stream, `c-3` in the calls,
+    `r-2` in the reviews."""
 
     line: DescribedEvent
     hash: str
@@ -34,11 +37,13 @@ def events_page(reading: DebateHistory, case_id: str, language: Language, after:
     Raises:
         EventError: a stored body cannot be decoded.
     """
-    stored = sorted((*reading.stored_events, *reading.stored_exchanges), key=lambda one: one.position)
+    stored = sorted(
+        (*reading.stored_events, *reading.stored_exchanges, *reading.stored_reviews), key=lambda one: one.position
+    )
     beyond = [one for one in stored if one.position > after]
     shown = beyond[:PAGE]
     rows = (
-        EventRow(line, hash_text(one.hash), f"{'e' if line.stream == 'debate' else 'c'}-{line.version}")
+        EventRow(line, hash_text(one.hash), f"{_ANCHORS[line.stream]}-{line.version}")
         for line, one in zip(event_lines(stored, after=after, limit=PAGE, language=language), shown, strict=True)
     )
     return EventsPage(

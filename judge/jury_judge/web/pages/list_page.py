@@ -25,7 +25,7 @@ PAGE = 50
 _AT_ONCE = 5
 
 
-class Agreement(NamedTuple):
+class AgreementCell(NamedTuple):
     """`largest` of `seats` votes are for one position; `synthetic` (blocked answers) and `stale` votes are counted.
 
     `changes` counts the positions that jurors changed themselves.
@@ -45,7 +45,7 @@ class ListRow(NamedTuple):
     """
 
     debate: DebateRow
-    agreement: Agreement | None
+    agreement: AgreementCell | None
     integrity: IntegrityState | None
     excerpt: Excerpt | None
 
@@ -103,7 +103,7 @@ def _as_recorded(row: DebateRow, records: Sequence[DebateHistory]) -> DebateRow:
     return row if made is None else DebateRow(**made)
 
 
-def agreement(stream: Sequence[StoredEvent]) -> Agreement | None:
+def agreement(stream: Sequence[StoredEvent]) -> AgreementCell | None:
     """The agreement of the votes of a debate; None without votes, and where its record cannot be decoded."""
     try:
         votes = next(
@@ -114,7 +114,7 @@ def agreement(stream: Sequence[StoredEvent]) -> Agreement | None:
         positions = Counter(vote["position"] for vote in votes if vote["position"] is not None)
         kinds = Counter(vote["kind"] for vote in votes)
         changes = change_counts(position_changes(answered_in_stream(stream)))
-        return Agreement(
+        return AgreementCell(
             max(positions.values(), default=0), len(votes), changes.own, kinds["synthetic"], kinds["stale"]
         )
     except (EventError, ValueError, KeyError, TypeError, RecursionError):

@@ -9,6 +9,16 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+def decimals(value: float) -> str:
+    """Three decimals, as of coefficients."""
+    return f"{value:.3f}"
+
+
+def p_value(value: float | None) -> str:
+    """Three decimals; below a thousandth it says only that."""
+    return "–" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"  # noqa: PLR2004  (of the decimals)
+
+
 def share(value: float) -> str:
     """A share of 1, in percent."""
     return f"{value:.0%}" if value in {0, 1} else f"{value:.1%}"

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse
 from jury_events.panel import Language
 from jury_judge.errors import JudgeError
 from jury_judge.present.labels import LABELS
+from jury_judge.web.credentials import Visitor, visitor_of
 from jury_judge.web.pages.languages import COOKIE, chosen_language
 from jury_judge.web.pages.rendering import rendered
 
@@ -27,6 +28,7 @@ class PageRequest(NamedTuple):
     """`path` are the path parameters, `query` the query parameters: of several with one name, the last.
 
     `all_parameters` are all of the query, in order. `chose`: the query chooses the language.
+    `visitor` is who asks.
     """
 
     address: str
@@ -35,6 +37,7 @@ class PageRequest(NamedTuple):
     all_parameters: tuple[tuple[str, str], ...]
     lang: Language
     chose: bool
+    visitor: Visitor = Visitor()
 
     @classmethod
     def of(cls, request: Request) -> Self:
@@ -42,7 +45,9 @@ class PageRequest(NamedTuple):
         lang = chosen_language(request.query_params, request.cookies, request.headers.get("accept-language", ""))
         chose = request.query_params.get("lang") == lang
         query = request.query_params
-        return cls(request.url.path, dict(request.path_params), dict(query), tuple(query.multi_items()), lang, chose)
+        parameters = tuple(query.multi_items())
+        visitor = visitor_of(request.scope)
+        return cls(request.url.path, dict(request.path_params), dict(query), parameters, lang, chose, visitor)
 
     def every(self, name: str) -> tuple[str, ...]:
         """All values of that name that are not empty, in order."""
@@ -59,6 +64,7 @@ class PageRequest(NamedTuple):
             other_language_url=f"{self.address}?{urlencode(query)}",
             labels=LABELS[self.lang],
             here=here,
+            reviewer=self.visitor.reviewer,
             **values,
         )
         response = HTMLResponse(text, status, headers={"Vary": "Accept-Language, Cookie", "Cache-Control": "no-store"})

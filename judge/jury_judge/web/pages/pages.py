@@ -5,13 +5,11 @@ import re
 from starlette.responses import Response, StreamingResponse
 
 from jury_events.conditions import parse_field
-from jury_events.errors import EventError
 from jury_events.ids import is_debate_id, is_run_id
-from jury_judge.app.comparison_target import KINDS
 from jury_judge.app.groups import fields_there, grouped
+from jury_judge.app.running.live_runs import LiveRuns
 from jury_judge.cases.transcripts.builder import picture_type
 from jury_judge.web.chunks import chunks
-from jury_judge.web.pages.compare_page import SHOWN, ComparedDebates, compared
 from jury_judge.web.pages.debate_page import debate_page
 from jury_judge.web.pages.events_page import events_page
 from jury_judge.web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
@@ -34,10 +32,16 @@ _GROUPS = 200
 
 
 class Pages:
-    """The pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown."""
+    """The pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown.
 
-    def __init__(self, store: EventStore) -> None:
+    Args:
+        store: with the debates.
+        live_runs: figures of its runs.
+    """
+
+    def __init__(self, store: EventStore, live_runs: LiveRuns) -> None:
         self._store = store
+        self._live_runs = live_runs
 
     def debates(self, request: PageRequest) -> Response:
         """`/`: the list."""
@@ -81,37 +85,16 @@ class Pages:
         by = request.query.get("group_by", "").strip()
         field = parse_field(by) if by else None
         groups = grouped(latest, field) if field else []
+        page = run_page(self._store, found, latest)
         return request.html(
             "run.html",
             "runs",
-            page=run_page(self._store, found, latest),
+            page=page,
+            live=self._live_runs.read(run_id) if page.running else None,
             group_by=field,
             groups=groups[:_GROUPS],
             more_groups=max(0, len(groups) - _GROUPS),
             fields=fields_there(latest),
-        )
-
-    def compare(self, request: PageRequest) -> Response:
-        """`/compare?a=&b=`."""
-        a, b = (request.query.get(side, "").strip()[:220] for side in "ab")
-        kind = next((one for one in KINDS if one == request.query.get("kind")), None)
-        page, unreadable = None, None
-        try:
-            page = compared(self._store, a, b, kind) if a and b else None
-        except EventError as error:
-            unreadable = str(error)
-        debates = isinstance(page, ComparedDebates)
-        return request.html(
-            "compare.html",
-            "compare",
-            a=a,
-            b=b,
-            kind=kind,
-            kinds=KINDS,
-            page=page,
-            unreadable=unreadable,
-            debates=debates,
-            shown=SHOWN,
         )
 
     def debate(self, request: PageRequest) -> Response:

@@ -11,12 +11,15 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from jury_events.ids import unescape
+from jury_judge.present.acceptance_line import acceptance_line
 from jury_judge.present.case_facts import case_facts, omissions_line
 from jury_judge.present.consensus_line import reached_line
+from jury_judge.present.durations import duration, rate
+from jury_judge.present.statistics_reasons import statistics_reason, statistics_unit
 from jury_judge.present.terms import term
 from jury_judge.text.timestamps import moment
 from jury_judge.text.visible_text import visible
-from jury_judge.web.pages.number_formats import amount, dollars, points, share, size
+from jury_judge.web.pages.number_formats import amount, decimals, dollars, p_value, points, share, size
 
 _PACKAGE = "jury_judge.web"
 
@@ -35,11 +38,26 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.filters.update(
-        moment=moment, points=points, share=share, size=size, dollars=dollars, amount=amount, visible=visible
+        moment=moment,
+        points=points,
+        share=share,
+        size=size,
+        dollars=dollars,
+        amount=amount,
+        decimals=decimals,
+        p_value=p_value,
+        visible=visible,
     )
     made.filters.update(
-        case_facts=case_facts, omissions_line=omissions_line, term=term, reached=reached_line, unescaped=unescape
+        case_facts=case_facts,
+        omissions_line=omissions_line,
+        term=term,
+        reached=reached_line,
+        acceptance=acceptance_line,
+        unescaped=unescape,
+        reason=statistics_reason,
     )
+    made.filters.update(unit=statistics_unit, duration=duration, rate=rate)
     return made
 
 

@@ -1,6 +1,6 @@
 """The routes of the pages. Endpoints are plain functions, which Starlette runs in threads."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -8,25 +8,48 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from jury_events.errors import EventError, JuryError
+from jury_judge.app.run_reports import RunReports
+from jury_judge.app.running.live_runs import LiveRuns
 from jury_judge.web.pages.page_request import PageRequest
 from jury_judge.web.pages.pages import Pages
+from jury_judge.web.pages.review_pages import ReviewPages
+from jury_judge.web.pages.run_statistics_pages import RunStatisticsPages
+from jury_judge.web.reviewing import Reviewing
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
 
 
-def page_routes(store: EventStore) -> list[BaseRoute]:
-    """All pages of a store that is open for reading, and their static files."""
-    pages = Pages(store)
+def page_routes(
+    store: EventStore,
+    reports: RunReports | None = None,
+    reviewing: Reviewing | None = None,
+    live_runs: LiveRuns | None = None,
+) -> list[BaseRoute]:
+    """All pages of a store that is open for reading, and their static files.
+
+    `reports` and `live_runs` are those of the service, so that pages and API share them; new ones if None, which know
+    of no process that executes a run. `reviewing`: how people review; None: not over this server.
+    """
+    pages = Pages(store, live_runs or LiveRuns(store, None))
+    shared = reports or RunReports(store)
+    run_pages = RunStatisticsPages(store, shared)
+    reviews = ReviewPages(store, shared, reviewing)
     return [
         Route("/", _endpoint(pages.debates)),
         Route("/runs", _endpoint(pages.runs)),
         Route("/runs/{run_id}", _endpoint(pages.run)),
-        Route("/compare", _endpoint(pages.compare)),
+        Route("/runs/{run_id}/stats", _waiting_endpoint(run_pages.stats)),
+        Route("/compare", _waiting_endpoint(run_pages.compare)),
         Route("/debates/{debate_id}", _endpoint(pages.debate)),
         Route("/debates/{debate_id}/events", _endpoint(pages.events)),
         Route("/debates/{debate_id}/exchanges/{number}", _endpoint(pages.exchange)),
         Route("/debates/{debate_id}/texts/{part}", _endpoint(pages.text)),
         Route("/debates/{debate_id}/export.html", _endpoint(pages.export)),
+        Route("/reviews", _endpoint(reviews.queue)),
+        Route("/reviewers", _waiting_endpoint(reviews.reviewers)),
+        Route("/reviews/{debate_id}", _endpoint(reviews.review), methods=["GET"]),
+        Route("/reviews/{debate_id}", _form_endpoint(reviews.record), methods=["POST"]),
+        Route("/reviews/{debate_id}/texts/{part}", _endpoint(reviews.text)),
         Mount("/static", StaticFiles(packages=[("jury_judge.web", "static")])),
     ]
 
@@ -37,10 +60,39 @@ def _endpoint(show: Callable[[PageRequest], Response]) -> Callable[[Request], Re
         try:
             return show(request)
         except JuryError as error:
-            damaged = isinstance(error, EventError)
-            return request.html("error.html", "", _status(error), message=str(error), damaged=damaged)
+            return _problem(request, error)
 
     return endpoint
+
+
+def _waiting_endpoint(show: Callable[[PageRequest], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Of a page that waits for a report without holding a thread."""
+
+    async def endpoint(received: Request) -> Response:
+        request = PageRequest.of(received)
+        try:
+            return await show(request)
+        except JuryError as error:
+            return _problem(request, error)
+
+    return endpoint
+
+
+def _form_endpoint(receive: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Of a page that receives a form."""
+
+    async def endpoint(received: Request) -> Response:
+        try:
+            return await receive(received)
+        except JuryError as error:
+            return _problem(PageRequest.of(received), error)
+
+    return endpoint
+
+
+def _problem(request: PageRequest, error: JuryError) -> Response:
+    damaged = isinstance(error, EventError)
+    return request.html("error.html", "", _status(error), message=str(error), damaged=damaged)
 
 
 def _status(error: JuryError) -> int:

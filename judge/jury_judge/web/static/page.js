@@ -235,6 +235,29 @@ const goTo = (step) => {
   article.focus({ preventScroll: true });
   next.scrollIntoView({ block: "center" });
 };
+// On the page of a review, keys choose the verdict, go to the reason, and go to the next case.
+const review = document.getElementById("review");
+const choose = (verdict) => {
+  const choice = document.getElementById(`verdict-${verdict}`);
+  // A form that is folded away, to give another verdict, is opened.
+  const folded = choice.closest("details");
+  if (folded) folded.open = true;
+  choice.checked = true;
+  choice.focus();
+};
+const reviewKeys = review && {
+  p: () => choose("safe_pass"),
+  n: () => choose("needs_review"),
+  f: () => choose("unsafe_fail"),
+  r: () => document.getElementById("reason").focus(),
+};
+review?.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    review.requestSubmit();
+  }
+  if (event.key === "Escape") event.target.blur();
+});
 const keys = {
   j: () => goTo(1),
   k: () => goTo(-1),
@@ -247,9 +270,11 @@ const keys = {
   p: () => document.getElementById("debate-before")?.click(),
   n: () => document.getElementById("debate-after")?.click(),
   "/": () => document.getElementById("q")?.focus(),
+  s: () => document.getElementById("review-next")?.click(),
+  ...reviewKeys,
 };
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input:not([type="radio"]), select, textarea')) return;
   const act = keys[event.key];
   if (!act || (event.key === "/" && !document.getElementById("q"))) return;
   event.preventDefault();

@@ -1,0 +1,158 @@
+"""The ballots of a store as Arrow tables, with the columns of `jury_analysis.ballots`."""
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as arrow_json
+
+from jury_analysis.ballots import SCHEMA
+from jury_store.debate_ballots import DebateBallots
+from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
+from jury_store.errors import StoreDamaged
+from jury_store.event_store import EventStore
+
+_INDEX = pa.int32()
+_DICTIONARY = pa.dictionary(_INDEX, pa.string())
+
+LEAN_SCHEMA = pa.schema(
+    [pa.field(one.name, _DICTIONARY if one.type == pa.string() else one.type, one.nullable) for one in SCHEMA]
+)
+"""`SCHEMA` with dictionary-encoded strings, which need a fraction of the memory."""
+
+_COLUMNS: dict[str, pa.DataType] = {
+    "round": pa.int32(),
+    "seat": _INDEX,
+    "kind": pa.string(),
+    "verdict": pa.string(),
+    "score": pa.float64(),
+    "confidence": pa.float64(),
+    "changed": pa.bool_(),
+    "asked": _INDEX,
+    "answered": _INDEX,
+    "calls": pa.int32(),
+    "input_tokens": pa.int64(),
+    "output_tokens": pa.int64(),
+    "cost": pa.float64(),
+}
+"""The columns of a packed sheet (`jury_store.ballot_sheet`)."""
+
+_PACKED = pa.schema(
+    [
+        ("seats", pa.list_(pa.string())),
+        ("weights", pa.list_(pa.float64())),
+        ("models", pa.list_(pa.string())),
+        *((name, pa.list_(kind)) for name, kind in _COLUMNS.items()),
+    ]
+)
+_ALWAYS = ("round", "seat", "kind")
+_OF_SHEET = {"asked": "model_asked", "answered": "model_answered"}
+"""Names in a packed sheet that differ from those of the table."""
+
+_JUDGE = "judge"
+"""The role and the seat of a final judge."""
+
+
+def ballot_table(
+    store: EventStore,
+    wanted: DebateFilter = EVERY_DEBATE,
+    *,
+    ended_only: bool = True,
+    columns: Sequence[str] | None = None,
+) -> pa.Table:
+    """The ballots of the selected debates, by debate id (code points), round and seat in the order of the panel.
+
+    Strings are dictionary-encoded; `jury_analysis.ballots.decoded` makes them plain.
+
+    Args:
+        store: open for reading.
+        wanted: which debates.
+        ended_only: only debates that are completed, failed or cancelled.
+        columns: the names of those to keep; None: all. Fewer need less memory.
+
+    Raises:
+        StoreDamaged: the table of ballots was altered.
+    """
+    names = SCHEMA.names if columns is None else [name for name in SCHEMA.names if name in columns]
+    schema = pa.schema([LEAN_SCHEMA.field(name) for name in names])
+    chunks: list[list[pa.Array]] = [[] for _ in names]
+    for batch in batches_of(store.ballots(wanted, ended_only=ended_only), names):
+        for column, of_batch in zip(chunks, batch.columns, strict=True):
+            column.append(of_batch)
+    # Column by column, so that only one is in memory twice.
+    unified = [pa.chunked_array(chunks.pop(0), field.type).unify_dictionaries() for field in schema]
+    return pa.table(unified, schema)
+
+
+def batches_of(
+    ballots: Iterable[Sequence[DebateBallots]], columns: Sequence[str] = SCHEMA.names
+) -> Iterator[pa.RecordBatch]:
+    """Record batches with these columns of `LEAN_SCHEMA`, each with dictionaries of its own.
+
+    Raises:
+        StoreDamaged: the table of ballots was altered.
+    """
+    for debates in ballots:
+        readable = [one for one in debates if one.votes is not None]
+        if readable:
+            yield _batch(readable, columns)
+
+
+def _batch(debates: Sequence[DebateBallots], columns: Sequence[str]) -> pa.RecordBatch:
+    try:
+        return _unpacked(debates, columns)
+    except (pa.ArrowException, ValueError, IndexError) as error:
+        raise StoreDamaged(
+            f"the ballots of a debate from {debates[0].debate_id} to {debates[-1].debate_id} cannot be read: the "
+            "database was altered. Run jury verify --all; jury db rebuild rebuilds them"
+        ) from error
+
+
+def _unpacked(debates: Sequence[DebateBallots], names: Sequence[str]) -> pa.RecordBatch:
+    of_sheet = [name for name in _COLUMNS if name in _ALWAYS or _OF_SHEET.get(name, name) in names]
+    schema = pa.schema([field for field in _PACKED if field.name not in _COLUMNS or field.name in of_sheet])
+    lines = "\n".join(one.votes or "" for one in debates).encode()
+    packed = arrow_json.read_json(
+        io.BytesIO(lines),
+        read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(lines) + 1),
+        parse_options=arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
+    ).combine_chunks()
+    if packed.num_rows != len(debates):
+        raise ValueError("a line is not one sheet")
+    lists = {name: packed[name].chunk(0) for name in schema.names}
+    lengths = {name: pc.list_value_length(column) for name, column in lists.items()}
+    if any(not lengths[name].equals(lengths["round"]) for name in of_sheet):
+        raise ValueError("the columns of a sheet differ in length")
+    of_debate = pc.list_parent_indices(lists["round"]).cast(_INDEX)
+    flat = {name: lists[name].flatten() for name in of_sheet}
+    cast = pc.is_valid(flat["kind"])  # others were asked, but their votes are not recorded yet
+    of_debate = of_debate.filter(cast)
+    flat = {name: column.filter(cast) for name, column in flat.items()}
+
+    judges = pc.greater_equal(flat["seat"], lengths["seats"].take(of_debate))
+    at_seat = pc.if_else(judges, None, pc.add(_starts(lists["seats"]).take(of_debate), flat["seat"]))
+    starts = _starts(lists["models"]).take(of_debate)
+    models = lists["models"].flatten()
+    columns = {
+        "role": pa.DictionaryArray.from_arrays(judges.cast(_INDEX), pa.array(["juror", _JUDGE])),
+        "seat": pc.fill_null(lists["seats"].flatten().take(at_seat), _JUDGE),
+        "weight": lists["weights"].flatten().take(at_seat),
+        **{name: models.take(pc.add(starts, flat[packed])) for packed, name in _OF_SHEET.items() if packed in flat},
+        **{name: column for name, column in flat.items() if name not in {"seat", *_OF_SHEET}},
+    }
+    for name, column in zip(DebateBallots._fields, zip(*debates, strict=True), strict=True):
+        if name in names:
+            values = pa.array(column, SCHEMA.field(name).type)
+            columns[name] = _encoded(values).take(of_debate)
+    lean = pa.schema([LEAN_SCHEMA.field(name) for name in names])
+    return pa.RecordBatch.from_arrays([_encoded(columns[name]) for name in names], schema=lean)
+
+
+def _starts(column: pa.ListArray) -> pa.Array:
+    """Where the list of each row starts in `column.flatten()`."""
+    return pc.subtract(column.offsets[:-1], column.offsets[0])
+
+
+def _encoded(column: pa.Array) -> pa.Array:
+    return column.dictionary_encode() if pa.types.is_string(column.type) else column

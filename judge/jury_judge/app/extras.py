@@ -1,0 +1,43 @@
+"""Packages that only some features need: extras of the distribution."""
+
+from importlib.util import find_spec
+
+from jury_judge.errors import ExtraMissing
+
+STATISTICS = ("numpy", "scipy", "sklearn")
+"""Of the extra `stats`."""
+
+
+TRACES = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
+"""Of the extra `otel`."""
+
+
+def check_statistics(what: str) -> None:
+    """Refuse statistics where the packages of their extra are not installed; imports none of them.
+
+    Raises:
+        ExtraMissing: one is missing.
+    """
+    _check(what, STATISTICS, "stats")
+
+
+def check_traces(what: str) -> None:
+    """Refuse traces, likewise.
+
+    Raises:
+        ExtraMissing: a package is missing.
+    """
+    _check(what, TRACES, "otel")
+
+
+def _check(what: str, names: tuple[str, ...], extra: str) -> None:
+    missing = [name for name in names if not _is_there(name)]
+    if missing:
+        raise ExtraMissing(f"{what} needs {', '.join(missing)}: pip install 'jury-judge[{extra}]'")
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # of a package that it is in
+        return False

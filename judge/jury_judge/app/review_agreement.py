@@ -1,0 +1,91 @@
+"""Do the people agree who reviewed the same debates?"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from jury_analysis.agreement import Agreement, agreement
+from jury_analysis.ballots import check
+from jury_analysis.scale import OURS
+from jury_analysis.vote_matrix import vote_matrix
+from jury_events.review_facts import Review
+from jury_judge.errors import ReviewRefused
+from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
+from jury_store.event_store import EventStore
+from jury_store.list_order import OLDEST, PageCursor
+
+_PAGE = 1000
+
+
+@dataclass(frozen=True)
+class ReviewAgreement:
+    """The agreement of reviewers, each debate with the first verdict of each of them that was not withdrawn.
+
+    Later verdicts are left out: they may follow from what others said.
+    """
+
+    reviewers: dict[str, int]
+    """How many debates each of them reviewed, sorted by name."""
+    together: int
+    """Debates that two people or more reviewed."""
+    agreement: Agreement
+    """The seats are the reviewers; `pairs` has Cohen's κ of each two."""
+    disputed: tuple[str, ...]
+    """Debates in which no verdict has more than half of the reviewers today, as they opened: for a third person."""
+
+
+def review_agreement(store: EventStore, wanted: DebateFilter = EVERY_DEBATE) -> ReviewAgreement:
+    """The agreement of the people who reviewed the debates of a store; intervals are 95 %, over clusters of cases.
+
+    Args:
+        store: open for reading.
+        wanted: which debates.
+
+    Raises:
+        ReviewRefused: no debate has a review.
+    """
+    rows = [row for row in _reviewed(store, wanted) if row.review_facts.standing]
+    if not rows:
+        raise ReviewRefused("no debate has a review yet: `jury review` records them")
+    firsts = {row.debate_id: first_reviews(row) for row in rows}
+    counts = Counter(one.reviewer for reviews in firsts.values() for one in reviews)
+    ballots = [_ballot(row, one) for row in rows for one in firsts[row.debate_id]]
+    return ReviewAgreement(
+        reviewers=dict(sorted(counts.items())),
+        together=sum(len(reviews) > 1 for reviews in firsts.values()),
+        agreement=agreement(vote_matrix(check(pa.Table.from_pylist(ballots)), OURS)),
+        disputed=tuple(row.debate_id for row in rows if row.review_facts.disputed),
+    )
+
+
+def first_reviews(row: DebateRow) -> list[Review]:
+    """The first review of each person that was not withdrawn, without foreign ones, in the order of the stream."""
+    first: dict[str, Review] = {}
+    for one in row.reviews:
+        if not one.foreign:
+            first.setdefault(one.reviewer, one)
+    return list(first.values())
+
+
+def _reviewed(store: EventStore, wanted: DebateFilter) -> Iterable[DebateRow]:
+    after = PageCursor(0)
+    while rows := store.list_debates(wanted._replace(reviewed=True), OLDEST, limit=_PAGE, after=after):
+        yield from rows
+        after = PageCursor(rows[-1].position)
+
+
+def _ballot(row: DebateRow, review: Review) -> dict[str, object]:
+    return {
+        "debate_id": row.debate_id,
+        "case_id": row.case_id,
+        "cluster": row.cluster or row.case_id,
+        "repeat": 1,
+        "round": 0,
+        "role": "juror",
+        "seat": review.reviewer,
+        "kind": "own",
+        "verdict": review.verdict,
+        "simulated": False,
+    }

@@ -1,0 +1,85 @@
+"""Reviews as human labels: of every reviewer the last verdict on a case, for statistics, gates and calibration."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from jury_analysis.label_schema import LABELS
+from jury_events.review_facts import Review
+from jury_judge.errors import SettingError
+from jury_judge.votes.words import VerdictWords
+from jury_store.debate_rows import DebateFilter, DebateRow
+from jury_store.event_store import EventStore
+from jury_store.list_order import OLDEST, PageCursor
+
+_PAGE = 1000
+
+
+@dataclass(frozen=True)
+class ReviewLabels:
+    """Labels of people who reviewed debates."""
+
+    labels: pa.Table
+    """`jury_analysis.labels.LABELS`, a row a case and reviewer, sorted."""
+    left_out: int
+    """Reviews that are not in the random sample, where only that is read: not blind, or not drawn at random."""
+    not_reviewed: int
+    """Cases that were drawn at random for a reviewer who has no blind review of them; counted with the sample only."""
+
+
+def review_labels(store: EventStore, words: VerdictWords | None = None, *, random_only: bool = False) -> ReviewLabels:
+    """The labels of all reviews of a store that count; debates in quarantine and foreign reviews are left out.
+
+    A case that a person reviewed in several debates has the last of these verdicts; in the random sample the first.
+
+    Args:
+        store: open for reading.
+        words: what the verdicts mean as labels; None: themselves.
+        random_only: only blind reviews of cases that were drawn at random for their reviewer: a random sample of all
+            cases, whatever the jury said of them.
+
+    Raises:
+        SettingError: there is no such review.
+        CaseFileError: a verdict is no category of `words`.
+    """
+    meanings = words or VerdictWords()
+    latest: dict[tuple[str, str], tuple[int, int, int, str]] = {}
+    left_out = 0
+    waiting: set[tuple[str, str]] = set()
+    for row in _people(store):
+        facts = row.review_facts
+        chosen = facts.random_sample if random_only else facts.standing
+        left_out += len(facts.standing) - len({one.reviewer for one in chosen})
+        waiting |= {(row.case_id, one.reviewer) for one in facts.assignments if one.sampled and not one.foreign}
+        for key, value in _by_case(row, chosen):
+            # After the first debate of a case the reviewer has seen what that jury said of it.
+            if key not in latest or (value < latest[key] if random_only else latest[key] < value):
+                latest[key] = value
+    rows = [
+        {"case_id": case, "annotator": reviewer, "label": label}
+        for (case, reviewer), (*_, verdict) in sorted(latest.items())
+        if (label := meanings.meaning(verdict, "label")) is not None
+    ]
+    if not rows:
+        what = "blind review of a case that was drawn at random" if random_only else "review that counts"
+        raise SettingError(
+            f"--labels reviews: this store has no {what}; `jury review` records reviews, with --sample N --blind of a "
+            "random sample"
+        )
+    not_reviewed = len({case for case, _ in waiting - latest.keys()}) if random_only else 0
+    return ReviewLabels(pa.Table.from_pylist(rows, LABELS), left_out if random_only else 0, not_reviewed)
+
+
+def _people(store: EventStore) -> Iterable[DebateRow]:
+    """Debates that people reviewed or are asked for."""
+    after = PageCursor(0)
+    while rows := store.list_debates(DebateFilter(may_need_review=True), OLDEST, limit=_PAGE, after=after):
+        yield from (row for row in rows if row.reviews or row.assignments)
+        after = PageCursor(rows[-1].position)
+
+
+def _by_case(row: DebateRow, reviews: Iterable[Review]) -> Iterable[tuple[tuple[str, str], tuple[int, int, int, str]]]:
+    """Each review under its case and reviewer, with what orders it among those of other debates."""
+    for one in reviews:
+        yield (row.case_id, one.reviewer), (one.reviewed_at, row.position, one.number, one.verdict)

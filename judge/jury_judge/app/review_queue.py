@@ -1,0 +1,161 @@
+"""What is to be reviewed next, and random samples of it."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Container, Iterator
+from typing import Literal, NamedTuple
+
+from jury_events.review_events import ReviewSample
+from jury_judge.errors import ReviewRefused
+from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
+from jury_store.event_store import EventStore
+from jury_store.list_order import OLDEST, PageCursor
+
+Why = Literal["assigned", "sampled", "disputed", "not_accepted", "needs_review"]
+"""Why a debate is in the queue: a person is asked for it, or it was drawn at random for them; its reviewers differ; the
+calibrated panel did not accept the verdict; the verdict is `needs_review`."""
+
+_PAGE = 1000
+_SEAT, _VERDICT = "seat", "verdict"
+_ORDER: tuple[Why, ...] = ("assigned", "sampled", "disputed")
+
+
+class QueueItem(NamedTuple):
+    """A debate to review. `disagreement`: the share of seats whose last verdict is not the most frequent one, 0 to 1;
+    seats without a verdict count as differing; None: the jury's verdict is not `needs_review`, or the votes cannot be
+    read."""
+
+    row: DebateRow
+    why: Why
+    disagreement: float | None
+
+
+class DrawnSample(NamedTuple):
+    """A random sample of cases: `debates`, one a case, in the order in which they were drawn."""
+
+    drawn: ReviewSample
+    debates: tuple[str, ...]
+
+
+def review_queue(
+    store: EventStore, reviewer: str | None = None, wanted: DebateFilter = EVERY_DEBATE, *, reviews: int = 1
+) -> list[QueueItem]:
+    """The debates that a person is to review, in that order.
+
+    First those that the person is asked for, then those drawn at random in a random order (who stops early has reviewed
+    a random sample all the same), then those whose reviewers differ (for a third), then the others, the most
+    disagreement of the jury first. Debates that the person reviewed already are left out, and those that another
+    person is asked for already where that makes `reviews` reviewers.
+
+    Args:
+        store: open for reading.
+        reviewer: whose queue; None: of all people, so that nothing is left out that waits for one of them.
+        wanted: which debates.
+        reviews: how many people are to review a debate: 2 for double review.
+    """
+    found: dict[str, tuple[DebateRow, Why]] = {}
+    for row in _ended(store, wanted._replace(may_need_review=True)):
+        why = why_waiting(row, reviewer, reviews)
+        if why is not None:
+            found[row.debate_id] = row, why
+    spread = _disagreements(store, wanted, found.keys()) if found else {}
+    items = [QueueItem(row, why, spread.get(one)) for one, (row, why) in found.items()]
+    return sorted(items, key=_rank)
+
+
+def draw_sample(store: EventStore, size: int, seed: int, wanted: DebateFilter = EVERY_DEBATE) -> DrawnSample:
+    """A random sample of the cases of finished debates, whatever the jury said of them.
+
+    Of each case it is the debate with the first id. Cases are ranked by SHA-256 of seed and case id, and the first
+    `size` are taken: a larger sample of the same seed
+    contains the smaller one, and the same cases are drawn from another run of them.
+
+    Args:
+        store: open for reading.
+        size: how many cases.
+        seed: 0 or more.
+        wanted: which debates.
+
+    Raises:
+        ReviewRefused: there are fewer cases.
+    """
+    first: dict[str, str] = {}
+    for batch in store.ballots(wanted):  # a tenth of the time of whole rows
+        for one in batch:
+            first.setdefault(one.case_id, one.debate_id)
+    if size > len(first):
+        raise ReviewRefused(
+            f"a sample of {size} cannot be drawn: {len(first)} cases have a finished debate under these conditions"
+        )
+    ranked = sorted(first, key=lambda case: _digest(f"{seed}\0{case}"))
+    drawn = ReviewSample(seed=seed, size=size, population=len(first))
+    return DrawnSample(drawn, tuple(first[case] for case in ranked[:size]))
+
+
+def disputed(store: EventStore, wanted: DebateFilter = EVERY_DEBATE) -> list[DebateRow]:
+    """Debates whose reviewers differ and no verdict has more than half of them, in the order in which they opened."""
+    return [row for row in _ended(store, wanted._replace(reviewed=True)) if row.review_facts.disputed]
+
+
+def disagreement(votes: str | None) -> float | None:
+    """The share of seats whose last verdict is not the most frequent one, from packed ballots (`ballot_sheet`)."""
+    if votes is None:
+        return None
+    sheet = json.loads(votes)
+    seats = len(sheet["seats"])
+    # Sorted by round: the last verdict of a seat stays.
+    last = {seat: verdict for seat, verdict in zip(sheet[_SEAT], sheet[_VERDICT], strict=True) if seat < seats}
+    counts = Counter(verdict for verdict in last.values() if verdict is not None)
+    return 1 - max(counts.values(), default=0) / seats if seats else None
+
+
+def why_waiting(row: DebateRow, reviewer: str | None, reviews: int = 1) -> Why | None:
+    """Why a debate is in the queue of a person (None: of all people); None: it is not."""
+    facts = row.review_facts
+    reviewers = {one.reviewer for one in facts.standing}
+    if reviewer is not None and reviewer in reviewers:
+        return None
+    asked = {one.reviewer: one for one in facts.open_assignments}
+    if asked and reviewer is None:
+        return "sampled" if any(one.sampled for one in asked.values()) else "assigned"
+    if reviewer in asked:
+        return "sampled" if facts.sampled_for(reviewer or "") else "assigned"
+    if facts.disputed:
+        return "disputed"
+    if len(reviewers) + len(asked) >= reviews:
+        return None
+    if row.accepted is False:
+        return "not_accepted"
+    # A second review is wanted whatever the first one said.
+    return "needs_review" if row.final_verdict == "needs_review" else None
+
+
+def _rank(item: QueueItem) -> tuple[int, bytes, float, int]:
+    first = _ORDER.index(item.why) if item.why in _ORDER else len(_ORDER)
+    shuffled = _digest(item.row.case_id) if item.why == "sampled" else b""
+    ordered = first == len(_ORDER) and item.disagreement is not None
+    return first, shuffled, -(item.disagreement or 0.0) if ordered else 0.0, item.row.position
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _ended(store: EventStore, wanted: DebateFilter) -> Iterator[DebateRow]:
+    """Completed, failed and cancelled debates in the order in which they opened, page by page."""
+    after = PageCursor(0)
+    while rows := store.list_debates(wanted, OLDEST, limit=_PAGE, after=after):
+        yield from (row for row in rows if row.ended_at is not None)
+        after = PageCursor(rows[-1].position)
+
+
+def _disagreements(store: EventStore, wanted: DebateFilter, debates: Container[str]) -> dict[str, float | None]:
+    if wanted.verdict not in {None, "needs_review"}:
+        return {}
+    return {
+        one.debate_id: disagreement(one.votes)
+        for batch in store.ballots(wanted._replace(verdict="needs_review"))
+        for one in batch
+        if one.debate_id in debates
+    }

@@ -1,0 +1,1 @@
+"""Runs while they are executed, seen and stopped from any process."""

@@ -1,0 +1,1 @@
+"""Messages to another system when a debate waits for a person."""

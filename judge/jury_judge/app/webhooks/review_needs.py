@@ -1,0 +1,80 @@
+"""Which events of the log say that a person is needed, and the messages about them."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from jury_events.codec import decode, decode_review
+from jury_events.debate_events import DebateCompleted
+from jury_events.envelope import StoredEvent
+from jury_events.errors import EventError
+from jury_events.review_events import HumanReviewed, ReviewAssigned
+from jury_events.verdict import Verdict
+from jury_judge.app.review_queue import Why
+from jury_judge.text.timestamps import moment
+from jury_store.debate_rows import DebateRow
+from jury_store.event_store import EventStore
+
+_ENDED = "debate_completed"
+_TYPES = frozenset({_ENDED, "review_assigned", "human_reviewed"})
+
+MESSAGE_TYPE = "review.needed"
+
+
+class ReviewNeed(NamedTuple):
+    """A message: `body` is its JSON, `position` that of its event in the log."""
+
+    message_id: str
+    position: int
+    body: str
+
+
+def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[ReviewNeed]:
+    """The messages about events of the log, in their order. A message has ids only, no text and no verdict.
+
+    A person is needed where a debate ended with `needs_review` (also because a calibrated panel did not accept its
+    verdict), where a person is asked, and where reviewers differ. Debates in quarantine are left out.
+
+    Args:
+        store: open for reading.
+        events: of any stream; those that do not decode are left out.
+    """
+    for stored in events:
+        if stored.type not in _TYPES:
+            continue
+        debate_id = stored.stream.partition("/")[2]
+        row = store.debate(debate_id)
+        if row is None or row.quarantined is not None:
+            continue
+        found = _why(stored, row)
+        if found is not None:
+            why, reviewer = found
+            yield ReviewNeed(_message_id(stored), stored.position, _body(stored, row, why, reviewer))
+
+
+def _why(stored: StoredEvent, row: DebateRow) -> tuple[Why, str | None] | None:
+    try:
+        event = decode(stored) if stored.type == _ENDED else decode_review(stored)
+    except EventError:
+        return None
+    match event:
+        case DebateCompleted(final_verdict=Verdict.NEEDS_REVIEW):
+            return ("not_accepted" if row.accepted is False else "needs_review"), None
+        case ReviewAssigned():
+            return ("assigned" if event.sample is None else "sampled"), event.reviewer
+        case HumanReviewed() if row.review_facts.disputed:
+            return "disputed", None
+    return None
+
+
+def _message_id(stored: StoredEvent) -> str:
+    """The same for an event in every attempt, also after a restart, so that a receiver can drop repetitions."""
+    name = f"{stored.stream}\0{stored.event_id}".encode()
+    return f"msg_{hashlib.sha256(name).hexdigest()[:32]}"
+
+
+def _body(stored: StoredEvent, row: DebateRow, why: Why, reviewer: str | None) -> str:
+    data = {"debateId": row.debate_id, "caseId": row.case_id, "runId": row.run_id, "why": why, "reviewer": reviewer}
+    message = {"type": MESSAGE_TYPE, "timestamp": moment(stored.recorded_at, "microseconds"), "data": data}
+    return json.dumps(message, ensure_ascii=False)

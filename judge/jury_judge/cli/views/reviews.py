@@ -1,0 +1,127 @@
+"""The queue of reviews, the reviews of a debate, and the agreement of reviewers, for a terminal or a file."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from jury_judge.cli.views.statistics.figures import Figures
+from jury_judge.present.review_objects import assignment_object, review_objects
+from jury_judge.text.page import Page, TextSpan
+from jury_judge.text.pluralize import pluralize
+from jury_judge.text.timestamps import moment
+from jury_judge.text.visible_text import visible_line
+
+if TYPE_CHECKING:
+    from jury_events.review_facts import ReviewFacts
+    from jury_judge.app.review_agreement import ReviewAgreement
+    from jury_judge.app.review_queue import QueueItem
+
+WHY = {
+    "assigned": "assigned",
+    "sampled": "drawn at random",
+    "disputed": "reviewers differ",
+    "not_accepted": "not accepted",
+    "needs_review": "needs_review",
+}
+
+
+def queue_lines(items: "Iterable[QueueItem]") -> Iterable[str]:
+    """A line a debate: why, the jury's disagreement, ids, and who reviewed it."""
+    for item in items:
+        share = "    " if item.disagreement is None else f"{item.disagreement:.2f}"
+        people = ", ".join(f"{one.reviewer}: {one.verdict}" for one in item.row.review_facts.standing)
+        case = visible_line(item.row.case_id, 60)
+        line = f"{WHY[item.why]:<16}  {share}  {item.row.debate_id}  {case}"
+        yield f"{line}  [{visible_line(people, 200)}]" if people else line
+
+
+def queue_object(item: "QueueItem") -> dict[str, Any]:
+    """The same as JSON values."""
+    row = item.row
+    return {
+        "debate_id": row.debate_id,
+        "case_id": row.case_id,
+        "run_id": row.run_id,
+        "why": item.why,
+        "disagreement": item.disagreement,
+        "final_verdict": row.final_verdict,
+        "accepted": row.accepted,
+        "disposition": row.disposition,
+        "reviews": review_objects(row.review_facts),
+        "assignments": [assignment_object(one) for one in row.assignments],
+    }
+
+
+def reviews_section(page: Page, facts: "ReviewFacts", reasons: Mapping[int, str]) -> None:
+    """The reviews of a debate; nothing where there is none."""
+    if not facts.reviews and not facts.assignments:
+        return
+    page.heading("Reviews")
+    for one in facts.reviews:
+        marks = [
+            *(["blind"] if one.blind else []),
+            *(["drawn at random"] if one.sampled else []),
+            *([] if one.minutes is None else [f"{one.minutes:g} min"]),
+            *([] if one.supersedes is None else [f"replaces review {one.supersedes}"]),
+            *(["from elsewhere, without a trusted seal: counts for nothing"] if one.foreign else []),
+        ]
+        details = " · ".join((moment(one.reviewed_at), *marks))
+        page.line(TextSpan(f"{one.number}  {one.reviewer}: "), TextSpan(one.verdict, "bold"), f"  {details}")
+        if (reason := reasons.get(one.number)) is not None:
+            page.text(reason, indent=4)
+    for waiting in facts.open_assignments:
+        drawn = ", drawn at random" if waiting.sampled else ""
+        page.line(TextSpan(f"{waiting.number}  {waiting.reviewer} is asked for a review{drawn}", "dim"))
+    if facts.disputed:
+        page.line(TextSpan("the reviewers differ", "yellow"))
+
+
+def agreement_page(found: "ReviewAgreement") -> Page:
+    """Reviewers, their agreement, and the debates in which they differ."""
+    page, figures = Page(), Figures()
+    page.heading("Reviewers")
+    page.table(
+        [("", "debates"), *((visible_line(name, 60), f"{count:,}") for name, count in found.reviewers.items())],
+        indent=2,
+    )
+    page.line(f"{pluralize(found.together, 'debate')} reviewed by two or more", indent=2)
+    page.heading("Agreement of first verdicts")
+    coefficients = (
+        ("Krippendorff's α, nominal", found.agreement.alpha_nominal),
+        ("Krippendorff's α, ordinal", found.agreement.alpha_ordinal),
+        ("Gwet's AC1", found.agreement.ac1),
+    )
+    rows = [(name, figures.number(one), f"{one.n:,}") for name, one in coefficients]
+    rows.append(("raw agreement", figures.share(found.agreement.raw), f"{found.agreement.raw.n:,}"))
+    page.table([("", "value [95 %]", "debates"), *rows], indent=2)
+    if found.agreement.pairs:
+        page.blank()
+        pairs = [
+            (
+                *(visible_line(name, 40) for name in one.seats),
+                figures.share(one.raw),
+                figures.number(one.kappa),
+                figures.number(one.weighted_kappa),
+                f"{one.raw.n:,}",
+            )
+            for one in found.agreement.pairs
+        ]
+        page.table([("pair", "", "raw", "κ", "κ weighted", "debates"), *pairs], indent=2)
+    figures.print_notes(page)
+    if found.disputed:
+        page.heading("For a third reviewer")
+        for debate_id in found.disputed:
+            page.line(debate_id, indent=2)
+    return page
+
+
+def agreement_object(found: "ReviewAgreement") -> dict[str, Any]:
+    """The same as JSON values."""
+    plain = asdict(found.agreement)
+    names = ("alpha_nominal", "alpha_ordinal", "ac1", "ac2", "raw", "pairs")
+    return {
+        "reviewers": found.reviewers,
+        "together": found.together,
+        "agreement": {name: plain[name] for name in names},
+        "disputed": list(found.disputed),
+    }

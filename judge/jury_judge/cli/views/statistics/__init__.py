@@ -1,0 +1,1 @@
+"""Statistics as sections of a terminal page."""

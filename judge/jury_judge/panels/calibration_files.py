@@ -1,0 +1,94 @@
+"""Calibration files: JSON with everything that `jury calibrate` found, and a digest of it."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from jury_events.calibration import Calibration
+from jury_events.canonical import canonical_json
+from jury_judge.errors import PanelFileError, condensed
+from jury_judge.panels.document import PanelDocument, read_text
+from jury_judge.text.strict_json import JsonRefused, decode_text
+from jury_judge.text.visible_text import visible_line
+
+FORMAT = 1
+FIELD = "calibration"
+_APPLIED = ("on", "risk", "confidence", "signal", "threshold")
+
+
+def calibration_bytes(content: Mapping[str, Any]) -> bytes:
+    """The bytes of a file with this content: canonical JSON with `calibration` (the format) and `digest`."""
+    document = {**content, FIELD: FORMAT}
+    return canonical_json({**document, "digest": _digest(document)}) + b"\n"
+
+
+def read_calibration(path: Path, name: str | None = None) -> Calibration:
+    """The numbers that a panel applies.
+
+    Args:
+        path: of the file.
+        name: of the file in messages.
+
+    Raises:
+        PanelFileError: it cannot be read, is no calibration, was changed after it was written, or is of no panel.
+    """
+    name = name or visible_line(str(path), 1000)
+    text = read_text(path, name, lambda: f"{name}: there is no such calibration file; jury calibrate -o writes one")
+    try:
+        document = decode_text(text)
+    except JsonRefused as error:
+        raise PanelFileError(f"{name}: not a calibration file: {error}") from error
+    if not isinstance(document, dict) or FIELD not in document or "digest" not in document:
+        raise PanelFileError(f"{name}: not a calibration file; jury calibrate -o writes one")
+    if document[FIELD] != FORMAT:
+        raise PanelFileError(
+            f"{name}: a calibration file of format {document[FIELD]!r:.20} is not known; upgrade jury-judge"
+        )
+    digest = document.pop("digest")
+    found = _digest(document)
+    if digest != found:
+        raise PanelFileError(
+            f"{name}: was changed after jury calibrate wrote it (its digest is {str(digest)[:16]}, that of its content "
+            f"{found[:16]}): restore the file, or calibrate again"
+        )
+    panel = document.get("panel")
+    if not isinstance(panel, dict):
+        raise PanelFileError(
+            f"{name}: was made from votes of files, which name no panel: calibrate on debates of a store"
+        )
+    try:
+        numbers = {key: document.get(key) for key in _APPLIED}
+        # As JSON: strict values take arrays for tuples there alone.
+        return Calibration.model_validate_json(
+            canonical_json({**numbers, "digest": digest, "panel": panel.get("panel"), "prompts": panel.get("prompts")})
+        )
+    except ValidationError as error:
+        raise PanelFileError(f"{name}: not a calibration file: {condensed(error)}") from error
+
+
+def with_calibration(document: PanelDocument) -> PanelDocument:
+    """The panel document with the numbers of its calibration file in place of the file's path.
+
+    Raises:
+        PanelFileError: the file cannot be used; see `read_calibration`.
+    """
+    final = document.data.get("final")
+    if not isinstance(final, dict) or final.get(FIELD) is None:
+        return document
+    path = final[FIELD]
+    if not isinstance(path, str) or not path:
+        raise document.refused(
+            ("final", FIELD), "final.calibration: must be the path of a calibration file, from the panel file's folder"
+        )
+    try:
+        found = read_calibration(Path(document.folder, path))
+    except PanelFileError as error:
+        raise document.refused(("final", FIELD), f"final.calibration: {error}") from error
+    return document._replace(data={**document.data, "final": {**final, FIELD: found}})
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    return sha256(canonical_json(dict(document))).hexdigest()
