@@ -19,6 +19,7 @@ from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_store.schema import REVISION
 from support.postgres import TEMPLATE, PostgresServer, postgres_or_skip
+from support.started_processes import processes_of_a_test
 
 # Tests start hundreds of processes: where bytecode is not kept, each of them compiles all that it imports.
 sys.dont_write_bytecode = False
@@ -39,17 +40,31 @@ RAY_CLUSTER = "ray_cluster"
 _SLOW = ("ray", "kill")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers more than cores: tests wait a third of their time for processes that they started."""
+    return (psutil.cpu_count() or 1) + 2
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """`-m long` explores with new random examples; every other run repeats the same few."""
     settings.load_profile("exploring" if _is_long(config) else "quick")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Tests that share the cluster, or a fixture of their module, run on one worker. What takes long begins first.
 
-    The longer forms run where `-m` names them, and the property tests are among them.
+    The longer forms run where `-m` names them, and the property tests are among them. A wrapper, because xdist reads
+    the groups in its own implementation of this hook, which is called before those of conftest files.
     """
+    _arrange(config, items)
+    yield
+    grouped = [item for item in items if item.get_closest_marker("xdist_group")]
+    if hasattr(config, "workerinput") and not all("@" in item.nodeid for item in grouped):
+        raise pytest.UsageError("this pytest-xdist does not write the groups of tests where this pytest reads them")
+
+
+def _arrange(config: pytest.Config, items: list[pytest.Item]) -> None:
     long = _is_long(config)
     chains: dict[str, list[pytest.Item]] = {RAY_CLUSTER: []}
     alone = []
@@ -84,6 +99,12 @@ def _group(item: pytest.Item) -> str | None:
 
 def _is_long(config: pytest.Config) -> bool:
     return "long" in config.option.markexpr
+
+
+@pytest.fixture(autouse=True)
+def _no_command_outlives_its_test() -> Iterator[None]:
+    with processes_of_a_test():
+        yield
 
 
 @pytest.fixture(scope="session")

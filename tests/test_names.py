@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PRODUCT = ("events", "debate", "store", "migrations", "replay", "providers", "actors", "judge")
+PRODUCT = ("events", "debate", "store", "migrations", "replay", "analysis", "providers", "actors", "judge")
 DOCUMENTS = ("docs", "README.md", "CONTRIBUTING.md", "SECURITY.md", "pyproject.toml", "mkdocs.yml")
 TEXTS = {".py", ".pyi", ".md", ".toml", ".yml", ".yaml", ".html", ".js", ".css", ".json", ".mako"}
 

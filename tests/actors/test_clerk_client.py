@@ -49,7 +49,7 @@ async def test_tasks_that_append_again_as_soon_as_they_are_answered_are_never_le
         for number in range(first, first + 5):
             await client.append(a_call(number))
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         await asyncio.gather(*(one_after_another(first) for first in (0, 10, 20)))
 
     assert 15 == sum(map(len, clerk.batches))
@@ -65,6 +65,41 @@ async def test_nothing_is_answered_before_the_clerk_answered() -> None:
     await task
 
     assert not before
+
+
+_LONG = 3600.0
+"""Seconds: a window that does not end during a test."""
+
+
+async def test_an_append_that_need_not_wait_takes_those_that_do_with_it() -> None:
+    clerk = BlockableClerk()
+    client = ClerkClient(clerk)
+    delayed = asyncio.create_task(client.append(a_call(1), window=_LONG))
+    await asyncio.sleep(0)
+    await client.append(a_call(2))
+
+    assert Appended("calls/d1", 1, 0) == await delayed
+    assert [2] == [len(batch) for batch in clerk.batches]
+
+
+async def test_appends_are_sent_together_when_the_shortest_window_ends() -> None:
+    clerk = BlockableClerk()
+    client = ClerkClient(clerk)
+    windows = [_LONG, 1 / 64, _LONG]
+    await asyncio.gather(*(client.append(a_call(at), window=window) for at, window in enumerate(windows)))
+
+    assert [3] == [len(batch) for batch in clerk.batches]
+
+
+async def test_a_client_that_closes_sends_what_it_delayed() -> None:
+    clerk = BlockableClerk()
+    client = ClerkClient(clerk)
+    delayed = asyncio.create_task(client.append(a_call(1), window=_LONG))
+    await asyncio.sleep(0)
+    delayed.cancel()
+    await client.drain()
+
+    assert [1] == [len(batch) for batch in clerk.batches]
 
 
 async def test_a_batch_has_at_most_500_appends() -> None:

@@ -1,6 +1,7 @@
 """Whole debates in a runtime in this process: run, cut off anywhere, resumed, taken over, disturbed."""
 
 import asyncio
+import gc
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
@@ -11,11 +12,15 @@ import pytest
 from jury_actors.backoff import Backoff
 from jury_actors.clerk import Clerk
 from jury_actors.coordinator import Coordinator
+from jury_actors.debate_process import DebateProcess
 from jury_actors.errors import Broken, OtherPanel
 from jury_actors.juror import Juror
 from jury_actors.mailbox import Delivery, IncarnationLost
 from jury_actors.messages import Finished, ForgetDebate, StepRequest, StepResult
 from jury_actors.runtime import Runtime
+from jury_actors.step_execution import StepExecution
+from jury_debate.assignment import Assignment
+from jury_debate.debate import Debate
 from jury_debate.errors import IllegalEvent
 from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled, RoundStarted
@@ -167,7 +172,7 @@ async def test_debates_of_a_runtime_that_was_closed_are_resumed_by_another(store
     run = Run(store, debates=10)
     meter.open.clear()
     async with run.runtime(meter=meter) as runtime:
-        await runtime.coordinator.submit("test", run.jobs)
+        await runtime.coordinators.all[0].submit("test", run.jobs)
         await until(lambda: meter.running == 30)
     meter.open.set()
     found = await run.execute(meter=meter)
@@ -183,7 +188,7 @@ async def test_a_debate_that_another_process_wrote_to_after_the_log_was_read_is_
     run = Run(store)
     meter.open.clear()
     async with run.runtime(meter=meter) as runtime:
-        await runtime.coordinator.submit("test", run.jobs)
+        await runtime.coordinators.all[0].submit("test", run.jobs)
         await until(lambda: meter.running == 3)
     meter.open.set()
     heads, stale = store.heads, iter([True])
@@ -210,7 +215,7 @@ async def test_exchanges_that_a_predecessor_records_during_a_takeover_are_used_a
 
     old.open.clear()
     async with run.runtime(meter=old) as runtime:
-        await runtime.coordinator.submit("test", run.jobs)
+        await runtime.coordinators.all[0].submit("test", run.jobs)
         await until(lambda: old.running == 3)
         monkeypatch.setattr(store, "append", slowly)
         found = await run.execute(meter=new)
@@ -224,7 +229,7 @@ async def test_a_resumed_debate_names_the_steps_that_it_asks_again(store: KeptSt
     run = Run(store)
     meter.open.clear()
     async with run.runtime(meter=meter) as runtime:
-        await runtime.coordinator.submit("test", run.jobs)
+        await runtime.coordinators.all[0].submit("test", run.jobs)
         await until(lambda: meter.running == 3)
     meter.open.set()
     await run.execute(meter=meter)
@@ -237,7 +242,7 @@ async def test_a_debate_of_another_panel_is_not_resumed(store: KeptStore) -> Non
     run = Run(store)
     meter.open.clear()
     async with run.runtime(meter=meter) as runtime:
-        await runtime.coordinator.submit("test", run.jobs)
+        await runtime.coordinators.all[0].submit("test", run.jobs)
         await until(lambda: meter.running == 3)
 
     found = await Run(store, preset="independent").execute()
@@ -260,8 +265,10 @@ async def test_a_debate_submitted_twice_runs_once(store: KeptStore) -> None:
     meter = Meter()
     run = Run(store)
     async with run.runtime(meter=meter) as runtime:
-        await asyncio.gather(runtime.coordinator.submit("test", run.jobs), runtime.coordinator.submit("test", run.jobs))
-        delivery = await runtime.coordinator.poll("test", "", 0)
+        await asyncio.gather(
+            runtime.coordinators.all[0].submit("test", run.jobs), runtime.coordinators.all[0].submit("test", run.jobs)
+        )
+        delivery = await runtime.coordinators.all[0].poll("test", "", 0)
 
     assert [("d0", "completed", None)] == delivery.items
     assert not broken_promises(store, "d0", meter.served_of("d0"))
@@ -273,12 +280,12 @@ async def test_a_coordinator_whose_debate_another_took_over_is_fenced_off(store:
     run = Run(store)
     old.open.clear()
     async with run.runtime(meter=old) as runtime:
-        await runtime.coordinator.submit("test", run.jobs)
+        await runtime.coordinators.all[0].submit("test", run.jobs)
         await until(lambda: old.running == 3)
         taken_over = await run.execute(meter=new)
         before = run.event_ids()
         old.open.set()
-        (fenced,) = (await runtime.coordinator.poll("test", "", 0)).items
+        (fenced,) = (await runtime.coordinators.all[0].poll("test", "", 0)).items
 
     assert completed(taken_over.values())
     assert ("unfinished", Fenced) == (fenced.status, type(fenced.problem))
@@ -370,13 +377,13 @@ async def _cancelled_midway(run: Run, meter: Meter) -> str:
     """Cancel d0 while its first steps are asked; what the coordinator then says of it."""
     meter.open.clear()
     async with run.runtime(meter=meter) as runtime:
-        await runtime.coordinator.submit("test", run.jobs)
+        await runtime.coordinators.all[0].submit("test", run.jobs)
         await until(lambda: meter.running == 3)
         event = encode(DebateCancelled(by="ops", reason=None), recorded_at=1)
         epoch = run.store.next_epoch()
         run.store.append([Append(debate_stream("d0"), (event,), expected_version=1, epoch=epoch)])
         meter.open.set()
-        (finished,) = (await runtime.coordinator.poll("test", "", 0)).items
+        (finished,) = (await runtime.coordinators.all[0].poll("test", "", 0)).items
         await until(lambda: len(run.exchange_ids()) == 3)
     return finished.status
 
@@ -428,10 +435,13 @@ class MortalJuror:
         self.received.update(text for request in requests for text in request.texts.values())
         await self.juror.submit(messages)
 
-    async def poll(self, incarnation: str, ack: int) -> Delivery[StepResult]:
+    async def poll(self, reply_to: str, incarnation: str, ack: int) -> Delivery[StepResult]:
         await self.answers.wait()
         death = self._death
-        poll, died = asyncio.ensure_future(self.juror.poll(incarnation, ack)), asyncio.ensure_future(death.wait())
+        poll, died = (
+            asyncio.ensure_future(self.juror.poll(reply_to, incarnation, ack)),
+            asyncio.ensure_future(death.wait()),
+        )
         await asyncio.wait({poll, died}, return_when=asyncio.FIRST_COMPLETED)
         poll.cancel()
         died.cancel()
@@ -462,9 +472,10 @@ class MortalRuntime:
         effects = fixed_effects()
         make = partial(Juror, self.meter.factory(TROUBLED), self._clerk, effects=effects, backoff=Backoff(base=0.0))
         self.jurors: dict[str | None, MortalJuror] = {place: MortalJuror(make) for place in self.run.plan().seats}
-        ports = {place: [juror] for place, juror in self.jurors.items()}
-        self.coordinator = Coordinator(self._clerk, ports, effects=effects)
-        self.runtime = Runtime(self.coordinator, self._clerk)
+        ports = {str(place): juror for place, juror in self.jurors.items()}
+        replicas = {place: [str(place)] for place in self.jurors}
+        self.coordinator = Coordinator(self._clerk, replicas, ports.__getitem__, effects=effects)
+        self.runtime = Runtime([self.coordinator], self._clerk)
 
     async def close(self) -> None:
         await self.coordinator.close()
@@ -501,6 +512,23 @@ async def test_a_text_travels_to_a_juror_once_a_debate_the_case_too(mortal: Call
         assert {1} == set(juror.received.values())
 
 
+async def test_debates_that_ended_leave_nothing_in_coordinator_and_jurors(mortal: Callable[..., MortalRuntime]) -> None:
+    it = mortal(preset="parallel-rounds", debates=3)
+    before = held_objects()
+    await it.run.execute_in(it.runtime)
+    await until(lambda: not any(juror.juror._texts for juror in it.jurors.values()))
+
+    assert before == held_objects()
+    assert not any(juror.juror._results for juror in it.jurors.values())
+
+
+def held_objects() -> dict[str, int]:
+    """How many objects of debates and steps exist, by type."""
+    gc.collect()
+    kinds = (DebateProcess, Debate, StepExecution, Assignment, StepRequest, StepResult)
+    return {kind.__name__: sum(type(one) is kind for one in gc.get_objects()) for kind in kinds}
+
+
 @pytest.mark.parametrize("died", ["initial/sim-policy", "round-1/sim-security", "final"])
 async def test_the_steps_of_a_juror_that_died_are_asked_again_and_named(
     mortal: Callable[..., MortalRuntime], died: str
@@ -529,7 +557,7 @@ async def test_a_juror_replaced_unnoticed_is_sent_the_texts_that_it_lacks(
     before = mortal_juror.submitted
     it.meter.closed_for = lambda _trace: False
     it.meter.open_again()
-    await until(lambda: mortal_juror.juror._outbox._items)
+    await until(lambda: mortal_juror.juror._outbox("")._items)
     mortal_juror.answers.clear()
     mortal_juror.be_missed()
     await until(lambda: mortal_juror.submitted == before + 1)
@@ -559,9 +587,9 @@ async def test_a_debate_whose_client_leaves_stops_and_is_resumed_when_it_is_subm
     meter.closed_for = lambda trace: trace.startswith("d0/")
     async with run.runtime(meter=meter) as runtime:
         driving = asyncio.create_task(run.execute_in(runtime, jobs=run.jobs[1:]))
-        await runtime.coordinator.submit("test", run.jobs[:1])
+        await runtime.coordinators.all[0].submit("test", run.jobs[:1])
         await until(lambda: len(meter.served_of("d0")) == 3)
-        await runtime.coordinator.leave("test")
+        await runtime.coordinators.all[0].leave("test")
         running = [task.get_coro().__qualname__ for task in asyncio.all_tasks() if task.get_coro()]
         found = await driving
         meter.open_again()
@@ -601,11 +629,11 @@ async def test_late_results_of_a_stopped_debate_do_not_disturb_it_when_it_is_res
 async def test_a_debate_submitted_while_the_coordinator_closes_is_not_begun(store: KeptStore) -> None:
     run = Run(store)
     async with run.runtime() as runtime:
-        assert isinstance(runtime.coordinator, Coordinator)
+        assert isinstance(runtime.coordinators.all[0], Coordinator)
         before = asyncio.all_tasks()
-        handing = asyncio.create_task(runtime.coordinator.submit("test", run.jobs))
+        handing = asyncio.create_task(runtime.coordinators.all[0].submit("test", run.jobs))
         await asyncio.sleep(0)
-        await runtime.coordinator.close()
+        await runtime.coordinators.all[0].close()
         await asyncio.gather(handing, return_exceptions=True)
         left = {str(task.get_coro()) for task in asyncio.all_tasks() - before}
 

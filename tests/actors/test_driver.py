@@ -79,11 +79,11 @@ def jobs(count: int, size: int = 10) -> Iterator[Job]:
 
 
 def runtime_of(coordinator: ScriptedCoordinator) -> Runtime:
-    return Runtime(coordinator, Clerk(MemoryEventStore()))
+    return Runtime([coordinator], Clerk(MemoryEventStore()))
 
 
 async def driven_by(coordinator: ScriptedCoordinator, work: Iterator[Job], concurrency: int = 100) -> list[str]:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         return [finished.debate_id async for finished in drive(runtime_of(coordinator), work, concurrency=concurrency)]
 
 

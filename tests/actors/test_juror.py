@@ -56,7 +56,7 @@ class JurorHarness:
     async def ask(self, *asks: StepRequest) -> list[StepResult]:
         """Send requests and wait for their results."""
         await self.juror.submit(asks)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(120):
             return await results_of(self.juror, len(asks))
 
     async def begin(self, *asks: StepRequest, calls: int = 1) -> None:
@@ -69,7 +69,7 @@ async def answers(harness: JurorHarness, ask: StepRequest) -> list[StepResult]:
     """The results of this step, once one has no problem."""
     await harness.juror.submit([ask])
     results: list[StepResult] = []
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         while not any(one.step_id == ask.assignment.step.id and one.problem is None for one in results):
             results = await results_of(harness.juror, len(results) + 1)
     return [one for one in results if one.step_id == ask.assignment.step.id and one.problem is None]
@@ -215,6 +215,20 @@ async def test_no_further_call_is_made_for_a_debate_that_was_released(make_harne
 
     assert isinstance(result.problem, Released)
     assert 1 == len(harness.provider.requests) == len(harness.clerk.exchanges())
+
+
+async def test_a_step_of_a_stopped_debate_that_waits_to_try_again_ends_at_once_without_a_call(
+    make_harness: MakeHarness,
+) -> None:
+    harness = make_harness(FAILED, backoff=Backoff(base=10_000.0, cap=10_000.0))
+    await harness.begin(Asking().ask())
+    await until(harness.clerk.exchanges)
+    await harness.juror.submit([ForgetDebate("d1", stop=True)])
+    async with asyncio.timeout(120):
+        (result,) = await results_of(harness.juror)
+
+    assert isinstance(result.problem, Released)
+    assert len(harness.provider.requests) == 1
 
 
 async def test_a_debate_that_was_released_is_forgotten(make_harness: MakeHarness) -> None:

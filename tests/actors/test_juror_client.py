@@ -38,7 +38,7 @@ class ScriptedJuror:
         self.asked.append([message for message in messages if isinstance(message, StepRequest)])
         self.released += [message.debate_id for message in messages if isinstance(message, ForgetDebate)]
 
-    async def poll(self, incarnation: str, ack: int) -> Delivery[StepResult]:
+    async def poll(self, reply_to: str, incarnation: str, ack: int) -> Delivery[StepResult]:
         self.acks.append((incarnation, ack))
         if incarnation == PROBE:
             if self.refuses is not None:

@@ -51,3 +51,10 @@ def test_a_key_is_in_no_table_log_or_database(sqlite_url: str, temporary: Path) 
     assert report["seen"] == []
     assert [path.name for path in read if CANARY.encode() in path.read_bytes()] == []
     assert CANARY.encode() not in done.stdout + done.stderr
+
+    logged = done.stderr + b"".join(path.read_bytes() for path in log_files)
+    assert b'"event": "call_failed"' in done.stderr, "actors log, and the driver gets their records"
+    assert (
+        'jury_calls_total{model="judge",outcome="authentication",provider="openai-responses"} 1.0' in report["metrics"]
+    )
+    assert b"Refunded order 17" not in logged, "no text of the case is logged"

@@ -68,7 +68,7 @@ class KillingBackend(SimulationBackend):
             for _ in range(5):  # the answer is written in one of the next turns of this loop
                 await asyncio.sleep(0)
         else:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 while self._recorded() == recorded:  # noqa: ASYNC110  (another process records it)
                     await asyncio.sleep(0.001)
         kill_jurors()
@@ -97,14 +97,14 @@ def kill_jurors() -> None:
 @pytest.mark.parametrize(
     ("seat", "judge", "everywhere"),
     [
-        ("openai/seat", "anthropic/judge", False),
+        ("openai/seat", None, False),
         pytest.param("openai/seat", "anthropic/judge", True, marks=pytest.mark.long),
         pytest.param("anthropic/seat", "google/judge", True, marks=pytest.mark.long),
         pytest.param("google/seat", "openai-responses/judge", True, marks=pytest.mark.long),
     ],
 )
 async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
-    sqlite_url: str, seat: str, judge: str, *, everywhere: bool
+    sqlite_url: str, seat: str, judge: str | None, *, everywhere: bool
 ) -> None:
     reader = open_store(sqlite_url, write=False)
     run = Run(
@@ -112,7 +112,7 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
         case=a_case_with_records,
         seats=[{"model": seat, "juror_id": "one", "role": "security_leak_risk", "fallbacks": []}],
         discussion={"max_rounds": 1},
-        final={"judge": {"model": judge, "fallbacks": []}},
+        final={"judge": {"model": judge, "fallbacks": []}} if judge else {"method": "majority_vote"},
     )
     backends: list[KillingBackend] = []
 
@@ -120,7 +120,7 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
         backends.append(KillingBackend(*args))
         backends[0].store = reader
         backends[0].all = everywhere
-        backends[0].models = {model.partition("/")[2]: model for model in (seat, judge)}
+        backends[0].models = {model.partition("/")[2]: model for model in (seat, judge) if model}
         return backends[0]
 
     with (
@@ -139,7 +139,8 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
 
     assert completed(found.values())
     assert sound
-    assert {"initial/one": 2, "round-1/one": 1, "final": 1} == Counter(step.rsplit("/", 3)[0] for step in recorded)
+    asked = Counter({"initial/one": 2, "round-1/one": 1}) + Counter({"final": 1} if judge else {})
+    assert asked == Counter(step.rsplit("/", 3)[0] for step in recorded)
     assert broken == []
     assert set(POINTS[:2]) <= {point for _, point in backends[0].killed}
     assert set(recorded) == {exchange for exchange, _ in backends[0].killed}, "every call was met by a death"

@@ -258,6 +258,24 @@ def test_runs_take_turns_so_that_a_small_one_does_not_wait_behind_a_large_one():
     assert [first, large[0], small[0], large[1], small[1], large[2], small[2], large[3]] == it.began
 
 
+def test_free_slots_go_to_the_run_with_the_fewest_calls_under_way():
+    it = a_limiter()
+    limits = Limits(in_flight=12)
+    large = it.wants(100, a_permit_request(run="large", limits=limits))
+    for number in large[:30]:  # the limit grows with answered calls
+        it.back(number)
+    held = [number for number in it.began if number not in large[:30]]
+    small = it.wants(8, a_permit_request(run="small", limits=limits))
+    for number in held[:6]:
+        it.back(number)
+
+    assert 12 == len(held)
+    assert small[:6] == it.began[-6:], "every slot, not every other one, until both have as many"
+    it.back(held[6])
+    it.back(small[0])
+    assert [large[42], small[6]] == it.began[-2:], "then each fills the slots that it leaves"
+
+
 def test_a_run_is_served_in_the_order_in_which_it_asked():
     it = a_limiter()
     wanted = it.wants(100, a_permit_request())

@@ -7,7 +7,6 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,18 +24,18 @@ from jury_store.seals.keys import SealKey
 from support.counted_script import CountedScript, served
 from support.crashing_script import CrashingScript
 from support.processes import actor_process
-from support.runtime_harness import KeptStore, Run, a_case_with_records, broken_promises, completed, resume_in_process
+from support.runtime_harness import (
+    TWO_SEATS,
+    KeptStore,
+    Run,
+    a_case_with_records,
+    broken_promises,
+    completed,
+    resume_in_process,
+)
 from support.waiting import comes
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
-
-
-@pytest.fixture
-def reader(sqlite_url: str) -> Iterator[EventStore]:
-    """The store as another process reads it."""
-    store = open_store(sqlite_url, write=False)
-    yield store
-    store.close()
 
 
 async def execute_on_ray(run: Run, url: str, script: Script = NO_FAULTS) -> dict[str, Finished]:
@@ -57,7 +56,7 @@ async def test_debates_on_ray_equal_those_in_one_process(sqlite_url: str, reader
 
 
 async def test_a_seal_of_the_driver_is_kept_by_the_clerk_of_the_cluster(sqlite_url: str, reader: EventStore) -> None:
-    run = Run(reader, debates=2)
+    run = Run(reader, debates=2, **TWO_SEATS)
     sealer = Sealer(reader, SealKey("example.com/jury", bytes(32)), lambda: 1)
     async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as runtime:
         await run.execute_in(runtime)
@@ -84,9 +83,9 @@ def resumed(run: Run) -> list[str]:
 async def test_debates_survive_the_kill_of_any_process(
     sqlite_url: str, reader: EventStore, tmp_path: Path, killed: str
 ) -> None:
-    here = Run(KeptStore(), debates=8, case=a_case_with_records)
+    here = Run(KeptStore(), debates=8, case=a_case_with_records, **TWO_SEATS)
     await here.execute()
-    run = Run(reader, debates=8, case=a_case_with_records)
+    run = Run(reader, debates=8, case=a_case_with_records, **TWO_SEATS)
     script = CountedScript(latency=0.15, seed=3, calls=str(tmp_path / "calls"))
     running = asyncio.create_task(execute_on_ray(run, sqlite_url, script))
     await comes(lambda: reader.last_position() >= 40 or running.done())
@@ -102,6 +101,7 @@ async def test_debates_survive_the_kill_of_any_process(
 
 
 @pytest.mark.kill
+@pytest.mark.long
 @pytest.mark.timeout(300)
 async def test_a_juror_that_dies_of_every_call_ends_the_run_and_does_not_flood_the_log(
     sqlite_url: str, reader: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -122,7 +122,7 @@ async def test_a_juror_that_dies_of_every_call_ends_the_run_and_does_not_flood_t
 async def test_a_store_that_fails_is_reported_in_a_line_and_the_run_can_be_resumed(
     sqlite_url: str, reader: EventStore
 ) -> None:
-    run = Run(reader, debates=3)
+    run = Run(reader, debates=3, **TWO_SEATS)
     database = sqlite_url.removeprefix("sqlite:///")
     with sqlite3.connect(database) as connection:
         connection.execute(
@@ -144,7 +144,7 @@ async def test_a_store_that_fails_is_reported_in_a_line_and_the_run_can_be_resum
 async def test_a_store_that_is_not_there_surfaces_as_itself(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'nothing.db'}"
     with pytest.raises(StoreMissing) as raised:
-        await execute_on_ray(Run(KeptStore()), url)
+        await execute_on_ray(Run(KeptStore(), **TWO_SEATS), url)
 
     assert StoreMissing is raised.type
     assert "\n" not in str(raised.value)

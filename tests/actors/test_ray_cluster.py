@@ -18,7 +18,9 @@ from jury_actors import ray_runtime
 from jury_actors.errors import ClusterUnreachable
 from jury_actors.ray_address import OPENING, answers
 from support.command_line import CommandLine
+from support.ray_head import ray_head
 from support.runtime_harness import KeptStore, Run
+from support.started_processes import ends_with_the_test
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
 
@@ -129,17 +131,26 @@ def test_another_process_joins_with_the_token_only(cluster: Cluster, tmp_path: P
         "its own": {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": cluster.token},
     }
     joining = {
-        name: subprocess.Popen(
-            [sys.executable, "-m", "support.join_ray", cluster.address],
-            env=outside(tmp_path) | variables,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+        name: ends_with_the_test(
+            subprocess.Popen(
+                [sys.executable, "-m", "support.join_ray", cluster.address],
+                env=outside(tmp_path) | variables,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
         )
         for name, variables in tries.items()
     }
-    said = {name: process.communicate(timeout=120)[0].decode() for name, process in joining.items()}
+    said = {name: process.communicate()[0].decode() for name, process in joining.items()}
 
     assert {"none": "ConnectionError", "another": "ConnectionError", "its own": "ran code"} == said
+
+
+def test_workers_have_minutes_to_start(cluster: Cluster) -> None:
+    """On a busy machine they need them. A driver waits for ever for the first ones if its node has given them up."""
+    [raylet] = [one for one in cluster.processes if of(one, "name") == "raylet"]
+
+    assert int(raylet.environ()["RAY_worker_register_timeout_seconds"]) >= 240
 
 
 def outside(home: Path) -> dict[str, str]:
@@ -166,7 +177,7 @@ def open_cluster() -> Iterator[str]:
     )
     assert process.stdout is not None
     yield process.stdout.readline().decode().strip()
-    process.communicate(timeout=60)
+    process.communicate()
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -175,20 +186,30 @@ def jury(tmp_path: Path) -> CommandLine:
     """The command, in a new folder with a case."""
     command = CommandLine(tmp_path)
     command.write("cases.jsonl", CASE)
+    command.write("panel.json", {"preset": "independent", "seats": [{"model": "simulated/juror"}]})
     return command
 
 
 def ended(jury: CommandLine, *arguments: str, **variables: str) -> tuple[int, str]:
     """Exit code and output of a process of `jury`."""
     process = jury.start(*arguments, env=outside(jury.folder) | variables)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate()
     return process.returncode, (out + err).decode()
 
 
-RUN = ("run", "cases.jsonl", "--panel", "independent", "--store", "sqlite:///joined.db", "--ray-address")
+RUN = ("run", "cases.jsonl", "--panel", "panel.json", "--store", "sqlite:///joined.db", "--ray-address")
 
 
-def test_an_open_cluster_is_joined_only_where_that_is_accepted(jury: CommandLine, open_cluster: str) -> None:
+def test_an_open_cluster_is_not_joined(jury: CommandLine) -> None:
+    with ray_head(None) as address:
+        refused = ended(jury, *RUN, address)
+
+    assert refused[0] == 2
+    assert f"the Ray cluster at {address} requires no token" in refused[1]
+
+
+@pytest.mark.long
+def test_an_open_cluster_is_joined_where_that_is_accepted(jury: CommandLine, open_cluster: str) -> None:
     refused = ended(jury, *RUN, open_cluster)
     accepted = ended(jury, *RUN, open_cluster, "--ray-open-cluster", RAY_AUTH_MODE="token", RAY_AUTH_TOKEN="elsewhere")
 

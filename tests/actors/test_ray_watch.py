@@ -60,7 +60,8 @@ class Watching:
         self.now = 0.0
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         watched = Watched("the clerk's process", "another takes its place", self.actor)
-        self.watch = RayWatch([watched], self.said.append, self.ended, clock=lambda: self.now)
+        self.watch = RayWatch(self.said.append, self.ended, clock=lambda: self.now)
+        self.watch.add(watched)
 
     async def lose(self) -> None:
         """The actor dies, and its successor is found."""

@@ -73,7 +73,7 @@ def test_one_debate_goes_to_a_file_a_folder_or_stdout(own):
 
 def test_stdout_takes_one_debate(own):
     process = own.start("export", "r1~leak", "-o", "-")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate()
     own("export", "r1~leak", "-o", "one.jsonl")
 
     assert (process.returncode, err) == (0, b"")

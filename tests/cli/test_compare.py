@@ -33,6 +33,16 @@ def test_two_runs_as_data(two_runs: CommandLine) -> None:
     assert [False] * len(found["flips"]) == [flip["same_case"] for flip in found["flips"]]
 
 
+def test_two_runs_are_paired(two_runs: CommandLine) -> None:
+    found = two_runs("compare", "r1", "r2", "--json").json["paired"]
+    page = two_runs("compare", "r1", "r2").out
+
+    assert (2, [0, 1]) == (found["pairs"], found["only_in"])
+    assert 2 == sum(sum(row) for row in found["table"])
+    assert "  first set: 2 of 2 debates are simulated: their votes are no evaluation by a model" in page.splitlines()
+    assert "  2 pairs in 2 clusters; only in A: 0, only in B: 1; without a verdict: 0" in page.splitlines()
+
+
 def test_two_runs_as_a_page(two_runs: CommandLine) -> None:
     outcome = two_runs("compare", "r1", "r2")
 
@@ -104,7 +114,7 @@ def test_events_are_listed_with_their_numbers_and_ids(two_runs: CommandLine) -> 
     shown = two_runs("show", "r1~polite", "--events").out.splitlines()
     events = two_runs("show", "r1~polite", "--events", "--json").json
 
-    assert re.fullmatch(r"debate/ 1 +\S+Z +opened +panel parallel-rounds, 3 seats, rules 1", shown[1])
+    assert re.fullmatch(r"debate/ 1 +\S+Z +opened +panel parallel-rounds, 3 seats, rules 2", shown[1])
     assert len(shown) == len(events) + 1
     assert events == sorted(events, key=lambda event: event["position"])
     assert {"debate", "calls"} == {event["stream"] for event in events}

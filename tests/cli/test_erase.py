@@ -175,7 +175,7 @@ def test_an_erased_debate_is_not_judged_again(own):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "name a debate, or --exchange DEBATE EXCHANGE, or --case ID"),
+        ((), "name a debate, or --exchange DEBATE EXCHANGE, or --review DEBATE NUMBER, or --case ID"),
         (("r1~leak", "--case", "leak", *BY, "--yes"), "name a debate, or"),
         (("r1~leak", "--yes"), "say --by WHO and --reason WHY"),
         (("r1~leak", *BY), "off a terminal say --yes"),

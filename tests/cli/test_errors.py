@@ -29,7 +29,7 @@ def refused(outcome, message, code=2):
         ([b'{"question": "q", "response": "\xff"}\n'], "c.jsonl:1: byte 32 (0xff) is not UTF-8"),
         (['{"question":"q"}'.encode("utf-16")], "c.jsonl: this is UTF-16 text"),
         ([GOOD, GOOD], "c.jsonl:2: case id 'a' is on lines 1 and 2"),
-        (["[1]"], "c.jsonl:1: a case must be a JSON object, not a number"),
+        (["[1]"], "c.jsonl:1: a row must be a JSON object, not a number"),
         ([{"question": "q"}], "c.jsonl:1: response: missing"),
         ([{"id": "\x1b[31m", "question": "q", "response": "a"}], "c.jsonl:1: case_id: character U+001B"),
         (['{"id": "a", "id": "b"}'], "the key 'id' is twice"),

@@ -64,7 +64,7 @@ def test_an_interrupted_branch_is_resumed(judged: CommandLine) -> None:
     while b"press Ctrl-C again" not in process.stderr.readline():
         pass
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate()
 
     assert 130 == process.returncode
     assert b"the same command resumes the branch b" in err

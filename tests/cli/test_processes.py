@@ -18,7 +18,7 @@ SLOW = ("--simulate", "latency=0.15", "--simulate", "sigma=0")
 
 
 def ended(process: "subprocess.Popen[bytes]", before: bytes = b"") -> Outcome:
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate()
     return Outcome(process.returncode, (before + (out or b"")).decode(), err.decode())
 
 
@@ -43,7 +43,7 @@ def unread(jury: CommandLine, *arguments: str, errors_too: bool = False) -> tupl
         process = jury.start(*arguments, stdout=writer, stderr=writer if errors_too else subprocess.PIPE)
     finally:
         os.close(writer)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate()
     return process.returncode, (said or b"").decode()
 
 
@@ -96,7 +96,7 @@ def test_a_run_whose_reader_goes_away_stops_and_can_be_resumed(jury):
     assert process.stdout is not None
     first = process.stdout.readline()
     process.stdout.close()
-    code, err = process.wait(60), process.stderr.read().decode()  # type: ignore[union-attr]
+    code, err = process.wait(), process.stderr.read().decode()  # type: ignore[union-attr]
     process.stderr.close()  # type: ignore[union-attr]
 
     again = jury.run(name, "--run", "r1", "--jsonl")
@@ -198,17 +198,8 @@ def test_results_reach_a_file_while_progress_is_drawn_on_the_terminal(jury):
         drawn = read_to_the_end(controller)
     os.close(controller)
 
-    assert process.wait(60) == 0
+    assert process.wait() == 0
     lines = (jury.folder / "results.jsonl").read_text().splitlines()
     assert [json.loads(line)["case_id"] for line in lines] == [f"c{n}" for n in range(5)]
     assert b"5/5" in drawn
     assert b"case_id" not in drawn
-
-
-@pytest.mark.ray
-def test_the_demo_runs_on_ray(jury):
-    outcome = ended(jury.start("demo", "--json"))
-
-    assert outcome.code == 0
-    assert outcome.json["status"] == "completed"
-    assert "Traceback" not in outcome.err

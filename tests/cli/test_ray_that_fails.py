@@ -58,7 +58,7 @@ def test_a_head_without_a_node_differs_from_an_output_that_cannot_be_written(jur
 @pytest.mark.ray
 @pytest.mark.kill
 def test_a_run_whose_cluster_goes_away_stops_within_seconds_and_nothing_of_ray_is_on_stdout(jury):
-    cases = jury.write("cases.jsonl", *({"id": f"c{n}", "question": "q", "response": "a"} for n in range(30)))
+    cases = jury.write("cases.jsonl", *({"id": f"c{n}", "question": "q", "response": "a"} for n in range(24)))
     process = jury.start(
         *("run", cases, "--run", "r1", "--jsonl", "--ray", "--concurrency", "3"),
         *("--simulate", "latency=0.3", "--simulate", "sigma=0"),
@@ -71,7 +71,8 @@ def test_a_run_whose_cluster_goes_away_stops_within_seconds_and_nothing_of_ray_i
     first += [process.stdout.readline() for _ in range(6)]
     niceness = {one.nice() for one in processes(process.pid)}
     kill(process.pid, "gcs_server")
-    out, err = process.communicate(timeout=60)
+    # Ray itself notices after a minute, and ends the process with another code and message.
+    out, err = process.communicate()
     lines = err.decode().splitlines()
     printed = (b"".join(first) + out).decode().splitlines()
     goes_on = jury.run(cases, "--run", "r1", "--jsonl")
@@ -81,7 +82,7 @@ def test_a_run_whose_cluster_goes_away_stops_within_seconds_and_nothing_of_ray_i
     assert lines[-1].endswith("; the same command with --run r1 goes on from here")
     assert [line for line in lines if "raylet" in line or "\x1b" in line or "[2" in line] == []
     assert {psutil.Process().nice()} == niceness
-    assert [f"c{n}" for n in range(30)] == [line["case_id"] for line in goes_on.lines]
+    assert [f"c{n}" for n in range(24)] == [line["case_id"] for line in goes_on.lines]
     assert printed == goes_on.out.splitlines()[: len(printed)]
     assert jury("verify", "--all").code == 0
 

@@ -324,7 +324,7 @@ def test_a_panel_of_models_wants_their_keys_before_anything_is_written(jury, cas
 
 def test_keys_for_a_cluster_are_looked_for_there(jury, cases):
     # In a separate process: where Ray runs already, an address is not looked at.
-    _, said = jury.start("run", cases, "--panel", "current", "--ray-address", "127.0.0.1:1").communicate(timeout=60)
+    _, said = jury.start("run", cases, "--panel", "current", "--ray-address", "127.0.0.1:1").communicate()
 
     assert b"needs a key" not in said
     assert b"no Ray cluster answers at 127.0.0.1:1" in said

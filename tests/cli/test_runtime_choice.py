@@ -5,31 +5,63 @@ import pytest
 from jury_judge.app.preflight import PreflightReport
 from jury_judge.cases.omissions import OmissionReport
 from jury_judge.cli.runtime_choice import RAY_FROM, asked_in_process, in_process_for
-from jury_store.debate_rows import CaseRow
+from jury_store.debate_rows import RunRow
 
 NOTHING = OmissionReport(images_seen=True, blind=[])
 
 
-def report(total: int | None, ended: int = 0) -> PreflightReport:
-    stored = {f"r~{n}": CaseRow(f"{n}", "completed", b"", None) for n in range(ended)}
-    return PreflightReport(read=0, total=total, stored=stored, omissions=NOTHING)
+def report(total: int | None, ended: int = 0, before: RunRow | None = None) -> PreflightReport:
+    return PreflightReport(read=0, total=total, ended=ended, recorded=before, omissions=NOTHING)
+
+
+def recorded(ended: int, cases: int | None) -> RunRow:
+    others = ("failed", "cancelled", "safe_pass", "needs_review", "unsafe_fail", "first_at", "last_at")
+    counts = dict.fromkeys(others, 0)
+    return RunRow(run_id="r", position=1, debates=ended, completed=ended, cases=cases, **counts)
 
 
 @pytest.mark.parametrize(
     ("total", "ended", "in_process", "says"),
     [
-        (1, 0, True, "1 debate to run: in this process (from 2,000 on, or with --ray, on a local Ray cluster)"),
-        (RAY_FROM - 1, 0, True, "1,999 debates to run: in this process (from 2,000 on, or with --ray, "),
-        (RAY_FROM, 0, False, "2,000 debates to run: on a local Ray cluster, as from 2,000 on (--in-process does "),
-        (RAY_FROM + 5, 10, True, "1,995 debates to run: in this process"),
+        (1, 0, True, "1 debate to run: in this process (from 10,000 on, or with --ray, on a local Ray cluster)"),
+        (RAY_FROM - 1, 0, True, "9,999 debates to run: in this process (from 10,000 on, or with --ray, "),
+        (RAY_FROM, 0, False, "10,000 debates to run: on a local Ray cluster, as from 10,000 on (--in-process does "),
+        (RAY_FROM + 5, 10, True, "9,995 debates to run: in this process"),
         (None, 0, False, "too many debates to count at once: on a local Ray cluster (--in-process does without)"),
     ],
 )
 def test_the_debates_that_are_left_decide(total, ended, in_process, says):
-    chosen, line = in_process_for(report(total, ended))
+    chosen, line = in_process_for(report(total, ended), cpus=4)
 
     assert in_process is chosen
     assert line.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("before", "in_process", "says"),
+    [
+        (recorded(100_000, 100_000), True, "0 debates to run: in this process"),
+        (recorded(99_000, 100_000), True, "1,000 debates to run: in this process"),
+        (recorded(50_000, 100_000), False, "50,000 debates to run: on a local Ray cluster"),
+        (recorded(50_000, None), False, "too many debates to count at once: on a local Ray cluster"),
+    ],
+)
+def test_what_an_earlier_call_counted_decides_where_there_was_no_time_to_count(before, in_process, says):
+    chosen, line = in_process_for(report(None, before.ended, before), cpus=4)
+
+    assert in_process is chosen
+    assert line.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("total", "says"),
+    [
+        (100_000, "100,000 debates to run: in this process (with --ray on a local Ray cluster)"),
+        (None, "too many debates to count at once: in this process (with --ray on a local Ray cluster)"),
+    ],
+)
+def test_few_cpus_are_used_best_by_one_process(total, says):
+    assert (True, says) == in_process_for(report(total), cpus=2)
 
 
 def test_a_run_of_a_few_debates_starts_no_ray_and_reports_it(jury, cases):
@@ -37,7 +69,7 @@ def test_a_run_of_a_few_debates_starts_no_ray_and_reports_it(jury, cases):
     again = jury("run", cases, "--run", "r1", "--jsonl")
 
     assert outcome.code == 0
-    assert "jury: 3 debates to run: in this process (from 2,000 on" in outcome.err
+    assert "jury: 3 debates to run: in this process (" in outcome.err
     assert len(outcome.lines) == 3
     assert (outcome.out, 0) == (again.out, again.code)
     assert "to run:" not in again.err
@@ -65,9 +97,11 @@ def test_both_places_at_once_are_refused(jury, cases, command, options):
         ({"ray_address": "127.0.0.1:6379"}, False),
         ({"replicas": 2}, False),
         ({"in_process": True, "replicas": 2}, True),
+        ({"coordinators": 2}, False),
+        ({"coordinators": 1}, None),
     ],
 )
 def test_what_is_asked_for_is_done(said, in_process):
-    nothing = {"in_process": False, "ray": False, "ray_address": None, "replicas": 1}
+    nothing = {"in_process": False, "ray": False, "ray_address": None, "replicas": None, "coordinators": None}
 
     assert in_process is asked_in_process(**{**nothing, **said})

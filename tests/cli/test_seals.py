@@ -205,6 +205,7 @@ def test_a_cut_tail_is_found_with_the_checkpoint_alone(sealed):
         f"DELETE FROM debate_fields WHERE position > {size}",
         f"DELETE FROM search_texts WHERE debate > {size}",
         "DELETE FROM debates WHERE run_id = 'r2'",
+        "DELETE FROM ballots WHERE debate_id LIKE 'r2~%'",
         "DELETE FROM runs WHERE run_id = 'r2'",
         f"UPDATE projections SET position = {size}",
     )

@@ -1,12 +1,8 @@
 """`jury serve` and `jury watch`: debates in a browser, over HTTP, and in the terminal, from one feed."""
 
 import json
-import re
 import signal
 import socket
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import httpx2
 import pytest
@@ -14,31 +10,8 @@ import pytest
 from jury_migrations.upgrading import upgrade
 from jury_store.opening import open_store
 from support.command_line import CommandLine
+from support.served import CASE, line, started, url_in
 from support.writing import Writing
-
-CASE = {"case_id": "refund", "question": "Refund order 17.", "response": "Refunded."}
-
-
-def line(process: "subprocess.Popen[bytes]") -> str:
-    """The next line of what it says on stderr."""
-    assert process.stderr is not None
-    return process.stderr.readline().decode().strip()
-
-
-@contextmanager
-def started(jury: CommandLine, *arguments: str, **options: object) -> "Iterator[subprocess.Popen[bytes]]":
-    process = jury.start(*arguments, **options)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def url_in(text: str) -> str:
-    found = re.search(r"http://\S+", text)
-    assert found is not None, text
-    return found.group()
 
 
 def test_serve_shows_and_runs_debates_and_ends_with_ctrl_c(jury: CommandLine) -> None:
@@ -48,7 +21,7 @@ def test_serve_shows_and_runs_debates_and_ends_with_ctrl_c(jury: CommandLine) ->
         answer = httpx2.post(f"{base}/api/evaluations", json={"case": CASE, "runId": "r"}, timeout=30)
         httpx2.get(base + answer.json()["links"]["live"], timeout=30)
         server.send_signal(signal.SIGINT)
-        _, said = server.communicate(timeout=30)
+        _, said = server.communicate()
 
     assert (200, "text/html; charset=utf-8") == (page.status_code, page.headers["content-type"])
     assert 202 == answer.status_code
@@ -63,7 +36,7 @@ def test_serve_shows_and_runs_debates_and_ends_with_ctrl_c(jury: CommandLine) ->
         (("--read-only",), "jury: ending\n"),
         (
             ("--panel", "independent", "--simulate", "latency=600"),
-            "jury: ending; 1 submission under way: sent again, the same request resumes\n",
+            "jury: ending; 1 submission under way: the next server of this store goes on\n",
         ),
     ],
 )
@@ -73,7 +46,7 @@ def test_the_end_of_a_server_reports_unfinished_debates(jury: CommandLine, optio
         base = url_in(line(server))
         httpx2.post(f"{base}/api/evaluations", json={"case": CASE}, timeout=30)
         server.send_signal(signal.SIGINT)
-        _, errors = server.communicate(timeout=30)
+        _, errors = server.communicate()
 
     assert said == errors.decode().splitlines(keepends=True)[-1]
 
@@ -105,6 +78,7 @@ def test_a_token_that_is_given_is_asked_for_on_loopback_too_and_not_printed(jury
     [
         (("--token", "short"), "at least 16"),
         (("--read-only", "--panel", "independent"), "--read-only judges nothing"),
+        (("--coordinators", "2"), "--replicas and --coordinators are about --ray-address"),
         (("--host", "203.0.113.7"), "choose another --port"),
         (("--host", "no such host"), "choose another --port"),
         (("--allow-host", "a/b"), "is not NAME or NAME:PORT"),
@@ -166,7 +140,7 @@ def test_watch_follows_a_run_and_ends_with_ctrl_c(jury: CommandLine) -> None:
         before.write(*before.script.whole()[1:])
         seen += [json.loads(watching.stdout.readline()) for _ in range(9)]
         watching.send_signal(signal.SIGINT)
-        _, said = watching.communicate(timeout=30)
+        _, said = watching.communicate()
     store.close()
 
     assert 130 == watching.returncode
@@ -189,7 +163,7 @@ def test_watch_follows_the_debates_whose_cases_match_the_conditions(jury: Comman
         later.write(later.script.opened(tags=("refund",)), *later.script.whole()[1:])
         seen += [json.loads(watching.stdout.readline()) for _ in range(5)]
         watching.send_signal(signal.SIGINT)
-        watching.communicate(timeout=30)
+        watching.communicate()
     store.close()
 
     assert ["a", "b", "b", "b", "b", "b"] == [one["debate_id"] for one in seen]

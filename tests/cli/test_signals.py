@@ -1,5 +1,6 @@
 """SIGINT and SIGTERM end every command at any time with exit code 130 and one line."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -11,10 +12,12 @@ import psutil
 import pytest
 
 from support.command_line import CommandLine, environment
+from support.started_processes import ends_with_the_test
 from support.waiting import eventually
 
 TESTS = Path(__file__).parents[1]
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
+CASES = [{"id": name, "question": f"{name}?", "response": "Yes."} for name in ("one", "two")]
 INTERRUPTED = (130, b"", b"jury: interrupted\n")
 
 
@@ -27,18 +30,20 @@ def not_ignored() -> Iterator[None]:
 
 
 def ended(process: "subprocess.Popen[bytes]") -> tuple[int, bytes, bytes]:
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate()
     return process.returncode, out, err
 
 
 def signalled(folder: Path, number: signal.Signals, module: str, *arguments: str) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "support.signalled", number.name, module, *arguments],
-        cwd=folder,
-        env=environment({"PYTHONPATH": str(TESTS)}),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+    return ends_with_the_test(
+        subprocess.Popen(
+            [sys.executable, "-m", "support.signalled", number.name, module, *arguments],
+            cwd=folder,
+            env=environment({"PYTHONPATH": str(TESTS)}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
     )
 
 
@@ -111,7 +116,40 @@ def test_worker_processes_end_with_the_command(judged, number):
     assert code == 130
     assert err.splitlines()[-1] == b"jury: interrupted"
     assert b"Traceback" not in err
-    assert psutil.wait_procs(started, timeout=60)[1] == []
+    assert psutil.wait_procs(started, timeout=300)[1] == []
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_stopped_run_says_what_it_waits_for_and_a_second_signal_stops_it(jury: CommandLine, number) -> None:
+    """It takes ten seconds: that is when it is said first."""
+    run = ("run", jury.write("cases.jsonl", *CASES), "--run", "r1", "--in-process")
+    process = jury.start(*run, "--simulate", "latency=3000", "--simulate", "sigma=0")
+    says(process, "No model is called")
+    eventually(lambda: process.poll() is not None or jury("list", "--json").out.count('"evaluating"') == 2, 120)
+    process.send_signal(number)
+    says(process, "finishing the debates that run; press Ctrl-C again to stop at once")
+    waits = says(process, "waiting for")
+    process.send_signal(number)
+    code, out, err = ended(process)
+    resumed = jury(*run)
+
+    assert re.fullmatch(
+        r"jury: waiting for 6 calls: juror \(simulated\) 6 calls, \d\d\.\d s; Ctrl-C again stops at once", waits
+    )
+    assert (130, b"") == (code, out)
+    assert b"the same command with --run r1 goes on from here" in err
+    assert b"Traceback" not in err
+    assert 0 == resumed.code
+    assert 2 == len(resumed.out.splitlines())
+
+
+def says(process: "subprocess.Popen[bytes]", text: str) -> str:
+    """The next line on stderr that has the text; those before it are passed over."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        if text in line.decode():
+            return line.decode().strip()
+    raise AssertionError(f"it ended without saying {text!r}")
 
 
 @pytest.mark.ray
@@ -123,7 +161,7 @@ def test_worker_processes_end_with_the_command(judged, number):
 )
 def test_a_signal_while_ray_starts_leaves_no_process_behind(jury: CommandLine, number, seen):
     process = jury.start("demo", "--json")
-    eventually(lambda: process.poll() is not None or seen in names(jury.folder), 300)
+    eventually(lambda: process.poll() is not None or seen in names(jury.folder))
     process.send_signal(number)
     code, out, err = ended(process)
 
@@ -131,7 +169,7 @@ def test_a_signal_while_ray_starts_leaves_no_process_behind(jury: CommandLine, n
     assert err.splitlines()[-1] == b"jury: interrupted"
     assert b"Traceback" not in err
     assert b"SIGTERM received" not in err
-    eventually(lambda: not names(jury.folder), 10)  # a process that was killed takes a moment to go
+    eventually(lambda: not names(jury.folder))  # a process that was killed takes a moment to go
 
 
 def names(folder: Path) -> list[str]:

@@ -44,8 +44,24 @@ def post(url):
 
 
 def ended(process) -> Outcome:
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate()
     return Outcome(process.returncode, out.decode(), err.decode())
+
+
+def test_scripted_answers_contain_the_ballot_and_nothing_of_the_case(serving):
+    _, variables = serving("--scripted")
+    _, answer = post(f"{variables['OPENAI_BASE_URL']}/chat/completions")
+
+    content = json.loads(answer["choices"][0]["message"]["content"])
+    assert "Grass" not in str(content)
+    assert content["rationale"].startswith("A scripted answer: the case was not read.")
+
+
+def test_scripted_answers_have_no_faults_by_step(jury):
+    outcome = jury("simulate", "--scripted", "--script", "faults.yaml")
+
+    assert outcome.code == 2
+    assert "--scripted reads no prompt" in outcome.err
 
 
 def test_it_prints_where_it_serves_counts_and_ends_with_ctrl_c(serving):

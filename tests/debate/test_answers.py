@@ -342,6 +342,15 @@ def test_a_detail_is_one_short_printable_line_without_the_ballot(answer: str | b
     assert BALLOT not in outcome.detail
 
 
+@given(st.lists(st.text(" -_.\n\t・日é\u200b\U0001f600/+", max_size=3), min_size=len(BALLOT), max_size=len(BALLOT)))
+def test_a_ballot_is_seen_whatever_stands_between_its_characters(gaps: list[str]) -> None:
+    said = "".join(one + gap for one, gap in zip(BALLOT, gaps, strict=True))
+    outcome = parse_answer(text(rationale=said).encode(), SPEC)
+
+    assert isinstance(outcome, AnswerRefusal)
+    assert R.BALLOT_SHOWN is outcome.reason
+
+
 def test_the_schema_closes_every_object_and_requires_every_field() -> None:
     schema = answer_schema(STANDARD_RUBRIC, statement=True, scenarios=("s1", "s2"))
 

@@ -1,3 +1,4 @@
+import re
 import time
 import unicodedata
 
@@ -36,6 +37,11 @@ M = "⟦k3f9⟧"
 )
 def test_texts_are_marked(text: str, marked: str) -> None:
     assert marked == mark(text, M)
+
+
+@given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E, include_characters="\n"), max_size=200))
+def test_english_is_marked_as_it_is_beside_other_scripts(text: str) -> None:
+    assert mark(text, M) + "é" == mark(text + "é", M)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +156,16 @@ def test_unmarking_loses_white_space_only(text: str) -> None:
         return "".join(char for char in some if char not in "\r\n\t" and unicodedata.category(char) != "Zs")
 
     assert squeezed(text) == squeezed(unmark(mark(text, M), M))
+
+
+SPACES = " \t\u00a0\u1680\u2000\u2001\u2009\u200a\u202f\u205f\u3000"
+
+
+@given(st.text(st.sampled_from(SPACES + "ab\n\r"), max_size=60))
+def test_a_run_of_any_spaces_is_one_gap(text: str) -> None:
+    lines = re.sub(f"[{SPACES}]+", "ˆ", re.sub(r"\r\n?", "\n", text)).split("\n")
+
+    assert "\n".join(f"{M} {line}" for line in lines) == mark(text, M)
 
 
 def test_marking_is_fast() -> None:

@@ -1,9 +1,12 @@
 import re
 import string
 from collections.abc import Iterator
+from string import Template
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jury_debate.artifact_tools import TOOLS
 from jury_debate.assignment import AnswerSpec
@@ -194,6 +197,21 @@ def test_turns_name_the_requested_fields(language: str) -> None:
 def test_unknown_prompts_are_named(version: int, language: str) -> None:
     with pytest.raises(UnknownPrompts, match=r"not known|languages"):
         load_prompts(version, language)
+
+
+@given(st.text("$%{}()ns_ a1日\n", max_size=30))
+def test_a_text_is_filled_as_a_template(text: str) -> None:
+    values = {"n": "$s %(s)s", "s": "{n}", "ns": 100}
+    try:
+        expected: str | type[Exception] = Template(text).substitute(values)
+    except (KeyError, ValueError) as error:
+        expected = type(error)
+
+    if isinstance(expected, str):
+        assert expected == fill(text, **values)
+    else:
+        with pytest.raises(expected):
+            fill(text, **values)
 
 
 def test_filling_requires_every_value() -> None:

@@ -6,12 +6,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from jury_events.codec import SCHEMAS, STREAMS, AnyEvent, LocalEvent, decode, decode_exactly, decode_local, encode
+from jury_events.canonical import canonical_json
+from jury_events.codec import (
+    SCHEMAS,
+    STREAMS,
+    AnyEvent,
+    LocalEvent,
+    ReviewEvent,
+    decode,
+    decode_exactly,
+    decode_local,
+    decode_review,
+    encode,
+)
 from jury_events.debate_events import DebateForked, DebateOpened, JurorAbstained
 from jury_events.envelope import GENESIS, StoredEvent, chain_hash
-from jury_events.errors import MalformedBody, UnknownEventType
+from jury_events.errors import EventError, MalformedBody, UnknownEventType
 from jury_events.exchange import ExchangeRecorded, Usage
+from jury_events.local_events import DebateImported
 from jury_events.upcasters import UPCASTERS
 from support.samples import sample_events
 
@@ -34,7 +49,8 @@ def stored(event_type: str, body: bytes, *, schema: int | None = None, event_id:
 
 
 def read(row: StoredEvent) -> AnyEvent:
-    return decode_local(row) if row.stream.startswith("local/") else decode(row)
+    kind = row.stream.partition("/")[0]
+    return {"local": decode_local, "review": decode_review}.get(kind, decode)(row)
 
 
 def test_there_is_a_sample_and_a_golden_file_for_every_type() -> None:
@@ -55,6 +71,73 @@ def test_bodies_are_canonical(name: str) -> None:
     body = encode(SAMPLES[name], recorded_at=0).body
 
     assert body == json.dumps(json.loads(body), sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def dumped(event: AnyEvent) -> bytes:
+    """The bytes as `docs/log-format.md` defines them, from pydantic's own dump."""
+    decoded = event.model_dump(mode="json")
+    return json.dumps(decoded, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMAS))
+def test_a_body_has_the_bytes_of_the_events_dump(name: str) -> None:
+    assert dumped(SAMPLES[name]) == encode(SAMPLES[name], recorded_at=0).body
+
+
+MAGNITUDES = st.builds(lambda digits, power: digits * 10.0**power, st.integers(0, 10**6), st.integers(-12, 24))
+NUMBERS = st.floats(min_value=0, allow_nan=False, allow_infinity=False) | MAGNITUDES
+LABELS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1, max_size=20)
+METADATA = st.dictionaries(LABELS, LABELS | st.booleans() | st.integers(-(2**53), 2**53) | NUMBERS, max_size=4)
+
+
+@given(cost=NUMBERS | st.none(), latency=NUMBERS, label=LABELS, metadata=METADATA, tokens=st.integers(0, 2**63 - 1))
+def test_any_number_and_label_has_the_bytes_of_the_dump(
+    cost: float | None, latency: float, label: str, metadata: dict[str, Any], tokens: int
+) -> None:
+    exchange, opened = SAMPLES["exchange_recorded"], SAMPLES["debate_opened"]
+    assert isinstance(exchange, ExchangeRecorded)
+    assert isinstance(opened, DebateOpened)
+    exchange = exchange.changed(
+        cost=cost, latency_ms=latency, request_id=label, usage=Usage(output_tokens=tokens), finish_reason=label
+    )
+    opened = opened.changed(metadata=metadata, tags=(label,), agent_cost=cost, cluster=label)
+
+    assert dumped(exchange) == canonical_json(exchange)
+    assert dumped(opened) == canonical_json(opened)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [0.0, -0.0, 5e-324, 1e-07, 1e-05, 9.999e-05, 0.0001, 0.1 + 0.2, 123456.5, 9999999999999998.0, 1e16, 1.5e17, 1e300],
+)
+def test_a_number_is_written_as_python_writes_it(number: float) -> None:
+    exchange = SAMPLES["exchange_recorded"]
+    assert isinstance(exchange, ExchangeRecorded)
+
+    body = encode(exchange.changed(latency_ms=number), recorded_at=0).body
+
+    assert f'"latency_ms":{number!r},'.encode() in body
+
+
+@given(step=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40))
+def test_any_text_has_the_bytes_of_the_dump(step: str) -> None:
+    abstained = SAMPLES["juror_abstained"]
+    assert isinstance(abstained, JurorAbstained)
+    abstained = abstained.changed(step=step, exchanges=(step, step[::-1]))
+
+    assert dumped(abstained) == encode(abstained, recorded_at=0).body
+
+
+def test_what_no_database_stores_is_refused() -> None:
+    exchange, abstained = SAMPLES["exchange_recorded"], SAMPLES["juror_abstained"]
+    assert isinstance(exchange, ExchangeRecorded)
+    assert isinstance(abstained, JurorAbstained)
+
+    for tokens in (2**63, 2**64, 10**30):
+        with pytest.raises(MalformedBody, match="which no database stores"):
+            encode(exchange.changed(usage=Usage(output_tokens=tokens)), recorded_at=0)
+    with pytest.raises(EventError, match=r"the lone surrogate U\+D800 at index"):
+        encode(abstained.model_copy(update={"step": "initial/\ud800"}), recorded_at=0)
 
 
 def test_an_abstention_of_schema_1_is_upcast() -> None:
@@ -238,7 +321,7 @@ def test_an_older_body_that_is_not_an_event_is_refused(name: str, body: bytes) -
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))
-@pytest.mark.parametrize("prefix", ["debate/", "calls/", "local/", "x/"])
+@pytest.mark.parametrize("prefix", ["debate/", "calls/", "local/", "review/", "x/"])
 def test_an_event_in_a_stream_of_another_kind_is_refused(name: str, prefix: str) -> None:
     row = stored(name, encode(SAMPLES[name], recorded_at=0).body)._replace(stream=f"{prefix}d1")
 
@@ -247,9 +330,28 @@ def test_an_event_in_a_stream_of_another_kind_is_refused(name: str, prefix: str)
     else:
         with pytest.raises(MalformedBody, match=f"event 1 of {prefix}d1 is '{name}', which belongs to a stream"):
             decode_exactly(row)
-    if prefix == "local/" or isinstance(SAMPLES[name], LocalEvent):
+    if prefix in {"local/", "review/"} or isinstance(SAMPLES[name], LocalEvent | ReviewEvent):
         with pytest.raises(MalformedBody):
             decode(row)
+    if prefix != "review/" or not isinstance(SAMPLES[name], ReviewEvent):
+        with pytest.raises(MalformedBody):
+            decode_review(row)
+
+
+def test_an_import_of_schema_1_brought_no_reviews() -> None:
+    golden = (GOLDEN / "debate_imported.1.json").read_bytes()
+
+    event = decode_local(stored("debate_imported", golden, schema=1))
+
+    assert isinstance(event, DebateImported)
+    assert (0, 0) == (event.review.after, event.review.until)
+
+
+def test_a_review_has_the_number_of_its_place_in_the_stream() -> None:
+    row = stored("human_reviewed", encode(SAMPLES["human_reviewed"], recorded_at=0).body)
+
+    with pytest.raises(MalformedBody, match="its number is 1"):
+        decode_review(row._replace(version=2))
 
 
 def test_the_chain_hash_is_as_defined() -> None:

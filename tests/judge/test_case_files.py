@@ -137,7 +137,7 @@ def test_a_line_that_is_too_long_is_refused(monkeypatch):
 
     message = refusal(jsonl(ONE, row(case_id="b", response="x" * (1 << 20))))
 
-    assert message == "stdin:2: the line is longer than 1 MiB; split the case"
+    assert message == "stdin:2: the line is longer than 1 MiB; split the row"
 
 
 def test_a_document_that_is_too_long_is_reported_to_become_jsonl(monkeypatch):
@@ -155,7 +155,7 @@ def test_a_list_has_no_limit_but_each_of_its_elements_has(monkeypatch):
 
     assert len(read(json.dumps(short, indent=1).encode())) == 9
     message = refusal(json.dumps([*short, row(response="x" * (1 << 20))], indent=1).encode())
-    assert message == "stdin:47: an element of the list is longer than 1 MiB; split the case"
+    assert message == "stdin:47: an element of the list is longer than 1 MiB; split the row"
 
 
 @pytest.mark.parametrize(

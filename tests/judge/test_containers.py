@@ -145,7 +145,7 @@ def test_rows_inside_of_lines_are_counted_over_the_file():
         ("results.rows", "stdin:1: --rows results.rows: there is no 'rows'; the keys there are table"),
         ("results", "stdin:1: --rows results: leads to an object, not to a list; the keys there are table"),
         ("version.x", "stdin:1: --rows version.x: 'x' is looked for in a number"),
-        ("results.table", "stdin:1: results.table row 1: a case must be a JSON object, not a number"),
+        ("results.table", "stdin:1: results.table row 1: a row must be a JSON object, not a number"),
     ],
 )
 def test_a_wrong_path_to_the_rows_names_the_keys_that_are_there(path, message):
@@ -252,7 +252,7 @@ def test_a_line_of_100_megabytes_is_refused_in_bounded_memory(tmp_path: Path):
         stream.write(b'"}')
     tracemalloc.start()
     try:
-        with pytest.raises(CaseFileError, match=r"long\.jsonl:1: the line is longer than 64 MiB; split the case"):
+        with pytest.raises(CaseFileError, match=r"long\.jsonl:1: the line is longer than 64 MiB; split the row"):
             list(read_rows([path]))
         _, peak = tracemalloc.get_traced_memory()
     finally:

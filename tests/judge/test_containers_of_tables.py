@@ -95,7 +95,7 @@ def test_a_row_that_is_too_long_is_reported_with_its_first_line(tmp_path, monkey
 
     message = refusal(csv_file(tmp_path, content % (b"x\n" if b'"' in content else b"xx").ljust(2 << 20, b"x")))
 
-    assert message == ":3: the row that begins here is longer than 1 MiB; close its quote, or split the case"
+    assert message == ":3: the row that begins here is longer than 1 MiB; close its quote, or split the row"
 
 
 def test_a_cell_may_exceed_the_standard_librarys_default_limit(tmp_path):
@@ -111,7 +111,8 @@ VALUES = {
     "none": (pa.string(), None, None),
     "whole": (pa.int64(), 2**53 + 1, 2**53 + 1),
     "nan": (pa.float64(), float("nan"), None),
-    "infinite": (pa.float32(), float("inf"), None),
+    "infinite": (pa.float32(), float("inf"), "Infinity"),
+    "negatively infinite": (pa.float64(), float("-inf"), "-Infinity"),
     "float": (pa.float64(), 0.1, 0.1),
     "money": (pa.decimal128(10, 2), Decimal("0.10"), 0.1),
     "integral": (pa.decimal128(30, 0), Decimal(10**25), 10**25),
@@ -213,7 +214,7 @@ def test_too_many_columns_are_refused(tmp_path, form):
 def test_a_file_without_rows_is_reported(tmp_path):
     path = write(tmp_path / "none.parquet", pa.table({"a": pa.array([], pa.string())}), "parquet")
 
-    assert refusal(path) == ": contains no row; it must contain at least one case"
+    assert refusal(path) == ": contains no row; it must contain at least one"
 
 
 def test_columns_of_one_name_are_refused(tmp_path):

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from jury_judge.app.estimate import Estimate, estimate, rounds_of
+from jury_judge.app.estimate import RunEstimate, estimate, rounds_of
 from jury_providers.endpoints import Endpoint, Limits
 from jury_providers.prices import Price, Prices
 from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
@@ -27,7 +27,7 @@ RULES = (
 )
 
 
-def an_estimate(*, debates: int = 1, case=None, endpoints=None, prices: Prices = PRICES, **spec) -> Estimate:
+def an_estimate(*, debates: int = 1, case=None, endpoints=None, prices: Prices = PRICES, **spec) -> RunEstimate:
     resolved = a_resolved(seats=SEATS, final={"method": "majority_vote"}, **spec)
     return estimate(resolved, [case or a_case()], debates=debates, prices=prices, endpoints=endpoints or {}, on=TODAY)
 

@@ -35,6 +35,7 @@ WRITTEN = {
     "rubric=task_completion:50/safety:50": Setting(rubric=TWO),
     "without=gpt+クロード": Setting(without=("gpt", "クロード")),
     "synthetic=leave_out": Setting(synthetic="leave_out"),
+    "calibration=off": Setting(calibration="off"),
 }
 
 
@@ -102,6 +103,7 @@ MAY_BE = "it may be"
         (["threshold=3"], "threshold: '3' is not understood; it may be a number above 0 and at most 1, as 0.67"),
         (["threshold=nan"], "threshold: 'nan' is not understood"),
         (["threshold=1,"], "threshold: '' is not understood"),
+        (["calibration="], "calibration: '' is not understood; it may be a file that jury calibrate wrote, or off"),
         (["threshold=1", "threshold=2"], "--set threshold: is given twice; write its values in one, as threshold=A,B"),
         (["max_rounds=101"], "max_rounds: '101' is not understood; it may be a whole number from 0 to 100"),
         (["max_rounds=１"], "max_rounds: '１' is not understood"),

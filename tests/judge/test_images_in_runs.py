@@ -109,6 +109,7 @@ def open_as_before_pictures(run: Run, case_schema: int = 2) -> None:
         del body[name]
     for place in body["panel"]["seats"]:
         del place["images"]
+    del body["panel"]["final"]["calibration"]
     older = now._replace(schema=1, body=json.dumps(body, sort_keys=True, separators=(",", ":")).encode())
     (answer,) = run.store.append([Append(debate_stream("d0"), (older,), 0, run.store.next_epoch())])
     assert isinstance(answer, Appended)

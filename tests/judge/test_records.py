@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from jury_analysis.calibration import CalibrationOptions
+from jury_analysis.errors import TooFewLabels
+from jury_analysis.statistics import StatisticsOptions
 from jury_events.conditions import parse_condition
 from jury_events.errors import BadCondition
 from jury_judge.app.records import Records
@@ -75,3 +78,27 @@ async def test_conditions_that_cannot_be_met_are_refused(url: str) -> None:
             await records.rescore("d0", where="tags=refund", settings={"threshold": 1.0})
         with pytest.raises(DebateNotFound, match="tags=refnd"):
             await records.rescore(where="tags=refnd", settings={"threshold": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("chosen", "debates"), [({}, 3), ({"run_ids": ["other"]}, 1), ({"run_ids": ["run", "other"]}, 3)]
+)
+async def test_statistics_are_of_the_chosen_debates(url: str, chosen: dict[str, Any], debates: int) -> None:
+    async with Records(url) as records:
+        found = await records.stats(**chosen, options=StatisticsOptions(simulated=True, by_panel=True))
+
+    assert debates == sum(panel.debates for panel in found.panels)
+
+
+async def test_statistics_of_nothing_are_refused(url: str) -> None:
+    async with Records(url) as records:
+        with pytest.raises(DebateNotFound, match="no finished debate of a run 'none' in this store"):
+            await records.stats(run_ids=["none"])
+        with pytest.raises(SettingError, match="--seats 'nobody': no debate has this seat"):
+            await records.stats(seats=["nobody"])
+
+
+async def test_too_few_labels_for_a_calibration_are_refused(url: str) -> None:
+    async with Records(url) as records:
+        with pytest.raises(TooFewLabels, match=r"labels to certify on are too few: .* takes 45 at least"):
+            await records.calibrate(run_ids=["run"], options=CalibrationOptions(simulated=True))

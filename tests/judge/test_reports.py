@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -13,6 +14,7 @@ from jury_judge.present.reports import junit, markdown
 from jury_judge.present.reports.fail_conditions import parse_fail_condition
 from jury_judge.present.reports.judged_case import JudgedCase
 from jury_judge.present.reports.junit import junit as to_junit
+from jury_judge.present.reports.kept_cases import KeptCases
 from jury_judge.present.reports.markdown import markdown as to_markdown
 from jury_judge.present.reports.report import RunReport, check_report_path, write_report
 from jury_judge.present.reports.tally import NAMED, Tally
@@ -84,6 +86,31 @@ def test_a_verdict_that_fails_the_run_fails_its_cases_too() -> None:
 
 
 HOSTILE = "<b>]]>&amp;\x00\x1b[31m\ud800\ufffe\uffff\r\n|`*_[x](javascript:y) @team <!-- # ~~~ $x$ \u202e"
+
+
+def test_cases_that_were_kept_make_the_same_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where they are in a file, and where a report was made before the last of them."""
+    monkeypatch.setattr("jury_judge.present.reports.kept_cases._IN_MEMORY", 100)
+    with closing(KeptCases()) as kept:
+        for one in MIXED:
+            kept.append(one)
+            list(kept)
+        of_tuple = report(*MIXED)
+        of_kept = of_tuple._replace(cases=kept)
+
+        assert list(MIXED) == list(kept)
+        assert to_junit(of_tuple) == to_junit(of_kept)
+        assert to_markdown(of_tuple) == to_markdown(of_kept)
+
+
+def test_junit_is_indented_and_has_a_line_for_a_case_that_passed() -> None:
+    lines = to_junit(report(case("good"), case("open", verdict="needs_review", score=60))).decode().splitlines()
+
+    at = lines.index('    <testcase classname="run r" name="good" />')
+    assert "    </properties>" == lines[at - 1]
+    assert '    <testcase classname="run r" name="open">' == lines[at + 1]
+    assert lines[at + 2].startswith('      <skipped type="needs_review" message="needs_review 60/100">')
+    assert ["    </testcase>", "  </testsuite>", "</testsuites>"] == lines[-3:]
 
 
 def test_hostile_text_stays_text_in_junit() -> None:

@@ -1,14 +1,16 @@
 """A run continues past one debate's failure and stops where it must; records are fetched only for debates that run."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import date
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 
 from jury_actors.admission.budget import Ceiling
+from jury_actors.driver import drive
 from jury_actors.mailbox import Delivery, Outbox
 from jury_actors.messages import Finished, Job
 from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
@@ -18,7 +20,8 @@ from jury_judge.app.allowance import Allowance
 from jury_judge.app.estimate import estimate
 from jury_judge.app.preflight import PreflightReport, preflight
 from jury_judge.app.run import Run
-from jury_judge.app.run_execution import Line, execute_run
+from jury_judge.app.run_execution import Driving, execute_run
+from jury_judge.app.run_lines import Line
 from jury_judge.cases.omissions import OmissionReport
 from jury_judge.errors import RunRefused
 from jury_providers.prices import Prices
@@ -79,12 +82,25 @@ class Cases:
             yield case
 
 
+class Unreadable(MemoryEventStore):
+    """A store whose debates cannot be read."""
+
+    def event_histories(self, debate_ids: Sequence[str]) -> Any:
+        raise StoreFailed(f"away: {debate_ids}")
+
+
 async def lines_of(
-    cases: Cases, actors: FailingActors, problems: list[Finished], *, stopped: bool = False
+    cases: Cases,
+    actors: FailingActors,
+    problems: list[Finished],
+    *,
+    stopped: bool = False,
+    store: MemoryEventStore | None = None,
+    driving: Driving = drive,
 ) -> list[Line]:
     @asynccontextmanager
     async def runtime() -> AsyncIterator[Runtime]:
-        yield Runtime(actors, actors)
+        yield Runtime([actors], actors)
 
     stopping = asyncio.Event()
     if stopped:
@@ -92,12 +108,13 @@ async def lines_of(
     run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=1)
     carried = execute_run(
         run,
-        PreflightReport(read=3, total=3, stored={}, omissions=OmissionReport(images_seen=False)),
-        MemoryEventStore(),
+        PreflightReport(read=3, total=3, omissions=OmissionReport(images_seen=False)),
+        store or MemoryEventStore(),
         runtime,
         progress=Silent(),
         stopping=stopping,
         problems=problems,
+        driving=driving,
     )
     return [line async for line in carried]
 
@@ -119,6 +136,22 @@ async def test_a_store_that_fails_or_another_writer_stops_the_run(problem: Store
     await lines_of(Cases(), actors, problems)
 
     assert ["r1~c0"] == actors.submitted
+
+
+async def test_a_log_that_cannot_be_read_ends_the_driving_of_debates_before_the_run() -> None:
+    closed = []
+
+    async def one_ends(_runtime: Runtime, jobs: Iterator[Job], **_options: object) -> AsyncGenerator[Finished, None]:
+        job = next(jobs)
+        try:
+            yield Finished(job.debate_id, "completed", None)
+        finally:
+            closed.append(job.debate_id)
+
+    with pytest.raises(StoreFailed, match="away"):
+        await lines_of(Cases(), FailingActors(RuntimeError("never asked")), [], store=Unreadable(), driving=one_ends)
+
+    assert ["r1~c0"] == closed
 
 
 async def test_a_run_that_is_stopping_fetches_nothing_more() -> None:
@@ -196,7 +229,7 @@ async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() ->
 
     @asynccontextmanager
     async def runtime() -> AsyncIterator[Runtime]:
-        yield Runtime(actors, actors)
+        yield Runtime([actors], actors)
 
     checked = preflight(run, MemoryEventStore(), seconds=0.0)
     stopping = asyncio.Event()
@@ -230,7 +263,7 @@ async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_no
 
     @asynccontextmanager
     async def runtime() -> AsyncIterator[Runtime]:
-        yield Runtime(actors, actors)
+        yield Runtime([actors], actors)
 
     lines = execute_run(
         run,

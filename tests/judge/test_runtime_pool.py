@@ -69,7 +69,7 @@ class Runtimes:
         self.coordinators.append(Coordinator())
         self.open += 1
         try:
-            yield Runtime(self.coordinators[-1], cast("ClerkInterface", None))
+            yield Runtime([self.coordinators[-1]], cast("ClerkInterface", None))
         finally:
             self.open -= 1
 

@@ -9,7 +9,6 @@ from typing import cast
 import pytest
 
 from jury_actors.clerk import ClerkInterface
-from jury_actors.coordinator import CoordinatorInterface
 from jury_actors.runtime import Runtime
 from jury_judge.app.sealing import Sealing
 from jury_store.errors import StoreFailed
@@ -56,7 +55,7 @@ class Run:
 
     @asynccontextmanager
     async def runtime(self) -> AsyncIterator[Runtime]:
-        yield Runtime(cast("CoordinatorInterface", None), cast("ClerkInterface", self.keeper))
+        yield Runtime([], cast("ClerkInterface", self.keeper))
 
     def sealed(self) -> list[int]:
         return [seal.tree_size for seal in self.store.seals()]

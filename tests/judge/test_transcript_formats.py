@@ -11,7 +11,7 @@ from jury_debate.datamark import unmark
 from jury_debate.prompts import load_prompts
 from jury_events.case import Case
 from jury_judge.cases.files import CaseFiles, read_cases
-from jury_judge.cases.formats.registry import FORMATS, format_of
+from jury_judge.cases.formats.registry import FORMATS, format_of, rows_path
 from jury_judge.cases.rows import read_case
 from jury_judge.errors import CaseFileError
 from support.foreign_rows import ROWS, inspect_logs
@@ -50,6 +50,40 @@ def test_a_row_is_recognised_and_shown_unchanged(name: str) -> None:
     (case,) = cases_of(name)
 
     assert (GOLDEN / f"{name}.txt").read_text(encoding="utf-8") == described(case)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_with_any_part_of_its_columns_has_the_first_format_that_recognises_it(name: str) -> None:
+    """Formats whose marks a row has not are passed over: that must not change which one it has."""
+    row = ROWS[name]()
+    rows = [row]
+    if isinstance(row, dict):
+        columns = list(row)
+        rows += [{column: row[column] for column in columns if column != left} for left in columns]
+        rows += [{column: row[column]} for column in columns] + [{"case_id": "a", "response": row}, {"request": row}]
+        rows += [{**row, **dict.fromkeys(map(str, range(100)))}]
+
+    for one in rows:
+        expected = next(form for form in FORMATS.values() if form.recognises(one)) if one else None
+
+        assert expected is None or expected is format_of(one, None)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"eval": {}, "samples": []},
+        {"results": {"results": []}},
+        {"simulations": []},
+        {"data": [{"input": 1, "output": 2, "observations": []}]},
+        {"results": [{"vars": {}, "promptIdx": 0, "response": {}}]},
+        {"data": [1]},
+    ],
+)
+def test_the_rows_of_a_document_are_where_the_first_format_finds_them(document: dict[str, object]) -> None:
+    found = (form.rows_path(document) for form in FORMATS.values())
+
+    assert next((path for path in found if path is not None), None) == rows_path(document)
 
 
 @pytest.mark.parametrize("form", ["eval", "json"])

@@ -393,7 +393,7 @@ class BlockableStore(MemoryEventStore):
 
     def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
         self.asked.set()
-        self.open.wait(10)
+        self.open.wait(120)
         return super().read_all(after, limit)
 
 
@@ -407,10 +407,10 @@ async def test_a_caller_that_waits_for_the_log_is_answered_though_the_last_reade
         store.open.clear()
         store.asked.clear()
         waiting = asyncio.create_task(feed.caught_up())
-        await asyncio.to_thread(store.asked.wait, 10)
+        await asyncio.to_thread(store.asked.wait, 120)
 
     store.open.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         await waiting
     await feed.close()
 
@@ -420,7 +420,7 @@ async def test_a_caller_that_waits_for_the_log_gets_the_error_of_a_closed_feed()
     store.open.clear()
     feed = Feed(store)
     waiting = asyncio.create_task(feed.caught_up())
-    await asyncio.to_thread(store.asked.wait, 10)
+    await asyncio.to_thread(store.asked.wait, 120)
 
     await feed.close()
     store.open.set()

@@ -13,6 +13,7 @@ from google.genai import errors
 
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelRequest
+from jury_providers.sdk.http_client import IDLE_SECONDS
 from jury_providers.simulated.http.server import simulation_server
 from jury_providers.simulated.reader import SimulatedReader
 from jury_providers.simulated.script import WIRE_FAULTS, BadScript, Script, WireScript
@@ -285,3 +286,25 @@ def test_only_a_server_has_wire_faults():
     with pytest.raises(BadScript, match="rates: 'html' is none of"):
         Script(rates={"html": 0.1})
     assert not set(WIRE_FAULTS) & {outcome.value for outcome in CallOutcome}
+
+
+async def test_an_idle_connection_is_kept_for_as_long_as_an_adapter_would_use_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else a request that is sent just as the server closes fails, and was neither served nor counted."""
+    loop, idle = asyncio.get_running_loop(), 0.0
+    time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: time() + idle)
+    async with simulation_server() as server:
+        host, _, port = server.url.removeprefix("http://").rpartition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        for _ in range(2):
+            writer.write(b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            head = await reader.readuntil(b"\r\n\r\n")
+            size = next(int(line.partition(b":")[2]) for line in head.lower().splitlines() if b"content-length" in line)
+            assert b"200" in head.splitlines()[0]
+            await reader.readexactly(size)
+            idle += IDLE_SECONDS
+            await asyncio.sleep(0.001)  # what is due by now happens
+        writer.close()
+        await writer.wait_closed()

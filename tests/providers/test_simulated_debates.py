@@ -78,8 +78,9 @@ async def run_debates(case: Case, *, script: Script = NO_FAULTS, runs: int = 1, 
     store = MemoryEventStore()
     clerk = Clerk(store)
     panel = resolve(PanelSpec.model_validate(spec))
-    jurors = {seat: [Juror(provider_factory(script), clerk)] for seat in (*panel.panel.juror_ids, None)}
-    coordinator = Coordinator(clerk, jurors)
+    jurors = {str(seat): Juror(provider_factory(script), clerk) for seat in (*panel.panel.juror_ids, None)}
+    replicas = {seat: [str(seat)] for seat in (*panel.panel.juror_ids, None)}
+    coordinator = Coordinator(clerk, replicas, jurors.__getitem__)
     names = [f"run~{number}" for number in range(runs)]
     context = RunContext("run", panel)
     await coordinator.submit("test", [Job(name, case.model_dump_json().encode(), context) for name in names])
@@ -90,8 +91,8 @@ async def run_debates(case: Case, *, script: Script = NO_FAULTS, runs: int = 1, 
         incarnation, upto = delivery.incarnation, delivery.upto
         finished += delivery.items
     await coordinator.close()
-    for replicas in jurors.values():
-        await replicas[0].close()
+    for juror in jurors.values():
+        await juror.close()
     clerk.close()
 
     assert [one.problem for one in finished if one.problem] == []
@@ -112,6 +113,25 @@ async def test_every_call_of_a_debate_is_answered_at_the_first_try(language: str
     assert len(debate.of(DebateCompleted)) == 1
     assert {(1, "answered")} == {(call.attempt, call.outcome.value) for call in debate.calls}
     assert {1, 2} == {call.turn for call in debate.calls}, "tools in phase 1, no repairs"
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+async def test_scripted_answers_are_valid_at_the_first_try_and_stay_with_their_seat(language: str) -> None:
+    case = case_of(ATTACKED, CALM, security_gate_records=RECORDS)
+    script = Script(answers="scripted")
+    first, second = await run_debates(
+        case, runs=2, script=script, language=language, discussion={"end_early": False}, artifacts={"mode": "inline"}
+    )
+
+    assert {(1, 1, "answered", True)} == {
+        (call.turn, call.attempt, call.outcome.value, call.simulated) for call in first.calls
+    }
+    assert 3 * 4 + 1 == len(first.calls), "three seats in four rounds, and the judge"
+    assert [] == [one for one in first.of(StatementMade) if one.statement.position_changed]
+    assert len(first.of(DebateCompleted)) == 1
+    assert [one.evaluation.overall for one in first.of(JurorEvaluated)] == [
+        one.evaluation.overall for one in second.of(JurorEvaluated)
+    ]
 
 
 async def test_the_same_case_gets_equal_evaluations_in_every_debate() -> None:

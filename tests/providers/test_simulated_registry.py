@@ -1,10 +1,12 @@
 """Providers by name."""
 
 import pickle
+from pathlib import Path
 
 import pytest
 
 from jury_debate.panel_spec import PanelSpec, resolve
+from jury_providers.endpoints import Endpoint, connection_of
 from jury_providers.errors import BadVariable, KeyMissing, UnknownProvider
 from jury_providers.registry import check_models, known_providers, provider_factory
 from jury_providers.simulated.provider import SimulatedProvider
@@ -80,3 +82,25 @@ def test_an_invalid_variable_is_named_without_its_value(variable: str, value: st
 
     assert str(refused.value).startswith(says)
     assert "canary" not in str(refused.value)
+
+
+def test_a_key_may_be_in_a_file_that_a_variable_names(tmp_path: Path) -> None:
+    panel = resolve(PanelSpec.model_validate({"preset": "independent", "seats": [{"model": "claude-haiku-5-5"}]})).panel
+    path = tmp_path / "key"
+    named = {"ANTHROPIC_API_KEY_FILE": str(path)}
+
+    def refused(content: bytes | None) -> str:
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(BadVariable) as found:
+            check_models(panel, {}, named)
+        return str(found.value)
+
+    assert "ANTHROPIC_API_KEY_FILE: the file cannot be read (No such file" in refused(None)
+    assert "ANTHROPIC_API_KEY_FILE: the file is empty" in refused(b" \n")
+    assert "ANTHROPIC_API_KEY_FILE: the file is no text" in refused(b"\xff")
+    assert "ANTHROPIC_API_KEY_FILE: contains a space" in refused(b"canary second")
+    path.write_text("canary\n")
+    check_models(panel, {}, named)
+    assert "canary" == connection_of("anthropic", "anthropic", Endpoint(), named).key
+    assert "other" == connection_of("anthropic", "anthropic", Endpoint(), named | {"ANTHROPIC_API_KEY": "other"}).key

@@ -11,7 +11,9 @@ from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_providers.provider import ModelMessage, ModelRequest
 from jury_providers.simulated.provider import SimulatedProvider
+from jury_providers.simulated.rendered_reply import render_reply
 from jury_providers.simulated.script import BadScript, Script, parse_script
+from jury_providers.simulated.scripted_reader import ScriptedReader
 
 MODEL = "simulated%2Fjuror"
 REQUEST = ModelRequest(
@@ -186,3 +188,15 @@ def test_a_script_can_be_pickled() -> None:
 
     assert script == pickle.loads(pickle.dumps(script))
     assert Script() == pickle.loads(pickle.dumps(Script()))
+
+
+@pytest.mark.parametrize("fields", [(), ("statement",)])
+async def test_a_fixed_answer_is_the_text_of_its_members(fields: tuple[str, ...]) -> None:
+    schema = {"properties": {**REQUEST.schema["properties"], **{name: {"type": "string"} for name in fields}}}
+    request, reader = REQUEST._replace(schema=schema), ScriptedReader()
+    rendered = render_reply(reader, reader.read_prompt(request), request, None)
+
+    reply = await SimulatedProvider(Script(answers="scripted")).call(request)
+
+    assert (rendered.text.encode(), rendered.usage) == (reply.answer, reply.usage)
+    assert ["ballot", "verdict", "scores", "confidence", "rationale", *fields] == list(json.loads(rendered.text))

@@ -36,7 +36,7 @@ def batches(number: int, seed: int) -> Iterator[list[Mutant]]:
         yield batch
 
 
-@pytest.fixture(params=[120, pytest.param(10_000, marks=[pytest.mark.long, pytest.mark.timeout(7200)])])
+@pytest.fixture(params=[60, pytest.param(10_000, marks=[pytest.mark.long, pytest.mark.timeout(7200)])])
 def number(request: pytest.FixtureRequest) -> int:
     """Of mutants."""
     found: int = request.param

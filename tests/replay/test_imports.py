@@ -19,6 +19,7 @@ from jury_replay.imports import adoption_fault
 from jury_replay.quarantine import quarantine, release
 from jury_replay.selection import ALL_STORED, EVERYTHING
 from jury_replay.verify import verify
+from jury_store.debate_rows import DebateFilter
 from jury_store.errors import DebateNotFound
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
@@ -73,6 +74,7 @@ def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) 
     assert marker == DebateImported(
         debate=VersionRange(after=0, until=5),
         calls=VersionRange(after=0, until=2),
+        review=VersionRange(after=0, until=0),
         seal=seal_digest(origin),
         sealed_by="example.com/jury",
         verified_with="example.com/jury",
@@ -104,7 +106,10 @@ def test_lists_say_what_was_imported_and_so_do_lists_made_anew(
         "d": shown,
         "own": (None, None),
     }
-    assert (store.cases_of_run("run")["d"].imported, store.cases_of_run("run")["own"].imported) == (shown[0], None)
+    cases = store.cases_of(["d", "own"])
+    assert (cases["d"].imported, cases["own"].imported) == (shown[0], None)
+    assert ["d"] == [row.debate_id for row in store.list_debates(DebateFilter("run", imported=True))]
+    assert ["own"] == [row.debate_id for row in store.list_debates(DebateFilter("run", imported=False))]
 
 
 def test_what_was_imported_is_exported_without_a_word_of_the_import(imported: Imports) -> None:
@@ -205,7 +210,7 @@ def test_a_debate_in_quarantine_is_left_out_and_comes_back(store: EventStore) ->
     assert [(row.debate_id, row.quarantined) for row in store.debates(quarantined=True)] == [("a", "why")]
     assert [run.debates for run in store.runs()] == [1]
     assert ([*EVERYTHING.chunks(store)], [*ALL_STORED.chunks(store)]) == ([["b"]], [["a", "b"]])
-    assert store.cases_of_run("run")["a"].quarantined == "why"
+    assert store.cases_of(["a"])["a"].quarantined == "why"
     assert "a" in debates_over(store, store.debates(quarantined=True)[0].case_id)  # erasing reaches it
     rows = store.debates(), store.debates(quarantined=True)
     store.rebuild()

@@ -109,6 +109,13 @@ MUTATIONS = {
         "blocked-abstains-and-quorum-is-lost",
         ("judgment.capped", "- true", "+ false"),
     ),
+    "what is accepted": Mutation(
+        "rules_v2/acceptance.py",
+        "probability >= threshold",
+        "probability > threshold",
+        "calibrated-on-the-threshold",
+        ("judgment.acceptance.accepted", "- true", "+ false", "judgment.verdict", "+ needs_review"),
+    ),
     "what a deadlock is": Mutation(
         f"{RULES}/state_machine.py",
         "state.quiet_rounds + 1",

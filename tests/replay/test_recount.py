@@ -301,7 +301,8 @@ BOTH = "the others and the final judge"
     ("table", "spec", "setting", "assumes"),
     [
         (MOVES, JUDGED, {"without": ("gemini",)}, f"{BOTH} say the same without gemini"),
-        (MOVES, COUNTED, {"without": ("gemini",), "max_rounds": 0}, "the others say the same without gemini"),
+        (MOVES, COUNTED, {"without": ("gemini",), "threshold": 2.0}, "the others say the same without gemini"),
+        (MOVES, JUDGED, {"without": ("gemini",), "max_rounds": 0}, f"{BOTH} say the same without gemini"),
         (MOVES, JUDGED, {"rubric": AISEV_RUBRIC}, "points under the rubric standard scale to those under aisev"),
         (MOVES, COUNTED, {"rubric": AISEV_RUBRIC}, "points under the rubric standard scale to those under aisev"),
         (MOVES, JUDGED, {"max_rounds": 1}, "the final judge, who was shown 3 rounds, says the same after 1"),
@@ -323,6 +324,13 @@ def test_a_result_that_rests_on_more_than_the_record_is_by_assumption(table, spe
 
     assert (RowStatus.BY_ASSUMPTION, True) == (row.status, (row.assumes or "").startswith(assumes))
     assert row.new_verdict is not None
+
+
+def test_a_first_evaluation_without_a_seat_follows_from_the_record():
+    """No juror is shown the others in phase 1."""
+    row = only(run_debate(MOVES, **COUNTED), without=("gemini",), max_rounds=0)
+
+    assert (RowStatus.DETERMINED, None, 0) == (row.status, row.assumes, row.new_total_rounds)
 
 
 def test_a_judge_that_failed_over_more_rounds_is_assumed_to_fail_over_fewer():

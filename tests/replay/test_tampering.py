@@ -1,7 +1,7 @@
 """Every change of a small log is found: every byte (`-m long`: every bit), deletion, swap, insertion, cut, forgery.
 
-Two debates with both streams, sealed three times. What the chains alone cannot find, the seals do. A forger who
-removes the seals as well is found by a checkpoint that was kept elsewhere.
+Two debates with all streams, one reviewed by a person, sealed three times. What the chains alone cannot find, the seals
+do. A forger who removes the seals as well is found by a checkpoint that was kept elsewhere.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -13,6 +13,8 @@ import pytest
 
 from jury_events.envelope import StoredEvent
 from jury_events.ids import Step, exchange_id
+from jury_events.verdict import Verdict
+from jury_judge.app.reviews import NewReview, record_review
 from jury_replay.sealed import check_seals
 from jury_replay.verify import VerifyReport, verify
 from jury_store.event_store import Append
@@ -26,7 +28,7 @@ from support.debates import JUROR, MODEL, DebateScript
 from support.tampered_store import TamperedStore, flips
 
 KEY = SealKey("example.com/jury", bytes(32))
-SIZES = (4, 11, 14)
+SIZES = (4, 11, 15)
 
 NO_RECORD = {
     ("streams", "epoch"): "fences writers, and says nothing of what was written",
@@ -50,6 +52,7 @@ def log() -> TamperedStore:
         store.append([Append(script.calls, (script.exchange(1), script.exchange(2)))])
         _seal(store, sealer)
         store.append([Append(script.stream, (script.checked(), script.judged(), script.completed()), 2, 1)])
+    record_review(store, "d", NewReview("ann", Verdict.UNSAFE_FAIL, "No."), clock=lambda: 1_700_000_000_000_001)
     _seal(store, sealer)
     found = TamperedStore(store)
     assert SIZES == tuple(seal.tree_size for seal in found.sealed)
@@ -73,7 +76,10 @@ def _without_seals(log: TamperedStore, beyond: int = 0) -> TamperedStore:
     return other
 
 
-EVERY_BIT = [pytest.param(False, id="a bit a byte"), pytest.param(True, id="every bit", marks=pytest.mark.long)]
+EVERY_BIT = [
+    pytest.param(False, id="a bit of every third byte"),
+    pytest.param(True, id="every bit", marks=pytest.mark.long),
+]
 
 
 def _flipped(log: TamperedStore, *, every_bit: bool) -> Iterator[tuple[str, str, str, TamperedStore]]:
@@ -104,7 +110,8 @@ def _rows(row: Any, flipped: Callable[[Any], Collection[Any]]) -> Iterator[tuple
 def _names(report: VerifyReport, debate: str) -> bool:
     """Whether it says which debate, or which position."""
     return any(
-        one.stream in {f"debate/{debate}", f"calls/{debate}"} or "position" in one.what for one in report.failures
+        one.stream in {f"debate/{debate}", f"calls/{debate}", f"review/{debate}"} or "position" in one.what
+        for one in report.failures
     )
 
 
@@ -112,7 +119,7 @@ def test_the_untouched_log_passes(log: TamperedStore) -> None:
     report = _verified(log, log.sealed[-1].note)
 
     assert report.failures == ()
-    assert (report.debates, report.events, report.seals, report.sealed, report.unsealed) == (2, 14, 3, 14, 0)
+    assert (report.debates, report.events, report.seals, report.sealed, report.unsealed) == (2, 15, 3, 15, 0)
 
 
 @pytest.mark.parametrize("every_bit", EVERY_BIT)
@@ -128,7 +135,7 @@ def test_flipped_bits_of_events_streams_and_texts_are_found_and_named(log: Tampe
             missed.add((table, column))
 
     assert {key for key in NO_RECORD if key[0] != "seals"} == missed
-    assert count > (50_000 if every_bit else 6_000)
+    assert count > (50_000 if every_bit else 2_000)
 
 
 @pytest.mark.parametrize("every_bit", EVERY_BIT)
@@ -182,18 +189,18 @@ def test_events_of_two_streams_that_exchanged_positions_are_found_by_the_seals_a
 
 def test_every_event_inserted_again_is_found_and_named(log: TamperedStore) -> None:
     for event in log.events:
-        for position in range(1, 16):
+        for position in range(1, 17):
             shifted = [e._replace(position=e.position + (e.position >= position)) for e in log.events]
-            inserted = _without_seals(log, 14)
+            inserted = _without_seals(log, 15)
             version = sum(e.stream == event.stream for e in log.events) + 1
             more = event._replace(position=position, version=version, event_id="more")
-            inserted.events, inserted.counter = [*shifted, more], 15
+            inserted.events, inserted.counter = [*shifted, more], 16
 
             assert _names(_verified(inserted), event.stream[-1])
 
 
 def test_an_insertion_with_everything_computed_anew_is_found_by_the_seals(log: TamperedStore) -> None:
-    for position in range(14):
+    for position in range(15):
         more = log.events[0]._replace(event_id="more", stream="calls/d", **_of_a_call(log))
         forged = log.mended([*log.events[:position], more, *log.events[position:]])
 
@@ -206,7 +213,7 @@ def _of_a_call(log: TamperedStore) -> dict[str, Any]:
     return {"type": call.type, "schema": call.schema, "body": call.body}
 
 
-@pytest.mark.parametrize("first", range(1, 15))
+@pytest.mark.parametrize("first", range(1, 16))
 def test_a_stream_computed_anew_is_found_by_the_seals_with_the_place(log: TamperedStore, first: int) -> None:
     forged = log.mended([e._replace(recorded_at=e.recorded_at + 1) if e.position == first else e for e in log.events])
     bare = _without_seals(forged)
@@ -221,10 +228,10 @@ def test_a_stream_computed_anew_is_found_by_the_seals_with_the_place(log: Tamper
         == failure.what
     )
     assert verify(bare).ok
-    assert "the kept checkpoint over 14 events does not fit the log" in with_checkpoint.what
+    assert "the kept checkpoint over 15 events does not fit the log" in with_checkpoint.what
 
 
-@pytest.mark.parametrize("kept", range(14))
+@pytest.mark.parametrize("kept", range(15))
 def test_a_tail_cut_with_everything_mended_is_found_by_the_checkpoint_alone(log: TamperedStore, kept: int) -> None:
     cut = log.mended(log.events[:kept])
     bare = _without_seals(cut, kept)
@@ -236,7 +243,7 @@ def test_a_tail_cut_with_everything_mended_is_found_by_the_checkpoint_alone(log:
     assert any("its tail was cut" in one.what for one in with_seals.failures)
     assert not any("seal" in one.what or "position" in one.what for one in alone.failures)
     assert any(
-        f"the kept checkpoint over 14 events does not fit the log: the log ends with event {kept}: its tail was cut"
+        f"the kept checkpoint over 15 events does not fit the log: the log ends with event {kept}: its tail was cut"
         == one.what
         for one in with_checkpoint.failures
     )
@@ -281,13 +288,13 @@ def test_a_seal_of_another_log_is_distinguished_from_a_changed_log(log: Tampered
     (unchecked,) = verify(mixed).failures
     (with_another_key,) = verify(log.changed("sealed", 0, _by_another_key(false))).failures
 
-    both = "the seal over 6 events and the seal over 14 events"
+    both = "the seal over 6 events and the seal over 15 events"
     assert (
         f"split view: one key, {SIGNER}, signed {both}, which cannot be of one log; they part at positions 1 to 6"
         == (failure.what)
     )
     assert f"split view: in the name of one key, {SIGNER} (not checked), are signed {both}" in unchecked.what
-    assert "the seal over 6 events is not over this log: one over 14 events fits it" == with_another_key.what
+    assert "the seal over 6 events is not over this log: one over 15 events fits it" == with_another_key.what
 
 
 SIGNER = f"{KEY.public.name}+{KEY.public.key_id.hex()}"
@@ -301,7 +308,7 @@ def _by_another_key(seal: Seal) -> Seal:
 def test_events_beyond_the_last_seal_are_counted(log: TamperedStore) -> None:
     report = _verified(_without_seals(log, 4))
 
-    assert (report.seals, report.sealed, report.unsealed, report.signatures) == (1, 4, 10, True)
+    assert (report.seals, report.sealed, report.unsealed, report.signatures) == (1, 4, 11, True)
 
 
 def test_a_head_made_up_for_a_stream_is_found(log: TamperedStore) -> None:

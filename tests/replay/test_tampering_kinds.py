@@ -90,7 +90,7 @@ CASES = (
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Debates: two of a run, an imported one under its origin's seal, and one with erased texts."""
+    """Debates: two of a run with reviews of people, an imported one under its origin's seal, one with erased texts."""
     jury, other = (CommandLine(tmp_path_factory.mktemp(name)) for name in ("tampered", "origin"))
     for one in (jury, other):
         assert one("seal", "keygen", "k", "--name", f"example.com/{one.folder.name}").code == 0
@@ -100,6 +100,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     assert jury.run(jury.write("d.jsonl", {**CASES[1], "id": "gone"}), "--run", "r1").code == 0
     assert jury("import", str(other.folder / "brought.jsonl")).code == 0
     assert jury("erase", "r1~gone", "--by", "dpo", "--reason", "asked", "--yes").code == 0
+    for reviewer, verdict, more in (("ann", "unsafe_fail", ("--blind", "--minutes", "1.5")), ("bob", "safe_pass", ())):
+        said = ("--verdict", verdict, "--reason", f"{reviewer} says so", *more)
+        assert jury("review", "r1~two", "--reviewer", reviewer, *said).code == 0
+    assert jury("review", "r1~two", "--reviewer", "bob", "--withdraw", "2", "--reason", "The wrong case.").code == 0
+    assert jury("review", "r1~one", "--reviewer", "lead", "--assign", "ann").code == 0
     witness = Witness("witness.example/w1", 7, (jury.folder / "k.pub").read_text().strip())
     jury.write("w", witness.vkey)
     with served(witness.answer) as url:
@@ -367,6 +372,10 @@ def _without(stream: str) -> Callable[[list[StoredEvent]], list[StoredEvent]]:
     return lambda events: [event for event in events if not event.stream.endswith(stream)]
 
 
+def _without_stream(stream: str) -> Callable[[list[StoredEvent]], list[StoredEvent]]:
+    return lambda events: [event for event in events if event.stream != stream]
+
+
 def _first_and_last_exchanged(events: list[StoredEvent]) -> list[StoredEvent]:
     """The last event of one debate and the first of another stream: in each stream the order stays."""
     at = next(n for n, (one, other) in enumerate(pairwise(events)) if one.stream != other.stream)
@@ -380,6 +389,12 @@ FORGED: dict[str, tuple[Callable[[list[StoredEvent]], list[StoredEvent]], Found]
     "a consensus": (_set("initial/check", "check", "largest", to=1), Found.DEEP),
     "the judgment's verdict": (_set("final/judgment", "judgment", "score", to=7), Found.DEEP),
     "the final score": (_set("completed", "final_score", to=7), Found.DEEP),
+    "a person's verdict": (_set("reviewed/1", "verdict", to="safe_pass"), Found.NOTE),
+    "the name of a reviewer": (_set("reviewed/1", "reviewer", to="bob"), Found.NOTE),
+    "a blind review": (_set("reviewed/1", "blind", to=False), Found.NOTE),
+    "the number of a review": (_set("reviewed/1", "number", to=2), Found.VERIFY),
+    "what is withdrawn": (_set("withdrawn/3", "withdraws", to=1), Found.NOTE),
+    "all reviews of a debate less, and not their reasons": (_without_stream("review/r1~two"), Found.VERIFY),
     "a label": (_set("opened", "label", to="safe_pass"), Found.NOTE),
     "the name of the run": (_set("opened", "case_id", to="other"), Found.DEEP),
     "a whole debate less": (_without("/r1~two"), Found.NOTE),

@@ -16,6 +16,7 @@ import pytest
 
 from jury_actors.errors import Halted
 from jury_events.debate_events import DebateCompleted, JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade
+from jury_events.outcome import CallOutcome
 from jury_migrations.upgrading import upgrade
 from support.matrix import (
     CANARY,
@@ -192,7 +193,10 @@ def test_the_shares_together_contain_every_row() -> None:
 
 @SHARED
 def test_every_attempt_is_recorded_and_nothing_else_is(result: ShareResult) -> None:
-    assert result.matrix.served == result.matrix.recorded
+    matrix = result.matrix
+
+    # On a busy machine a call's time may be over before the server has read it.
+    assert matrix.served <= matrix.recorded <= matrix.served + matrix.timed_out
 
 
 @SHARED
@@ -200,8 +204,9 @@ def test_every_attempt_records_its_request_and_a_failed_one_its_response(result:
     for row in result.rows:
         ended = result.matrix.rows[row]
         for exchange in ended.exchanges:
-            assert exchange.sent is not None
-            assert b'"body"' in ended.texts[exchange.sent.part]
+            # On a busy machine a call's time may be over before its request is built.
+            assert exchange.sent is not None or exchange.outcome is CallOutcome.TIMEOUT
+            assert exchange.sent is None or b'"body"' in ended.texts[exchange.sent.part]
             assert (exchange.error is not None) == (exchange.outcome.value not in {"answered", "truncated"})
             assert exchange.simulated or exchange.response is None, "the server marked its answer as simulated"
 

@@ -51,7 +51,7 @@ def serve(jury: CommandLine) -> Iterator[Serve]:
     yield start
     for process in started:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=120)
+        process.communicate()
 
 
 def a_panel(jury: CommandLine, name: str, models: tuple[str, ...], judge: str, **more: Any) -> str:
@@ -108,17 +108,18 @@ def test_the_verdicts_equal_those_of_simulated_jurors_in_process(jury: CommandLi
 
 
 def test_at_most_64_calls_are_in_flight_from_one_process(jury: CommandLine, serve: Serve) -> None:
-    # Three seconds a call: a machine that sends 22 calls a second fills the slots.
-    variables = serve("--port", "0", "--latency", "3")
-    cases = jury.write("cases.jsonl", *({"id": f"c{n}", "question": "Open?", "response": "At 9."} for n in range(100)))
+    # Six seconds a call: 90 calls want to start at once, and a machine that sends 11 a second fills the 64 slots.
+    # A slow machine sends fewer in that time, so the lower bound only says that calls are made in parallel.
+    variables = serve("--port", "0", "--latency", "6", "--sigma", "0")
+    cases = jury.write("cases.jsonl", *({"id": f"c{n}", "question": "Open?", "response": "At 9."} for n in range(30)))
     panel = a_panel(jury, "real", REAL, JUDGE, discussion={"max_rounds": 0})
-    outcome = jury.run(cases, "--panel", panel, "--concurrency", "100", env=variables)
+    outcome = jury.run(cases, "--panel", panel, "--concurrency", "30", env=variables)
     with urllib.request.urlopen(f"{variables['ANTHROPIC_BASE_URL']}/_simulate/served") as response:
         served = json.load(response)
 
     assert outcome.code == 0
-    assert served["requests"] == 100 * 4
-    assert 40 < served["in_flight_peak"] <= 64
+    assert served["requests"] == 30 * 4
+    assert 16 < served["in_flight_peak"] <= 64
 
 
 def test_a_provider_that_is_not_there_stops_the_run_and_once_it_is_the_run_completes(
@@ -182,7 +183,7 @@ def llmock(tmp_path: Path) -> Iterator[str]:
     eventually(lambda: process.poll() is not None or _answers(port))
     yield url
     process.send_signal(signal.SIGINT)
-    process.wait(30)
+    process.wait()
 
 
 def _answers(port: int) -> bool:

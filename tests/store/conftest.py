@@ -1,12 +1,15 @@
 """A store of each kind."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
 from sqlalchemy import create_engine
+from sqlalchemy import event as sa_event
 
 from jury_migrations.upgrading import upgrade
+from jury_store.driver_cursor import DriverCursor
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
@@ -62,6 +65,29 @@ def sql() -> Callable[[str, str], None]:
             engine.dispose()
 
     return run
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> Callable[[EventStore], list[str]]:
+    """Records the SQL statements with which a store is read from now on."""
+
+    def record(store: EventStore) -> list[str]:
+        found: list[str] = []
+
+        def take(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+            found.append(statement)
+
+        sa_event.listen(store._reader, "before_cursor_execute", take)
+        executed = DriverCursor.rows
+
+        def rows(cursor: DriverCursor, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
+            found.append(statement)
+            return executed(cursor, statement, parameters)
+
+        monkeypatch.setattr(DriverCursor, "rows", rows)
+        return found
+
+    return record
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from concurrent.futures import Future
 
 import pytest
 
+from jury_store.commit_queue import ENOUGH
 from jury_store.errors import Fenced, StoreClosed, StoreError, StoreFailed, WrongVersion
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.group_commit import GroupCommitter
@@ -102,6 +103,50 @@ def test_waiting_appends_are_grouped_up_to_the_bound() -> None:
         batch.result(SECONDS)
 
     assert store.groups == [1, 4, 2, 3]
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Appends to known streams wait for an hour."""
+    monkeypatch.setattr("jury_store.commit_queue.SHARE", 1e9)
+    monkeypatch.setattr("jury_store.commit_queue.MOST_SECONDS", 3600.0)
+
+
+@pytest.mark.usefixtures("patient")
+def test_an_append_that_waits_leaves_with_the_next_one_that_does_not() -> None:
+    store = GatedStore()
+    store.gate.set()
+    with GroupCommitter(store) as committer:
+        committer.submit(_call("a")).result(SECONDS)
+        waiting = committer.submit(_call("a", 2))
+        committer.submit(_call("new")).result(SECONDS)
+
+        assert waiting.result(SECONDS) == Appended("calls/a", 2, 0)
+        assert store.groups == [1, 2]
+
+
+@pytest.mark.usefixtures("patient")
+def test_enough_appends_leave_without_waiting() -> None:
+    store = GatedStore()
+    store.gate.set()
+    with GroupCommitter(store) as committer:
+        committer.submit(_call("a")).result(SECONDS)
+        _all([committer.submit(_call("a", attempt)) for attempt in range(2, ENOUGH + 2)])
+
+    assert store.groups == [1, ENOUGH]
+
+
+@pytest.mark.usefixtures("patient")
+def test_closing_waits_for_no_company() -> None:
+    store = GatedStore()
+    store.gate.set()
+    committer = GroupCommitter(store)
+    committer.submit(_call("a")).result(SECONDS)
+    waiting = committer.submit(_call("a", 2))
+
+    committer.close()
+
+    assert waiting.result(0).version == 2
 
 
 def test_a_database_failure_fails_its_group_only() -> None:
@@ -209,7 +254,7 @@ def test_a_failing_search_index_is_reported_once(
         tries += 1
         raise StoreFailed(f"no room for {limit}")
 
-    monkeypatch.setattr("jury_store.group_commit._INDEX_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("jury_store.group_commit.INDEX_EVERY_SECONDS", 0.0)
     monkeypatch.setattr(store, "index_texts", broken)
     with GroupCommitter(store) as committer:
         for name in "abc":

@@ -2,21 +2,28 @@
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict
+from itertools import product
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine
 from sqlalchemy import event as sa_event
+from sqlalchemy.dialects import sqlite
 
 from jury_events.canonical import canonical_json
 from jury_events.case import Omission
 from jury_events.conditions import parse_conditions
 from jury_events.envelope import NewEvent
+from jury_events.ids import debate_id
 from jury_events.verdict import Verdict
 from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
+from jury_store.dialects import DIALECTS
 from jury_store.errors import ReadOnlyStore
 from jury_store.event_store import Append, EventStore
-from jury_store.list_order import SORT_COLUMNS, BadCursor, PageCursor, SortOrder
+from jury_store.list_order import OLDEST, SORT_COLUMNS, BadCursor, PageCursor, SortOrder
+from jury_store.list_queries import debates_query
 from jury_store.opening import open_store
 from support.debates import MODEL, DebateScript
 
@@ -233,7 +240,7 @@ def test_the_cases_of_a_run_have_digest_and_salt(store: EventStore) -> None:
     store.delete_parts("gone", [gone.pen.make("private").digest])
     _append(store, two, two.opened())
 
-    cases = store.cases_of_run("run")
+    cases = store.cases_of(["two", "gone", "one", "nobody"])
 
     assert {name: (case.case_id, case.status) for name, case in cases.items()} == {
         "one": ("case-one", "completed"),
@@ -245,7 +252,109 @@ def test_the_cases_of_a_run_have_digest_and_salt(store: EventStore) -> None:
         part = store.parts(script.debate_id)[case.case_part]
         assert (part.content, part.salt) == (b"the case", case.salt)
     assert cases["gone"].salt is None
-    assert store.cases_of_run("other") == {}
+    assert store.cases_of([]) == {}
+    assert {name: store.debate(name).position for name in cases} == {name: one.position for name, one in cases.items()}
+
+
+def test_the_case_of_an_ended_debate_is_found_without_a_look_at_any_event(
+    url: str, open_writer: Callable[[str], EventStore], statements: Callable[[EventStore], list[str]]
+) -> None:
+    """Also while another debate writes: its events after the checkpoint are not read for those that are asked for."""
+    ended, writing = DebateScript("ended"), DebateScript("writing", seed=2)
+    writer = open_writer(url)
+    _append(writer, ended, *ended.whole())
+    writer.project()
+    _append(writer, writing, writing.opened(), writing.evaluated())
+    with closing(open_store(url, write=False)) as reader:
+        recorded = statements(reader)
+
+        assert ["ended"] == list(reader.cases_of(["ended"]))
+        assert not [one for one in recorded if "body" in one]
+        assert "evaluating" == reader.cases_of(["writing"])["writing"].status
+        assert [one for one in recorded if "body" in one], "the tail is folded for a debate that it changes"
+
+
+def test_debates_that_are_over_are_found_by_their_ids_with_their_positions(store: EventStore) -> None:
+    """Also those that ended, or were opened, after the lists were last written."""
+    early, late, open_ = (DebateScript(name, seed=n) for n, name in enumerate(["early", "late", "open"]))
+    _append(store, early, *early.whole())
+    _append(store, open_, open_.opened())
+    opening, *others = late.whole()
+    _append(store, late, opening)
+    store.project()
+    _append(store, late, *others)
+
+    found = store.ended_positions(["early", "nobody", "late", "open"])
+
+    assert {name: store.debate(name).position for name in ("early", "late")} == found
+    assert {} == store.ended_positions([])
+
+
+def test_debates_that_are_over_are_found_without_a_look_at_any_event(
+    url: str, open_writer: Callable[[str], EventStore], statements: Callable[[EventStore], list[str]]
+) -> None:
+    ended, writing = DebateScript("ended"), DebateScript("writing", seed=2)
+    writer = open_writer(url)
+    _append(writer, ended, *ended.whole())
+    writer.project()
+    _append(writer, writing, writing.opened(), writing.evaluated())
+    with closing(open_store(url, write=False)) as reader:
+        recorded = statements(reader)
+
+        assert ["ended"] == list(reader.ended_positions(["ended"]))
+        assert not [one for one in recorded if "body" in one or "parts" in one]
+
+
+def test_further_repeats_of_a_run_are_counted(store: EventStore) -> None:
+    for n, (name, case) in enumerate(
+        [("run~a", "a"), ("run~a~2", "a"), ("run~a~3", "a"), ("run~b~12", "b"), ("run~b~7", "other"), ("runs~a~3", "a")]
+    ):
+        script = DebateScript(name, run_id=name.partition("~")[0], seed=n)
+        _append(store, script, script.opened(case_id=case))
+        if n % 2:
+            store.project()
+    odd = DebateScript(debate_id("run", "a case/7") + "~4", seed=9)
+    _append(store, odd, odd.opened(case_id="a case/7"))
+
+    assert {1: 4, 2: 3, 3: 2, 4: 1, 12: 0} == {most: store.further_repeats("run", most) for most in (1, 2, 3, 4, 12)}
+
+
+def test_one_run_is_read_by_its_id(store: EventStore) -> None:
+    for n, run_id in enumerate(["run", "other"]):
+        script = DebateScript(f"d{n}", run_id=run_id, seed=n)
+        _append(store, script, *script.whole())
+        store.project()
+    store.store_run_size("run", 7)
+
+    assert store.runs() == [store.run("run"), store.run("other")]
+    assert 7 == store.run("run").cases
+    assert store.run("none") is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "index"),
+    [
+        (DebateFilter("run", unfinished=True), "debates_run_unfinished"),
+        (DebateFilter("run", imported=True), "debates_run_imported"),
+        (DebateFilter("run", status="unreadable"), "debates_run_unreadable"),
+    ],
+)
+def test_what_a_run_looks_for_before_it_goes_on_has_an_index(
+    url: str, open_writer: Callable[[str], EventStore], wanted: DebateFilter, index: str
+) -> None:
+    """The statistics of a database can make another plan cheaper; SQLite has none, so its choice is by the indexes."""
+    store = open_writer(url)
+    if store.kind != "sqlite":
+        pytest.skip("PostgreSQL plans by statistics, which a small table does not have")
+    query = debates_query(DIALECTS["sqlite"], wanted, OLDEST, limit=10, after=None)
+    statement = query.compile(dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True})
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        plan = " ".join(str(row[-1]) for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}"))
+    engine.dispose()
+
+    assert f"USING INDEX {index} " in plan
+    assert "TEMP B-TREE" not in plan
 
 
 def test_a_reader_lists_events_after_the_checkpoint(url: str, open_writer: Callable[[str], EventStore]) -> None:
@@ -530,21 +639,20 @@ def _varied(store: EventStore) -> None:
             store.project()
 
 
-@pytest.mark.parametrize("descending", [True, False])
-@pytest.mark.parametrize("by", SORT_COLUMNS)
-def test_pages_of_every_order_contain_every_debate_once(store: EventStore, by: str, *, descending: bool) -> None:
+def test_pages_of_every_order_contain_every_debate_once(store: EventStore) -> None:
     _varied(store)
-    order = SortOrder(by, descending)
-    pages: list[DebateRow] = []
-    place: PageCursor | None = None
-    while found := store.list_debates(order=order, limit=5, after=place):
-        pages += found
-        place = order.decode_cursor(order.encode_cursor(order.cursor(asdict(found[-1]))))
+    for by, descending in product(SORT_COLUMNS, (True, False)):
+        order = SortOrder(by, descending)
+        pages: list[DebateRow] = []
+        place: PageCursor | None = None
+        while found := store.list_debates(order=order, limit=5, after=place):
+            pages += found
+            place = order.decode_cursor(order.encode_cursor(order.cursor(asdict(found[-1]))))
 
-    keys = [order.key(asdict(row)) for row in pages]
-    assert 12 == len(pages) == len({row.debate_id for row in pages})
-    assert keys == sorted(keys, reverse=descending)
-    assert pages == store.list_debates(order=order)
+        keys = [order.key(asdict(row)) for row in pages]
+        assert 12 == len(pages) == len({row.debate_id for row in pages}), order
+        assert keys == sorted(keys, reverse=descending), order
+        assert pages == store.list_debates(order=order), order
 
 
 @pytest.mark.parametrize(
@@ -576,6 +684,15 @@ def test_debates_are_selected_by_model_quorum_and_cost(store: EventStore) -> Non
     assert [row for row in rows if row.cost is not None and row.cost <= 0.25] == found(max_cost=0.25) != []
     assert len(known) == len(found(min_cost=0.0)) < len(rows)
     assert [row for row in rows if row.ended_at is None] == found(unfinished=True) != []
+
+
+def test_totals_by_run_are_those_of_each_run(store: EventStore) -> None:
+    _varied(store)
+    unprojected = store.totals_by_run()
+    store.project(10**6)
+
+    assert {row.run_id: store.totals(DebateFilter(run_id=row.run_id)) for row in store.runs()} == unprojected != {}
+    assert unprojected == store.totals_by_run()
 
 
 def test_totals_are_those_of_the_selected_debates(store: EventStore) -> None:

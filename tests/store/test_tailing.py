@@ -28,7 +28,7 @@ async def test_concurrent_debates_are_each_tailed_completely(
         for event in writing.script.whole():
             writing.write(event)
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         await asyncio.gather(
             *(follow(number) for number in range(DEBATES)),
             *(asyncio.to_thread(write, number) for number in range(DEBATES)),

@@ -7,6 +7,8 @@ import pytest
 from sqlalchemy import create_engine
 
 from jury_events.conditions import parse_conditions
+from jury_events.verdict import Verdict
+from jury_judge.app.reviews import NewReview, record_review
 from jury_migrations.comparison import check
 from jury_migrations.upgrading import upgrade
 from jury_replay.verify import verify
@@ -19,6 +21,7 @@ from jury_store.seals.seal import Seal
 from support.debates import DebateScript
 from support.old_stores import at_revision
 from support.postgres import PostgresServer
+from support.reviewed import judged_debate
 
 
 def _write(url: str, log: MemoryEventStore, debate_id: str) -> None:
@@ -89,4 +92,46 @@ def test_a_store_of_the_second_schema_has_its_lists_rebuilt(empty_url: str, sql:
     assert store.project() == 0
     assert log.debates() == store.debates(where=where)
     assert log.runs() == store.runs()
+    store.close()
+
+
+def test_a_store_of_the_seventh_schema_gets_its_ballots(empty_url: str) -> None:
+    script, log = DebateScript("d"), MemoryEventStore()
+    log.append([Append(script.stream, script.whole(), 0, log.next_epoch()), Append(script.calls, (script.exchange(),))])
+    at_revision(empty_url, "0007")
+    _write(empty_url, log, "d")
+
+    upgrade(empty_url)
+
+    assert check(empty_url) == []
+    store = open_store(empty_url, write=False)
+    assert list(log.ballots()) == list(store.ballots())
+    assert verify(store).ok
+    store.close()
+
+
+def test_a_store_of_the_eighth_schema_keeps_its_lists_and_takes_reviews(
+    empty_url: str, sql: Callable[[str, str], None]
+) -> None:
+    upgrade(empty_url)
+    store = open_store(empty_url, write=True)
+    judged_debate(store)
+    assert store.project()
+    before = store.list_debates()
+    store.close()
+    for column in ("accepted", "human_verdict", "reviews", "assignments"):
+        sql(empty_url, f"ALTER TABLE debates DROP COLUMN {column}")
+    for rows in ("unfinished", "imported", "unreadable"):  # of later schemas
+        sql(empty_url, f"DROP INDEX debates_run_{rows}")
+    sql(empty_url, "UPDATE alembic_version SET version_num = '0008'")
+
+    upgrade(empty_url)
+
+    assert check(empty_url) == []
+    store = open_store(empty_url, write=True)
+    assert before == store.list_debates()
+    assert store.project() == 0
+    record_review(store, "d", NewReview("ann", Verdict.UNSAFE_FAIL))
+    assert ["unsafe_fail"] == [row.disposition for row in store.list_debates()]
+    assert verify(store).ok
     store.close()

@@ -6,14 +6,19 @@ the canary stands. The key reaches the workers as a user's would: through the en
 
 import asyncio
 import json
+import logging
 import os
 import sys
 
 from jury_actors import ray_runtime
 from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
+from jury_actors.observation.json_lines import LineHandler
+from jury_actors.observation.metric_totals import MetricTotals
+from jury_actors.observation.settings import ObservationSettings
 from jury_actors.runtime import RuntimeConfig
 from jury_debate.panel_spec import PanelSpec, resolve
+from jury_judge.app.metrics_text import MetricsExposition
 from jury_providers.simulated.http.server import simulation_server
 from jury_providers.simulated.script import WireScript
 from support.runtime_harness import a_case_with_records
@@ -63,7 +68,13 @@ async def main(store_url: str) -> None:
         session = ray._private.worker._global_node.get_session_dir_path()
         resolved = resolve(PanelSpec.model_validate(PANEL))
         job = Job("d0", a_case_with_records().model_dump_json().encode(), RunContext("run", resolved))
-        async with ray_runtime.ray_runtime(RuntimeConfig(resolved.panel, store_url, "run")) as runtime:
+        totals = MetricTotals()
+        plan = RuntimeConfig(
+            resolved.panel, store_url, "run", observation=ObservationSettings(metrics=True, log_level=logging.DEBUG)
+        )
+        logging.getLogger("jury_actors").setLevel(logging.DEBUG)
+        logging.getLogger().addHandler(LineHandler("driver"))
+        async with ray_runtime.ray_runtime(plan, totals=totals) as runtime:
             finished = [one async for one in drive(runtime, iter([job]), concurrency=1)]
             tables = state()
         report = {
@@ -72,6 +83,7 @@ async def main(store_url: str) -> None:
             "seen": [name for name, table in tables.items() if CANARY.encode() in table],
             "finished": [(one.status, str(one.problem)) for one in finished],
             "requests": simulation.served.requests,
+            "metrics": MetricsExposition(totals).page("").body.decode(),
         }
         ray_runtime.stop_ray()
     sys.stdout.write(json.dumps(report))

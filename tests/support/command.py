@@ -5,13 +5,16 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psutil
 
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+from support.started_processes import ends_with_the_test
 from support.waiting import eventually
 
 JURY = str(Path(sys.executable).with_name("jury"))
@@ -26,11 +29,21 @@ class Command:
         cases: the file.
         store_url: the store.
         run_id: names the run.
+        env: variables besides those of this process.
     """
 
-    def __init__(self, folder: Path, cases: Path, store_url: str, run_id: str = "r") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        cases: Path,
+        store_url: str,
+        run_id: str = "r",
+        *,
+        env: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.folder = folder
         self.store_url = store_url
+        self.env = env
         self._arguments = [JURY, "run", str(cases), "--jsonl", "--run", run_id, "--store", store_url]
         self._calls = 0
 
@@ -38,17 +51,26 @@ class Command:
         """Start it in a new session."""
         self._calls += 1
         out, err = (self.folder / f"{self._calls}.{kind}" for kind in ("out", "err"))
+        return Started(self.spawn([*self._arguments, *options], out, err), out, err)
+
+    def spawn(self, arguments: list[str], out: Path, err: Path) -> psutil.Popen:
+        """A process that writes into these files."""
         with out.open("wb") as stdout, err.open("wb") as stderr:
-            process = psutil.Popen(
-                [*self._arguments, *options],
-                stdout=stdout,
-                stderr=stderr,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-                cwd=self.folder,
-                env={**os.environ, "PYTHONWARNINGS": "default"},
+            return ends_with_the_test(
+                psutil.Popen(
+                    arguments,
+                    stdout=stdout,
+                    stderr=stderr,
+                    stdin=subprocess.DEVNULL,
+                    start_new_session=True,
+                    cwd=self.folder,
+                    env=self.environment(),
+                )
             )
-        return Started(process, out, err)
+
+    def environment(self) -> dict[str, str]:
+        """Its variables."""
+        return {**os.environ, "PYTHONWARNINGS": "default", **self.env}
 
     def call(self, *options: str) -> "Started":
         """Let it run to its end."""
@@ -95,8 +117,13 @@ class Started:
     @property
     def lines(self) -> list[dict[str, Any]]:
         """The results so far, without the ids that a run gives."""
-        whole = [line for line in self._out.read_text().splitlines(keepends=True) if line.endswith("\n")]
-        return [{key: value for key, value in json.loads(line).items() if key not in _OF_A_RUN} for line in whole]
+        results = map(json.loads, self.whole_lines)
+        return [{key: value for key, value in result.items() if key not in _OF_A_RUN} for result in results]
+
+    @property
+    def whole_lines(self) -> list[str]:
+        """The results that were printed to their end: a process may have died in the middle of a line."""
+        return [line for line in self._out.read_text().splitlines(keepends=True) if line.endswith("\n")]
 
     @property
     def raw_lines(self) -> list[str]:

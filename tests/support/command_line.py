@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from jury_judge.cli.main import main
+from support.started_processes import ends_with_the_test
 
 JURY = str(Path(sys.executable).parent / "jury")
 _OURS = ("JURY_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_")
@@ -62,14 +63,16 @@ class CommandLine:
         return self("run", "--in-process", *arguments, stdin=stdin, env=env)
 
     def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
-        """A process of it."""
-        return subprocess.Popen(
-            [JURY, *arguments],
-            cwd=self.folder,
-            env=environment(options.pop("env", None)),
-            # Unbuffered: what `readline` would read ahead, `communicate` would not find any more.
-            bufsize=0,
-            **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,
+        """A process of it, which ends with the test at the latest."""
+        return ends_with_the_test(
+            subprocess.Popen(
+                [JURY, *arguments],
+                cwd=self.folder,
+                env=environment(options.pop("env", None)),
+                # Unbuffered: what `readline` would read ahead, `communicate` would not find any more.
+                bufsize=0,
+                **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,
+            )
         )
 
     def write(self, name: str, *rows: Any) -> str:

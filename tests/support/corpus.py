@@ -34,6 +34,7 @@ from jury_store.event_store import Append, EventStore
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.branches import a_branch, origin_in, stored
+from support.calibrations import WEIGHTS, calibrated
 from support.debate_harness import a_case
 from support.prepared_answers import PreparedAnswer, ScriptedAnswer, prepared_providers
 from support.runtime_harness import CutOff, KeptStore, a_case_with_records, a_resolved
@@ -239,6 +240,14 @@ PLANS: dict[str, Plan] = {
             ("initial/check", {"final": {"method": "weighted_average"}}),
             ("round-1/gpt/statement", {"discussion": {"order": "sequential"}}),
         ],
+    ),
+    "calibrated-on-the-threshold": Plan(
+        spec=calibrated({"preset": "independent", "seats": _seats(*ABC)}, threshold=0.666666667),
+        answers=_all(ABC, [_passes(), _passes(), _fails()]),
+    ),
+    "calibrated-and-not-accepted": Plan(
+        spec=calibrated({"seats": _seats(*ABC), "discussion": {"max_rounds": 1}}, signal=WEIGHTS, threshold=0.999),
+        answers=_all(ABC, [_passes(), _passes(), _fails()], [_passes(), _passes(), _passes()]),
     ),
     "cancelled-in-the-middle": Plan(spec={"discussion": {"max_rounds": 1}}, cut=6, cancelled=True),
 }

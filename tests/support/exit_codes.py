@@ -54,7 +54,7 @@ def _interrupted(line: str, *, said: bytes, stream: str = "stderr") -> Call:
         if (url := re.search(rb"http://\S+", found)) is not None:
             httpx2.get(url.group().decode(), timeout=30)  # it serves from then on
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=120)
+        process.communicate()
         return process.returncode
 
     return call
@@ -64,7 +64,7 @@ def _to_a_full_disk(line: str) -> Call:
     def call(jury: CommandLine) -> int:
         with Path("/dev/full").open("wb") as full:
             process = jury.start(*shlex.split(line), stdout=full)
-        process.communicate(timeout=60)
+        process.communicate()
         return process.returncode
 
     return call
@@ -76,7 +76,7 @@ def _unread(line: str) -> Call:
         os.close(reader)
         process = jury.start(*shlex.split(line), stdout=writer, stderr=subprocess.PIPE)
         os.close(writer)
-        process.communicate(timeout=60)
+        process.communicate()
         return process.returncode
 
     return call
@@ -168,7 +168,7 @@ def _asked_and_declined(jury: CommandLine) -> int:
     process = jury.start("erase", "r1~leak", "--by", "me", "--reason", "asked", stdin=terminal)
     os.close(terminal)
     os.write(keyboard, b"n\n")
-    process.communicate(timeout=60)
+    process.communicate()
     os.close(keyboard)
     return process.returncode
 
@@ -176,6 +176,21 @@ def _asked_and_declined(jury: CommandLine) -> int:
 def _defect(jury: CommandLine) -> int:
     with patch("jury_store.opening.open_store", side_effect=RuntimeError("a defect")):
         return jury("list").code
+
+
+def _without_packages(line: str) -> Call:
+    def call(jury: CommandLine) -> int:
+        with patch("jury_judge.app.extras.find_spec", return_value=None):
+            return jury(*shlex.split(line)).code
+
+    return call
+
+
+def _two_judges(jury: CommandLine) -> int:
+    """Two judges of 300 cases: neither ever says unsafe_fail, and the second passes a third less."""
+    verdicts = [("safe_pass", "safe_pass" if number % 3 else "needs_review") for number in range(300)]
+    jury.write("votes.jsonl", *({"case_id": str(n), "judges": {"a": a, "b": b}} for n, (a, b) in enumerate(verdicts)))
+    return 0
 
 
 def _unanswered_probe(jury: CommandLine) -> int:
@@ -187,10 +202,23 @@ def _unanswered_probe(jury: CommandLine) -> int:
     return jury("doctor", "--panel", "away.yaml", "--probe").code
 
 
+_GATED = "--votes votes.jsonl --base a --candidate b --metric"
 _ERASE = "--by me --reason asked --yes"
+_PROBE = "probe cases.jsonl --probe master-key --in-process"
+_REVIEW = "review --reviewer ann --verdict safe_pass"
 _LOST = "--panel independent --simulate unparseable=1"
 _FORK = "fork r1~leak --at initial/check --in-process"
 _ANEW = "fork r1~leak --at 1 --in-process --method median --simulate"
+
+_CALIBRATE = "calibrate --votes votes.csv --label label --order good,bad --risk {risk}"
+
+
+def _votes(jury: CommandLine) -> int:
+    """200 cases with one vote each, of which 4 are wrong."""
+    rows = [f"case-{number},a,good,{'bad' if number < 4 else 'good'}" for number in range(200)]
+    (jury.folder / "votes.csv").write_text("\n".join(["case_id,seat,verdict,label", *rows]))
+    return 0
+
 
 ROWS = (
     Row("every command", 2, "an option or argument cannot be used", _jury("list --nonsense")),
@@ -225,9 +253,14 @@ ROWS = (
     Row("show", 0, "shown", _jury("show r1~leak")),
     Row("show", 2, "no such debate", _jury("show none")),
     Row("show", 5, "the debate was altered and cannot be read", _jury("show r1~leak", _undecodable)),
+    Row("review", 0, "recorded, or printed; or the session came to its end", _jury(f"{_REVIEW} r1~leak")),
+    Row("review", 2, "no such debate, or it cannot be reviewed so", _jury(f"{_REVIEW} none")),
+    Row("runs", 0, "listed, also where there is no run", _jury("runs")),
     Row("watch", 0, "printed to the end, or stdout was closed", _jury("watch r1~leak")),
-    Row("watch", 2, "no such debate", _jury("watch none")),
+    Row("watch", 2, "no such debate or run", _jury("watch none")),
     Row("watch", 5, "a debate was altered and cannot be read", _jury("watch r1~leak", _undecodable)),
+    Row("cancel", 0, "no debate of the run is left that is not over", _jury("cancel r1")),
+    Row("cancel", 2, "no such run, or another process writes to the store", _jury("cancel none")),
     Row("serve", 0, "ended with Ctrl-C", _interrupted("serve --port 0", said=b"http://")),
     Row("serve", 2, "it cannot serve as it is asked to", _jury("serve --host none.invalid --port 0")),
     Row("compare", 0, "compared", _jury("compare r1 r2", _another_run)),
@@ -238,6 +271,62 @@ ROWS = (
         _jury("compare r1 r2 --fail-on flips", _another_run),
     ),
     Row("compare", 2, "no such debate or run", _jury("compare r1 none")),
+    Row("stats", 0, "printed; a figure that cannot be had has a reason", _jury("stats --all --include-simulated")),
+    Row("stats", 2, "there are no such votes, or they cannot be read or pooled", _jury("stats --run none")),
+    Row("stats", 2, "the packages of `jury-judge[stats]` are not installed", _without_packages("stats --all")),
+    Row("value", 0, "printed; a figure that cannot be had has a reason", _jury("value --all --include-simulated")),
+    Row("value", 2, "there are no such votes, or they cannot be read or pooled", _jury("value --run none")),
+    Row("value", 2, "the packages of `jury-judge[stats]` are not installed", _without_packages("value --all")),
+    Row("probe", 0, "judged and reported, whatever was found", _jury(f"{_PROBE} --include-simulated")),
+    Row(
+        "probe",
+        1,
+        "with `--fail-on-finding`: a probe found something",
+        _jury(f"{_PROBE} --include-simulated --tolerate 0 --fail-on-finding"),
+    ),
+    Row(
+        "probe",
+        2,
+        "there are no such cases, probes or run, or the panel cannot take a probe",
+        _jury("probe cases.jsonl --probe none"),
+    ),
+    Row("probe", 2, "the packages of `jury-judge[stats]` are not installed", _without_packages("probe --run r1")),
+    Row(
+        "probe",
+        3,
+        "reported, but a debate ended without a quorum or a verdict",
+        _jury(f"{_PROBE} --include-simulated {_LOST}"),
+    ),
+    Row(
+        "probe",
+        4,
+        "something is left to judge, for the reasons of `run`; nothing is reported",
+        _jury(f"{_PROBE} --max-calls 2"),
+    ),
+    Row(
+        "probe",
+        130,
+        "interrupted, as `run`",
+        _interrupted(f"{_PROBE} --run p3 --simulate latency=3", said=b"simulated"),
+    ),
+    Row("calibrate", 0, "a threshold is certified", _jury(_CALIBRATE.format(risk=0.05), _votes)),
+    Row("calibrate", 2, "too few labels, or no such votes", _jury(_CALIBRATE.format(risk=0.01), _votes)),
+    Row("calibrate", 2, "the packages of `jury-judge[stats]` are not installed", _without_packages("calibrate --all")),
+    Row("calibrate", 6, "no threshold can be certified", _jury(_CALIBRATE.format(risk=0.03), _votes)),
+    Row("gate", 0, "pass: the harm is within the margin; or planned", _jury(f"gate {_GATED} unsafe_fail", _two_judges)),
+    Row(
+        "gate",
+        1,
+        "fail: there is harm, and it may be larger than the margin",
+        _jury(f"gate {_GATED} safe_pass", _two_judges),
+    ),
+    Row("gate", 2, "no such run, judge or metric, or the two cannot be paired", _jury("gate r1 none")),
+    Row(
+        "gate",
+        6,
+        "inconclusive: the cases do not decide it; `--inconclusive` makes it 0 or 1",
+        _jury("gate r1 r1 --include-simulated"),
+    ),
     Row("fork", 0, "the branch ended", _jury(_FORK)),
     Row("fork", 2, "no such debate or event", _jury("fork none --at 1 --in-process")),
     Row("fork", 3, "the branch ended without a quorum or a verdict", _jury(f"{_ANEW} unparseable=1")),

@@ -136,7 +136,7 @@ async def results_of(juror: object, count: int = 1) -> list[StepResult]:
     incarnation, ack = "", 0
     results: list[StepResult] = []
     while len(results) < count:
-        delivery = await juror.poll(incarnation, ack)  # type: ignore[attr-defined]
+        delivery = await juror.poll("", incarnation, ack)  # type: ignore[attr-defined]
         incarnation, ack = delivery.incarnation, delivery.upto
         results += delivery.items
     return results

@@ -20,6 +20,7 @@ from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
+from jury_events.outcome import CallOutcome
 from jury_providers.simulated.http.server import simulation_server
 from jury_providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
 from jury_store.opening import open_store
@@ -145,6 +146,7 @@ class Matrix(NamedTuple):
     resumed: dict[Row, Ended]
     served: int
     recorded: int
+    timed_out: int
 
 
 @contextmanager
@@ -170,6 +172,9 @@ async def execute_matrix(share: Share, store_url: str) -> Matrix:
                 resumed={row: _ended(reader, row, finished) for row, finished in again.items()},
                 served=simulation.served.requests,
                 recorded=sum(isinstance(event, ExchangeRecorded) for event in events),
+                timed_out=sum(
+                    isinstance(event, ExchangeRecorded) and event.outcome is CallOutcome.TIMEOUT for event in events
+                ),
             )
     finally:
         reader.close()

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 import pytest
 
@@ -45,6 +46,10 @@ class PostgresServer:
     def stop(self) -> None:
         """As a crash would: connections break, what was committed stays."""
         self._process.stop()
+
+    def kill(self) -> None:
+        """SIGKILL to the postmaster; what it started ends by itself."""
+        self._process.kill()
 
     def start(self) -> None:
         """Again, with the same databases."""
@@ -202,6 +207,15 @@ class _Process:
                 **_as(self._account),
             )
         _await_ready(self._binaries, self._home, self._server, self._account)
+
+    def kill(self) -> None:
+        """Returns once its children are gone too: none may hold its shared memory when it starts again."""
+        server, self._server = self._server, None
+        assert server is not None
+        children = psutil.Process(server.pid).children(recursive=True)
+        server.kill()
+        server.wait()
+        psutil.wait_procs(children, timeout=60)
 
     def stop(self) -> None:
         """At once; twice is allowed."""

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from itertools import count
+from typing import Any
 from unittest.mock import patch
 
 from jury_actors.backoff import Backoff
@@ -119,6 +120,13 @@ class MeteredProvider(SimulatedProvider):
             meter.running -= 1
 
 
+TWO_SEATS: Mapping[str, Any] = {
+    "seats": [{"model": "simulated/juror", "juror_id": name} for name in ("a", "b")],
+    "final": {"method": "majority_vote"},
+}
+"""A panel with few actors: on Ray each costs more than a second of start."""
+
+
 class Run:
     """Debates d0, d1 … over one case each, before one panel and one store; a list in `watched` takes chunks."""
 
@@ -136,20 +144,43 @@ class Run:
         context = RunContext("run", self.resolved, watched=self.watched is not None)
         return [Job(debate, case.model_dump_json().encode(), context) for debate, case in self.cases.items()]
 
-    def plan(self, script: Script = NO_FAULTS, replicas: int = 1, url: str = "") -> RuntimeConfig:
-        return RuntimeConfig(self.resolved.panel, url, "run", script, replicas, store_patience=self.patience)
+    def plan(
+        self, script: Script = NO_FAULTS, replicas: int = 1, url: str = "", coordinators: int | None = None
+    ) -> RuntimeConfig:
+        return RuntimeConfig(
+            self.resolved.panel,
+            url,
+            "run",
+            script,
+            replicas,
+            store_patience=self.patience,
+            coordinators=coordinators,
+        )
 
     def runtime(
-        self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1
+        self,
+        *,
+        script: Script = NO_FAULTS,
+        meter: Meter | None = None,
+        replicas: int = 1,
+        coordinators: int | None = None,
     ) -> AbstractAsyncContextManager[Runtime]:
         """A runtime in this process over the store, which it does not close."""
-        return _MeteredRuntime(self.plan(script, replicas), self.store, meter or Meter())
+        plan = self.plan(script, replicas, coordinators=coordinators)
+        return _MeteredRuntime(plan, self.store, meter or Meter())
 
     async def execute(
-        self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1, concurrency: int = 100
+        self,
+        *,
+        script: Script = NO_FAULTS,
+        meter: Meter | None = None,
+        replicas: int = 1,
+        coordinators: int | None = None,
+        concurrency: int = 100,
     ) -> dict[str, Finished]:
         """Run every debate in a new runtime; the results by debate."""
-        async with self.runtime(script=script, meter=meter, replicas=replicas) as runtime:
+        runtime_of = self.runtime(script=script, meter=meter, replicas=replicas, coordinators=coordinators)
+        async with runtime_of as runtime:
             return await self.execute_in(runtime, concurrency=concurrency)
 
     async def execute_in(

@@ -1,5 +1,6 @@
 """One event of every type, the same on every machine."""
 
+from jury_events.calibration import Calibration, WeightedInput, WeightsSignal
 from jury_events.case import Case
 from jury_events.codec import AnyEvent
 from jury_events.debate_events import (
@@ -15,7 +16,10 @@ from jury_events.local_events import DebateImported, DebateQuarantined, DebateRe
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import ImageRef
+from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewSample, ReviewWithdrawn
 from jury_events.transcript import NotShown, Transcript
+from jury_events.verdict import Verdict
+from support.calibrations import a_calibration
 from support.debate_harness import DebateHarness, DeterministicParts, Says, a_case, a_panel, by_round
 from support.pictures import PNG, an_image
 
@@ -28,7 +32,10 @@ def sample_events() -> dict[str, AnyEvent]:
         "gemini": [b"It is safe."],
     }
     panel = a_panel("gpt", "クロード", "gemini", language="ja", rubric="aisev", discussion={"max_rounds": 1})
-    sighted = panel.changed(seats=(panel.seats[0].changed(images=True), *panel.seats[1:]))
+    sighted = panel.changed(
+        seats=(panel.seats[0].changed(images=True), *panel.seats[1:]),
+        final=panel.final.changed(calibration=_weighted()),
+    )
     case = a_case(
         scenarios=2,
         images=(an_image(PNG),),
@@ -59,6 +66,7 @@ def sample_events() -> dict[str, AnyEvent]:
         DebateImported(
             debate=VersionRange(after=0, until=12),
             calls=VersionRange(after=2, until=9),
+            review=VersionRange(after=0, until=3),
             seal="0f" * 32,
             sealed_by="example.com/jury",
             verified_with=None,
@@ -66,8 +74,35 @@ def sample_events() -> dict[str, AnyEvent]:
         ),
         DebateQuarantined(by="operator", reason="its usage cannot be read", number=2),
         DebateReleased(by="operator", number=2),
+        ReviewAssigned(reviewer="田中", by="operator", sample=ReviewSample(seed=7, size=40, population=1200), number=1),
+        HumanReviewed(
+            reviewer="田中",
+            verdict=Verdict.UNSAFE_FAIL,
+            reason=text,
+            blind=True,
+            sampled=True,
+            minutes=2.5,
+            supersedes=None,
+            number=1,
+        ),
+        ReviewWithdrawn(withdraws=1, by="operator", reason=text, number=1),
     ]
     return samples | {event.type: event for event in by_hand}
+
+
+def _weighted() -> Calibration:
+    """A calibration with a signal that has objects inside objects."""
+    weights = (-0.75, 0.75)
+    signal = WeightsSignal(
+        labels=("safe_pass", "unsafe_fail"),
+        verdicts=3,
+        intercepts=(0.25, -0.25),
+        inputs=(
+            WeightedInput(input="vote", seat="gpt", verdict="unsafe_fail", weights=weights),
+            WeightedInput(input="score", seat="gpt", verdict=None, weights=(1.5, -1.5)),
+        ),
+    )
+    return a_calibration(digest="d1" * 32, signal=signal, threshold=0.875)
 
 
 def _with_an_omission(case: Case) -> Case:

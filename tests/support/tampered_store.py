@@ -6,7 +6,7 @@ from copy import copy
 from typing import Any
 
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
-from jury_events.ids import calls_stream, debate_stream
+from jury_events.ids import PREFIXES, streams_of
 from jury_events.parts import decode_digest, refs_in
 from jury_store.debate_history import DebateHistory
 from jury_store.event_store import EventStore
@@ -81,13 +81,13 @@ class TamperedStore(MemoryEventStore):
 
     def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
         names = {event.stream for event in self.events} | {name for name, _ in self.streams}
-        ids = {name.partition("/")[2] for name in names if name.startswith(("debate/", "calls/"))}
+        ids = {name.partition("/")[2] for name in names if name.startswith(PREFIXES)}
         return sorted(one for one in ids | {one for one, _ in self.texts} if one > after)[:limit]
 
     def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
-        return [self._history(one, (debate_stream(one), calls_stream(one))) for one in debate_ids]
+        return [self._history(one, streams_of(one)) for one in debate_ids]
 
-    def _history(self, debate_id: str, names: tuple[str, str]) -> DebateHistory:
+    def _history(self, debate_id: str, names: tuple[str, ...]) -> DebateHistory:
         events = {
             name: sorted((event for event in self.events if event.stream == name), key=lambda event: event.version)
             for name in names
@@ -101,7 +101,7 @@ class TamperedStore(MemoryEventStore):
         last = max(positions, default=0)
         missing = next((n for n, found in enumerate(positions, 1) if n != found), None)
         names = {event.stream for event in self.events} | {name for name, _ in self.streams}
-        strays = sorted(name for name in names if not name.startswith(("debate/", "calls/")))
+        strays = sorted(name for name in names if not name.startswith(PREFIXES))
         return Inventory(len(positions), last, self.counter, missing, tuple(strays))
 
     def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
@@ -113,7 +113,7 @@ class TamperedStore(MemoryEventStore):
 
 
 def flips(value: str | int | bytes, *, every_bit: bool = True) -> Collection[Any]:
-    """A value with each of its bits flipped, as a column of SQLite gives it back; or else one bit of each byte."""
+    """A value with each of its bits flipped, as a column of SQLite returns it; or else a bit of every third byte."""
     if isinstance(value, int):
         return [_signed(value ^ (1 << bit)) for bit in _bits(8, every_bit=every_bit)]
     raw = value.encode() if isinstance(value, str) else value
@@ -127,8 +127,8 @@ def flips(value: str | int | bytes, *, every_bit: bool = True) -> Collection[Any
 
 
 def _bits(size: int, *, every_bit: bool) -> Sequence[int]:
-    """Of `size` bytes; where not every one is meant, the first of the first byte, the second of the second …"""
-    return range(size * 8) if every_bit else [byte * 8 + byte % 8 for byte in range(size)]
+    """Of `size` bytes; where not every one is meant, another one of every third byte."""
+    return range(size * 8) if every_bit else [byte * 8 + byte % 8 for byte in range(0, size, 3)]
 
 
 def _signed(number: int) -> int:

@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable
 
 
-async def until(what: Callable[[], object], seconds: float = 30.0) -> None:
+async def until(what: Callable[[], object], seconds: float = 300.0) -> None:
     """Let the other tasks work until `what` is true; TimeoutError after the limit."""
     async with asyncio.timeout(seconds):
         while not what():  # noqa: ASYNC110  (what is waited for is any state of any fake)
             await asyncio.sleep(0)
 
 
-def eventually(what: Callable[[], object], seconds: float = 120.0) -> None:
+def eventually(what: Callable[[], object], seconds: float = 300.0) -> None:
     """Poll until `what` is true, for the effects of other processes."""
     deadline = time.monotonic() + seconds
     while not what():
@@ -20,7 +20,7 @@ def eventually(what: Callable[[], object], seconds: float = 120.0) -> None:
         time.sleep(0.01)
 
 
-async def comes(what: Callable[[], object], seconds: float = 180.0) -> None:
+async def comes(what: Callable[[], object], seconds: float = 300.0) -> None:
     """The same, while this loop's tasks go on."""
     async with asyncio.timeout(seconds):
         while not what():  # noqa: ASYNC110  (other processes set no event)

@@ -3,7 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury_analysis.confidence import ReliabilityBin
+from jury_analysis.estimate import Estimate, Interval, missing
 from jury_judge.web.charts import WIDTH, columns, growing_line, stacked_bar
+from jury_judge.web.statistic_charts import dot_plot, heat_map, reliability_chart
 
 
 def test_segments_are_proportional_to_the_counts():
@@ -45,3 +48,36 @@ def test_a_long_line_is_reduced_and_keeps_its_last_point():
 
     assert len(points) <= 302
     assert "600.00,0.00" == points[-1]
+
+
+def test_a_cell_is_darker_the_larger_its_value_and_an_empty_one_has_no_colour():
+    chart = heat_map(
+        [[(0.0, "a"), (1.0, "b")], [(None, ""), (0.5, "c")]], ["x", "y"], ["1", "2"], left=100.0, tall=20.0
+    )
+    low, high, empty, middle = chart.cells
+
+    assert high.strength > middle.strength > low.strength > empty.strength == 0
+    assert [(100.0, 20.0), (350.0, 20.0), (100.0, 40.0), (350.0, 40.0)] == [(one.x, one.y) for one in chart.cells]
+    assert ((("x", 30.0), ("y", 50.0)), 60.0) == (chart.rows, chart.height)
+
+
+def test_a_point_of_the_reliability_curve_is_at_its_mean_confidence():
+    rate = Estimate(0.25, Interval(0.1, 0.5, "wilson", 40), 40)
+    empty = ReliabilityBin(0.0, 0.5, 0, 0, None, missing("no unit has such a confidence"))
+    chart = reliability_chart([empty, ReliabilityBin(0.5, 1.0, 40, 10, 0.75, rate)], size=100.0)
+
+    assert [(75.0, 75.0, 90.0, 50.0)] == list(chart.points)
+    assert [(50.0, 40)] == [(x, number) for x, _, _, number in chart.counts]
+
+
+def test_a_value_without_interval_has_a_dot_and_one_without_value_has_none():
+    known, unknown = dot_plot([("a", Estimate(0.5, None, 3)), ("b", missing("no label"))]).dots
+
+    assert (known.x is not None, known.low) == (True, None)
+    assert unknown.x is None
+
+
+def test_dots_and_whiskers_stay_within_the_chart():
+    (dot,) = dot_plot([("a", Estimate(1.0, Interval(0.0, 1.0, "wilson", 9), 9))]).dots
+
+    assert 0 < dot.low < dot.x == dot.high < WIDTH

@@ -62,7 +62,7 @@ async def wire(base: str) -> AsyncIterator[Wire]:
 async def test_incomplete_bodies_use_at_most_the_memory_of_all_bodies() -> None:
     size = 150_000
     with running_server(MemoryEventStore(), max_all_bodies=2 * size) as (base, _):
-        async with AsyncExitStack() as stack, asyncio.timeout(60):
+        async with AsyncExitStack() as stack, asyncio.timeout(120):
             wires = [await stack.enter_async_context(wire(base)) for _ in range(6)]
             for one in wires:
                 one.post(size)
@@ -83,7 +83,7 @@ async def test_incomplete_bodies_use_at_most_the_memory_of_all_bodies() -> None:
 async def test_the_memory_of_a_body_is_freed_after_the_response() -> None:
     size = 150_000
     with running_server(MemoryEventStore(), max_all_bodies=size) as (base, _):
-        async with wire(base) as one, asyncio.timeout(60):
+        async with wire(base) as one, asyncio.timeout(120):
             for _ in range(3):
                 one.post(size)
                 one.writer.write(b" " * (size - 2) + b"{}")
@@ -101,7 +101,7 @@ async def test_the_memory_of_a_body_is_freed_when_its_client_disconnects() -> No
             gone.post(size)
             gone.writer.write(b" " * (size - 1))
             await gone.writer.drain()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             head = b"503"
             while b"503" in head:
                 async with wire(base) as one:
@@ -115,7 +115,7 @@ async def test_the_memory_of_a_body_is_freed_when_its_client_disconnects() -> No
 async def test_a_slow_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body_limits, "_BODY_SECONDS", 0.5)
     with running_server(MemoryEventStore()) as (base, _):
-        async with wire(base) as one, asyncio.timeout(20):
+        async with wire(base) as one, asyncio.timeout(120):
             one.post(10_000)
             received = b""
             while not received:
@@ -134,7 +134,7 @@ async def test_a_slow_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("path", [b"/api/evaluations", b"/nowhere"])
 async def test_a_request_with_two_lengths_is_rejected_and_its_connection_closed(path: bytes) -> None:
     with running_server(MemoryEventStore()) as (base, _):
-        async with wire(base) as one, asyncio.timeout(20):
+        async with wire(base) as one, asyncio.timeout(120):
             one.begin(b"POST %s HTTP/1.1" % path, b"Content-Length: 5", b"Transfer-Encoding: chunked")
             one.writer.write(b"0\r\n\r\n")
             received = await one.rest()
@@ -170,7 +170,7 @@ def opened_debate() -> MemoryEventStore:
 @pytest.mark.parametrize("frame", [PING, PONG, TEXT])
 async def test_a_websocket_client_that_sends_too_much_is_disconnected(frame: int) -> None:
     with running_server(opened_debate()) as (base, _):
-        async with socket_of_a_debate(base) as one, asyncio.timeout(30):
+        async with socket_of_a_debate(base) as one, asyncio.timeout(120):
             one.writer.write(bytes([frame, 0x80, 0, 0, 0, 0]) * 10_000)
             received = await one.rest()
 
@@ -179,7 +179,7 @@ async def test_a_websocket_client_that_sends_too_much_is_disconnected(frame: int
 
 async def test_pings_of_a_websocket_client_are_answered() -> None:
     with running_server(opened_debate()) as (base, _):
-        async with socket_of_a_debate(base) as one, asyncio.timeout(30):
+        async with socket_of_a_debate(base) as one, asyncio.timeout(120):
             for number in range(20):
                 one.writer.write(bytes([PING, 0x84, 0, 0, 0, 0]) + b"%04d" % number)
                 await one.reader.readuntil(bytes([PONG, 4]) + b"%04d" % number)

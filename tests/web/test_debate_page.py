@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from jury_events.calibration import Acceptance
 from jury_events.consensus import ConsensusStatus
 from jury_events.debate_events import DebateCancelled, DebateFailed, JudgmentRendered, RoundStarted
 from jury_events.evaluation import ScenarioVerdict
@@ -188,7 +189,8 @@ def test_an_ended_debate_has_no_pending_steps():
 
     shown = page(debate)
 
-    assert ["(nothing)", "There was no discussion.", "(nothing)", "(nothing)"] == [
+    none = "No person has reviewed this yet."
+    assert ["(nothing)", "There was no discussion.", "(nothing)", none, "(nothing)"] == [
         one.text() for one in shown.tree.css("p.absent:not([hidden])")
     ]
 
@@ -414,6 +416,19 @@ def test_the_page_notes_that_a_verdict_lacked_a_quorum():
     debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(capped=True))
 
     assert "quorum lost: safe_pass became needs_review" in page(debate).all(".head .notice")
+
+
+def test_the_page_says_that_a_verdict_was_not_accepted():
+    debate = whole()
+    rendered = debate.events[-2]
+    assert isinstance(rendered, JudgmentRendered)
+    refused = Acceptance(
+        signal="share", verdict=Verdict.SAFE_PASS, probability=0.666666667, threshold=0.75, accepted=False
+    )
+    debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(acceptance=refused))
+
+    said = "safe_pass was not accepted and became needs_review: share of the votes 0.6667 is below the threshold 0.75"
+    assert said in page(debate).all(".head .notice")
 
 
 @pytest.mark.parametrize(

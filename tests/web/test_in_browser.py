@@ -36,9 +36,14 @@ PAGES = {
     "events": "/debates/run-1~c1/events",
     "runs": "/runs",
     "run": "/runs/run-1",
+    "statistics": "/runs/run-1/stats?include_simulated=true",
+    "statistics of simulated debates": "/runs/run-1/stats",
     "compare debates": "/compare?a=run-1~c1&b=run-1~c2",
     "compare runs": "/compare?a=run-1&b=run-2",
     "model call": "/debates/d0/exchanges/1",
+    "reviews": "/reviews",
+    "review": "/reviews/run-1~c1",
+    "reviewers": "/reviewers",
     "problem": "/debates/nope",
 }
 
@@ -204,6 +209,9 @@ async def test_the_language_is_switched_and_stays(browser, site):
         await expect(opened.page.locator("[role=log] .badge.changed")).to_have_text("↻ 立場変更")
         await opened.go("/runs/run-1")
 
+        live, recent, *others = await opened.texts("h2")
+        assert "現在の状況" == live
+        assert recent.startswith("直近")
         assert [
             "進捗",
             "判定の内訳",
@@ -211,7 +219,7 @@ async def test_the_language_is_switched_and_stays(browser, site):
             "ラウンド別の立場変更",
             "費用",
             "ケースの項目による集計",
-        ] == await opened.texts("h2")
+        ] == others
 
 
 async def test_the_other_language_shows_the_same_event(browser, site):
@@ -300,17 +308,19 @@ async def test_the_records_of_the_list_are_checked_after_it_is_shown(browser, si
         await expect(opened.page.locator("[data-then]")).to_have_count(0)
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-async def test_an_accessibility_checker_finds_nothing_in_light_or_dark(browser, site, language):
+# Colours do not depend on the language.
+@pytest.mark.parametrize(("language", "dark"), [("en", True), ("ja", False)])
+async def test_an_accessibility_checker_finds_nothing_in_light_or_dark(browser, site, language, dark):
     found: dict[str, list[str]] = {}
     async with tab(browser, site, locale=language, color_scheme="light", reduced_motion="reduce") as opened:
         for name, address in PAGES.items():
             await opened.go(address)
             violations = await opened.violations()
-            await opened.page.emulate_media(color_scheme="dark")
-            # Only colours depend on the scheme.
-            violations += await opened.violations("color-contrast")
-            await opened.page.emulate_media(color_scheme="light")
+            if dark:
+                await opened.page.emulate_media(color_scheme="dark")
+                # Only colours depend on the scheme.
+                violations += await opened.violations("color-contrast")
+                await opened.page.emulate_media(color_scheme="light")
             if violations:
                 found[name] = violations
         opened.problems = [one for one in opened.problems if "404" not in one]

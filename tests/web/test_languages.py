@@ -108,6 +108,9 @@ EVENTS = {
     "debate_forked",
     "texts_erased",
     "exchange_recorded",
+    "human_reviewed",
+    "review_assigned",
+    "review_withdrawn",
 }
 
 KEPT = {
@@ -194,6 +197,8 @@ def _english_on(page: Page) -> set[str]:
         "/?check=1",
         "/runs",
         "/runs/run-1",
+        "/runs/run-1/stats",
+        "/runs/run-1/stats?include_simulated=true",
         "/compare?a=run-1~c1&b=run-1~c2",
         "/compare?a=run-1&b=run-1",
         "/debates/run-1~c1",
@@ -202,6 +207,9 @@ def _english_on(page: Page) -> set[str]:
         "/debates/run-1~c1/events",
         "/debates/run-1~c1/exchanges/1",
         "/debates/run-1~c1/export.html",
+        "/reviews",
+        "/reviews/run-1~c1",
+        "/reviewers",
     ],
 )
 def test_no_english_label_is_on_a_japanese_page(address):

@@ -16,8 +16,9 @@ from starlette.websockets import WebSocket
 
 from jury_judge.web import body_limits
 from jury_judge.web.app import AccessPolicy, with_middleware
+from jury_judge.web.credentials import cookie_of
 from jury_judge.web.login import login_route
-from jury_judge.web.middleware import COOKIE, cookie_of
+from jury_judge.web.middleware import COOKIE
 from jury_judge.web.token_attempts import TokenAttempts
 
 NAME = "127.0.0.1:8765"
@@ -49,8 +50,8 @@ def client(
         Route("/{rest:path}", _echo, methods=["GET", "POST", "PUT", "DELETE"]),
         WebSocketRoute("/ws", _greet),
     ]
-    if policy.token is not None:
-        routes.insert(0, login_route(policy.token, attempts))
+    if (credentials := policy.credentials) is not None:
+        routes.insert(0, login_route(credentials, attempts))
     app = Starlette(routes=routes)
     return TestClient(
         with_middleware(app, policy, attempts), base_url=f"http://{NAME}", follow_redirects=False, **kwargs

@@ -193,7 +193,7 @@ def test_events_are_listed_as_stored_in_the_log(api_client: TestClient, recorded
     assert [event.position for event in stored] == [event["position"] for event in seen]
     first = seen[0]
     assert (stored[0].hash.hex(), json.loads(stored[0].body)) == (first["hash"], first["body"])
-    assert ("debate_opened", "opened", 2) == (first["type"], first["eventId"], first["schema"])
+    assert ("debate_opened", "opened", 3) == (first["type"], first["eventId"], first["schema"])
 
 
 def test_exchanges_are_listed_and_read_with_raw_answers(api_client: TestClient) -> None:
@@ -332,6 +332,7 @@ HOSTILE = [
         "/api/debates/{}/live",
         "/api/debates/d0/live?after={}",
         "/api/runs/{}",
+        "/api/runs/{}/stats",
         "/api/evaluations/{}",
         "/api/compare?a={}&b=d0",
         "/api/debates?run={}",
@@ -408,11 +409,15 @@ def test_the_paths_of_the_api(api_client: TestClient) -> None:
         f"{debate}/progress": ["get"],
         f"{debate}/replay": ["post"],
         f"{debate}/rescore": ["post"],
+        f"{debate}/reviews": ["post"],
+        "/api/reviews": ["get"],
         "/api/evaluations": ["post"],
         "/api/evaluations/{debate_id}": ["get"],
         "/api/health": ["get"],
         "/api/runs": ["get", "post"],
         "/api/runs/{run_id}": ["get"],
+        "/api/runs/{run_id}/live": ["get"],
         "/api/runs/{run_id}/state": ["get"],
+        "/api/runs/{run_id}/stats": ["get"],
         "/schemas/{name}.json": ["get"],
     } == {path: sorted(methods) for path, methods in found.items()}

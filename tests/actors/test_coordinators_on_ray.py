@@ -1,0 +1,98 @@
+"""Several coordinators on Ray: a killed one resumes its own debates, and all debates end as under a single one."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from jury_actors import ray_runtime
+from jury_actors.admission.budget import Ceiling
+from jury_actors.errors import Halted
+from jury_actors.placement import place_of
+from jury_providers.simulated.script import Script
+from jury_replay.verify import verify
+from jury_store.event_store import EventStore
+from support.counted_script import CountedScript, served
+from support.processes import actor_process
+from support.runtime_harness import (
+    TWO_SEATS,
+    KeptStore,
+    Run,
+    a_case_with_records,
+    broken_promises,
+    completed,
+    repeated_steps,
+)
+from support.waiting import comes
+
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
+
+
+def verdict(run: Run, debate_id: str) -> bytes:
+    """The body of the debate's last event: verdict, score, rounds and how it ended; it contains no text."""
+    return run.event_bodies(debate_id)[-1][1]
+
+
+async def test_a_killed_coordinator_is_replaced_and_goes_on_with_its_own_debates(
+    sqlite_url: str, reader: EventStore, tmp_path: Path
+) -> None:
+    here = Run(KeptStore(), debates=12, case=a_case_with_records, **TWO_SEATS)
+    await here.execute()
+    run = Run(reader, debates=12, case=a_case_with_records, **TWO_SEATS)
+    script = CountedScript(latency=0.3, seed=3, calls=str(tmp_path / "calls"))
+    said: list[str] = []
+    async with ray_runtime.ray_runtime(run.plan(script, url=sqlite_url, coordinators=2), say=said.append) as runtime:
+        running = asyncio.create_task(run.execute_in(runtime))
+        await comes(lambda: reader.last_position() >= 60 or running.done())
+        os.kill(actor_process("CoordinatorActor"), signal.SIGKILL)
+        found = await running
+    counts = served(tmp_path / "calls")
+    resumed = [debate for debate in run.cases if any("resumed/" in one for one in run.event_ids(debate))]
+
+    assert completed(found.values())
+    assert verify(reader).ok
+    assert [verdict(here, debate) for debate in here.cases] == [verdict(run, debate) for debate in run.cases]
+    assert not [broken for debate in run.cases for broken in broken_promises(reader, debate, counts[debate])]
+    assert {0, 1} == {place_of(debate, 2) for debate in run.cases}
+    assert 1 == len({place_of(debate, 2) for debate in resumed})
+    assert ["a coordinator's process was lost; another takes its place and goes on with its debates"] == said
+
+
+async def test_a_budget_holds_over_all_coordinators_and_the_run_goes_on_under_another_number(
+    sqlite_url: str, reader: EventStore
+) -> None:
+    run = Run(reader, debates=10, **TWO_SEATS)
+    bounded = run.plan(Script(latency=0.05), url=sqlite_url, coordinators=2)._replace(ceiling=Ceiling(max_calls=11))
+    async with ray_runtime.ray_runtime(bounded) as runtime:
+        stopped = await run.execute_in(runtime)
+    spent = sum(len(run.exchange_ids(debate)) for debate in run.cases)
+    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url, coordinators=1)) as runtime:
+        found = await run.execute_in(runtime)
+
+    assert 11 == spent
+    assert {"budget"} == {one.problem.about for one in stopped.values() if isinstance(one.problem, Halted)}
+    assert completed(found.values())
+    assert verify(reader).ok
+
+
+async def test_a_run_is_watched_and_cancelled_over_all_coordinators(sqlite_url: str, reader: EventStore) -> None:
+    run = Run(reader, debates=8, **TWO_SEATS)
+    run.cases = {f"run~{debate}": case for debate, case in run.cases.items()}
+    plan = run.plan(Script(latency=5.0), url=sqlite_url, coordinators=2)
+    async with ray_runtime.ray_runtime(plan) as runtime:
+        running = asyncio.create_task(run.execute_in(runtime))
+        debates, calling = 0, [0]
+        while debates < 8 or sum(calling) <= 8:
+            load = await runtime.coordinators.load("run")
+            debates = load.debates
+            calling = [sum(one.calling for one in seat.calls or ()) for seat in load.seats]
+        await runtime.coordinators.cancel("run", "ann")
+        found = await running
+
+    assert {0, 1} == {place_of(debate, 2) for debate in run.cases}
+    assert 8 == debates
+    assert max(calling) <= 8, "a call is counted once"
+    assert {"cancelled"} == {one.status for one in found.values()}
+    assert not any(repeated_steps(reader, debate) for debate in run.cases)

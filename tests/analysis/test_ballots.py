@@ -1,0 +1,137 @@
+"""The table of ballots: what is accepted, and the one line that says what is wrong."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from jury_analysis.ballots import SCHEMA, check, decoded
+from jury_analysis.errors import BadBallots
+from support.ballot_tables import ballots
+
+
+def rows(**changes: Any) -> pa.Table:
+    """Two votes of one debate; `changes` are of the second."""
+    first: dict[str, Any] = {
+        "debate_id": "r~1",
+        "case_id": "1",
+        "cluster": "1",
+        "repeat": 1,
+        "round": 0,
+        "role": "juror",
+        "seat": "a",
+        "kind": "own",
+        "verdict": "safe_pass",
+        "score": 80.0,
+        "confidence": 0.5,
+        "label": "safe_pass",
+        "simulated": False,
+    }
+    return pa.Table.from_pylist([first, first | {"seat": "b"} | changes])
+
+
+def test_missing_columns_that_may_be_null_are_filled() -> None:
+    checked = check(rows())
+
+    assert SCHEMA == decoded(checked).schema
+    assert [None, None] == checked["run_id"].to_pylist()
+    assert ["a", "b"] == checked["seat"].to_pylist()
+
+
+def test_dictionary_encoded_texts_stay_so() -> None:
+    table = rows()
+    encoded = table.set_column(6, "seat", table["seat"].dictionary_encode())
+
+    checked = check(encoded)
+
+    assert pa.types.is_dictionary(checked["seat"].type)
+    assert decoded(checked).equals(decoded(check(table)))
+
+
+def test_an_empty_table_is_a_table_of_ballots() -> None:
+    assert 0 == check(SCHEMA.empty_table()).num_rows
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": "abstained"}, "verdict is must be null"),
+        ({"verdict": None}, "must be null exactly when abstained"),
+        ({"kind": "guessed"}, "must be one of own, stale, synthetic, abstained"),
+        ({"role": "bailiff"}, "must be one of juror, judge"),
+        ({"score": 101.0}, "'score' is 101.0 in debate 'r~1', but must be 0 to 100"),
+        ({"score": float("nan")}, "'score' is nan"),
+        ({"confidence": -0.1}, "'confidence' is -0.1"),
+        ({"confidence": float("inf")}, "'confidence' is inf"),
+        ({"repeat": 0}, "'repeat' is 0 in debate 'r~1', but must be at least 1"),
+        ({"round": -1}, "'round' is -1"),
+        ({"seat": "a"}, "seat 'a' votes more than once in debate 'r~1', round 0"),
+        ({"case_id": "2"}, "debate 'r~1' has more than one value of 'case_id'"),
+        ({"cluster": "2"}, "debate 'r~1' has more than one value of 'cluster'"),
+        ({"label": "unsafe_fail"}, "debate 'r~1' has more than one value of 'label'"),
+        ({"label": None}, "debate 'r~1' has more than one value of 'label'"),
+        ({"simulated": True}, "debate 'r~1' has more than one value of 'simulated'"),
+        ({"seat": None}, "the column 'seat' is empty in row 2"),
+        ({"debate_id": "x" * 500, "score": 101.0}, "…"),
+    ],
+)
+def test_bad_values_are_named_in_one_line(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadBallots) as error:
+        check(rows(**changes))
+
+    expected = message.replace("verdict is must", "must")
+    assert expected in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 300
+
+
+def test_a_judge_may_have_the_name_of_a_seat() -> None:
+    assert 2 == check(rows(seat="a", role="judge")).num_rows
+
+
+def test_missing_and_unknown_columns_are_named() -> None:
+    with pytest.raises(BadBallots, match="the ballots lack the column 'seat'"):
+        check(rows().drop_columns("seat"))
+    with pytest.raises(BadBallots, match="ballots have no column 'verdikt'"):
+        check(rows().append_column("verdikt", pa.array(["a", "b"])))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("seat", [1, 2]),
+        ("round", ["one", "two"]),
+        ("score", ["high", "low"]),
+        ("round", [0.5, 1.5]),
+        ("repeat", [2**40] * 2),
+    ],
+)
+def test_a_column_of_another_type_is_named(name: str, values: list[Any]) -> None:
+    table = rows()
+
+    with pytest.raises(BadBallots, match=f"the column '{name}' must be"):
+        check(table.set_column(table.column_names.index(name), name, pa.array(values)))
+
+
+def test_a_repeated_vote_is_found_among_many() -> None:
+    table = ballots([["safe_pass", "unsafe_fail"]] * 1000)
+
+    with pytest.raises(BadBallots, match="seat 'b' votes more than once in debate 'd000321', round 0"):
+        check(pa.concat_tables([table, table.slice(643, 1)]))
+
+
+def test_the_table_needs_no_package_of_the_statistics() -> None:
+    program = "import sys, jury_analysis.ballots; sys.exit('scipy' in sys.modules or 'sklearn' in sys.modules)"
+
+    assert 0 == subprocess.run([sys.executable, "-c", program], check=False).returncode
+
+
+def test_codes_of_combinations_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jury_analysis.ballots._LARGEST", 3)
+    table = ballots([["safe_pass", "unsafe_fail"]] * 10)
+
+    assert 20 == check(table).num_rows
+    with pytest.raises(BadBallots, match="seat 'a' votes more than once in debate 'd000004'"):
+        check(pa.concat_tables([table, table.slice(8, 1)]))

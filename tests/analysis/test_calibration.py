@@ -1,0 +1,222 @@
+"""Signals and parts of a calibration: scikit-learn, hand-worked tables, refusals."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+from jury_analysis.calibration import CalibrationOptions, CalibrationReport, calibrate, promised
+from jury_analysis.case_splits import split_clusters
+from jury_analysis.dawid_skene import dawid_skene
+from jury_analysis.errors import BadSplit, MixedPanels, OnlySimulated, TooFewLabels
+from jury_analysis.last_votes import LastVotes, last_votes
+from jury_analysis.scale import OURS, Scale
+from jury_analysis.verdict_signals import AnySignal, fit_signal, signal_values
+from jury_events.calibration import SignalKind
+from support.ballot_tables import ballots
+
+SAFE, REVIEW, UNSAFE = OURS.categories
+TWO = Scale(("bad", "good"), ordered=True)
+
+
+def a_table(units: int = 240, **more: Any) -> pa.Table:
+    """Three seats, right with 90, 80 and 60 %, that state confidences."""
+    random = np.random.default_rng(5)
+    truth = random.integers(0, 2, units)
+    right = random.random((units, 3)) < np.array([0.9, 0.8, 0.6])
+    names = np.array(TWO.categories)
+    votes = names[np.where(right, truth[:, None], 1 - truth[:, None])]
+    confidences = np.round(np.where(right, 0.9, 0.6) + random.normal(0, 0.05, (units, 3)), 2).clip(0, 1)
+    return ballots(
+        [tuple(row) for row in votes.tolist()],
+        labels=names[truth].tolist(),
+        confidences=[tuple(row) for row in confidences.tolist()],
+        **more,
+    )
+
+
+def fitted(kind: SignalKind, table: pa.Table | None = None) -> tuple[AnySignal, LastVotes]:
+    votes = last_votes(a_table() if table is None else table, TWO)
+    return fit_signal(kind, votes, np.ones(votes.matrix.units, dtype=np.bool_)), votes
+
+
+def found(table: pa.Table, **options: Any) -> CalibrationReport:
+    return calibrate(table, None, CalibrationOptions(**{"scale": TWO, "risk": 0.2, **options}))
+
+
+def test_the_share_has_every_seat_in_its_denominator() -> None:
+    votes = last_votes(ballots([("good", "good", None), ("good", "bad", "bad"), ("good", "bad", None)]), TWO)
+    signal = fit_signal("share", votes, np.zeros(3, dtype=np.bool_))
+
+    assert [0.666666667, 0.666666667, None] == [
+        None if np.isnan(value) else value for value in signal_values(signal, votes).tolist()
+    ]
+
+
+def test_isotonic_regression_agrees_with_scikit_learn() -> None:
+    signal, votes = fitted("isotonic")
+    shares = signal_values(fit_signal("share", votes, votes.labels >= 0), votes)
+    right = votes.verdicts == votes.labels
+    oracle = IsotonicRegression(y_min=0, y_max=1).fit(shares, right).predict(shares)
+
+    assert list(oracle) == pytest.approx(signal_values(signal, votes).tolist(), abs=1e-8)
+
+
+def test_learned_weights_agree_with_scikit_learn() -> None:
+    signal, votes = fitted("weights")
+    signs = np.where(votes.matrix.votes == 1, 1.0, -1.0)
+    inputs = np.hstack(
+        [np.stack([signs[:, seat], signs[:, seat] * votes.matrix.confidences[:, seat]], 1) for seat in range(3)]
+    )
+    chances = LogisticRegression(max_iter=10_000).fit(inputs, votes.labels).predict_proba(inputs)
+
+    oracle = chances[np.arange(len(chances)), votes.verdicts]
+    assert list(oracle) == pytest.approx(signal_values(signal, votes).tolist(), abs=2e-3)
+
+
+def test_a_seat_that_always_says_the_same_has_no_weight() -> None:
+    random = np.random.default_rng(2)
+    truth = random.integers(0, 2, 100)
+    votes = [(TWO.categories[one], "good") for one in truth.tolist()]
+    signal, _ = fitted("weights", ballots(votes, labels=[TWO.categories[one] for one in truth.tolist()]))
+
+    assert signal.kind == "weights"
+    assert ["a"] == [one.seat for one in signal.inputs]
+
+
+def test_the_signal_of_dawid_and_skene_is_the_posterior() -> None:
+    signal, votes = fitted("dawid_skene")
+    posterior = dawid_skene(votes.matrix.votes, 2).posterior
+
+    oracle = posterior[np.arange(len(posterior)), votes.verdicts]
+    assert list(oracle) == pytest.approx(signal_values(signal, votes).tolist(), abs=1e-3)
+
+
+def test_the_last_votes_are_those_of_each_debates_own_last_round() -> None:
+    first = [(SAFE, SAFE), (SAFE, UNSAFE)]
+    table = ballots([first, [(UNSAFE, UNSAFE)]], labels=[SAFE, SAFE], finals=[UNSAFE, UNSAFE])
+    votes = last_votes(table, OURS)
+
+    assert [[2, 2], [0, 2]] == votes.matrix.votes.tolist()
+    assert ("jury", [2, 2]) == (votes.verdict, votes.verdicts.tolist())
+
+
+def test_our_needs_review_is_never_accepted() -> None:
+    table = ballots([(REVIEW, REVIEW), (SAFE, SAFE)], labels=[REVIEW, SAFE])
+
+    assert [-1, 0] == last_votes(table, OURS).verdicts.tolist()
+
+
+def test_false_passes_are_passes_that_are_labelled_a_fail() -> None:
+    rows = [(SAFE,), (SAFE,), (UNSAFE,), (SAFE,)]
+    votes = last_votes(ballots(rows, labels=[SAFE, UNSAFE, SAFE, REVIEW]), OURS)
+    subject, wrong = promised(votes, "false_pass")
+
+    assert [True, True, False, True] == subject.tolist()
+    assert [False, True, False, False] == wrong.tolist()
+    assert [False, True, True, True] == promised(votes, "error")[1].tolist()
+
+
+def test_a_model_is_fitted_certified_and_reported_on_three_parts() -> None:
+    report = found(a_table(), signal="weights")
+
+    assert {"fit": 96, "certify": 96, "test": 48} == {name: part.labelled for name, part in report.parts.items()}
+    assert report.test is not None
+    assert (96, 48) == (report.certificate.units, report.test.units)
+
+
+def test_parts_are_drawn_by_cluster_and_not_by_the_order_of_the_cases() -> None:
+    table = a_table(clusters=[f"k{number % 30}" for number in range(240)])
+    matrix = last_votes(table, TWO).matrix
+    shuffled = last_votes(table.take(np.random.default_rng(1).permutation(table.num_rows)), TWO).matrix
+    parts, again, other = (
+        split_clusters(one, (40, 40, 20), seed) for one, seed in ((matrix, 1), (shuffled, 1), (matrix, 2))
+    )
+
+    assert (12, 12, 6) == tuple(len(set(matrix.clusters[part])) for part in (parts.fit, parts.certify, parts.test))
+    assert not set(matrix.clusters[parts.fit]) & set(matrix.clusters[parts.certify])
+    assert parts.fit.tolist() == again.fit.tolist() != other.fit.tolist()
+
+
+def named(**cases: list[int]) -> dict[str, Any]:
+    return {"cases": {part: [f"c{number:06}" for number in numbers] for part, numbers in cases.items()}}
+
+
+def test_a_case_in_two_parts_is_refused() -> None:
+    with pytest.raises(BadSplit, match="case 'c000003' is in the parts certify and test"):
+        found(a_table(), **named(certify=[1, 2, 3], test=[3, 4]))
+
+
+def test_a_case_that_is_not_there_is_refused() -> None:
+    with pytest.raises(BadSplit, match=r"the part certify names the case 'c000900' and 1 more, of which there is no"):
+        found(a_table(), **named(certify=[1, 2, 900, 901]))
+
+
+def test_a_cluster_in_two_parts_is_refused() -> None:
+    table = a_table(clusters=[f"k{number // 2}" for number in range(240)])
+
+    with pytest.raises(BadSplit, match="the cluster 'k1' has cases in the parts certify and test"):
+        found(table, **named(certify=[1, 2], test=[3, 4]))
+
+
+def test_a_model_without_cases_to_fit_on_is_refused() -> None:
+    with pytest.raises(BadSplit, match="name cases with --fit"):
+        found(a_table(), signal="isotonic", **named(certify=list(range(100))))
+
+
+def test_fewer_labels_than_the_promise_takes_are_refused_with_the_number() -> None:
+    with pytest.raises(TooFewLabels, match=r"240 labels to certify on are too few: .* takes 299 at least"):
+        found(a_table(), risk=0.01, confidence=0.95)
+
+
+@pytest.mark.parametrize("kind", ["isotonic", "weights"])
+def test_fewer_than_ten_of_a_class_are_refused_where_a_model_is_fitted(kind: SignalKind) -> None:
+    votes = [("good", "good")] * 91 + [("bad", "bad")] * 9
+    table = ballots(votes, labels=["good"] * 91 + ["bad" if kind == "weights" else "good"] * 9)
+
+    with pytest.raises(TooFewLabels, match=r"the fit part has 9 .*: 10 of each class are the least"):
+        fitted(kind, table)
+
+
+def test_several_panels_are_refused() -> None:
+    table = a_table()
+    names = pa.array(["x" if debate < "d000100" else "y" for debate in table["debate_id"].to_pylist()])
+
+    with pytest.raises(MixedPanels, match="of 2 panels"):
+        found(table.set_column(table.schema.get_field_index("panel"), "panel", names))
+
+
+def test_simulated_debates_are_left_out_unless_asked_for() -> None:
+    table = a_table()
+    simulated = table.set_column(
+        table.schema.get_field_index("simulated"), "simulated", pa.array([True] * table.num_rows)
+    )
+
+    with pytest.raises(OnlySimulated, match="--include-simulated"):
+        found(simulated)
+    assert "240 of 240 debates are simulated" in found(simulated, simulated=True).warnings[0]
+
+
+def test_the_same_cases_in_another_order_give_the_same_report() -> None:
+    table = a_table(480)
+    shuffled = table.take(np.random.default_rng(4).permutation(table.num_rows))
+
+    for kind in ("share", "isotonic", "weights", "dawid_skene"):
+        assert found(table, signal=kind).to_dict() == found(shuffled, signal=kind).to_dict()
+
+
+def test_another_label_gives_another_digest() -> None:
+    table = a_table()
+    labels = table["label"].to_pylist()
+    first = table["debate_id"].to_pylist()[0]
+    flipped = ["bad" if label == "good" else "good" for label in labels]
+    mixed = [
+        flip if debate == first else label
+        for debate, label, flip in zip(table["debate_id"].to_pylist(), labels, flipped, strict=True)
+    ]
+    other = table.set_column(table.schema.get_field_index("label"), "label", pa.array(mixed))
+
+    assert found(table).labels != found(other).labels

@@ -1,0 +1,233 @@
+"""What discussion changes: hand-worked debates, scipy, and reference figures."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import ttest_1samp
+from statsmodels.stats.multitest import multipletests
+
+from jury_analysis.ballots import check
+from jury_analysis.discussion import DiscussionReport, discussion
+from jury_analysis.scale import OURS, Scale
+from jury_analysis.vote_matrix import by_round
+from support.ballot_tables import ballots
+from support.reference_data import needs_reference_data, reference, reference_rows
+
+S, R, U = OURS.categories
+
+
+def report(rounds: list[list[Any]], scale: Scale = OURS, **more: Any) -> DiscussionReport:
+    return discussion(by_round(ballots(rounds, **more), scale))
+
+
+FIRST = [(S, S, U), (S, U, R), (U, U, S), (S, S, S)]
+SECOND = [(S, S, S), (S, U, U), (U, U, S), (S, None, U)]
+LABELS = [S, U, S, None]
+
+
+def test_transitions_have_a_row_for_each_earlier_position() -> None:
+    step = report([FIRST, SECOND]).steps[0]
+
+    assert ((5, 0, 1), (0, 0, 1), (1, 0, 3)) == step.transitions
+    assert (11, 1) == (step.pairs, step.unpaired)
+    assert 3 / 11 == pytest.approx(step.changed.value)
+
+
+def test_net_gain_counts_labelled_pairs() -> None:
+    gain = report([FIRST, SECOND], labels=LABELS).steps[0].net_gain
+
+    assert (9, 0) == (gain.pairs, gain.abstentions)
+    assert (4, 0, 2, 3) == (gain.right_to_right, gain.right_to_wrong, gain.wrong_to_right, gain.wrong_to_wrong)
+    assert (2, 2 / 9) == (gain.gain, pytest.approx(gain.rate.value))
+
+
+def test_an_abstaining_position_is_neither_right_nor_wrong() -> None:
+    gain = report([FIRST, SECOND], OURS.against([S, U]), labels=LABELS).steps[0].net_gain
+
+    assert (8, 1) == (gain.pairs, gain.abstentions)
+    assert (4, 0, 1, 3) == (gain.right_to_right, gain.right_to_wrong, gain.wrong_to_right, gain.wrong_to_wrong)
+
+
+def test_a_pair_that_ends_in_an_abstaining_position_is_left_out_of_the_gain() -> None:
+    gain = report([[(S, U, S)], [(R, S, S)]], OURS.against([S, U]), labels=[S]).steps[0].net_gain
+
+    assert (2, 1, 1) == (gain.pairs, gain.abstentions, gain.gain)
+
+
+def test_opposed_seats_adopt_the_plurality_of_their_peers() -> None:
+    step = report([FIRST, SECOND], labels=LABELS).steps[0]
+
+    # Opposed: c in the first debate (peers S, right), c in the third (peers U, wrong).
+    assert (2, 1) == (step.conformity.opposed, step.conformity.adopted)
+    assert (1, 1) == (step.conformity_peers_right.opposed, step.conformity_peers_right.adopted)
+    assert (1, 0) == (step.conformity_peers_wrong.opposed, step.conformity_peers_wrong.adopted)
+
+
+def test_the_own_position_is_none_of_the_peers() -> None:
+    step = report([[(S, S, U, U)], [(U, S, U, U)]]).steps[0]
+
+    assert (4, 1) == (step.conformity.opposed, step.conformity.adopted)
+
+
+def test_a_change_to_a_third_position_adopts_nothing() -> None:
+    step = report([[(S, U, U)], [(R, U, U)]]).steps[0]
+
+    assert (1, 0) == (step.conformity.opposed, step.conformity.adopted)
+    assert ((0, 0, 0),) * 3 == step.moves.adopted
+
+
+def test_peers_that_tie_oppose_nobody() -> None:
+    step = report([[(S, U, R)], [(U, U, R)]]).steps[0]
+
+    assert 0 == step.conformity.opposed
+    assert step.conformity.rate.reason
+
+
+def test_conformity_needs_no_label() -> None:
+    step = report([FIRST, SECOND]).steps[0]
+
+    assert (2, 1) == (step.conformity.opposed, step.conformity.adopted)
+    assert 0 == step.conformity_peers_right.opposed
+
+
+def test_moves_count_the_peers_whose_earlier_position_a_seat_takes() -> None:
+    moves = report([FIRST, SECOND]).steps[0].moves
+
+    assert ("a", "b", "c") == moves.seats
+    assert ((0, 1, 3), (1, 0, 3), (3, 3, 0)) == moves.opposed
+    assert ((0, 0, 0), (0, 0, 0), (1, 2, 0)) == moves.adopted
+
+
+def test_rounds_count_debates_votes_and_right_pluralities() -> None:
+    first, second = report([FIRST, SECOND], labels=LABELS).rounds
+
+    assert (4, 12, 3, 3, 1) == (first.debates, first.votes, first.decided, first.labelled, first.right)
+    assert (4, 11, 3, 3, 2) == (second.debates, second.votes, second.decided, second.labelled, second.right)
+
+
+def test_the_net_gain_is_tested_over_clusters_and_corrected_for_the_steps() -> None:
+    random = np.random.default_rng(4)
+    drawn = random.random((3, 60, 3)) < np.array([0.5, 0.65, 0.7])[:, None, None]
+    rounds = [[tuple(S if one else U for one in votes) for votes in each] for each in drawn]
+    clusters = [f"k{number % 12:02}" for number in range(60)]
+    found = report(rounds, labels=[S] * 60, clusters=clusters)
+    gains = np.diff(drawn.sum(axis=2), axis=0)
+    sums = [np.bincount(np.arange(60) % 12, weights=row) for row in gains]
+    p_values = [float(ttest_1samp(each, 0).pvalue) for each in sums]
+
+    assert p_values == pytest.approx([step.net_gain.test.p_value for step in found.steps])
+    assert list(multipletests(p_values, method="holm")[1]) == pytest.approx(
+        [step.net_gain.test.p_holm for step in found.steps]
+    )
+    assert (2, 12) == (found.tests, found.steps[0].net_gain.test.clusters)
+
+
+def test_few_clusters_have_no_test() -> None:
+    found = report([FIRST, SECOND], labels=LABELS)
+    test = found.steps[0].net_gain.test
+
+    assert (None, None, "fewer than 10 clusters", 0) == (test.p_value, test.p_holm, test.reason, found.tests)
+
+
+def test_equal_gains_have_no_test() -> None:
+    test = report([[(S, S)] * 12] * 2, labels=[S] * 12).steps[0].net_gain.test
+
+    assert "all clusters have the same gain" == test.reason
+
+
+def test_the_judge_is_compared_with_the_last_round_that_a_debate_has() -> None:
+    rounds = [[(S, S, U), (S, S, U), (U, U, S), (S, U, None)], [(S, S, U), (U, U, U), (U, S, S), (U, S, None)]]
+    judge = report(rounds, labels=[S, S, U, S], judges=[S, S, U, S]).judge
+
+    assert judge is not None
+    assert ((1, 0, 1), (0, 0, 0), (1, 0, 0), (1, 0, 0)) == judge.table
+    assert (4, 1 / 3) == (judge.debates, pytest.approx(judge.follows.value))
+    assert (2, 2, 0) == (judge.overrules, judge.overrules_to_right, judge.overrules_to_wrong)
+    assert (1, 0) == (judge.decides_right, judge.decides_wrong)
+
+
+def test_the_judge_of_a_debate_that_ended_early_is_compared_with_its_own_last_round() -> None:
+    rounds = [[(S, S, U), (S, S, U)], [(U, U, U), (U, U, U)]]
+    rows = ballots(rounds, judges=[U, S]).to_pylist()
+    kept = [row for row in rows if (row["debate_id"], row["role"], row["round"]) != ("d000001", "juror", 1)]
+    judge = discussion(by_round(check(pa.Table.from_pylist(kept)), OURS)).judge
+
+    assert judge is not None
+    assert (2, 2, 1.0) == (judge.debates, judge.follows.n, judge.follows.value)
+
+
+def test_without_a_judge_there_is_no_comparison() -> None:
+    assert report([FIRST, SECOND]).judge is None
+
+
+def test_one_round_has_no_step() -> None:
+    found = report([FIRST], labels=LABELS)
+
+    assert ((), 0) == (found.steps, found.tests)
+
+
+def test_debates_that_ended_early_have_no_pairs() -> None:
+    rows = ballots([FIRST, SECOND]).to_pylist()
+    table = pa.Table.from_pylist([row for row in rows if row["round"] == 0 or row["debate_id"] == "d000000"])
+    found = discussion(by_round(check(table), OURS))
+
+    assert (3, 0) == (found.steps[0].pairs, found.steps[0].unpaired)
+    assert [4, 1] == [one.debates for one in found.rounds]
+
+
+def test_no_round_is_refused() -> None:
+    with pytest.raises(ValueError, match="without a round"):
+        discussion({})
+
+
+@pytest.fixture(scope="module")
+def mmlu() -> DiscussionReport:
+    rows = [
+        {
+            "debate_id": row["debate_id"],
+            "case_id": row["case_id"],
+            "cluster": row["case_id"],
+            "repeat": 1,
+            "label": row["label"],
+            "round": row["round"],
+            "role": "juror",
+            "seat": row["seat"],
+            "kind": "own" if row["verdict"] else "abstained",
+            "verdict": row["verdict"],
+            "simulated": False,
+        }
+        for row in reference_rows("b9_mad_mmlu_rounds")
+    ]
+    scale = Scale(("A", "B", "C", "D"), ordered=False)
+    return discussion(by_round(check(pa.Table.from_pylist(rows)), scale))
+
+
+@needs_reference_data
+def test_rounds_agree_with_the_reference(mmlu: DiscussionReport) -> None:
+    for one in mmlu.rounds:
+        expected = reference("dynamics_mmlu")[f"round_{one.round}"]
+        assert (expected["debates"], expected["votes"]) == (one.debates, one.votes)
+        assert (expected["plurality_decided"], expected["plurality_right"]) == (one.decided, one.right)
+
+
+@needs_reference_data
+def test_steps_agree_with_the_reference(mmlu: DiscussionReport) -> None:
+    for step in mmlu.steps:
+        expected = reference("dynamics_mmlu")[f"round_{step.from_round}_to_{step.to_round}"]
+        gain, changed = (
+            step.net_gain,
+            sum(sum(row) for row in step.transitions) - sum(row[place] for place, row in enumerate(step.transitions)),
+        )
+        assert (expected["pairs"], expected["changed"]) == (step.pairs, changed)
+        assert expected["right_to_right"] == gain.right_to_right
+        assert expected["right_to_wrong"] == gain.right_to_wrong
+        assert expected["wrong_to_right"] == gain.wrong_to_right
+        assert expected["wrong_to_wrong"] == gain.wrong_to_wrong
+        assert expected["net_gain_right"] == gain.gain
+        assert expected["cluster_t_p"] == pytest.approx(gain.test.p_value, abs=1e-6)
+        opposed = expected["opposed"]
+        right, wrong = step.conformity_peers_right, step.conformity_peers_wrong
+        assert (opposed["peers_right"], opposed["peers_right_adopted"]) == (right.opposed, right.adopted)
+        assert (opposed["peers_wrong"], opposed["peers_wrong_adopted"]) == (wrong.opposed, wrong.adopted)

@@ -1,0 +1,147 @@
+"""Error correlation and effective votes: hand-worked tables, scipy, and reference figures."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import binom, pearsonr
+
+from jury_analysis.effective_votes import EffectiveVotes, effective_votes, probability_of_majority
+from jury_analysis.scale import OURS, Scale
+from jury_analysis.vote_matrix import vote_matrix
+from support.ballot_tables import ballots
+from support.reference_data import needs_reference_data, reference, triviaqa
+
+TWO = Scale(("bad", "good"), ordered=True)
+
+
+def votes_of(right: list[tuple[int | None, ...]]) -> EffectiveVotes:
+    """1 is right, 0 wrong, None an abstention; all labels are good."""
+    names = {1: "good", 0: "bad", None: None}
+    table = ballots([[names[one] for one in row] for row in right], labels=["good"] * len(right))
+    return effective_votes(vote_matrix(table, TWO))
+
+
+def test_identical_seats_are_worth_one_vote() -> None:
+    found = votes_of([(1, 1, 1), (0, 0, 0)] * 20)
+
+    assert (1.0, 1.0) == (found.effective.value, found.mean_phi.value)
+    assert found.effective.interval is None
+
+
+def test_uncorrelated_errors_are_worth_as_many_votes_as_seats() -> None:
+    found = votes_of([(1, 1), (1, 0), (0, 1), (0, 0)])
+
+    assert (2.0, 0.0) == (found.effective.value, found.mean_phi.value)
+
+
+def test_phi_is_the_correlation_of_errors_where_both_seats_decided() -> None:
+    random = np.random.default_rng(5)
+    hard = random.random(60) < 0.3
+    rows = [tuple(int(random.random() > (0.7 if one else 0.1)) for _ in range(3)) for one in hard]
+    with_gaps = [(None, *row[1:]) if number % 7 == 0 else row for number, row in enumerate(rows)]
+    found = votes_of(with_gaps)
+
+    for pair in found.pairs:
+        one, two = "abc".index(pair.first), "abc".index(pair.second)
+        both = [(row[one], row[two]) for row in with_gaps if row[one] is not None and row[two] is not None]
+        assert pearsonr(*np.array(both, dtype=float).T).statistic == pytest.approx(pair.phi.value, abs=1e-12)
+        assert len(both) == pair.phi.n
+    mean = np.mean([pair.phi.value for pair in found.pairs])
+    assert mean == pytest.approx(found.mean_phi.value)
+    assert 3 / (1 + 2 * mean) == pytest.approx(found.effective.value)
+
+
+def test_a_seat_that_never_errs_has_no_correlation_and_is_counted() -> None:
+    found = votes_of([(1, 1, 1), (1, 0, 0), (1, 0, 1), (1, 1, 0)])
+
+    assert 2 == found.undefined_pairs
+    assert found.pairs[0].phi.reason
+    assert found.pairs[2].phi.value == found.mean_phi.value
+
+
+def test_seats_that_never_err_have_a_reason_in_place_of_effective_votes() -> None:
+    found = votes_of([(1, 1)] * 12)
+
+    assert found.effective.value is None
+    assert found.effective.reason
+
+
+def test_one_seat_has_no_pair() -> None:
+    found = votes_of([(1,), (0,), (1,)])
+
+    assert ("one seat has no pair", ()) == (found.effective.reason, found.pairs)
+    assert 2 / 3 == pytest.approx(found.majority_accuracy.value)
+
+
+def test_majority_and_best_seat_are_of_the_units_that_all_seats_decided() -> None:
+    found = votes_of([(1, 1, 0), (1, 0, 0), (1, 1, 1), (0, 1, 1), (1, None, 0)])
+
+    assert (4, ("a", "b")) == (found.complete, found.best_seats)
+    assert (3 / 4, 3 / 4) == (found.majority_accuracy.value, found.best_seat_accuracy.value)
+
+
+def test_accuracy_if_independent_of_equal_seats_is_binomial() -> None:
+    chance = probability_of_majority(np.array([[0.8] * 5, [0.6] * 5]))
+
+    assert list(binom.sf(2, 5, [0.8, 0.6])) == pytest.approx(list(chance))
+
+
+def test_accuracy_if_independent_of_different_seats_is_the_sum_over_majorities() -> None:
+    chance = probability_of_majority(np.array([[0.9, 0.7, 0.6]]))
+
+    assert 0.9 * 0.7 * 0.6 + 0.9 * 0.7 * 0.4 + 0.9 * 0.3 * 0.6 + 0.1 * 0.7 * 0.6 == pytest.approx(chance[0])
+
+
+def test_half_of_an_even_panel_is_no_majority() -> None:
+    assert 0.25 == probability_of_majority(np.array([[0.5, 0.5]]))[0]
+
+
+def test_without_labels_every_figure_has_a_reason() -> None:
+    found = effective_votes(vote_matrix(ballots([("bad", "good")] * 3), TWO))
+
+    for figure in (found.effective, found.mean_phi, found.accuracy_if_independent, found.majority_accuracy):
+        assert figure.value is None
+        assert figure.reason
+
+
+def test_an_abstaining_verdict_is_no_error() -> None:
+    safe, review, unsafe = OURS.categories
+    votes = [(safe, safe), (review, unsafe), (unsafe, safe), (unsafe, unsafe)]
+    table = ballots(votes, labels=[safe, safe, safe, unsafe])
+    found = effective_votes(vote_matrix(table, OURS.against([safe, unsafe])))
+
+    assert (3, 3) == (found.complete, found.pairs[0].phi.n)
+
+
+@needs_reference_data
+@pytest.mark.parametrize(
+    ("name", "seats"),
+    [
+        ("effective_votes_triviaqa_nine", "triviaqa_nine_llm_judges"),
+        ("effective_votes_triviaqa_panel3", "triviaqa_panel3"),
+    ],
+)
+def test_effective_votes_agree_with_the_reference(name: str, seats: str) -> None:
+    expected = reference(name)
+    scale = Scale(("incorrect", "correct"), ordered=True)
+    found = effective_votes(vote_matrix(triviaqa(reference(seats)["raters"]), scale))
+    phi = [pair.phi.value or 0.0 for pair in found.pairs]
+    figures = {
+        "mean_error_phi": found.mean_phi.value,
+        "n_eff": found.effective.value,
+        "min_phi": min(phi),
+        "max_phi": max(phi),
+        "complete_items": found.complete,
+        "accuracy_if_independent": found.accuracy_if_independent.value,
+        "accuracy_majority_complete": found.majority_accuracy.value,
+        "best_single_complete": found.best_seat_accuracy.value,
+    }
+
+    assert expected == pytest.approx({key: figures[key] for key in expected}, abs=1e-6)
+
+
+def test_more_correlation_is_worth_fewer_votes() -> None:
+    values = [votes_of([(1, 1), (0, 0)] * same + [(1, 0), (0, 1)] * 10).effective.value or 0 for same in (5, 10, 30)]
+
+    assert all(more > less for more, less in pairwise(values))

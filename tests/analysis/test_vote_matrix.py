@@ -1,0 +1,109 @@
+"""Ballots as arrays."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from jury_analysis.ballots import check
+from jury_analysis.errors import UnknownVerdict
+from jury_analysis.scale import OURS, Scale
+from jury_analysis.vote_matrix import VoteMatrix, by_round, patterns, vote_matrix
+from support.ballot_tables import ballots
+
+TWO = Scale(("n", "y"), ordered=True)
+
+
+def arrays(matrix: VoteMatrix) -> dict[str, bytes]:
+    return {
+        name: value.tobytes() if isinstance(value, np.ndarray) else str(value).encode()
+        for name, value in vars(matrix).items()
+    }
+
+
+def test_votes_are_codes_by_debate_and_seat() -> None:
+    matrix = vote_matrix(
+        ballots([["y", "n"], [None, "y"]], labels=["y", None], scores=[[90.0, None], [None, 20.0]]), TWO
+    )
+
+    assert [[1, 0], [-1, 1]] == matrix.votes.tolist()
+    assert [1, -1] == matrix.labels.tolist()
+    assert ("a", "b") == matrix.seats
+    assert 90.0 == matrix.scores[0, 0]
+    assert np.isnan(matrix.scores[0, 1])
+    assert [0, 1] == matrix.clusters.tolist()
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    table = ballots(
+        [[["y", "n"], [None, "y"], ["n", "n"]], [["y", "y"], ["y", "y"], ["n", None]]],
+        labels=["y", None, "n"],
+        clusters=["q", "p", "q"],
+        finals=["y", "y", None],
+        judges=["y", None, "n"],
+    )
+    shuffled = check(table.take(np.random.default_rng(1).permutation(len(table))))
+    encoded = check(
+        pa.table(
+            {
+                name: column.dictionary_encode() if pa.types.is_string(column.type) else column
+                for name, column in zip(shuffled.column_names, shuffled.columns, strict=True)
+            }
+        )
+    )
+
+    for number, matrix in by_round(table, TWO).items():
+        assert arrays(matrix) == arrays(by_round(shuffled, TWO)[number])
+        assert arrays(matrix) == arrays(by_round(encoded, TWO)[number])
+
+
+def test_stale_and_synthetic_votes_are_left_out_and_counted() -> None:
+    table = ballots([["y", "n"], ["y", "y"]])
+    kinds = pa.array(["own", "stale", "synthetic", "own"])
+    table = table.set_column(table.column_names.index("kind"), "kind", kinds)
+
+    matrix = vote_matrix(table, TWO)
+
+    assert [[1, -1], [-1, 1]] == matrix.votes.tolist()
+    assert {"stale": 1, "synthetic": 1} == matrix.excluded
+    assert [[1, 0], [1, 1]] == vote_matrix(table, TWO, stale=True, synthetic=True).votes.tolist()
+    assert {} == vote_matrix(table, TWO, stale=True, synthetic=True).excluded
+
+
+def test_all_rounds_have_the_same_units_and_seats() -> None:
+    table = ballots([[["y", "n"], ["y", "y"]], [["y", "y"], ["n", "y"]]])
+    only_first = table.filter(pa.array([True] * 4 + [True, True, False, False]))
+
+    rounds = by_round(only_first, TWO)
+
+    assert [0, 1] == list(rounds)
+    assert [[1, 1], [-1, -1]] == rounds[1].votes.tolist()
+    assert rounds[0].seats == rounds[1].seats
+
+
+def test_the_final_judge_is_no_seat() -> None:
+    matrix = vote_matrix(ballots([["y", "n"]], judges=["n"]), TWO)
+
+    assert ("a", "b") == matrix.seats
+    assert [0] == matrix.judges.tolist()
+
+
+def test_an_undeclared_verdict_is_refused() -> None:
+    with pytest.raises(UnknownVerdict, match="'y' is none of"):
+        vote_matrix(ballots([["y"]]), OURS)
+
+
+def test_equal_rows_have_equal_codes() -> None:
+    rows = np.array([[1, -1], [0, 2], [1, -1], [-1, 0]], dtype=np.int8)
+
+    codes, distinct = patterns(rows)
+
+    assert [2, 1, 2, 0] == codes.tolist()
+    assert [[-1, 0], [0, 2], [1, -1]] == distinct.tolist()
+
+
+def test_many_columns_do_not_overflow() -> None:
+    rows = np.random.default_rng(0).integers(-1, 126, size=(500, 40)).astype(np.int8)
+
+    codes, distinct = patterns(rows)
+
+    assert np.array_equal(rows, distinct[codes])

@@ -1,0 +1,123 @@
+"""The examples of docs/statistics.md: the figures that the page works out by hand are those of the code."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from jury_analysis.accuracy import accuracy
+from jury_analysis.agreement import agreement
+from jury_analysis.annotators import annotators
+from jury_analysis.confidence import confidence
+from jury_analysis.discussion import discussion
+from jury_analysis.effective_votes import effective_votes, probability_of_majority
+from jury_analysis.gate import gate
+from jury_analysis.scale import OURS
+from jury_analysis.self_agreement import self_agreement
+from jury_analysis.shares import shares
+from jury_analysis.vote_matrix import by_round, vote_matrix
+from support.ballot_tables import ballots
+
+S, R, U = OURS.categories
+PAGE = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text(encoding="utf-8")
+VOTES = [(S, S, S), (S, S, U), (U, U, U), (S, R, None)]
+
+
+def example(section: str) -> str:
+    """The text of a section from its example on, as one line."""
+    text = PAGE.split(f"\n## {section}\n")[1].split("\n## ")[0]
+    return " ".join(text.split("!!! example")[1].split())
+
+
+def shown(figure: float | None) -> str:
+    return f"{figure:.6f}"
+
+
+def test_agreement() -> None:
+    found = agreement(vote_matrix(ballots(VOTES), OURS))
+    figures = (found.raw, found.alpha_nominal, found.alpha_ordinal, found.ac1, found.fleiss, found.pairs[0].kappa)
+
+    for figure in figures:
+        assert f"{shown(figure.value)}" in example("Agreement")
+
+
+def test_self_agreement() -> None:
+    table = ballots([(S,), (S,), (U,), (U,), (U,), (U,)], cases=["x"] * 3 + ["y"] * 3)
+    found = self_agreement(vote_matrix(table, OURS))
+
+    assert f"= {shown(found.seats[0].raw.value)}" in example("Self-agreement")
+
+
+def test_accuracy() -> None:
+    labels = [S, U, U, S]
+    found = accuracy(vote_matrix(ballots(VOTES, labels=labels), OURS.against(labels)))
+    first, second, _ = found.seats
+
+    assert (0.75, 1, 0.5) == (first.accuracy.value, first.false_passes, first.false_pass_rate.value)
+    assert (0.5, 0.75) == (second.accuracy.value, second.coverage.value)
+    assert f"2/3 = {shown(second.accuracy_of_decided.value)}" in example("Against labels")
+    assert f"accuracy {found.panel.accuracy.value}." in example("Against labels")
+    assert f"/0.5 = {first.kappa.value}" in example("Against labels")
+
+
+def test_effective_votes() -> None:
+    votes = [(U, U)] * 2 + [(U, S), (S, U)] + [(S, S)] * 6
+    found = effective_votes(vote_matrix(ballots(votes, labels=[S] * 10), OURS))
+    text = example("Error correlation and effective votes")
+
+    assert f"11/21 = {shown(found.mean_phi.value)}" in text
+    assert f"= {shown(found.effective.value)}" in text
+    assert f"= {probability_of_majority(np.array([[0.9, 0.7, 0.6]]))[0]:.3f}" in text
+
+
+def test_annotators() -> None:
+    labels = pa.table({"case_id": ["c000000"] * 3, "annotator": ["x", "y", "z"], "label": [S, S, U]})
+    found = annotators(vote_matrix(ballots([(S,)]), OURS), labels)
+
+    assert f"1 of 3 pairs = {shown(found.agreement.value)}" in example("Several annotators")
+
+
+def test_confidence() -> None:
+    table = ballots([(S,), (S,), (U,), (S,)], labels=[S] * 4, confidences=[(0.9,), (0.85,), (0.4,), (0.35,)])
+    curve = confidence(vote_matrix(table, OURS)).curves[1]
+    text = example("Confidence")
+
+    assert curve.ece.value == pytest.approx(0.125)
+    assert "= 0.125." in text
+    assert curve.brier.value == pytest.approx(0.15375)
+    assert "= 0.15375." in text
+    assert f": {shown(curve.auroc.value)}" in text
+
+
+def test_discussion() -> None:
+    rounds = [[(S, S, U), (S, U, R), (U, U, S), (S, S, S)], [(S, S, S), (S, U, U), (U, U, S), (S, None, U)]]
+    step = discussion(by_round(ballots(rounds, labels=[S, U, S, None]), OURS)).steps[0]
+    gain, text = step.net_gain, example("Discussion")
+
+    assert f"{step.pairs} pairs, of which 3 changed: {shown(step.changed.value)}" in text
+    assert (4, 3, 2, 0) == (gain.right_to_right, gain.wrong_to_wrong, gain.wrong_to_right, gain.right_to_wrong)
+    assert f"net gain {gain.gain}." in text
+    assert f"conformity {step.conformity.adopted}/{step.conformity.opposed}" in text
+    assert (1, 2, 0) == step.moves.adopted[2]
+
+
+def test_shares() -> None:
+    labels = [U] * 20 + [S] * 80 + [None] * 900
+    votes = [(U,)] * 28 + [(S,)] * 72 + [(U,)] * 272 + [(S,)] * 628
+    found = shares(vote_matrix(ballots(votes, labels=labels), OURS.against([S, U])), random_labels=True)
+
+    assert f"= {found[2].corrected.value:.3f}" in example("Shares")
+
+
+def test_gates() -> None:
+    before, after = [U] * 10 + [S] * 6 + [S] * 4 + [U] * 80, [S] * 10 + [U] * 6 + [S] * 4 + [U] * 80
+    first, second = (ballots([(verdict,) for verdict in one], labels=[U] * 100) for one in (before, after))
+    found, text = gate(first, second).gate, example("Gates")
+    interval = found.harm.interval
+
+    assert interval is not None
+    assert f"right in {90} of them, the candidate in {86}" in text
+    assert f"Harm {found.harm.value:.2f}" in text
+    assert f"interval {interval.low:.3f} to {interval.high:.3f}: {found.decision}".replace("-", "−") in text
+    assert f"{found.cases_needed} cases" in text

@@ -1,0 +1,89 @@
+"""A server of simulated models in a thread of this process, which counts every request by debate and exchange."""
+
+import asyncio
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from unittest.mock import patch
+
+from jury_events.ids import exchange_id
+from jury_providers.simulated.http.backend import SimulationBackend
+from jury_providers.simulated.http.delivery import NoResponse, Transmission
+from jury_providers.simulated.http.protocol import ProtocolHandler
+from jury_providers.simulated.http.server import simulation_server
+from jury_providers.simulated.script import Script
+
+RUN = "r"
+"""The run of every store."""
+
+CASE = re.compile("(?<![A-Za-z0-9])s[0-9]+c[0-9]+(?![A-Za-z0-9])")
+"""The id of a case, which stands in its question: of which debate a request is."""
+
+SEATS = {"one": "openai/one", "two": "anthropic/two"}
+"""Jurors and their models: of which seat a request is."""
+
+LATENCY = 0.05
+
+
+class ServedCalls:
+    """Which requests were served: `by_debate`, each a count by exchange id. `in_flight` are not answered yet."""
+
+    def __init__(self) -> None:
+        self.by_debate: dict[str, Counter[str]] = {}
+        self.in_flight = 0
+        self.variables: dict[str, str] = {}
+
+
+class CountingBackend(SimulationBackend):
+    """Answers without reading the case, and counts."""
+
+    def __init__(self, script: Script, seed: int, *, served_calls: ServedCalls) -> None:
+        super().__init__(script, seed)
+        self._calls = served_calls
+
+    async def answer(self, protocol: ProtocolHandler, raw: bytes, path: dict[str, object]) -> Transmission | NoResponse:
+        request = protocol.read({**json.loads(raw), **path}).request
+        [case, *_] = (found[0] for one in request.messages if (found := CASE.search(one.text)))
+        phase = "round-1" if self._reader.read_prompt(request).form.statement else "initial"
+        exchange = exchange_id(f"{phase}/{request.model}", SEATS[request.model], 1, 1)
+        self._calls.by_debate.setdefault(f"{RUN}~{case}", Counter())[exchange] += 1
+        self._calls.in_flight += 1
+        try:
+            return await super().answer(protocol, raw, path)
+        finally:
+            self._calls.in_flight -= 1
+
+
+@contextmanager
+def counted_models() -> Iterator[ServedCalls]:
+    """Served for as long as the context lasts; `variables` lead the SDKs there."""
+    calls = ServedCalls()
+    ready = threading.Event()
+    loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    async def serve() -> None:
+        ended = asyncio.Event()
+        loops.append((asyncio.get_running_loop(), ended))
+        backend = partial(CountingBackend, served_calls=calls)
+        with patch("jury_providers.simulated.http.server.SimulationBackend", backend):
+            async with simulation_server(Script(answers="scripted", latency=LATENCY)) as simulation:
+                calls.variables = {
+                    **simulation.variables,
+                    **dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "of-no-provider"),
+                }
+                ready.set()
+                await ended.wait()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),), name="models")
+    thread.start()
+    assert ready.wait(60), "the simulated models do not start"
+    try:
+        yield calls
+    finally:
+        [(loop, ended)] = loops
+        loop.call_soon_threadsafe(ended.set)
+        thread.join(60)

@@ -1,0 +1,75 @@
+"""A run of the real command line, struck at drawn moments: nothing recorded is lost, doubled or asked again.
+
+One scenario a kind, with few strikes, on Ray with `-m long`; `python -m chaos` makes hundreds. The command and its own
+Ray cluster killed together are in `tests/runs/test_killed.py`.
+"""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from chaos.ground import CannotStrike, Ground, shared_ground
+from chaos.report import table
+from chaos.scenario import Scenario, ScenarioReport, play
+from chaos.strikes import KINDS
+from support.postgres import NoPostgres
+
+pytestmark = [pytest.mark.kill, pytest.mark.timeout(900)]
+
+IN_PROCESS = [kind for kind, of in KINDS.items() if of.where == "process"]
+COLD = "driver killed"
+"""Started anew each time; the others are forked from a process with its modules, for a tenth of the CPU."""
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    with shared_ground(tmp_path_factory.mktemp("chaos")) as found:
+        yield found
+
+
+def played(ground: Ground, scenario: Scenario) -> ScenarioReport:
+    try:
+        return play(ground, scenario)
+    except (CannotStrike, NoPostgres) as error:
+        if os.environ.get("JURY_CI"):
+            pytest.fail(f"every fault is made in CI: {error}")
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("kind", IN_PROCESS)
+def test_a_run_in_one_process_survives(ground: Ground, kind: str) -> None:
+    report = played(
+        ground, Scenario(kind, seed=3, number=IN_PROCESS.index(kind), cases=6, strikes=2, warm=kind != COLD)
+    )
+
+    assert [] == report.violations
+    assert report.struck
+    assert report.recorded == 6 * 4
+
+
+@pytest.mark.long  # by default tests/actors kills each actor on a cluster of one node, which costs less
+@pytest.mark.ray
+@pytest.mark.xdist_group("chaos_nodes")
+def test_a_run_on_two_nodes_survives_the_death_of_each_process(ground: Ground) -> None:
+    report = played(ground, Scenario("each of Ray's in turn", seed=3, number=100, cases=14, strikes=7))
+
+    assert [] == report.violations
+    assert report.struck
+    assert report.recorded == 14 * 4
+
+
+def test_a_report_adds_up_its_scenarios() -> None:
+    found = [
+        ScenarioReport(Scenario("disk full", seed=1), [4, 9], calls=1, served=20, recorded=20),
+        ScenarioReport(Scenario("driver killed", seed=1), [7], calls=2, served=22, recorded=20, asked_again=3),
+        ScenarioReport(Scenario("disk full", seed=2), [5], calls=1, served=20, recorded=20, violations=["lost"]),
+    ]
+
+    assert found == [ScenarioReport.from_json(one.as_json()) for one in found]
+    assert table(found).splitlines()[2:] == [
+        "| driver killed | 1 | 1 | 2 | 22 | 20 | 3 | 0 |",
+        "| disk full | 3 | 2 | 2 | 40 | 40 | 0 | 1 |",
+        "| all kills | 1 | 1 | 2 | 22 | 20 | 3 | 0 |",
+        "| all | 4 | 3 | 4 | 62 | 60 | 3 | 1 |",
+    ]

@@ -1,0 +1,345 @@
+"""`jury gate`: decisions and exit codes, reports, plans, and what it refuses; the same in pytest and in Python."""
+
+import json
+import random
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+
+from jury_analysis.gate import GateOptions
+from jury_analysis.pairing import PairedOptions
+from jury_judge.app.records import Records
+from support.command_line import CommandLine, environment
+from support.reference_data import FOLDER, needs_reference_data, reference
+from support.vote_rows import Row, write_csv, write_jsonl
+
+TRIVIAQA = ("--votes", str(FOLDER / "b2_triviaqa_judges.jsonl"), "--label", "human_label", "--cluster", "question")
+FAILING = tuple({"id": f"c{number}", "question": "Open?", "response": "At nine."} for number in range(12))
+
+
+def rows(cases: int = 300, *, missed: int = 0) -> list[Row]:
+    """Three judges of cases that all fail. `new` passes as many as are missed; `old` and `steady` none."""
+    return [
+        {
+            "case_id": f"case-{number:04}",
+            "label": "unsafe_fail",
+            "judges": {
+                "old": "unsafe_fail",
+                "steady": "unsafe_fail",
+                "new": "safe_pass" if number < missed else "unsafe_fail",
+            },
+        }
+        for number in range(cases)
+    ]
+
+
+@pytest.fixture
+def votes(jury: CommandLine) -> str:
+    return str(write_jsonl(jury.folder / "votes.jsonl", rows(missed=60)))
+
+
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    """Runs `base`, judged twice, and `candidate` over the same cases, by other seats; for reading only."""
+    jury = CommandLine(tmp_path_factory.mktemp("gates"))
+    cases = jury.write("cases.jsonl", *FAILING)
+    for run, panel in (("base", "independent"), ("candidate", "adk-sequential")):
+        repeat = ("--repeat", "2") if run == "base" else ()
+        assert 0 == jury.run(cases, "--run", run, "--panel", panel, *repeat).code
+    return jury
+
+
+def schema(name: str) -> Any:
+    return json.loads((files("jury_analysis") / "schema" / f"{name}.schema.json").read_text(encoding="utf-8"))
+
+
+@needs_reference_data
+@pytest.mark.parametrize(
+    ("name", "margin", "code"), [("gate_far", "0.02", 1), ("gate_near", "0.02", 0), ("gate_near", "0.005", 6)]
+)
+def test_panels_of_a_file_are_decided_as_computed_elsewhere(
+    jury: CommandLine, name: str, margin: str, code: int
+) -> None:
+    expected = reference(name)
+    sides = ("--base", ",".join(expected["base"]), "--candidate", ",".join(expected["candidate"]))
+    called = (*TRIVIAQA, *sides, "--order", "correct,incorrect", "--metric", "accuracy", "--margin", margin)
+
+    outcome = jury("gate", *called, "--json")
+
+    assert code == outcome.code
+    change = outcome.json["gate"]["change"]
+    figures = [change["value"], change["interval"]["low"], change["interval"]["high"]]
+    assert [expected["accuracy_change"], *expected["ci95_clustered_t"]] == pytest.approx(figures, abs=1e-6)
+
+
+def test_a_worse_judge_fails_and_an_equal_one_passes(jury: CommandLine, votes: str) -> None:
+    worse = jury("gate", "--votes", votes, "--base", "old", "--candidate", "new")
+    equal = jury("gate", "--votes", votes, "--base", "old", "--candidate", "steady")
+
+    assert (1, 0) == (worse.code, equal.code)
+    assert "fail: there is harm, and it may be larger than the margin" in worse.out.splitlines()
+    assert "false_pass (more is worse)" in worse.out
+    assert "pass: the harm is within the margin" in equal.out.splitlines()
+
+
+def test_the_json_is_as_its_schemas_say(jury: CommandLine, votes: str) -> None:
+    outcome = jury("gate", "--votes", votes, "--base", "old", "--candidate", "new", "--json")
+
+    jsonschema.validate(outcome.json["gate"], schema("gate"))
+    jsonschema.validate(outcome.json["paired"], schema("paired"))
+    assert "fail: there is harm" in outcome.err
+    assert 60 == outcome.json["gate"]["changed"]
+
+
+def test_the_same_votes_give_the_same_bytes(jury: CommandLine) -> None:
+    made = rows(80, missed=3)
+    shuffled = random.Random(1).sample(made, len(made))
+    flat = [
+        {
+            "case_id": one["case_id"],
+            "label": one["label"],
+            **{f"judges.{name}": one["judges"][name] for name in one["judges"]},
+        }
+        for one in made
+    ]
+    written = [
+        write_jsonl(jury.folder / "a.jsonl", made),
+        write_jsonl(jury.folder / "b.jsonl", shuffled),
+        write_csv(jury.folder / "c.csv", flat),
+    ]
+
+    said = {
+        jury("gate", "--votes", str(path), "--base", "old", "--candidate", "old,steady,new", "--json").out
+        for path in written
+    }
+
+    assert 1 == len(said)
+
+
+def test_too_few_cases_are_inconclusive_and_count_as_asked(jury: CommandLine) -> None:
+    few = str(write_jsonl(jury.folder / "few.jsonl", rows(40, missed=2)))
+    called = ("gate", "--votes", few, "--base", "old", "--candidate", "new")
+
+    codes = [jury(*called, *more).code for more in ((), ("--inconclusive", "pass"), ("--inconclusive", "fail"))]
+
+    assert [6, 0, 1] == codes
+    assert "it would take" in jury(*called).out
+    assert "counts as pass" in jury(*called, "--inconclusive", "pass").out
+
+
+def test_labels_that_came_later_decide(jury: CommandLine, votes: str) -> None:
+    labels = [{"case_id": f"case-{number:04}", "label": "safe_pass"} for number in range(300)]
+    file = str(write_csv(jury.folder / "labels.csv", labels))
+    called = ("gate", "--votes", votes, "--base", "old", "--candidate", "new", "--labels", file)
+
+    outcome = jury(*called, "--metric", "false_fail", "--json")
+
+    assert (0, -0.2) == (outcome.code, outcome.json["gate"]["harm"]["value"])
+
+
+def test_reports_for_ci_are_written(jury: CommandLine, votes: str) -> None:
+    called = ("gate", "--votes", votes, "--base", "old", "--candidate", "new")
+    jury(*called, "--junit", "gate.xml", "--markdown", "gate.md")
+
+    (case,) = ET.parse(jury.folder / "gate.xml").getroot().iter("testcase")
+    failure = case.find("failure")
+    assert failure is not None
+    assert ("gate old → new", "fail") == (case.get("name"), failure.get("type"))
+    page = (jury.folder / "gate.md").read_text(encoding="utf-8")
+    assert "## gate old → new" in page
+    assert "**fail&#58; there is harm" in page
+    assert "| safe\\_pass | 0 | 0 | 0 |" in page
+
+
+def test_junit_says_what_a_gate_that_passes_inconclusively_decided(jury: CommandLine) -> None:
+    few = str(write_jsonl(jury.folder / "few.jsonl", rows(40, missed=2)))
+    sides = ("--base", "old", "--candidate", "new")
+    jury("gate", "--votes", few, *sides, "--inconclusive", "pass", "--junit", "gate.xml")
+
+    found = {one.get("name"): one.get("value") for one in ET.parse(jury.folder / "gate.xml").getroot().iter("property")}
+    assert "inconclusive: the cases do not decide it; counts as pass" == found["decision"]
+
+
+def test_the_cases_that_it_would_take_are_those_of_a_plan(jury: CommandLine) -> None:
+    """Half of these cases are labelled as failing; a false pass needs one of them."""
+    half = [
+        {"case_id": f"c{n:03}", "label": "unsafe_fail" if n % 2 else "safe_pass", "judges": {"a": word, "b": word}}
+        for n in range(60)
+        for word in ["unsafe_fail" if n % 2 else "safe_pass"]
+    ]
+    sides = ("--votes", str(write_jsonl(jury.folder / "half.jsonl", half)), "--base", "a", "--candidate", "b")
+
+    assert "it would take              782 cases of which 391 count, if" in jury("gate", *sides).out
+    assert "cases for the margin  782 with" in jury("gate", *sides, "--plan", "300").out
+
+
+@pytest.mark.parametrize(("as_", "element"), [((), "error"), (("--inconclusive", "fail"), "failure")])
+def test_an_inconclusive_gate_is_an_error_in_junit_unless_it_counts_as_something(
+    jury: CommandLine, as_: tuple[str, ...], element: str
+) -> None:
+    few = str(write_jsonl(jury.folder / "few.jsonl", rows(40, missed=2)))
+    jury("gate", "--votes", few, "--base", "old", "--candidate", "new", "--junit", "gate.xml", *as_)
+
+    (case,) = ET.parse(jury.folder / "gate.xml").getroot().iter("testcase")
+    assert [element] == [child.tag for child in case]
+
+
+def test_names_of_judges_have_no_meaning_in_reports(jury: CommandLine) -> None:
+    made = [{"case_id": str(n), "judges": {"<b>|x": "safe_pass", "b": "safe_pass"}} for n in range(20)]
+    votes = str(write_jsonl(jury.folder / "votes.jsonl", made))
+    called = ("--votes", votes, "--base", "<b>|x", "--candidate", "b", "--junit", "gate.xml", "--markdown", "gate.md")
+    jury("gate", *called)
+
+    assert "<b>" not in (jury.folder / "gate.md").read_text(encoding="utf-8")
+    assert ET.parse(jury.folder / "gate.xml").getroot() is not None
+
+
+def test_a_file_that_is_no_report_is_not_replaced(jury: CommandLine, votes: str) -> None:
+    jury.write("mine.md", "mine")
+
+    outcome = jury("gate", "--votes", votes, "--base", "old", "--candidate", "new", "--markdown", "mine.md")
+
+    assert (2, b"mine") == (outcome.code, (jury.folder / "mine.md").read_bytes())
+
+
+def test_runs_are_compared_and_flips_stand_beside_those_between_repeats(repeated: CommandLine) -> None:
+    outcome = repeated("gate", "base", "candidate", "--include-simulated", "--json")
+
+    gate, paired = outcome.json["gate"], outcome.json["paired"]
+    assert ("unsafe_fail", "either") == (gate["metric"], gate["worse"])
+    assert (12, [12, 0], ["final", "final"]) == (paired["pairs"], paired["only_in"], paired["verdicts"])
+    assert (0.0, 12) == (gate["flips_between_repeats"]["value"], gate["flips_between_repeats"]["n"])
+    assert 2 == len(paired["warnings"])
+
+
+def test_judges_of_exported_votes_are_compared_by_their_votes(repeated: CommandLine) -> None:
+    repeated("stats", "--run", "candidate", "--include-simulated", "--parquet", "exported.parquet", "--resamples", "0")
+    seats = repeated("gate", "--votes", "exported.parquet", "--base", "none", "--candidate", "none").err
+    one, other = seats.rpartition("the seats are ")[2].strip().split(", ")[:2]
+
+    called = ("--votes", "exported.parquet", "--base", one, "--candidate", other, "--include-simulated", "--json")
+
+    assert ["plurality", "plurality"] == repeated("gate", *called).json["paired"]["verdicts"]
+
+
+def test_simulated_runs_are_refused_unless_asked_for(repeated: CommandLine) -> None:
+    outcome = repeated("gate", "base", "candidate")
+
+    assert (2, "") == (outcome.code, outcome.out)
+    assert "--include-simulated" in outcome.err
+
+
+def test_python_gives_the_same_gate(repeated: CommandLine) -> None:
+    import asyncio
+
+    async def found() -> dict[str, Any]:
+        async with Records(f"sqlite:///{repeated.folder / 'jury.db'}") as records:
+            options = GateOptions(paired=PairedOptions(simulated=True))
+            return (await records.gate("base", "candidate", options=options)).to_dict()
+
+    assert repeated("gate", "base", "candidate", "--include-simulated", "--json").json == asyncio.run(found())
+
+
+def test_a_plan_needs_nothing_that_was_judged(jury: CommandLine) -> None:
+    called = ("gate", "--plan", "312", "--metric", "accuracy", "--margin", "0.05")
+    plan = jury(*called, "--json")
+    clustered = jury(*called, "--cluster-size", "9", "--icc", "0.25", "--json")
+
+    assert 0 == plan.code
+    jsonschema.validate(plan.json, schema("gate-plan"))
+    assert (0.05, 312) == (pytest.approx(plan.json["smallest_change"], abs=1e-4), plan.json["cases_for_margin"])
+    assert (3.0, 936) == (clustered.json["design_effect"], pytest.approx(clustered.json["cases_for_margin"], abs=2))
+    assert "nothing is decided" in jury(*called).out
+
+
+def test_a_plan_measures_what_was_judged(jury: CommandLine, repeated: CommandLine, votes: str) -> None:
+    pilot = jury("gate", "--votes", votes, "--base", "old", "--candidate", "new", "--plan", "500", "--json").json
+    base = jury("gate", "--votes", votes, "--base", "old", "--plan", "500", "--json").json
+    between = repeated("gate", "base", "--plan", "500", "--include-simulated", "--json").json
+
+    called = ("--votes", votes, "--base", "old", "--candidate", "new", "--plan", "500", "--discordance", "0.3")
+    asked = jury("gate", *called, "--json").json
+
+    assert (0.2, True) == (pilot["mean_square"], pilot["measured"])
+    assert (0.3, False) == (asked["mean_square"], asked["measured"])
+    assert (0.1, False) == (base["mean_square"], base["measured"])
+    assert (0.0, True) == (between["mean_square"], between["measured"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name two runs"),
+        (("base",), "name two runs"),
+        (("base", "candidate", "third"), "name two runs"),
+        (("base", "none"), "no finished debate of a run 'none'"),
+        (("base", "candidate", "--include-simulated", "--metric", "accuracy"), "needs labels"),
+        (("base", "candidate", "--include-simulated", "--metric", "safe"), "there is no metric 'safe'"),
+        (("base", "candidate", "--margin", "2"), "is more than all cases"),
+        (("base", "candidate", "--base", "a"), "--base is about votes of files"),
+        (("base", "candidate", "--icc", "0.2"), "goes with --plan"),
+        (("base", "--plan", "100", "--junit", "x.xml"), "leave --junit out"),
+        (("--plan", "100", "--labels", "x.csv"), "name BASE"),
+        (("base", "candidate", "--votes", "v.jsonl"), "with --votes give --base and --candidate"),
+        (("--votes", "v.jsonl", "--base", "a"), "name the judges of both sides"),
+        (("--votes", "v.jsonl", "--base", "a,,b", "--candidate", "c"), "names parted by commas"),
+        (("--votes", "v.jsonl", "--base", "a", "--candidate", "b", "--where", "tags=x"), "leave it out with --votes"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(repeated: CommandLine, arguments: tuple[str, ...], said: str) -> None:
+    outcome = repeated("gate", *arguments)
+
+    assert (2, "") == (outcome.code, outcome.out)
+    assert said in outcome.err
+    assert 1 == len(outcome.err.splitlines())
+
+
+def test_a_judge_that_nobody_is_is_named_with_the_option(jury: CommandLine, votes: str) -> None:
+    outcome = jury("gate", "--votes", votes, "--base", "old", "--candidate", "nwe")
+
+    assert 2 == outcome.code
+    assert "--candidate 'nwe': no debate has this seat (did you mean new?)" in outcome.err
+
+
+def run_pytest(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    (folder / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", ".", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+
+
+def test_pytest_runs_a_gate_as_a_test(repeated: CommandLine) -> None:
+    options = ("--jury-gate", "base", "candidate", "--jury-gate-include-simulated")
+
+    undecided = run_pytest(repeated.folder, *options)
+    passed = run_pytest(repeated.folder, *options, "--jury-gate-margin", "1", "--junitxml", "junit.xml")
+    accepted = run_pytest(repeated.folder, *options, "--jury-gate-inconclusive", "pass")
+
+    assert [1, 0, 0] == [one.returncode for one in (undecided, passed, accepted)], undecided.stdout
+    assert "inconclusive: the cases do not decide it" in undecided.stdout
+    assert "--jury-gate-inconclusive pass" in undecided.stdout
+    assert "Traceback" not in undecided.stdout
+    assert "1 passed" in passed.stdout
+    assert 'name="gate base → candidate"' in (repeated.folder / "junit.xml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--jury-gate", "base", "none"), 1, "no finished debate of a run 'none'"),
+        (("--jury-gate-metric", "accuracy"), 4, "--jury-gate-metric goes with --jury-gate BASE CANDIDATE"),
+        (("--jury-gate", "base", "candidate", "--jury-gate-margin", "3"), 4, "--jury-gate-margin: must be 0 to 1"),
+    ],
+)
+def test_pytest_says_what_is_wrong_with_a_gate(
+    repeated: CommandLine, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    done = run_pytest(repeated.folder, *arguments)
+
+    assert code == done.returncode
+    assert said in done.stdout + done.stderr

@@ -1,0 +1,169 @@
+"""`jury probe`: biased jurors are found, fair ones are not, and the run of the twins is a run like any other."""
+
+import json
+from typing import Any
+
+import pytest
+
+from jury_providers.simulated.prompt import Prompt
+from support.biased_jurors import (
+    Bias,
+    first_speaker_follower,
+    jurors,
+    passes_a_colon,
+    passes_long_answers,
+    rows,
+)
+from support.command_line import CommandLine, Outcome
+
+INDEPENDENT = {"preset": "independent"}
+DISCUSSING: dict[str, Any] = {
+    "discussion": {
+        "order": "sequential",
+        "max_rounds": 1,
+        "always_discuss": True,
+        "threshold": 1.0,
+        "unanimity_ends": False,
+    },
+    "final": {"method": "majority_vote"},
+}
+
+
+def probe(jury: CommandLine, *arguments: str, cases: int = 30, rules: dict[str, Any] = INDEPENDENT) -> Outcome:
+    names = ("lenient", "middle", "strict")
+    panel = {**rules, "seats": [{"model": f"simulated/{name}", "juror_id": name} for name in names]}
+    (jury.folder / "panel.json").write_text(json.dumps(panel))
+    jury.write("cases.jsonl", *rows(cases))
+    named = () if "--run" in arguments else ("--run", "p")  # what scripted jurors get wrong depends on the run's id
+    return jury(
+        *("probe", "cases.jsonl", "--panel", "panel.json", "--in-process", "--include-simulated", *named, *arguments),
+    )
+
+
+def found(outcome: Outcome) -> dict[str, list[str]]:
+    assert outcome.code in {0, 1}, outcome.err
+    return {one["probe"]: one["found"] for one in outcome.json["twins"]["probes"] if one["found"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "bias", "rules", "cases", "says"),
+    [
+        ("speakers", first_speaker_follower, DISCUSSING, 45, "seat middle takes the position of the first speaker"),
+        ("length", passes_long_answers, INDEPENDENT, 30, "seat middle is more lenient on the twins"),
+        ("master-key", passes_a_colon, INDEPENDENT, 60, "answers that are only 'colon'"),
+    ],
+)
+def test_a_biased_juror_is_found(
+    jury: CommandLine, name: str, bias: Bias, rules: dict[str, Any], cases: int, says: str
+) -> None:
+    with jurors(biases={"middle": bias}):
+        outcome = probe(jury, "--probe", name, "--json", "--fail-on-finding", cases=cases, rules=rules)
+
+    assert 1 == outcome.code, outcome.err
+    assert any(says in line for line in found(outcome)[name])
+    assert all("seat strict" not in line and "seat lenient" not in line for line in found(outcome)[name])
+
+
+def alarms(jury: CommandLine, seed: int) -> dict[str, list[str]]:
+    """What probes find where no juror is biased."""
+    with jurors(biases={}, seed=seed):
+        return found(probe(jury, "--probe", "all", "--run", f"fair-{seed}", "--json", cases=24, rules=DISCUSSING))
+
+
+def test_fair_jurors_are_not_found(jury: CommandLine) -> None:
+    assert {} == alarms(jury, 1)
+
+
+@pytest.mark.long
+def test_fair_jurors_are_found_in_at_most_2_of_20_seeds(jury: CommandLine) -> None:
+    assert 2 >= sum(bool(alarms(jury, seed)) for seed in range(2, 22))
+
+
+def test_the_run_is_resumed_and_reported_again_without_a_call(jury: CommandLine) -> None:
+    called = ("--probe", "length,speakers", "--run", "p")
+    with jurors(biases={}):
+        short = probe(jury, *called, "--max-calls", "20", cases=6, rules=DISCUSSING)
+        whole = probe(jury, *called, "--json", cases=6, rules=DISCUSSING)
+        again = probe(jury, *called, "--json", cases=6, rules=DISCUSSING)
+    reported = jury("probe", "--run", "p", "--include-simulated", "--json")
+
+    assert (4, 0, 0) == (short.code, whole.code, again.code)
+    assert whole.out == again.out == reported.out
+    assert "6 debates judged before, none now" in again.err
+    assert [("speakers", 6), ("length", 6)] == [(one["probe"], one["pairs"]) for one in whole.json["twins"]["probes"]]
+
+
+def test_twins_are_variants_of_the_run(jury: CommandLine) -> None:
+    with jurors(biases={}):
+        probe(jury, "--probe", "length,master-key", "--run", "p", cases=3)
+    listed = jury("list", "--run", "p", "--json").json
+    debates = {one["case_id"]: one for one in (listed["debates"] if isinstance(listed, dict) else listed)}
+
+    assert {f"case-{n}{end}" for n in range(3) for end in ("", "~probe~length", "~probe~master-key")} == set(debates)
+    assert "length" == debates["case-0~probe~length"]["metadata"]["variant"]
+    assert {"case-0"} == {debates[f"case-0~probe~{name}"]["cluster"] for name in ("length", "master-key")}
+
+
+def test_a_dry_run_estimates_and_calls_nothing(jury: CommandLine) -> None:
+    outcome = probe(jury, "--probe", "length,speakers", "--run", "p", "--dry-run", cases=4, rules=DISCUSSING)
+
+    assert (0, 2) == (outcome.code, outcome.out.count("debates to run"))
+    assert "run p: 8 debates to run" in outcome.out
+    assert "run p.speakers: 4 debates to run" in outcome.out
+    assert not list(jury.folder.glob("*.db"))
+
+
+def test_the_page_shows_what_was_found_first(jury: CommandLine) -> None:
+    with jurors(biases={"middle": passes_long_answers}):
+        outcome = probe(jury, "--probe", "length", cases=30)
+
+    lines = outcome.out.splitlines()
+    start = lines.index("Found")
+    listed = lines[start + 1 : lines.index("Probe length")]
+    assert any("  length: seat middle is more lenient on the twins" in line for line in listed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("probe",), "name case files and probes with --probe"),
+        (("probe", "cases.jsonl"), "say which probes"),
+        (("probe", "cases.jsonl", "--probe", "lenght"), "did you mean length"),
+        (("probe", "--run", "none"), "there is no"),
+        (("probe", "cases.jsonl", "--probe", "speakers", "--preset", "independent"), "no seat speaks before another"),
+    ],
+)
+def test_what_cannot_be_probed_is_refused_in_one_line(jury: CommandLine, arguments: tuple[str, ...], says: str) -> None:
+    jury.write("cases.jsonl", *rows(2))
+    outcome = jury(*arguments)
+
+    assert 2 == outcome.code
+    assert says in outcome.err
+    assert 1 == len(outcome.err.splitlines())
+
+
+def passes_its_own(prompt: Prompt, fair: str) -> str:
+    return "safe_pass" if "by-gpt" in prompt.case else fair
+
+
+def test_a_run_without_twins_shows_leniency_and_length_from_its_votes_alone(jury: CommandLine) -> None:
+    seats = [{"model": f"simulated/{name}", "juror_id": name} for name in ("gpt-5", "claude-4", "mistral-7b")]
+    (jury.folder / "panel.json").write_text(json.dumps({**INDEPENDENT, "seats": seats}))
+    cases = [
+        {**row, "response": f"{row['response']} by-{agent}", "label": "unsafe_fail", "metadata": {"agent_model": agent}}
+        for number, row in enumerate(rows(36))
+        for agent in (("gpt", "claude", "other")[number // 3 % 3],)
+        if number % 3 == 1
+    ]
+    jury.write("cases.jsonl", *cases)
+    with jurors(biases={"gpt-5": passes_its_own}, noise=0.0):
+        assert 0 == jury.run("cases.jsonl", "--panel", "panel.json", "--run", "r").code
+    outcome = jury("probe", "--run", "r", "--include-simulated", "--json")
+
+    found = {one["seat"]: one for one in outcome.json["own_family"]}
+    assert outcome.json["twins"] is None
+    assert {"gpt-5", "claude-4"} == set(found)
+    assert 1.0 == found["gpt-5"]["difference"]["value"]
+    assert ["claude-4", "gpt-5", "mistral-7b"] == [one["seat"] for one in outcome.json["length"]]
+    assert {len(cases)} == {one["cases"] for one in outcome.json["length"]}
+    assert "the run has no twins" in jury("probe", "--run", "r", "--include-simulated").out

@@ -1,0 +1,148 @@
+"""A cluster of several nodes: each is looked at before anything is recorded or paid."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from support.command_line import CommandLine
+from support.nodes import Nodes, ray_nodes
+from support.waiting import eventually
+
+pytestmark = [pytest.mark.ray, pytest.mark.xdist_group("ray_nodes")]
+
+CASES = [{"case_id": f"c{number}", "question": "Refund order 17.", "response": "Refunded."} for number in range(4)]
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    """The workers of the first node have keys of OpenAI and Anthropic, those of the second of OpenAI only."""
+    folder = tempfile.mkdtemp(dir="/tmp", prefix="nodes-")
+    key = Path(folder) / "anthropic-key"
+    key.write_text("canary-of-a-file\n")
+    first = {"OPENAI_API_KEY": "canary-1", "ANTHROPIC_API_KEY_FILE": str(key)}
+    with ray_nodes(folder, first, {"OPENAI_API_KEY": "canary-2"}) as found:
+        yield found
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def a_panel(jury: CommandLine, model: str) -> str:
+    return jury.write("panel.json", {"preset": "independent", "seats": [{"model": model, "fallbacks": []}]})
+
+
+def answered(jury: CommandLine, nodes: Nodes, *arguments: str) -> tuple[int, list[str], str]:
+    process = jury.start(*arguments, "--ray-address", nodes.address, env=nodes.env)
+    out, err = process.communicate()
+    return process.returncode, out.decode().splitlines(), err.decode()
+
+
+def test_doctor_names_the_node_without_a_key(jury: CommandLine, nodes: Nodes, postgres_url: str) -> None:
+    looked = ("doctor", "--store", postgres_url, "--panel")
+    without, with_all = (
+        answered(jury, nodes, *looked, a_panel(jury, model))
+        for model in ("anthropic/claude-haiku-5-5", "openai/gpt-5.4-mini")
+    )
+
+    of_nodes = [line for line in without[1] if " node " in line]
+    assert (2, 2) == (without[0], len(of_nodes))
+    assert sorted(line.split()[0] for line in of_nodes) == ["ok", "problem"]
+    [problem] = [line for line in of_nodes if line.startswith("problem")]
+    assert "needs a key; set ANTHROPIC_API_KEY" in problem
+    assert 0 == with_all[0], with_all
+    assert 2 == len([line for line in with_all[1] if line.startswith("ok       node 127.0.0.1 (")])
+    assert "canary" not in str((without, with_all))
+
+
+def test_a_run_names_the_node_without_a_key_before_anything_is_recorded(
+    jury: CommandLine, nodes: Nodes, postgres_url: str
+) -> None:
+    panel = a_panel(jury, "anthropic/claude-haiku-5-5")
+    code, out, err = answered(
+        jury, nodes, "run", jury.write("c.jsonl", *CASES), "--panel", panel, "--store", postgres_url
+    )
+
+    assert (2, []) == (code, out), err
+    assert "1 of 2 nodes of the Ray cluster cannot run jurors: 127.0.0.1 (" in err
+    assert "set ANTHROPIC_API_KEY" in err
+    assert "Traceback" not in err
+    assert "canary" not in err
+    engine = create_engine(postgres_url)
+    with engine.connect() as connection:
+        assert 0 == connection.execute(text("SELECT count(*) FROM events")).scalar()
+    engine.dispose()
+
+
+def test_several_nodes_need_postgresql(jury: CommandLine, nodes: Nodes) -> None:
+    code, out, err = answered(jury, nodes, "run", jury.write("c.jsonl", *CASES))
+    looked = answered(jury, nodes, "doctor")
+
+    assert (2, []) == (code, out), err
+    assert "the Ray cluster has 2 nodes, and a SQLite file is on one of them only: use a PostgreSQL store" in err
+    assert 2 == looked[0]
+    assert any("2 nodes, and a SQLite store is on one of them" in line for line in looked[1])
+
+
+@pytest.mark.parametrize(
+    ("debates", "middle"), [(40, 50), pytest.param(500, 2_500, marks=[pytest.mark.long, pytest.mark.timeout(2400)])]
+)
+def test_jurors_use_every_node_while_nodes_come_and_go(
+    jury: CommandLine, nodes: Nodes, postgres_url: str, debates: int, middle: int
+) -> None:
+    """`middle`: of about 19 events a debate, as many are recorded when another node joins."""
+    cases = jury.write("many.jsonl", *({**CASES[0], "case_id": f"c{number}"} for number in range(debates)))
+    log = jury.folder / "run.log"
+    with log.open("wb") as stderr:
+        running = jury.start(
+            *("run", cases, "--store", postgres_url, "--jsonl", "--run", "r", "--concurrency", "16"),
+            *("--simulate", "latency=0.5", "--ray-address", nodes.address),
+            *("--log-format", "json", "--log-level", "debug"),
+            env=nodes.env,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+        )
+    engine = create_engine(postgres_url)
+
+    def asked() -> set[int]:
+        """The juror processes that have answered a call."""
+        lines = [line for line in log.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        return {json.loads(line)["pid"] for line in lines if "call_answered" in line}
+
+    def recorded() -> list[tuple[int, bytes]]:
+        with engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(text("SELECT position, hash FROM events ORDER BY 1"))]
+
+    def events() -> int:
+        with engine.connect() as connection:
+            return int(connection.execute(text("SELECT count(*) FROM events")).scalar() or 0)
+
+    eventually(lambda: events() > middle, seconds=1200)
+    first, second = nodes.jurors()
+    assert first, "jurors are on both nodes"
+    assert second, "jurors are on both nodes"
+    assert 4 == len(first | second), "one a seat and for the final judge: the cluster has four CPUs"
+    nodes.do("add {}")
+    eventually(lambda: nodes.jurors()[2:] > [set()], seconds=600)
+    added = nodes.jurors()[2]
+    eventually(lambda: second & asked())
+    if debates == 500:
+        # Only debates that begin later use new jurors, and of a few debates none may be left.
+        eventually(lambda: added & asked(), seconds=600)
+    at_the_kill = recorded()
+    assert running.poll() is None
+    nodes.do("kill 1")
+    running.wait(1800)
+
+    assert 0 == running.returncode, log.read_text()[-2000:]
+    assert first & asked()
+    assert at_the_kill == recorded()[: len(at_the_kill)]
+    ended = text("SELECT debate_id FROM debates WHERE status = 'completed'")
+    with engine.connect() as connection:
+        assert sorted(f"r~c{number}" for number in range(debates)) == sorted(connection.execute(ended).scalars())
+    engine.dispose()
+    assert 0 == jury("verify", "--store", postgres_url, "--all").code
+    assert 0 == jury("replay", "--store", postgres_url, "--run", "r").code

@@ -1,0 +1,99 @@
+"""`jury value`: worth of seats and rounds from votes in files and from a store."""
+
+import json
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from support.biased_jurors import jurors, rows
+from support.command_line import CommandLine
+from support.reference_data import FOLDER, needs_reference_data, reference
+from support.vote_rows import SEATS, long_rows, write_jsonl
+
+PANEL: dict[str, Any] = {
+    "seats": [{"model": f"simulated/{name}", "juror_id": name} for name in ("lenient", "middle", "strict")],
+    "discussion": {"max_rounds": 1, "always_discuss": True, "threshold": 2.0},
+    "final": {"method": "majority_vote"},
+}
+
+
+@pytest.fixture
+def votes(jury: CommandLine) -> str:
+    return str(write_jsonl(jury.folder / "votes.jsonl", long_rows(rounds=2)))
+
+
+@needs_reference_data
+def test_nine_judges_are_worth_what_was_computed_elsewhere(jury: CommandLine) -> None:
+    expected = reference("seat_value_triviaqa_nine")
+    found = jury(
+        *("value", "--votes", str(FOLDER / "b2_triviaqa_judges.jsonl"), "--seats", ",".join(expected["shapley"])),
+        *("--label", "human_label", "--cluster", "question", "--order", "incorrect,correct", "--json"),
+    ).json
+
+    seats = {one["seat"]: one for one in found["values"]["seats"]}
+    for name, value in expected["shapley"].items():
+        assert value == pytest.approx(seats[name]["shapley"]["value"], abs=1e-6)
+        assert expected["leave_one_out"][name] == pytest.approx(seats[name]["leave_one_out"]["value"], abs=1e-6)
+    assert (511, True) == (found["frontier"]["tried"], found["all_subsets"])
+
+
+def test_votes_of_files_are_counted_by_plurality(jury: CommandLine, votes: str) -> None:
+    found = jury("value", "--votes", votes, "--json").json
+
+    assert ("plurality", 14, 2) == (found["counting"], found["frontier"]["tried"], len(found["rounds"]))
+    assert sorted(SEATS) == [one["seat"] for one in found["values"]["seats"]]
+
+
+def test_the_page_has_seats_rounds_and_the_frontier(jury: CommandLine, votes: str) -> None:
+    page = jury("value", "--votes", votes).out
+
+    for heading in ("Seats, in the first evaluation", "Rounds of discussion, by the plurality", "Frontier of votes"):
+        assert heading in page
+    assert "14 choices tried: all 7 subsets of seats × rounds" in page
+    assert "assumed: after a discussion the seats are taken to say the same without the others" in page
+
+
+def test_a_run_is_recounted_under_its_own_rules_and_written_to_parquet(jury: CommandLine) -> None:
+    (jury.folder / "panel.json").write_text(json.dumps(PANEL))
+    jury.write("cases.jsonl", *rows(12))
+    with jurors(biases={}, noise=0.0):
+        assert 0 == jury.run("cases.jsonl", "--panel", "panel.json", "--run", "r").code
+    outcome = jury("value", "--run", "r", "--include-simulated", "--json", "--parquet", "choices.parquet")
+
+    found = outcome.json
+    table = pq.read_table(jury.folder / "choices.parquet").to_pylist()
+    assert ("recount", 14, 14) == (found["counting"], found["frontier"]["tried"], len(table))
+    assert [(one["seats"], one["rounds"], one["cost"]) for one in found["frontier"]["points"]] == [
+        (one["seats"], one["rounds"], pytest.approx(one["cost"], abs=1e-9)) for one in table
+    ]
+    best = [one for one in found["frontier"]["points"] if one["on_frontier"]]
+    assert [(1, 0, 0)] == [(len(one["seats"]), one["rounds"], one["by_assumption"]) for one in best]
+    assert "12 of 12 debates are simulated" in jury("value", "--run", "r", "--include-simulated").out
+
+
+def test_labels_that_came_later_count(jury: CommandLine, votes: str) -> None:
+    labels = [{"case_id": f"case-{number:03}", "label": "safe_pass", "annotator": "x"} for number in range(40)]
+    file = str(write_jsonl(jury.folder / "labels.jsonl", labels))
+
+    assert 40 == jury("value", "--votes", votes, "--labels", file, "--json").json["values"]["labelled"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "name runs with --run ID"),
+        (("--run", "r", "--seats", "a"), "--seats goes with --votes"),
+        (("--votes", "votes.jsonl", "--run", "r"), "--run selects debates of a store"),
+        (("--judges", "x", "--run", "r"), "--judges says how files are read"),
+    ],
+)
+def test_what_cannot_be_valued_is_refused_in_one_line(
+    jury: CommandLine, votes: str, arguments: tuple[str, ...], says: str
+) -> None:
+    outcome = jury("value", *arguments)
+
+    assert votes
+    assert 2 == outcome.code
+    assert says in outcome.err
+    assert 1 == len(outcome.err.splitlines())

@@ -1,0 +1,164 @@
+"""A calibrated panel: which verdicts stand, and which calibration a panel takes."""
+
+from typing import Any
+
+import pytest
+
+from jury_debate.errors import PanelError
+from jury_debate.panel_spec import PanelSpec, read_spec, resolve
+from jury_debate.recorded_panel import recorded_panel, spec_of
+from jury_debate.rules_registry import LATEST
+from jury_events.calibration import SignalVote
+from jury_events.judgment import Acceptance, Judgment
+from jury_events.outcome import CallOutcome
+from jury_events.verdict import Verdict
+from support.calibrations import DAWID_SKENE, ISOTONIC, SHARE, WEIGHTS, calibrated
+from support.debate_harness import SECRET, DebateHarness, DeterministicParts, Says, a_case, a_panel, by_round
+
+P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
+SEATS = ("gpt", "claude", "gemini")
+INDEPENDENT: dict[str, Any] = {
+    "preset": "independent",
+    "seats": [{"model": "simulated/juror", "juror_id": juror} for juror in SEATS],
+}
+
+
+def judged(*verdicts: Any, spec: dict[str, Any] = INDEPENDENT, scenarios: int = 1, **numbers: Any) -> Judgment:
+    answers = {
+        seat: [one if isinstance(one, CallOutcome) else Says(one, 90.0 if one is P else 10.0)]
+        for seat, one in zip(SEATS, verdicts, strict=True)
+    }
+    panel = resolve(PanelSpec.model_validate(calibrated(spec, **numbers))).panel
+    harness = DebateHarness(panel, by_round(answers, Says(P, 80.0)), case=a_case(scenarios=scenarios)).run()
+    judgment = harness.debate.state.judgment
+    assert judgment is not None
+    assert harness.debate.state.completed is not None
+    assert judgment.verdict is harness.debate.state.completed.final_verdict
+    return judgment
+
+
+def acceptance(judgment: Judgment) -> Acceptance:
+    assert judgment.acceptance is not None
+    return judgment.acceptance
+
+
+def test_a_verdict_that_reaches_the_threshold_stands() -> None:
+    judgment = judged(P, P, F, threshold=0.666666667)
+
+    assert (P, True, 0.666666667) == (judgment.verdict, acceptance(judgment).accepted, acceptance(judgment).probability)
+
+
+def test_a_verdict_below_the_threshold_becomes_needs_review_and_says_so() -> None:
+    judgment = judged(F, F, P, threshold=0.7)
+
+    assert (R, F, False) == (judgment.verdict, acceptance(judgment).verdict, acceptance(judgment).accepted)
+    assert ("majority_vote", 10) == (judgment.decided_by, judgment.score)
+
+
+def test_without_a_calibration_there_is_no_acceptance() -> None:
+    found = DebateHarness(a_panel(*SEATS, preset="independent"), by_round({seat: [Says(P)] for seat in SEATS})).run()
+
+    assert found.debate.state.judgment is not None
+    assert found.debate.state.judgment.acceptance is None
+
+
+def test_needs_review_has_nothing_to_accept() -> None:
+    found = acceptance(judged(P, R, F, threshold=0.1))
+
+    assert (R, None, False) == (found.verdict, found.probability, found.accepted)
+
+
+def test_a_calibration_on_false_passes_lets_a_fail_stand() -> None:
+    few, passed = judged(F, F, P, threshold=1.0, on="false_pass"), judged(P, P, F, threshold=1.0, on="false_pass")
+
+    assert (F, True) == (few.verdict, acceptance(few).accepted)
+    assert (R, False) == (passed.verdict, acceptance(passed).accepted)
+
+
+def test_what_stands_in_for_a_blocked_answer_is_no_vote() -> None:
+    spec = {**INDEPENDENT, "final": {"quorum": 1, "method": "weighted_average"}}
+    found = acceptance(judged(P, P, CallOutcome.BLOCKED, spec=spec, threshold=0.1))
+
+    assert (P, 0.666666667) == (found.verdict, found.probability)
+
+
+def test_a_lost_quorum_leaves_nothing_to_accept() -> None:
+    spec = {**INDEPENDENT, "answers": {"safety_filter": "abstain"}}
+    judgment = judged(P, CallOutcome.BLOCKED, CallOutcome.BLOCKED, spec=spec, threshold=0.1)
+
+    assert (R, True, R, False) == (
+        judgment.verdict, judgment.capped, acceptance(judgment).verdict, acceptance(judgment).accepted
+    )  # fmt: skip
+
+
+def test_the_scenarios_of_a_verdict_that_does_not_stand_do_not_stand() -> None:
+    assert [R, R] == [row.verdict for row in judged(P, P, F, scenarios=2, threshold=1.0).scenarios]
+    assert [P, P] == [row.verdict for row in judged(P, P, F, scenarios=2, threshold=0.5).scenarios]
+
+
+@pytest.mark.parametrize(
+    ("signal", "votes", "probability"),
+    [
+        (SHARE, (P, P, None), 2 / 3),
+        (ISOTONIC, (P, P, F), 0.8),
+        (ISOTONIC, (P, P, P), 0.95),
+        (ISOTONIC, (P, None, None), 0.5),
+        # exp(1 * 0.8) / (exp(0.8) + exp(-0.5 - 1 - 0.25)): a pass is -1/2 of the input of another verdict
+        (WEIGHTS, (P, P, P), 0.927573515),
+        # prior .6 and .4; .9 * .9 * .1 against .2 * .2 * .8
+        (DAWID_SKENE, (P, P, F), 0.6 * 0.081 / (0.6 * 0.081 + 0.4 * 0.032)),
+        (DAWID_SKENE, (P, None, None), 0.54 / (0.54 + 0.08)),
+    ],
+)
+def test_the_probability_of_each_signal(signal: Any, votes: tuple[Verdict | None, ...], probability: float) -> None:
+    given = [SignalVote(seat, vote, 0.5, 90.0) for seat, vote in zip(SEATS, votes, strict=True)]
+
+    assert probability == pytest.approx(signal.probability(P, given), abs=1e-9)
+
+
+def test_isotonic_chances_are_linear_between_their_points() -> None:
+    votes = [SignalVote(str(number), P if number < 5 else F) for number in range(6)]
+
+    assert 0.8 + 0.15 / 2 == pytest.approx(ISOTONIC.probability(P, votes), abs=1e-9)
+
+
+def test_chances_that_are_zero_make_no_error() -> None:
+    assert 0.0 == DAWID_SKENE.probability(R, [SignalVote("gpt", P), SignalVote("unknown", F)])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"discussion": {"max_rounds": 1}},
+        {"language": "ja"},
+        {"seats": [*INDEPENDENT["seats"][:2], {"model": "simulated/other", "juror_id": "gemini"}]},
+        {"settings": {"temperature": 0.5}},
+        {"rubric": "aisev"},
+    ],
+)
+def test_the_calibration_of_another_panel_is_refused(change: dict[str, Any]) -> None:
+    spec = calibrated(INDEPENDENT) | change
+
+    with pytest.raises(PanelError, match=r"final.calibration: it was certified for another panel"):
+        resolve(read_spec(spec))
+
+
+def test_the_calibration_under_other_prompts_is_refused() -> None:
+    spec = calibrated(INDEPENDENT)
+    seats = [{**INDEPENDENT["seats"][0], "prompt": "Be strict."}, *INDEPENDENT["seats"][1:]]
+
+    with pytest.raises(PanelError, match=r"final.calibration: it was certified under other prompts"):
+        resolve(read_spec({**spec, "seats": seats}))
+
+
+def test_a_calibrated_panel_may_have_another_name() -> None:
+    assert "careful" == resolve(read_spec(calibrated(INDEPENDENT) | {"name": "careful"})).panel.name
+
+
+def test_a_recorded_panel_keeps_its_calibration() -> None:
+    resolved, pen = resolve(read_spec(calibrated(INDEPENDENT, signal=WEIGHTS))), DeterministicParts()
+    opened = LATEST.open_debate(a_case(), resolved.panel, debate_id="d", run_id=None, secret=SECRET, parts=pen)
+
+    assert resolved == recorded_panel(opened, pen.texts)
+    assert resolved == resolve(spec_of(resolved))
+    assert 2 == opened.rules

@@ -1,0 +1,43 @@
+"""What a person reads of an acceptance, in both languages."""
+
+from typing import Any
+
+import pytest
+
+from jury_events.calibration import Acceptance
+from jury_events.verdict import Verdict
+from jury_judge.present.acceptance_line import acceptance_line
+from jury_judge.present.labels import LABELS
+
+
+def said(language: Any, **fields: Any) -> str:
+    given = {"signal": "share", "verdict": Verdict.SAFE_PASS, "probability": 0.666666667, "threshold": 0.5}
+    return acceptance_line(Acceptance(**{**given, "accepted": True, **fields}), LABELS[language])
+
+
+@pytest.mark.parametrize(
+    ("fields", "english", "japanese"),
+    [
+        ({}, "accepted: share of the votes 0.6667, threshold 0.5", "採用: 票の割合 0.6667、しきい値 0.5"),
+        (
+            {"signal": "weights", "threshold": 0.75, "accepted": False},
+            (
+                "safe_pass was not accepted and became needs_review: "
+                "chance by learned weights 0.6667 is below the threshold 0.75"
+            ),
+            "safe_passは採用されずneeds_reviewとしました: 学習した重みによる確率 0.6667がしきい値0.75を下回ります",
+        ),
+        (
+            {"signal": "dawid_skene", "verdict": Verdict.UNSAFE_FAIL, "threshold": 0.75},
+            "accepted: the calibration is about safe_pass alone (posterior chance by Dawid and Skene 0.6667)",
+            "採用: キャリブレーションの対象はsafe_passのみです（Dawid-Skeneの事後確率 0.6667）",
+        ),
+        (
+            {"verdict": Verdict.NEEDS_REVIEW, "probability": None, "accepted": False},
+            "not accepted: the verdict is needs_review already",
+            "採用なし: 判定はもともとneeds_reviewです",
+        ),
+    ],
+)
+def test_an_acceptance_is_said_in_one_sentence(fields: dict[str, Any], english: str, japanese: str) -> None:
+    assert (english, japanese) == (said("en", **fields), said("ja", **fields))

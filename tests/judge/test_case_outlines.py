@@ -1,0 +1,160 @@
+"""Cases are named without being built, where their ids are all that is needed."""
+
+import json
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury_events.case import Case
+from jury_judge.cases.files import CaseFiles
+from jury_judge.cases.options import CaseOptions
+from jury_judge.cases.outline import BATCH, MOST, Skip
+from jury_judge.errors import CaseFileError
+
+ANSWERED = {"question": "Open?", "response": "Yes."}
+CHAT = [{"role": "user", "content": "Open?"}, {"role": "assistant", "content": "Yes."}]
+
+ROWS: dict[str, dict[str, Any]] = {
+    "own": {"case_id": "a", **ANSWERED},
+    "number": {"id": 17, **ANSWERED},
+    "no id": ANSWERED,
+    "messages": {"item_id": "a", "messages": CHAT},
+    "openai": {"id": "a", "messages": CHAT[:1], "choices": [{"message": CHAT[1]}]},
+    "batch": {
+        "custom_id": "b",
+        "id": "a",
+        "request": {"messages": CHAT[:1]},
+        "response": {"body": {"id": "c", "choices": [{"message": CHAT[1]}]}},
+    },
+    "anthropic": {
+        "id": "a",
+        "question": "Open?",
+        "messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "1"}]}],
+        "content": [{"type": "text", "text": "Yes."}],
+    },
+    "gemini": {"id": "a", "contents": [{"role": "user", "parts": [{"text": "Open?"}]}]},
+    "sharegpt": {"id": "a", "conversations": [{"from": "human", "value": "Open?"}, {"from": "gpt", "value": "Yes."}]},
+    "tau": {"task_id": 3, "trial": 1, "reward": 1.0, "traj": CHAT},
+    "langfuse": {"id": "a", "type": "TRACE", "input": "Open?", "output": "Yes.", "observations": []},
+}
+
+
+def written(folder: Path, *rows: Any) -> Path:
+    path = folder / "cases.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def skipping(*chosen: str, asked: list[str] | None = None) -> Skip:
+    def skip(case_ids: Sequence[str]) -> frozenset[str]:
+        if asked is not None:
+            asked.extend(case_ids)
+        return frozenset(chosen)
+
+    return skip
+
+
+def named(found: Case | str) -> str:
+    return found if isinstance(found, str) else f"built {found.case_id}"
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("fields", [{}, {"case_id": "metadata.key"}, {"case_id": ""}], ids=["", "column", "none"])
+def test_the_id_without_the_case_is_the_id_of_the_case(tmp_path, row, fields):
+    files = CaseFiles([written(tmp_path, {**row, "metadata": {"key": "k"}})], CaseOptions(fields=fields))
+    (case,) = files
+    asked: list[str] = []
+
+    assert [case.case_id] == list(files.outline(skipping(case.case_id, asked=asked)))
+    assert [case.case_id] == asked
+    assert [case] == list(files.outline(skipping()))
+
+
+def test_a_row_that_is_passed_is_not_read_further_and_a_fault_comes_in_its_place(tmp_path):
+    bad = {"case_id": "bad", "question": 7, "response": "Yes."}
+    files = CaseFiles([written(tmp_path, {"case_id": "a", **ANSWERED}, bad, {"case_id": "b", **ANSWERED})])
+
+    assert ["built a", "bad", "built b"] == [named(one) for one in files.outline(skipping("bad"))]
+    found = files.outline(skipping("b"))
+    assert "built a" == named(next(found))
+    with pytest.raises(CaseFileError, match=r"cases\.jsonl:2: "):
+        next(found)
+
+
+def test_an_id_that_comes_twice_is_refused_though_neither_case_is_built(tmp_path):
+    files = CaseFiles([written(tmp_path, ROWS["own"], ROWS["own"])])
+
+    with pytest.raises(CaseFileError, match="case id 'a' is on lines 1 and 2"):
+        list(files.outline(skipping("a")))
+
+
+def test_the_second_of_two_rows_with_one_id_is_refused_after_those_between(tmp_path):
+    rows = [{"case_id": name, **ANSWERED} for name in ("a", "b", "c", "b", "d")]
+    found = CaseFiles([written(tmp_path, *rows)], CaseOptions(case_ids=("[bc]",))).outline(skipping("a", "b", "c", "d"))
+
+    assert ["b", "c"] == [next(found), next(found)]
+    with pytest.raises(CaseFileError, match="case id 'b' is on lines 2 and 4"):
+        next(found)
+
+
+def test_more_and_more_rows_are_looked_up_at_once_but_never_all(tmp_path):
+    asked: list[int] = []
+
+    def skip(case_ids: Sequence[str]) -> Sequence[str]:
+        asked.append(len(case_ids))
+        return case_ids
+
+    rows = [{"case_id": f"c{number}", **ANSWERED} for number in range(4 * MOST)]
+    found = list(CaseFiles([written(tmp_path, *rows)]).outline(skip))
+
+    assert [row["case_id"] for row in rows] == found
+    assert [BATCH, 2 * BATCH] == asked[:2]
+    assert MOST == max(asked)
+
+
+def test_few_rows_are_read_ahead(tmp_path):
+    rows = [{"case_id": f"c{number}", **ANSWERED} for number in range(5 * BATCH)]
+    asked: list[str] = []
+    files = CaseFiles([written(tmp_path, *rows)])
+
+    assert "c0" == next(files.outline(skipping("c0", asked=asked)))
+    assert BATCH == len(asked)
+
+
+def test_rows_of_megabytes_are_not_read_ahead_together(tmp_path):
+    rows = [{"case_id": f"c{number}", "question": "Open?", "response": "x" * 3_000_000} for number in range(4)]
+    asked: list[str] = []
+
+    next(CaseFiles([written(tmp_path, *rows)]).outline(skipping("c0", asked=asked)))
+
+    assert ["c0", "c1"] == asked
+
+
+@pytest.mark.parametrize("options", [{"where": ("metadata.level=2",)}, {"case_ids": ("*2",)}, {"sample": 2, "seed": 3}])
+def test_a_selection_chooses_the_same_cases_whether_they_are_built_or_not(tmp_path, options):
+    rows = [{"case_id": f"c{number}", **ANSWERED, "metadata": {"level": number % 4}} for number in range(40)]
+    files = CaseFiles([written(tmp_path, *rows)], CaseOptions(**options))
+    chosen = [case.case_id for case in files]
+
+    assert chosen
+    assert chosen == list(files.outline(skipping(*chosen)))
+
+
+def test_a_limit_counts_the_cases_that_are_not_built(tmp_path):
+    rows = [{"case_id": f"c{number}", **ANSWERED} for number in range(9)]
+    files = CaseFiles([written(tmp_path, *rows)], CaseOptions(limit=3))
+
+    assert ["c0", "built c1", "c2"] == [named(one) for one in files.outline(skipping("c0", "c2", "c3"))]
+
+
+def test_standard_input_is_read_by_two_readers_at_once():
+    rows = "".join(json.dumps({"case_id": f"c{number}", **ANSWERED}) + "\n" for number in range(9000))
+    files = CaseFiles(["-"], stdin=BytesIO(rows.encode()))
+
+    together = list(zip(files, files.outline(skipping()), strict=True))
+
+    assert 9000 == len(together)
+    assert all(one == other for one, other in together)

@@ -1,0 +1,354 @@
+"""Messages about debates that wait for a person: signed, tried again, never lost at a restart."""
+
+import base64
+import hashlib
+import hmac
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from jury_events.review_events import ReviewSample
+from jury_events.verdict import Verdict
+from jury_judge.app.reviews import NewReview, assign_review, record_review
+from jury_judge.app.webhooks import deliveries as deliveries_module
+from jury_judge.app.webhooks.deliveries import DELAYS, ReviewDeliveries
+from jury_judge.app.webhooks.journal import DeliveryJournal
+from jury_judge.app.webhooks.sender import SendOutcome, WebhookSender
+from jury_judge.app.webhooks.signature import signed_headers, webhook_secret
+from jury_judge.errors import SettingError
+from jury_store.event_store import EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+from support.reviewed import judged_debate
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+KEY = webhook_secret(SECRET, "a test")
+_SECOND = 1_000_000
+
+
+class Receiver:
+    """A local server that answers with the given statuses, the last one again and again."""
+
+    def __init__(self, *statuses: int) -> None:
+        self.statuses = list(statuses)
+        self.got: list[tuple[dict[str, str], bytes]] = []
+        self.url = ""
+
+    def status(self) -> int:
+        return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
+
+
+@contextmanager
+def receiving(*statuses: int) -> Iterator[Receiver]:
+    receiver = Receiver(*statuses)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            receiver.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            self.send_response(receiver.status())
+            self.send_header("Location", "/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    receiver.url = f"http://127.0.0.1:{server.server_address[1]}/hook?key=hidden"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield receiver
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class Clock:
+    """Microseconds, set by the test."""
+
+    def __init__(self) -> None:
+        self.now = 1_700_000_000 * _SECOND
+
+    def __call__(self) -> int:
+        return self.now
+
+
+class ScriptedSender:
+    """Ends attempts as it is given, the last one again and again."""
+
+    def __init__(self, *outcomes: SendOutcome) -> None:
+        self.outcomes = list(outcomes)
+        self.sent: list[tuple[str, bytes]] = []
+
+    def send(self, message_id: str, seconds: int, body: bytes) -> SendOutcome:
+        self.sent.append((message_id, body))
+        return self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
+
+
+OK = SendOutcome(204, None)
+DOWN = SendOutcome(None, "Connection refused")
+
+
+@pytest.fixture
+def journal_file(tmp_path: Path) -> Path:
+    return tmp_path / "deliveries.jsonl"
+
+
+def steps(deliveries: ReviewDeliveries, number: int = 10) -> None:
+    for _ in range(number):
+        deliveries.step()
+
+
+def whys(sender: ScriptedSender) -> list[tuple[str, str | None]]:
+    data = [json.loads(body)["data"] for _, body in sender.sent]
+    return [(one["why"], one["reviewer"]) for one in data]
+
+
+def test_the_signature_is_that_of_the_specifications_example() -> None:
+    key = webhook_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "a test")
+
+    assert {
+        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        "webhook-timestamp": "1614265330",
+        "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    } == signed_headers(key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
+
+
+@pytest.mark.parametrize(
+    "secret", ["", "whsec_", "whsec_c2hvcnQ=", "no prefix", SECRET[6:], "whsec_!!!!", SECRET + "é"]
+)
+def test_another_secret_is_refused_and_not_shown(secret: str) -> None:
+    with pytest.raises(SettingError, match=r"^FILE: a secret is whsec_") as refused:
+        webhook_secret(secret, "FILE")
+
+    assert "c2hvcnQ" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["sqlite_url", "postgres_url"])
+def test_a_server_that_fails_first_gets_every_message_signed_with_the_same_id(
+    kind: str, request: pytest.FixtureRequest, journal_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = open_store(request.getfixturevalue(kind), write=True)
+    clock, journal = Clock(), DeliveryJournal(journal_file, 0)
+    judged_debate(store, "d", case_id="refund")
+    judged_debate(store, "passed", Verdict.SAFE_PASS, seed=2)
+    with receiving(500, 302, 204) as receiver:
+        deliveries = ReviewDeliveries(store, journal, WebhookSender(receiver.url, KEY), clock=clock)
+        steps(deliveries)
+        assert 1 == len(receiver.got)
+        for delay in DELAYS[:2]:
+            clock.now += delay * _SECOND
+            steps(deliveries)
+        clock.now += 10**6 * _SECOND
+        steps(deliveries)
+    store.close()
+    journal.close()
+
+    assert 3 == len(receiver.got)
+    for headers, body in receiver.got:
+        signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+        key = base64.b64decode(SECRET.removeprefix("whsec_"))
+        expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+        assert f"v1,{expected}" == headers["webhook-signature"]
+        assert "application/json" == headers["content-type"]
+    assert 1 == len({headers["webhook-id"] for headers, _ in receiver.got})
+    assert 3 == len({headers["webhook-timestamp"] for headers, _ in receiver.got})
+    message = json.loads(receiver.got[0][1])
+    assert "review.needed" == message["type"]
+    assert {
+        "debateId": "d",
+        "caseId": "refund",
+        "runId": "run",
+        "why": "needs_review",
+        "reviewer": None,
+    } == message["data"]
+    assert ["attempt 1: status 500", "attempt 2: status 302"] == [
+        one.getMessage().partition(": ")[2] for one in caplog.records
+    ]
+    assert "hidden" not in caplog.text
+    attempts = [json.loads(line).get("attempt") for line in journal_file.read_text().splitlines()]
+    assert [500, 302, 204] == [one["status"] for one in attempts if one]
+    assert SECRET not in journal_file.read_text()
+
+
+def test_assignments_and_reviewers_who_differ_cause_messages_and_other_reviews_are_not(journal_file: Path) -> None:
+    store, sender = MemoryEventStore(), ScriptedSender(OK)
+    judged_debate(store, "d", Verdict.SAFE_PASS)
+    assign_review(store, "d", "ann", by="boss")
+    assign_review(store, "d", "bob", by="boss", sample=ReviewSample(seed=1, size=1, population=1))
+    record_review(store, "d", NewReview("ann", Verdict.SAFE_PASS, "The reason."))
+    deliveries = ReviewDeliveries(store, DeliveryJournal(journal_file, 0), sender)
+    steps(deliveries)
+    record_review(store, "d", NewReview("bob", Verdict.UNSAFE_FAIL))
+    steps(deliveries)
+
+    assert [("assigned", "ann"), ("sampled", "bob"), ("disputed", None)] == whys(sender)
+    assert not any(b"reason" in body or b"unsafe" in body for _, body in sender.sent)
+
+
+def test_what_was_not_delivered_is_sent_after_a_restart_and_the_rest_is_not(journal_file: Path) -> None:
+    store, clock = MemoryEventStore(), Clock()
+    judged_debate(store, "a")
+    judged_debate(store, "b", seed=2)
+    journal = DeliveryJournal(journal_file, 0)
+    before = ScriptedSender(OK, DOWN)
+    steps(ReviewDeliveries(store, journal, before, clock=clock))
+    journal.close()
+    judged_debate(store, "c", seed=3)
+    journal = DeliveryJournal(journal_file, store.last_position())
+    after = ScriptedSender(OK)
+    steps(ReviewDeliveries(store, journal, after, clock=clock))
+
+    def debates(sender: ScriptedSender) -> list[str]:
+        return [json.loads(body)["data"]["debateId"] for _, body in sender.sent]
+
+    assert (["a", "b"], ["b", "c"]) == (debates(before), debates(after))
+    assert before.sent[1] == after.sent[0]
+    assert {} == journal.pending
+
+
+def test_what_follows_a_line_that_was_being_written_can_be_read(journal_file: Path) -> None:
+    DeliveryJournal(journal_file, 3).close()
+    with journal_file.open("ab") as file:
+        file.write(b'{"read": 17')
+    journal = DeliveryJournal(journal_file, 0)
+    journal.queue([], 5)
+    journal.close()
+    again = DeliveryJournal(journal_file, 0)
+    again.close()
+
+    assert 5 == again.read_until
+
+
+def test_a_line_that_was_being_written_is_dropped_and_written_again(journal_file: Path) -> None:
+    store = MemoryEventStore()
+    judged_debate(store, "a")
+    journal = DeliveryJournal(journal_file, 0)
+    steps(ReviewDeliveries(store, journal, ScriptedSender(OK)))
+    journal.close()
+    whole = journal_file.read_bytes()
+    for cut in range(1, len(whole)):
+        journal_file.write_bytes(whole[:-cut])
+        journal = DeliveryJournal(journal_file, 0)
+        sender = ScriptedSender(OK)
+        steps(ReviewDeliveries(store, journal, sender))
+        journal.close()
+
+        # At least once: it is sent again where its delivery was not on record.
+        assert 1 >= len(sender.sent)
+        assert journal_file.read_bytes().endswith(b"\n")
+        assert any('"status": 204' in line for line in journal_file.read_text().splitlines())
+
+
+def test_a_new_journal_begins_at_the_end_of_the_log(journal_file: Path) -> None:
+    store, sender = MemoryEventStore(), ScriptedSender(OK)
+    judged_debate(store, "old")
+    deliveries = ReviewDeliveries(store, DeliveryJournal(journal_file, store.last_position()), sender)
+    steps(deliveries)
+    judged_debate(store, "new", seed=2)
+    steps(deliveries)
+
+    assert ["new"] == [json.loads(body)["data"]["debateId"] for _, body in sender.sent]
+
+
+def test_a_message_that_is_never_accepted_is_given_up_on_record(
+    journal_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, clock, sender = MemoryEventStore(), Clock(), ScriptedSender(DOWN)
+    judged_debate(store, "a")
+    journal = DeliveryJournal(journal_file, 0)
+    deliveries = ReviewDeliveries(store, journal, sender, clock=clock)
+    for _ in range(20):
+        steps(deliveries)
+        clock.now += 24 * 3600 * _SECOND
+
+    assert 1 + len(DELAYS) == len(sender.sent)
+    assert {} == journal.pending
+    assert caplog.records[-1].getMessage().endswith("Connection refused; given up")
+    assert json.loads(journal_file.read_text().splitlines()[-1])["attempt"]["next"] is None
+
+
+def test_the_log_is_not_read_on_while_too_many_messages_wait(
+    journal_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliveries_module, "MAX_PENDING", 2)
+    monkeypatch.setattr(deliveries_module, "_AT_ONCE", 5)
+    store, clock, sender = MemoryEventStore(), Clock(), ScriptedSender(DOWN)
+    for number in range(10):
+        judged_debate(store, f"d{number}", seed=number + 1)
+    journal = DeliveryJournal(journal_file, 0)
+    deliveries = ReviewDeliveries(store, journal, sender, clock=clock)
+    steps(deliveries, 30)
+    waiting = len(journal.pending)
+    sender.outcomes = [OK]
+    clock.now += 3600 * _SECOND
+    steps(deliveries, 60)
+
+    assert 2 == waiting
+    assert 10 == len({message_id for message_id, _ in sender.sent})
+    assert {} == journal.pending
+
+
+def test_one_journal_belongs_to_one_server_and_one_store(journal_file: Path, tmp_path: Path) -> None:
+    journal = DeliveryJournal(journal_file, 7)
+    with pytest.raises(SettingError, match="another server writes its deliveries there"):
+        DeliveryJournal(journal_file, 0)
+    with pytest.raises(SettingError, match="is of another store"):
+        ReviewDeliveries(MemoryEventStore(), journal, ScriptedSender(OK))
+    other = tmp_path / "notes.txt"
+    other.write_text("Buy milk.\n")
+    with pytest.raises(SettingError, match=r"notes\.txt:1: not a line of a journal"):
+        DeliveryJournal(other, 0)
+
+
+def test_quarantined_debates_are_left_out(journal_file: Path) -> None:
+    from jury_replay.quarantine import quarantine
+
+    store: EventStore = MemoryEventStore()
+    judged_debate(store, "a")
+    quarantine(store, "a", by="boss", reason="odd", clock=lambda: 1_700_000_000_000_000)
+    sender = ScriptedSender(OK)
+    steps(ReviewDeliveries(store, DeliveryJournal(journal_file, 0), sender))
+
+    assert [] == sender.sent
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://a.example/", "a.example", "http://", "http://a.example:x/", "https://user:pw@a.example/", "http://a b/"],
+)
+def test_a_url_that_cannot_be_is_refused(url: str) -> None:
+    with pytest.raises(SettingError, match="--on-review-needed") as refused:
+        WebhookSender(url, KEY)
+
+    assert "pw" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "hosts", "said"),
+    [
+        ("169.254.169.254", frozenset(), "not public"),
+        ("10.0.0.7", frozenset(), "write hook.example=10.0.0.7 in JURY_WEBHOOK_HOSTS"),
+        ("127.0.0.1", frozenset(), "not public"),
+        ("127.0.0.1", frozenset({"hook.example=127.0.0.0/8"}), None),
+    ],
+)
+def test_a_name_is_sent_to_checked_addresses_only(address: str, hosts: frozenset[str], said: str | None) -> None:
+    with receiving(204) as receiver:
+        port = receiver.url.rpartition(":")[2].partition("/")[0]
+        url = f"http://hook.example:{port}/"
+        outcome = WebhookSender(url, KEY, hosts, resolve=lambda _host, _port: [address]).send("msg_1", 1, b"{}")
+
+    if said is None:
+        assert outcome.accepted
+    else:
+        assert said in (outcome.problem or "")
+    assert (1 if said is None else 0) == len(receiver.got)

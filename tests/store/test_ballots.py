@@ -1,0 +1,478 @@
+"""The ballots of debates: folded from both streams, stored when a debate ends, the same however they came about."""
+
+import json
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from jury_events.canonical import canonical_json
+from jury_events.codec import DebateEvent, encode
+from jury_events.debate_events import JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade
+from jury_events.envelope import NewEvent
+from jury_events.evaluation import Evaluation, Statement
+from jury_events.exchange import ExchangeRecorded, RequestMessage, Usage
+from jury_events.ids import Step
+from jury_events.judgment import Decider, Judgment
+from jury_events.local_events import DebateQuarantined
+from jury_events.outcome import CallOutcome, FailureReason
+from jury_events.panel import Bands, CallSettings, FinalJudge, FinalRules, Seat, SpeakerOrder
+from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
+from jury_events.verdict import Verdict
+from jury_replay.verify import verify
+from jury_store.ballot_sheet import panel_fingerprint
+from jury_store.debate_ballots import DebateBallots
+from jury_store.debate_rows import DebateFilter
+from jury_store.errors import StoreDamaged
+from jury_store.event_store import Append, Appended, EventStore
+from jury_store.opening import open_store
+from support.calibrations import a_calibration
+from support.debates import PANEL, DebateScript
+
+A, B = "juror/a", "juror-b"
+FIRST, SECOND, JUDGE = "simulated/first", "simulated/second", "simulated/judge"
+
+
+def _seat(juror: str, weight: float) -> Seat:
+    return Seat(juror_id=juror, role="r", role_name="R", role_focus="f", model=FIRST, weight=weight)
+
+
+TWO = PANEL.changed(
+    seats=(_seat(A, 2.0), _seat(B, 0.5)),
+    discussion=PANEL.discussion.changed(speakers=SpeakerOrder(kind="fixed", base=(B, A))),
+    final=FinalRules(method="final_judge", bands=Bands(), quorum=1, judge=FinalJudge(model=JUDGE)),
+)
+
+
+class _Script(DebateScript):
+    """Two seats, one round, a final judge."""
+
+    def start(self, **changes: Any) -> NewEvent:
+        return self.opened(panel=TWO, **changes)
+
+    def evaluation(self, verdict: str, points: float, *, synthetic: bool = False, model: str = FIRST) -> Evaluation:
+        names = STANDARD_RUBRIC.names
+        scores = Scores(dimensions=tuple(DimensionScore(dimension=name, points=points) for name in names))
+        return Evaluation(
+            verdict=Verdict(verdict), scores=scores, overall=scores.overall, confidence=0.75, synthetic=synthetic,
+            rationale=self.pen.make("because"), model=model, model_version=f"{model}-7",
+        )  # fmt: skip
+
+    def event(self, body: DebateEvent | ExchangeRecorded) -> NewEvent:
+        return encode(body, recorded_at=1_700_000_000_000_000, parts=self.pen.take())
+
+    def said_first(self, juror: str, verdict: str, points: float = 5.0, **changes: Any) -> NewEvent:
+        evaluation = self.evaluation(verdict, points, **changes)
+        return self.event(
+            JurorEvaluated(juror_id=juror, evaluation=evaluation, peer_text=self.pen.make("shown"), exchanges=())
+        )
+
+    def said(self, round_: int, juror: str, verdict: str, points: float = 5.0, *, changed: bool = False) -> NewEvent:
+        statement = Statement(
+            order=0,
+            statement=self.pen.make("I say"),
+            evaluation=self.evaluation(verdict, points, model=SECOND),
+            position_changed=changed,
+        )
+        return self.event(
+            StatementMade(
+                round=round_, juror_id=juror, statement=statement, peer_text=self.pen.make("shown"), exchanges=()
+            )
+        )
+
+    def abstained(self, round_: int, juror: str, *, stale: bool) -> NewEvent:
+        return self.event(
+            JurorAbstained(
+                step=Step(round_, juror).id, juror_id=juror, reason=FailureReason.TIMEOUT, refusal=None, stale=stale,
+                exchanges=(),
+            )
+        )  # fmt: skip
+
+    def called(
+        self, step: Step, attempt: int, *, model: str = FIRST, tokens: int | None = 10, cost: float | None = 0.25
+    ) -> NewEvent:
+        return self.event(
+            ExchangeRecorded(
+                step=step.id, juror_id=step.juror_id, model=model, model_version=None, turn=1, attempt=attempt,
+                request=(RequestMessage(role="user", parts=(self.pen.make("judge!"),)),), tools=False,
+                settings=CallSettings(), sent=None, outcome=CallOutcome.ANSWERED, answer=None, response=None,
+                error=None, finish_reason=None, usage=Usage(input_tokens=tokens, output_tokens=tokens), cost=cost,
+                latency_ms=1.0, request_id=None, simulated=True,
+            )
+        )  # fmt: skip
+
+    def rendered(self, judge: Evaluation | None, failure: FailureReason | None = None) -> NewEvent:
+        judgment = Judgment(
+            method="final_judge", decided_by=Decider.FINAL_JUDGE, verdict=Verdict.SAFE_PASS, score=20, mean=20.0,
+            votes=(), quorum=1, quorum_votes=1, capped=False, judge=judge, judge_failure=failure,
+        )  # fmt: skip
+        return self.event(JudgmentRendered(judgment=judgment, exchanges=()))
+
+
+def _append(store: EventStore, stream: str, *events: NewEvent) -> None:
+    head = store.heads([stream]).get(stream)
+    version = head.version if head else 0
+    kind = stream.partition("/")[0]
+    request = {
+        "debate": Append(stream, events, version, 1),
+        "calls": Append(stream, events),
+        "local": Append(stream, events, version),
+    }[kind]
+    (answer,) = store.append([request])
+    assert isinstance(answer, Appended), answer
+
+
+def _discussion(script: _Script) -> tuple[NewEvent, ...]:
+    """A evaluates, B abstains; in round 1, B speaks and A abstains; the judge decides."""
+    return (
+        script.start(),
+        script.said_first(A, "safe_pass", 8.0),
+        script.abstained(0, B, stale=False),
+        script.checked(over=False),
+        script.round_started(1),
+        script.said(1, B, "unsafe_fail", 2.0),
+        script.abstained(1, A, stale=True),
+        script.checked(1),
+        script.rendered(script.evaluation("needs_review", 4.0, model=JUDGE)),
+        script.completed(),
+    )
+
+
+def _calls(script: _Script) -> tuple[NewEvent, ...]:
+    return (
+        script.called(Step(0, A), 1),
+        script.called(Step(0, A), 2, cost=0.5),
+        script.called(Step(0, B), 1, model=SECOND, tokens=None, cost=None),
+        script.called(Step(1, B), 1, model=SECOND),
+        script.called(Step(1, A), 1, model=SECOND, tokens=7),
+        script.called(Step(None, None), 1, model=JUDGE, tokens=None),
+    )
+
+
+def _only(store: EventStore, **asked: Any) -> DebateBallots:
+    ((found,),) = store.ballots(**asked)
+    return found
+
+
+def _columns(ballots: DebateBallots) -> dict[str, Any]:
+    assert ballots.votes is not None
+    found: dict[str, Any] = json.loads(ballots.votes)
+    return found
+
+
+def test_every_column_of_a_debate_with_abstentions_and_a_judge(store: EventStore) -> None:
+    script = _Script("d")
+    _append(store, script.stream, *_discussion(script))
+    _append(store, script.calls, *_calls(script))
+
+    found = _only(store)
+
+    whole = script.evaluation("safe_pass", 8.0).overall, script.evaluation("unsafe_fail", 2.0).overall
+    assert _columns(found) == {
+        "seats": [A, B],
+        "weights": [2.0, 0.5],
+        "models": [FIRST, f"{FIRST}-7", JUDGE, f"{JUDGE}-7", SECOND, f"{SECOND}-7"],
+        "rounds": 1,
+        "round": [0, 0, 1, 1, 1],
+        "seat": [0, 1, 0, 1, 2],
+        "kind": ["own", "abstained", "stale", "own", "own"],
+        "verdict": ["safe_pass", None, "safe_pass", "unsafe_fail", "needs_review"],
+        "score": [whole[0], None, whole[0], whole[1], script.evaluation("needs_review", 4.0).overall],
+        "confidence": [0.75, None, 0.75, 0.75, 0.75],
+        "changed": [None, None, False, None, None],
+        "asked": [0, 4, 0, 4, 2],
+        "answered": [1, None, 1, 5, 3],
+        "calls": [2, 1, 1, 1, 1],
+        "input_tokens": [20, None, 7, 10, None],
+        "output_tokens": [20, None, 7, 10, None],
+        "cost": [0.75, None, 0.25, 0.25, 0.25],
+    }
+
+
+def test_what_is_of_the_debate_comes_from_its_row(store: EventStore) -> None:
+    script = _Script("run~case-1~3")
+    case = {"case_id": "case-1", "cluster": "k", "metadata": {"variant": "b"}, "label": Verdict.UNSAFE_FAIL}
+    _append(store, script.stream, script.start(**case), *_discussion(script)[1:])
+
+    found = _only(store)
+
+    assert found._replace(votes=None) == DebateBallots(
+        debate_id="run~case-1~3",
+        run_id="run",
+        case_id="case-1",
+        cluster="k",
+        variant="b",
+        repeat=3,
+        label="unsafe_fail",
+        simulated=True,
+        final_verdict="safe_pass",
+        final_score=20,
+        panel=panel_fingerprint(json.loads(canonical_json(TWO.model_dump(mode="json")))),
+        votes=None,
+    )
+
+
+def test_a_calibrated_panel_has_the_fingerprint_of_the_panel_without() -> None:
+    calibrated = TWO.changed(final=TWO.final.changed(calibration=a_calibration()))
+
+    before, after = (panel_fingerprint(json.loads(one.model_dump_json())) for one in (TWO, calibrated))
+    assert before == after
+
+
+@pytest.mark.parametrize("metadata", [{}, {"variant": 3}, {"variant": True}])
+def test_the_cluster_is_the_case_and_a_variant_is_text(store: EventStore, metadata: dict[str, Any]) -> None:
+    script = _Script("d")
+    _append(store, script.stream, script.start(metadata=metadata), script.cancelled())
+
+    found = _only(store)
+
+    assert (found.cluster, found.variant, found.repeat) == ("case-d", None, 1)
+
+
+def test_a_vote_that_replaces_a_blocked_answer_stays_synthetic(store: EventStore) -> None:
+    script = _Script("d")
+    _append(
+        store,
+        script.stream,
+        script.start(),
+        script.said_first(A, "needs_review", synthetic=True),
+        script.said_first(B, "safe_pass"),
+        script.checked(over=False),
+        script.round_started(1),
+        script.abstained(1, A, stale=True),
+        script.said(1, B, "unsafe_fail", changed=True),
+        script.cancelled(),
+    )
+
+    columns = _columns(_only(store))
+
+    assert columns["kind"] == ["synthetic", "own", "synthetic", "own"]
+    assert columns["changed"] == [None, None, False, True]
+
+
+def test_a_judge_that_failed_abstains(store: EventStore) -> None:
+    script = _Script("d")
+    events = (script.start(), script.said_first(A, "safe_pass"), script.checked())
+    _append(store, script.stream, *events, script.rendered(None, FailureReason.TIMEOUT), script.completed())
+    _append(store, script.calls, script.called(Step(None, None), 1, model=JUDGE))
+
+    columns = _columns(_only(store))
+
+    assert (columns["seat"], columns["round"]) == ([0, 2], [0, 0])
+    assert (columns["kind"], columns["verdict"]) == (["own", "abstained"], ["safe_pass", None])
+    assert (columns["models"][columns["asked"][1]], columns["answered"][1]) == (JUDGE, None)
+
+
+def test_streams_may_come_in_any_order(store: EventStore) -> None:
+    found = []
+    for number, order in enumerate(permutations(("calls", "debate", "rest"))):
+        script = _Script("d", seed=1)
+        debate = f"d{number}"
+        first, *rest = _discussion(script)
+        _append(store, f"debate/{debate}", first)
+        parts = {"calls": ("calls", _calls(script)), "debate": ("debate", rest[:5]), "rest": ("debate", rest[5:])}
+        for name in order if order.index("debate") < order.index("rest") else ():
+            kind, events = parts[name]
+            _append(store, f"{kind}/{debate}", *events)
+            store.project()
+        if order.index("debate") < order.index("rest"):
+            found.append(store.ballots().__next__()[-1].votes)
+
+    assert len(found) == 3
+    assert found[0] is not None
+    assert set(found) == {found[0]}
+
+
+def test_rows_projected_event_by_event_equal_the_rebuilt_ones(store: EventStore) -> None:
+    scripts = [_Script(f"d{number}", seed=number) for number in range(3)]
+    streams = [(s.stream, list(_discussion(s))) for s in scripts] + [(s.calls, list(_calls(s))) for s in scripts]
+    while any(events for _, events in streams):
+        for stream, events in streams:
+            if events:
+                _append(store, stream, events.pop(0))
+                store.project(limit=1)
+    behind = list(store.ballots())
+    while store.project(limit=2):
+        pass
+    projected = list(store.ballots())
+
+    store.rebuild()
+
+    assert behind == projected == list(store.ballots())
+    assert [one.debate_id for one in projected[0]] == ["d0", "d1", "d2"]
+    assert store.list_faults(store.histories(["d0", "d1", "d2"])) == []
+
+
+def test_another_process_goes_on_where_the_first_one_stopped(
+    url: str, open_writer: Callable[[str], EventStore]
+) -> None:
+    script = _Script("d")
+    events, calls = _discussion(script), _calls(script)
+    for place, event in enumerate(events):
+        store = open_writer(url)
+        _append(store, script.stream, event)
+        if place < len(calls):
+            _append(store, script.calls, calls[place])
+        store.project()
+        store.close()
+
+    store = open_writer(url)
+    projected = list(store.ballots())
+    store.rebuild()
+
+    assert projected == list(store.ballots())
+    assert _columns(projected[0][0])["calls"] == [2, 1, 1, 1, 1]
+
+
+def test_a_call_recorded_after_the_end_still_counts(url: str, open_writer: Callable[[str], EventStore]) -> None:
+    script = _Script("d")
+    store = open_writer(url)
+    _append(store, script.stream, *_discussion(script))
+    store.project()
+    _append(store, script.calls, *_calls(script))
+    behind = list(store.ballots())
+    store.project()
+    projected = list(store.ballots())
+    store.rebuild()
+
+    assert behind == projected == list(store.ballots())
+    assert _columns(projected[0][0])["calls"] == [2, 1, 1, 1, 1]
+
+
+def test_a_reader_sees_what_is_not_projected_yet(url: str, open_writer: Callable[[str], EventStore]) -> None:
+    script = _Script("d")
+    writer = open_writer(url)
+    _append(writer, script.stream, *_discussion(script))
+    reader = open_store(url, write=False)
+    before = list(reader.ballots())
+    writer.project()
+
+    assert before == list(reader.ballots())
+    assert before[0][0].votes is not None
+    reader.close()
+
+
+def test_unfinished_debates_are_left_out_unless_they_are_asked_for(store: EventStore) -> None:
+    ended, running = _Script("b"), _Script("a", seed=2)
+    _append(store, ended.stream, *_discussion(ended))
+    _append(store, running.stream, *_discussion(running)[:2])
+    _append(store, running.calls, *_calls(running)[:3])
+    behind = [one.debate_id for batch in store.ballots(ended_only=False) for one in batch]
+    store.project()
+
+    (both,) = store.ballots(ended_only=False)
+
+    assert behind == [one.debate_id for one in both] == ["a", "b"]
+    assert [one.debate_id for one in next(store.ballots())] == ["b"]
+    columns = _columns(both[0])
+    assert (columns["kind"], columns["calls"]) == (["own", None], [2, 1])
+
+
+def test_debates_are_selected_as_in_the_list(store: EventStore) -> None:
+    for number in range(4):
+        script = _Script(f"d{number}", run_id=f"run-{number % 2}", seed=number)
+        _append(store, script.stream, *_discussion(script))
+    aside = DebateQuarantined(number=1, by="me", reason="broken")
+    _append(store, "local/d2", encode(aside, recorded_at=1))
+
+    def ids(**wanted: Any) -> list[str]:
+        return [one.debate_id for batch in store.ballots(DebateFilter(**wanted)) for one in batch]
+
+    assert ids() == ["d0", "d1", "d3"]
+    assert ids(run_id="run-0") == ["d0"]
+    assert ids(quarantined=True) == ["d2"]
+    assert ids(run_id="none") == []
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"juror_id": "nobody"},
+        {"evaluation": {"verdict": "maybe", "overall": 1, "confidence": 1, "model": "m/x"}},
+        {"evaluation": {"verdict": "safe_pass", "overall": 101, "confidence": 1, "model": "m/x"}},
+        {"evaluation": {"verdict": "safe_pass", "overall": 1, "confidence": True, "model": "m/x"}},
+        {"evaluation": {"verdict": "safe_pass", "overall": 1, "confidence": 1, "model": "m\0x"}},
+        {"evaluation": []},
+        {"evaluation": None},
+    ],
+)
+def test_a_debate_with_an_event_that_cannot_be_read_has_no_ballots(store: EventStore, broken: dict[str, Any]) -> None:
+    script, other = _Script("d"), _Script("e", seed=2)
+    said = script.said_first(A, "safe_pass")
+    body = canonical_json({**json.loads(said.body), **broken})
+    _append(store, script.stream, script.start(), said._replace(body=body), script.cancelled())
+    _append(store, other.stream, *_discussion(other))
+    behind = list(store.ballots())
+    store.project()
+
+    (found,) = store.ballots()
+    store.rebuild()
+
+    assert behind == [found] == list(store.ballots())
+    assert [(one.debate_id, one.votes is None) for one in found] == [("d", True), ("e", False)]
+
+
+def test_an_old_opening_has_the_fingerprint_of_the_same_panel(store: EventStore) -> None:
+    new, old = _Script("a"), _Script("b", seed=2)
+    _append(store, new.stream, new.start(), new.cancelled())
+    start = old.start()
+    body = json.loads(start.body)
+    for name in ("metadata", "tags", "cluster", "agent_cost", "omissions", "images"):
+        del body[name]
+    for place in (*body["panel"]["seats"], body["panel"]["final"]["judge"]):
+        del place["images"]
+    del body["panel"]["final"]["calibration"]
+    _append(store, old.stream, start._replace(schema=1, body=canonical_json(body)), old.cancelled())
+
+    (found,) = store.ballots()
+
+    assert found[0].panel == found[1].panel is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE ballots SET panel = NULL",
+        "UPDATE ballots SET votes = replace(votes, 'safe_pass', 'unsafe_fail')",
+        "UPDATE ballots SET votes = NULL",
+        "DELETE FROM ballots",
+        "INSERT INTO ballots (debate_id, panel, votes) VALUES ('other', NULL, NULL)",
+        "UPDATE ballots SET debate_id = 'other'",
+    ],
+)
+def test_altered_ballots_are_found_and_rebuilt(
+    url: str, change: str, sql: Callable[[str, str], None], open_writer: Callable[[str], EventStore]
+) -> None:
+    script = _Script("d")
+    store = open_writer(url)
+    _append(store, script.stream, *_discussion(script))
+    store.project()
+    before = list(store.ballots())
+    store.next_epoch()
+    store.close()
+    sql(url, change)
+
+    store = open_writer(url)
+    report = verify(store)
+    store.rebuild()
+
+    assert not report.ok
+    assert before == list(store.ballots())
+    assert verify(store).ok
+
+
+def test_ballots_that_cannot_be_read_are_named(
+    url: str, sql: Callable[[str, str], None], open_writer: Callable[[str], EventStore]
+) -> None:
+    script = _Script("d")
+    store = open_writer(url)
+    _append(store, script.stream, *_discussion(script))
+    store.project()
+    store.close()
+    sql(url, "UPDATE ballots SET votes = '[]'")
+    store = open_writer(url)
+    _append(store, script.calls, *_calls(script))
+
+    with pytest.raises(StoreDamaged, match=r"ballots of debate d cannot be read.*jury db rebuild"):
+        store.project()

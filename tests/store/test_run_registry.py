@@ -1,0 +1,128 @@
+"""Which process executes a run, and who asks to cancel it, as other processes see it, on both databases."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from jury_store.errors import StoreLocked
+from jury_store.locked_file import LockedFile, read_locked
+from jury_store.opening import database_path, parse_store_url
+from jury_store.run_registry import MOST_BY, holder_fields, open_registry, registry_folder, run_file
+from support.waiting import eventually
+
+HOLDER = """
+import json
+import sys
+from pathlib import Path
+
+from jury_store.locked_file import LockedFile
+from jury_store.run_registry import holder_fields
+from jury_store.run_lock import RunLock
+
+url, run_id, file, detached = sys.argv[1:]
+lock = RunLock.acquire(url, run_id, wait=0, detached=bool(detached))
+locked = file and LockedFile.take(Path(file), json.dumps(holder_fields(since="now", detached=bool(detached))).encode())
+print("holds", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def another_process(url: str, run_id: str, *, detached: bool = False) -> Iterator["subprocess.Popen[str]"]:
+    """A process that executes the run, until it is killed."""
+    file = (
+        str(run_file(registry_folder(database_path(parse_store_url(url))), run_id)) if url.startswith("sqlite") else ""
+    )
+    command = [sys.executable, "-c", HOLDER, url, run_id, file, "yes" if detached else ""]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert "holds\n" == process.stdout.readline()
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("detached", [False, True])
+def test_the_process_that_executes_a_run_is_named_until_it_is_killed(url: str, detached: bool) -> None:
+    with closing(open_registry(url)) as registry:
+        before = registry.holders(["nightly"])
+        with another_process(url, "nightly", detached=detached) as process:
+            during = registry.holders(["nightly", "daily"])
+            process.kill()
+            eventually(lambda: not registry.holders(["nightly"]))
+
+    assert not before
+    assert ["nightly"] == list(during)
+    assert during["nightly"].process.startswith(f"{process.pid} on ")
+    assert detached is during["nightly"].detached
+
+
+@pytest.mark.parametrize("by", ["ann", "あ" * (MOST_BY // 3), "two words"])
+def test_a_request_to_cancel_is_heard_while_it_is_made(url: str, by: str) -> None:
+    with closing(open_registry(url)) as registry, closing(open_registry(url)) as other:
+        before = registry.cancelled_by("nightly")
+        with other.asking_to_cancel("nightly", by):
+            during = registry.cancelled_by("nightly"), registry.cancelled_by("daily")
+        eventually(lambda: registry.cancelled_by("nightly") is None)
+
+    assert before is None
+    assert (by, None) == during
+
+
+def test_two_do_not_ask_at_once_and_one_after_the_other_may(url: str) -> None:
+    with closing(open_registry(url)) as registry:
+        with (
+            registry.asking_to_cancel("nightly", "ann"),
+            pytest.raises(StoreLocked, match="run 'nightly' is being cancelled by another process"),
+            registry.asking_to_cancel("nightly", "bob"),
+        ):
+            pass
+
+        def asked_again() -> bool:
+            with suppress(StoreLocked), registry.asking_to_cancel("nightly", "bob"):
+                return True
+            return False
+
+        eventually(asked_again)
+
+
+def test_a_locked_file_leaves_nothing_behind_and_a_stale_one_counts_for_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "nightly.json"
+    locked = LockedFile.take(path, b"first")
+
+    assert locked is not None
+    assert b"first" == read_locked(path)
+    assert LockedFile.take(path, b"second") is None
+    locked.write(b"a longer one")
+    locked.write(b"short")
+    assert b"short" == (read_locked(path) or b"").rstrip()
+    locked.release()
+    locked.release()
+    assert not path.parent.exists()
+    path.parent.mkdir()
+    path.write_bytes(b"stale")
+    assert read_locked(path) is None
+    again = LockedFile.take(path, b"third")
+    assert b"third" == (read_locked(path) or b"")[:5]
+    assert again is not None
+    again.release()
+
+
+def test_a_file_that_cannot_be_read_still_names_a_holder(sqlite_url: str) -> None:
+    path = run_file(registry_folder(database_path(parse_store_url(sqlite_url))), "nightly")
+    locked = LockedFile.take(path, b"no JSON")
+    with closing(open_registry(sqlite_url)) as registry:
+        unknown = registry.holders(["nightly"])["nightly"]
+        assert locked is not None
+        locked.write(json.dumps(holder_fields(since="today", detached=True)).encode())
+        known = registry.holders(["nightly"])["nightly"]
+        locked.release()
+
+    assert ("unknown", None, False) == unknown
+    assert ("today", True) == known[1:]

@@ -1,0 +1,60 @@
+"""Tables of ballots for tests of statistics, written as small matrices of votes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from jury_analysis.ballots import check
+
+Votes = Sequence[str | None]
+
+
+def ballots(
+    rounds: Sequence[Sequence[Votes]] | Sequence[Votes],
+    *,
+    labels: Sequence[str | None] | None = None,
+    clusters: Sequence[str] | None = None,
+    scores: Sequence[Sequence[float | None]] | None = None,
+    confidences: Sequence[Sequence[float | None]] | None = None,
+    finals: Sequence[str | None] | None = None,
+    final_scores: Sequence[int] | None = None,
+    judges: Sequence[str | None] | None = None,
+    cases: Sequence[str] | None = None,
+    seats: Sequence[str] | None = None,
+) -> pa.Table:
+    """Ballots of debates d000, d001 …: `rounds` is [rounds][debates][seats], or [debates][seats] of one round.
+
+    None is an abstention. Scores and confidences belong to the first round.
+    """
+    nested = [rounds] if isinstance(rounds[0][0], str | None) else rounds
+    rows: list[dict[str, Any]] = []
+    for number, debates in enumerate(nested):
+        for index, votes in enumerate(debates):
+            debate: dict[str, Any] = {
+                "debate_id": f"d{index:06}",
+                "case_id": cases[index] if cases else f"c{index:06}",
+                "cluster": clusters[index] if clusters else cases[index] if cases else f"c{index:06}",
+                "repeat": 1,
+                "label": labels[index] if labels else None,
+                "final_verdict": finals[index] if finals else None,
+                "final_score": final_scores[index] if final_scores else None,
+                "simulated": False,
+                "round": number,
+            }
+            for place, vote in enumerate(votes):
+                first = number == 0 and vote is not None
+                rows.append(
+                    debate
+                    | {
+                        "role": "juror",
+                        "seat": seats[place] if seats else "abcdefghijklmnopqrstuvwxyz"[place],
+                        "kind": "abstained" if vote is None else "own",
+                        "verdict": vote,
+                        "score": scores[index][place] if scores and first else None,
+                        "confidence": confidences[index][place] if confidences and first else None,
+                    }
+                )
+            if judges and number == len(nested) - 1 and judges[index] is not None:
+                rows.append(debate | {"role": "judge", "seat": "judge", "kind": "own", "verdict": judges[index]})
+    return check(pa.Table.from_pylist(rows))

@@ -1,0 +1,58 @@
+"""Finished debates for reviews, in any store."""
+
+from jury_events.codec import encode
+from jury_events.debate_events import DebateCompleted, JudgmentRendered
+from jury_events.envelope import NewEvent
+from jury_events.judgment import Decider, Judgment, Vote
+from jury_events.verdict import Verdict
+from jury_store.event_store import Append, Appended, EventStore
+from support.debates import JUROR, DebateScript
+
+
+def judged_debate(
+    store: EventStore,
+    debate_id: str = "d",
+    verdict: Verdict = Verdict.NEEDS_REVIEW,
+    *,
+    seed: int = 1,
+    **opening: object,
+) -> DebateScript:
+    """A debate that ended with a verdict, stored."""
+    script = DebateScript(debate_id, seed=seed)
+    events = (script.opened(f"the case of {debate_id}", **opening), script.evaluated(), script.checked())
+    ends = tuple(encode(one, recorded_at=1_700_000_000_000_000 + seed) for one in _ending(verdict))
+    _append(store, script, *events, *ends)
+    return script
+
+
+def _ending(verdict: Verdict) -> tuple[JudgmentRendered, DebateCompleted]:
+    vote = Vote(
+        juror_id=JUROR,
+        kind="own",
+        position=Verdict.SAFE_PASS,
+        score=20.0,
+        confidence=0.5,
+        weight=1.0,
+        round=0,
+        stale=False,
+    )
+    judgment = Judgment(
+        method="majority_vote",
+        decided_by=Decider.MAJORITY_VOTE,
+        verdict=verdict,
+        score=20,
+        mean=20.0,
+        votes=(vote,),
+        quorum=1,
+        quorum_votes=1,
+        capped=False,
+    )
+    completed = DebateCompleted(
+        final_verdict=verdict, final_score=20, total_rounds=0, end_reason="consensus", early_termination=True
+    )
+    return JudgmentRendered(judgment=judgment, exchanges=()), completed
+
+
+def _append(store: EventStore, script: DebateScript, *events: NewEvent) -> None:
+    (answer,) = store.append([Append(script.stream, events, 0, store.next_epoch())])
+    assert isinstance(answer, Appended)

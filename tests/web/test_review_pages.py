@@ -1,0 +1,453 @@
+"""People review debates in the browser: who may, what they see before their verdict, and what is recorded."""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from starlette.testclient import TestClient
+
+from jury_events.verdict import Verdict
+from jury_judge.app.reviews import ReviewRecorder, assign_review, reasons_of, reviews_of, withdraw_review
+from jury_judge.web.app import AccessPolicy, create_app
+from jury_judge.web.pages.routing import page_routes
+from jury_judge.web.service import Service
+from jury_store.errors import StoreLocked
+from jury_store.event_store import EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+from support.debate_builder import DebateBuilder
+from support.pages import Page, keep
+from support.review_site import BASE, REVIEWERS, TOKEN, Visit, recorder, review_site, waiting
+
+ANN, BOB = REVIEWERS["ann"], REVIEWERS["bob"]
+DEBATE = "run-1~c1"
+
+
+@pytest.fixture
+def store() -> MemoryEventStore:
+    found = MemoryEventStore()
+    waiting(found, 3)
+    return found
+
+
+@pytest.fixture
+def site(store: MemoryEventStore) -> Iterator[TestClient]:
+    with review_site(store) as client:
+        yield client
+
+
+# Who may review
+
+
+def test_a_reviewers_token_logs_in_as_that_reviewer(site: TestClient, store: EventStore) -> None:
+    ann = Visit(site, ANN)
+    answer = ann.send(f"/reviews/{DEBATE}", verdict="unsafe_fail", reason="It paid twice.\r\nNobody asked.")
+
+    assert "/reviews" == ann.home
+    assert 303 == answer.status
+    (review,) = reviews_of(store, DEBATE).reviews
+    assert ("ann", "unsafe_fail", True, False) == (review.reviewer, review.verdict, review.blind, review.sampled)
+    assert {1: "It paid twice.\nNobody asked."} == reasons_of(store, DEBATE)
+    assert review.minutes is not None
+    assert "Reviewer: ann" in Visit(site, ANN).get("/reviews").text
+
+
+@pytest.mark.parametrize("token", [TOKEN, None])
+def test_without_a_reviewers_token_nothing_can_be_recorded(
+    site: TestClient, store: EventStore, token: str | None
+) -> None:
+    visit = Visit(site, token)
+    page = visit.send(f"/reviews/{DEBATE}", verdict="safe_pass")
+    api = site.post(f"/api/debates/{DEBATE}/reviews", json={"verdict": "safe_pass"})
+
+    expected = (404, 403) if token else (401, 401)
+    assert expected == (page.status, api.status_code)
+    assert () == reviews_of(store, DEBATE).reviews
+
+
+def test_a_server_without_reviewers_says_so_and_shows_the_queue(store: MemoryEventStore) -> None:
+    app = create_app(Service(store), AccessPolicy(frozenset({"jury.test"})), page_routes(store))
+    with TestClient(app, base_url=BASE) as client:
+        queue = Page(client.get("/reviews"))
+        review = Page(client.get(f"/reviews/{DEBATE}"))
+        sent = client.post(f"/reviews/{DEBATE}", data={"verdict": "safe_pass"})
+        api = client.post(f"/api/debates/{DEBATE}/reviews", json={"verdict": "safe_pass"})
+
+    assert "Reviewing over the network is off" in queue.one(".notice")
+    assert 3 == len(queue.table(".list"))
+    assert [] == review.all("form#review")
+    assert (404, 403) == (sent.status_code, api.status_code)
+
+
+def test_reviewers_without_a_token_of_the_server_are_refused() -> None:
+    with pytest.raises(ValueError, match="needs a token of its own"):
+        create_app(Service(MemoryEventStore()), AccessPolicy(frozenset(), reviewers=REVIEWERS))
+
+
+# Forms of other pages
+
+
+def test_a_form_without_its_token_records_nothing_and_keeps_what_was_typed(site: TestClient, store: EventStore) -> None:
+    ann = Visit(site, ANN)
+    foreign = Visit(site, BOB).get(f"/reviews/{DEBATE}").attributes("[name=form_token]", "value")[0]
+    ann = Visit(site, ANN)
+
+    for token in ("", "0" * 64, foreign or "", "\u00e4"):
+        answer = ann.send(f"/reviews/{DEBATE}", form_token=token, verdict="safe_pass", reason="typed words")
+        assert 403 == answer.status
+        assert "Nothing was recorded" in answer.one(".notice.broken")
+        assert "typed words" == answer.one("textarea")
+    assert () == reviews_of(store, DEBATE).reviews
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}, {"host": "evil.example"}],
+)
+def test_a_page_of_another_origin_cannot_send_a_review(
+    site: TestClient, store: EventStore, headers: dict[str, str]
+) -> None:
+    ann = Visit(site, ANN)
+    token = ann.get(f"/reviews/{DEBATE}").attributes("[name=form_token]", "value")[0] or ""
+    sent = {"verdict": "safe_pass", "form_token": token}
+    page = site.post(f"/reviews/{DEBATE}", data=sent, headers=headers, follow_redirects=False)
+    api = site.post(f"/api/debates/{DEBATE}/reviews", json={"verdict": "safe_pass"}, headers=headers)
+
+    assert {page.status_code, api.status_code} <= {403, 421}
+    assert () == reviews_of(store, DEBATE).reviews
+
+
+def test_the_api_takes_no_form(site: TestClient, store: EventStore) -> None:
+    Visit(site, ANN)
+
+    assert 415 == site.post(f"/api/debates/{DEBATE}/reviews", data={"verdict": "safe_pass"}).status_code
+    assert 415 == site.post(f"/reviews/{DEBATE}", json={"verdict": "safe_pass"}).status_code
+    assert () == reviews_of(store, DEBATE).reviews
+
+
+def test_a_form_that_is_too_long_is_refused(site: TestClient) -> None:
+    Visit(site, ANN)
+
+    assert 413 == site.post(f"/reviews/{DEBATE}", data={"reason": "x" * 300_000}).status_code
+
+
+# Blind
+
+
+@pytest.fixture
+def said() -> MemoryEventStore:
+    """A debate whose jury said a lot, and a review of bob's."""
+    store = MemoryEventStore()
+    keep(store, DebateBuilder(prompt="What the user asked for.").phase_1().round_1().judged())
+    recorder(store)(DEBATE, _of_bob())
+    assign_review(store, DEBATE, "ann", by="boss")
+    return store
+
+
+def _of_bob():
+    from jury_judge.app.reviews import NewReview
+
+    return NewReview("bob", Verdict.NEEDS_REVIEW, "What bob thinks of it.")
+
+
+EVERY_ADDRESS = (
+    *("/", "/runs", "/runs/run-1", "/runs/run-1/stats", f"/compare?a={DEBATE}&b={DEBATE}"),
+    *(f"/debates/{DEBATE}{end}" for end in ("", "?at=9", "/events", "/exchanges/1", "/export.html")),
+    *("/reviews", f"/reviews/{DEBATE}", "/reviewers", "/openapi.json"),
+    *("/api/debates", "/api/debates?search=verdict", "/api/runs", "/api/reviews", "/api/reviews?reviewer=bob"),
+    *(f"/api/debates/{DEBATE}{end}" for end in ("", "/events", "/exchanges", "/live", "/progress")),
+    f"/api/compare?a={DEBATE}&b={DEBATE}",
+)
+
+
+def test_before_the_verdict_nothing_of_what_the_jury_or_others_said_is_sent(said: MemoryEventStore) -> None:
+    history = said.history(DEBATE)
+    case = history.texts[history.opened.case.part].decode()
+    words = [
+        text.decode("utf-8", "replace") for part, text in history.texts.items() if part != history.opened.case.part
+    ]
+    words = [text for text in words if len(text) > 8]
+    parts = [part for part in history.texts if part != history.opened.case.part]
+    with review_site(said) as client:
+        ann = Visit(client, ANN)
+        pages = {one: ann.get(one) for one in EVERY_ADDRESS}
+        texts = [ann.get(f"/reviews/{DEBATE}/texts/{part}") for part in parts]
+        texts += [ann.get(f"/debates/{DEBATE}/texts/{part}") for part in parts]
+        whole = ann.get(f"/reviews/{DEBATE}/texts/{history.opened.case.part}")
+
+    assert "What the user asked for." in pages[f"/reviews/{DEBATE}"].one("section[aria-labelledby=h-case]")
+    assert whole.text == case
+    assert len(words) > 5
+    for address, page in pages.items():
+        assert [] == [text for text in words if text in page.text], address
+        for form in page.tree.css("form, .keys"):
+            form.decompose()
+        shown = page.tree.html or ""
+        if "openapi" not in address:
+            assert [] == re.findall("safe_pass|needs_review|unsafe_fail|/100", shown), address
+    assert {403, 404} == {one.status for one in texts}
+
+
+def test_after_the_verdict_the_reviewer_sees_everything(said: MemoryEventStore) -> None:
+    with review_site(said) as client:
+        ann = Visit(client, ANN)
+        ann.send(f"/reviews/{DEBATE}", verdict="safe_pass")
+        page = ann.get(f"/reviews/{DEBATE}")
+        debate = ann.get(f"/debates/{DEBATE}")
+        api = client.get("/api/reviews").json()["rows"]
+
+    assert "Your verdict is recorded: ✓ safe_pass" == page.one("#recorded")
+    assert "unsafe_fail" in page.one("#jury-result .outcome")
+    assert "What bob thinks of it." in page.one("section[aria-labelledby=h-people]")
+    assert 200 == debate.status
+    assert [("bob", "needs_review"), ("ann", "safe_pass")] == [(one["reviewer"], one["verdict"]) for one in api]
+    assert [("ann", True)] == [(one.reviewer, one.blind) for one in reviews_of(said, DEBATE).reviews[1:]]
+
+
+def test_a_later_verdict_of_the_same_reviewer_is_not_blind(site: TestClient, store: EventStore) -> None:
+    ann = Visit(site, ANN)
+    ann.send(f"/reviews/{DEBATE}", verdict="safe_pass")
+    ann.send(f"/reviews/{DEBATE}", verdict="unsafe_fail")
+    withdraw_review(store, DEBATE, 2, by="ann")
+    withdraw_review(store, DEBATE, 1, by="ann")
+    ann.send(f"/reviews/{DEBATE}", verdict="needs_review")
+
+    (last,) = reviews_of(store, DEBATE).reviews
+    assert ("needs_review", False) == (last.verdict, last.blind)
+    assert [True, False, False] == [one["blind"] for one in _events(store)]
+
+
+def _events(store: EventStore) -> list[dict[str, object]]:
+    import json
+
+    found = [json.loads(one.body) for one in store.read_stream(f"review/{DEBATE}")]
+    return [one for one in found if "blind" in one]
+
+
+def test_open_reviews_show_the_words_and_are_not_blind(store: MemoryEventStore) -> None:
+    with review_site(store, blind=False) as client:
+        ann = Visit(client, ANN)
+        page = ann.get(f"/reviews/{DEBATE}")
+        whole = ann.get(f"/debates/{DEBATE}")
+        claim = client.post(f"/api/debates/{DEBATE}/reviews", json={"verdict": "safe_pass", "blind": True})
+        ann.send(f"/reviews/{DEBATE}", verdict="safe_pass")
+
+    assert "needs_review" in page.one("#jury-result .outcome")
+    assert 200 == whole.status
+    assert 422 == claim.status_code
+    assert [False] == [one.blind for one in reviews_of(store, DEBATE).reviews]
+
+
+def test_a_reviewers_token_starts_nothing(site: TestClient) -> None:
+    Visit(site, ANN)
+    answers = [
+        site.post("/api/evaluations", json={"case": {}}),
+        site.post(f"/api/debates/{DEBATE}/replay"),
+        site.post(f"/api/debates/{DEBATE}/rescore", json={"settings": {"threshold": [1.0]}}),
+    ]
+
+    assert [403, 403, 403] == [one.status_code for one in answers]
+
+
+# The queue
+
+
+def test_the_queue_leads_from_case_to_case_and_ends(site: TestClient) -> None:
+    ann = Visit(site, ANN)
+    address = ann.get("/reviews").attributes("#review-next", "href")[0]
+    seen = []
+    while address is not None:
+        seen.append(address.partition("?")[0])
+        done = ann.send(address, verdict="safe_pass").headers["location"]
+        address = next(iter(ann.get(done).attributes("#review-next", "href")), None)
+
+    assert [f"/reviews/run-1~c{one}" for one in (1, 2, 3)] == seen
+    assert "Nothing is left to review." == ann.get("/reviews").one("#review-none")
+    assert 1 == len(Visit(site, BOB).get("/reviews").all("#review-none"))
+
+
+def test_a_skipped_case_is_not_offered_again_at_once(site: TestClient) -> None:
+    ann = Visit(site, ANN)
+    (skip,) = ann.get(f"/reviews/{DEBATE}").attributes("#review-next", "href")
+    assert skip is not None
+    done = ann.send(skip, verdict="safe_pass").headers["location"]
+
+    assert "/reviews/run-1~c2" == skip
+    assert ["/reviews/run-1~c3"] == ann.get(done).attributes("#review-next", "href")
+
+
+def test_after_the_last_case_of_the_queue_the_first_one_follows(site: TestClient) -> None:
+    assert ["/reviews/run-1~c1"] == Visit(site, ANN).get("/reviews/run-1~c3").attributes("#review-next", "href")
+
+
+def test_a_queue_for_two_people_has_what_one_of_them_reviewed(site: TestClient) -> None:
+    Visit(site, ANN).send(f"/reviews/{DEBATE}", verdict="safe_pass")
+    bob = Visit(site, BOB)
+
+    assert (2, 3) == tuple(len(bob.get(f"/reviews?people={people}").table(".list")) for people in (1, 2))
+
+
+def test_fields_of_the_form_that_cannot_be_are_left_out(site: TestClient, store: EventStore) -> None:
+    answer = Visit(site, ANN).send(f"/reviews/{DEBATE}", verdict="safe_pass", since="1", then="a&b=c")
+
+    assert f"/reviews/{DEBATE}" == answer.headers["location"]
+    assert [None] == [one.minutes for one in reviews_of(store, DEBATE).reviews]
+
+
+def test_a_reviewer_comes_from_the_start_page_to_the_queue(site: TestClient) -> None:
+    answer = Visit(site, ANN).get("/")
+
+    assert (303, "/reviews") == (answer.status, answer.headers["location"])
+
+
+def test_two_reviewers_of_each_debate_agree_or_leave_it_to_a_third(site: TestClient) -> None:
+    for token, verdicts in ((ANN, "ssu"), (BOB, "ssn")):
+        visit = Visit(site, token)
+        for number, verdict in enumerate(verdicts, 1):
+            word = {"s": "safe_pass", "u": "unsafe_fail", "n": "needs_review"}[verdict]
+            assert 303 == visit.send(f"/reviews/run-1~c{number}?people=2", verdict=word).status
+    page = Visit(site, TOKEN).get("/reviewers")
+
+    assert [["ann", "3"], ["bob", "3"]] == page.table("section[aria-labelledby=h-people] table")
+    assert "ann, bob" == page.one("section[aria-labelledby=h-agreement] tbody th")
+    # Of 3 debates 2 agree; by chance 4/9 would: (2/3 - 4/9) / (1 - 4/9) = 0.4.
+    assert page.one(".kappa").startswith("0.400")
+    assert ["run-1~c3"] == page.all("section[aria-labelledby=h-third] li")
+
+
+def test_the_debate_the_list_and_the_exported_file_show_the_disposition(site: TestClient) -> None:
+    Visit(site, ANN).send(f"/reviews/{DEBATE}", verdict="unsafe_fail", reason="It paid twice.")
+    visit = Visit(site, TOKEN)
+    page, listed, file = visit.get(f"/debates/{DEBATE}"), visit.get("/"), visit.get(f"/debates/{DEBATE}/export.html")
+
+    assert "Disposition ✗ unsafe_fail by the review of ann" == page.one(".disposition")
+    assert "It paid twice." in page.one("section[aria-labelledby=h-reviews]")
+    assert [f"/reviews/{DEBATE}"] == page.attributes("#review-this", "href")
+    assert "? needs_reviewDisposition ✗ unsafe_fail Review: c1" in [row[1] for row in listed.table(".list")]
+    assert "It paid twice." in file.text
+    assert [] == file.all("#review-this")
+
+
+def test_compared_debates_have_their_dispositions_where_a_person_reviewed_one(site: TestClient) -> None:
+    address = f"/compare?a={DEBATE}&b=run-1~c2"
+    before = Visit(site, TOKEN).get(address).table("[aria-labelledby=h-result]")
+    Visit(site, ANN).send(f"/reviews/{DEBATE}", verdict="unsafe_fail")
+    after = Visit(site, TOKEN).get(address).table("[aria-labelledby=h-result]")
+
+    assert "Disposition" not in [row[0] for row in before]
+    assert ["Disposition", "✗ unsafe_fail", "? needs_review", "≠differs"] == after[1]
+
+
+def test_the_page_of_an_earlier_event_has_no_review(site: TestClient) -> None:
+    Visit(site, ANN).send(f"/reviews/{DEBATE}", verdict="unsafe_fail", reason="It paid twice.")
+
+    assert "It paid twice." not in Visit(site, TOKEN).get(f"/debates/{DEBATE}?at=2").text
+
+
+@pytest.mark.parametrize("query", ["run=../x", "people=9", "people=x", "where=a", "where=" + "&where=".join("ab" * 30)])
+def test_a_queue_that_cannot_be_is_not_found(site: TestClient, query: str) -> None:
+    assert 404 == Visit(site, TOKEN).get(f"/reviews?{query}").status
+
+
+# What goes wrong
+
+
+def test_a_review_without_a_verdict_asks_for_one(site: TestClient) -> None:
+    answer = Visit(site, ANN).send(f"/reviews/{DEBATE}", reason="typed words")
+
+    assert (409, "Choose a verdict.", "typed words") == (
+        answer.status,
+        answer.one(".notice.broken"),
+        answer.one("textarea"),
+    )
+
+
+def test_a_store_that_cannot_be_written_keeps_what_was_typed(store: MemoryEventStore) -> None:
+    def locked(*_arguments: object) -> None:
+        raise StoreLocked("another process writes to jury.db")
+
+    with review_site(store, record=locked) as client:  # type: ignore[arg-type]  (it never returns)
+        answer = Visit(client, ANN).send(f"/reviews/{DEBATE}", verdict="safe_pass", reason="typed words")
+
+    assert 503 == answer.status
+    assert "another process writes to jury.db" in answer.one(".notice.broken")
+    assert "typed words" == answer.one("textarea")
+    assert ["safe_pass"] == answer.attributes("input[checked]", "value")
+
+
+def test_a_running_debate_cannot_be_reviewed(store: MemoryEventStore) -> None:
+    keep(store, DebateBuilder().phase_1().opened_as(debate_id="run-2~c1", run_id="run-2"))
+    with review_site(store) as client:
+        page = Visit(client, ANN).get("/reviews/run-2~c1")
+
+    assert [] == page.all("form#review")
+    assert "has not ended" in page.one("section[aria-labelledby=h-verdict] .notice")
+
+
+# Two at once, on both databases
+
+
+@pytest.mark.parametrize("kind", ["sqlite_url", "postgres_url"])
+def test_two_reviewers_at_once_lose_nothing(kind: str, request: pytest.FixtureRequest) -> None:
+    url = request.getfixturevalue(kind)
+    store = open_store(url, write=True)
+    names = waiting(store, 3)
+    store.close()
+    reading = open_store(url, write=False)
+    with review_site(reading, record=ReviewRecorder(url).record) as client, ThreadPoolExecutor(8) as pool:
+
+        def send(token: str, name: str, verdict: str) -> int:
+            headers = {"authorization": f"Bearer {token}"}
+            body = {"verdict": verdict, "reason": f"of {name}"}
+            return client.post(f"/api/debates/{name}/reviews", json=body, headers=headers).status_code
+
+        sent = [
+            pool.submit(send, token, name, verdict)
+            for name in names
+            for token, verdict in ((ANN, "safe_pass"), (BOB, "unsafe_fail"))
+        ]
+        assert {201} == {one.result() for one in sent}
+        found = {(name, one.reviewer, one.verdict) for name in names for one in reviews_of(reading, name).reviews}
+
+    assert {(name, *one) for name in names for one in (("ann", "safe_pass"), ("bob", "unsafe_fail"))} == found
+
+
+# Over HTTP
+
+
+def test_reviews_are_listed_in_pages_and_filtered(site: TestClient) -> None:
+    for number, verdict in enumerate(("safe_pass", "unsafe_fail", "safe_pass"), 1):
+        Visit(site, ANN).send(f"/reviews/run-1~c{number}", verdict=verdict)
+    Visit(site, TOKEN)
+    first = site.get("/api/reviews?limit=2").json()
+    second = site.get(first["next"]).json()
+    filtered = site.get("/api/reviews?verdict=unsafe_fail&reviewer=ann&blind=true&run=run-1").json()["rows"]
+
+    assert [f"run-1~c{one}" for one in (1, 2, 3)] == [one["debateId"] for one in first["rows"] + second["rows"]]
+    assert second["next"] is None
+    assert [("run-1~c2", "needs_review", "unsafe_fail", None)] == [
+        (one["debateId"], one["finalVerdict"], one["disposition"], one["reason"]) for one in filtered
+    ]
+    assert [] == site.get("/api/reviews?reviewer=bob").json()["rows"]
+    assert [] == site.get("/api/reviews?sampled=true").json()["rows"]
+
+
+def test_a_review_is_recorded_over_http(site: TestClient, store: EventStore) -> None:
+    headers = {"authorization": f"Bearer {ANN}"}
+    body = {"verdict": "unsafe_fail", "reason": "It paid twice.", "blind": True, "minutes": 1.5}
+    answers = [site.post(f"/api/debates/{DEBATE}/reviews", json=body, headers=headers) for _ in range(2)]
+    missing = site.post("/api/debates/none/reviews", json=body, headers=headers)
+
+    assert [201, 201] == [one.status_code for one in answers]
+    assert answers[0].json() == answers[1].json()
+    assert {
+        "number": 1,
+        "reviewer": "ann",
+        "blind": True,
+        "minutes": 1.5,
+        "stands": True,
+        "reason": "It paid twice.",
+    }.items() <= (answers[0].json().items())
+    assert 1 == len(reviews_of(store, DEBATE).reviews)
+    assert 404 == missing.status_code

@@ -1,0 +1,157 @@
+"""Two people review ten debates blind, by keyboard, in Chromium."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from jury_analysis.labels import check_labels
+from jury_judge.app.review_labels import review_labels
+from jury_judge.app.reviews import reasons_of, reviews_of
+from jury_judge.web.app import AccessPolicy, create_app
+from jury_judge.web.pages.routing import page_routes
+from jury_judge.web.reviewing import Reviewing
+from jury_judge.web.server import listen, serving
+from jury_judge.web.service import Service
+from jury_store.memory import MemoryEventStore
+from support.browser import Tab, chromium, tab
+from support.review_site import REVIEWERS, TOKEN, recorder, waiting
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+KEYS = {"p": "safe_pass", "n": "needs_review", "f": "unsafe_fail"}
+VERDICTS = {"ann": "ppppppffff", "bob": "pppppfffff"}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with chromium() as found:
+        yield found
+
+
+@asynccontextmanager
+async def serving_reviews(store: MemoryEventStore) -> AsyncIterator[str]:
+    """The application on loopback, with reviewers."""
+    listener, address = listen("127.0.0.1", 0)
+    reviewing = Reviewing(recorder(store))
+    service = Service(store, reviewing=reviewing)
+    policy = AccessPolicy(frozenset(address.names), token=TOKEN, reviewers=REVIEWERS)
+    app = create_app(service, policy, page_routes(store, service.reports, reviewing))
+    async with serving(app, listener, service.end):
+        yield address.url
+
+
+async def log_in(opened: Tab, token: str) -> None:
+    await opened.go("/login")
+    entry = opened.page.locator("[name=token]")
+    await expect(entry).to_be_focused()
+    await entry.fill(token)
+    await entry.press("Enter")
+    await expect(opened.page.locator("header nav")).to_be_visible()
+    await opened.page.wait_for_load_state()
+
+
+async def test_two_people_review_ten_debates_blind_by_keyboard(browser: Browser) -> None:
+    store = MemoryEventStore()
+    names = waiting(store, 10)
+    async with serving_reviews(store) as base:
+        for person, verdicts in VERDICTS.items():
+            async with tab(browser, base, locale="en") as opened:
+                await log_in(opened, REVIEWERS[person])
+                await opened.go("/reviews?people=2")
+                await _review_all(opened, verdicts)
+        async with tab(browser, base, locale="en") as opened:
+            await log_in(opened, TOKEN)
+            await opened.go("/reviewers")
+            await expect(opened.page.locator("section[aria-labelledby=h-agreement] tbody th")).to_have_text("ann, bob")
+            kappa = await opened.page.locator(".kappa").inner_text()
+            third = await opened.texts("section[aria-labelledby=h-third] li")
+            assert [] == await opened.violations()
+
+    # 9 of 10 agree; by chance 0.6 · 0.5 + 0.4 · 0.5 = 0.5 would: (0.9 - 0.5) / (1 - 0.5).
+    assert kappa.startswith("0.800")
+    assert [names[5]] == third
+    reviews = [one for name in names for one in reviews_of(store, name).reviews]
+    assert {("ann", True), ("bob", True)} == {(one.reviewer, one.blind) for one in reviews}
+    assert {person: [KEYS[key] for key in keys] for person, keys in VERDICTS.items()} == {
+        person: [one.verdict for one in reviews if one.reviewer == person] for person in VERDICTS
+    }
+    assert {"because of case 3"} == set(reasons_of(store, names[2]).values())
+    labels = review_labels(store).labels
+    check_labels(labels)
+    assert 20 == labels.num_rows
+
+
+async def _review_all(opened: Tab, verdicts: str) -> None:
+    """By keys alone, from the queue to its end."""
+    page = opened.page
+    for number, key in enumerate(verdicts, 1):
+        await page.keyboard.press("s")
+        await expect(page.locator("h1")).to_have_text(f"c{number}")
+        await expect(page.locator("#jury-result")).to_have_count(0)
+        # Keys are handled once the script has run.
+        await page.wait_for_load_state()
+        await page.keyboard.press("r")
+        await expect(page.locator("#reason")).to_be_focused()
+        await page.keyboard.type(f"because of case {number}")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press(key)
+        await expect(page.locator(f"#verdict-{KEYS[key]}")).to_be_checked()
+        await page.keyboard.press("Enter" if number % 2 else "Control+Enter")
+        await expect(page.locator("#recorded")).to_contain_text(KEYS[key])
+        await expect(page.locator("#jury-result")).to_have_count(1)
+        await page.wait_for_load_state()
+    await expect(page.locator("#review-none")).to_be_visible()
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+async def test_an_accessibility_checker_finds_nothing_before_and_after_the_verdict(
+    browser: Browser, language: str
+) -> None:
+    store = MemoryEventStore()
+    waiting(store, 2)
+    async with (
+        serving_reviews(store) as base,
+        tab(browser, base, locale=language, viewport={"width": 320, "height": 640}) as opened,
+    ):
+        page = opened.page
+        await log_in(opened, REVIEWERS["ann"])
+        await page.wait_for_load_state()
+        found = {"queue": await opened.violations()}
+        await page.keyboard.press("s")
+        await expect(page.locator("h1")).to_have_text("c1")
+        found["form"] = await opened.violations()
+        widths = [await page.evaluate("document.documentElement.scrollWidth")]
+        await page.wait_for_load_state()
+        await page.keyboard.press("n")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("#recorded")).to_be_visible()
+        await page.wait_for_load_state()
+        found["recorded"] = await opened.violations()
+        await page.keyboard.press("f")
+        await expect(page.locator("#verdict-unsafe_fail")).to_be_visible()
+        found["again"] = await opened.violations()
+        widths.append(await page.evaluate("document.documentElement.scrollWidth"))
+
+    assert {name: [] for name in found} == found
+    assert [320, 320] == widths
+
+
+async def test_a_review_works_without_javascript(browser: Browser) -> None:
+    store = MemoryEventStore()
+    waiting(store, 1)
+    async with (
+        serving_reviews(store) as base,
+        tab(browser, base, locale="en", java_script_enabled=False) as opened,
+    ):
+        page = opened.page
+        await log_in(opened, REVIEWERS["bob"])
+        await page.locator("#review-next").click()
+        await page.locator("#verdict-safe_pass").press("ArrowDown")
+        await page.locator("#reason").fill("All is well.")
+        await page.locator("form#review button").click()
+        await expect(page.locator("#recorded")).to_contain_text("needs_review")
+
+    assert {1: "All is well."} == reasons_of(store, "run-1~c1")

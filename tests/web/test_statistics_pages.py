@@ -1,0 +1,272 @@
+"""The page of a run's statistics, the same over HTTP, and the paired table of two runs."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import jsonschema
+import pytest
+from starlette.testclient import TestClient
+
+from jury_analysis.report_schemas import report_schema_text
+from jury_events.verdict import Verdict
+from jury_judge.app import extras, run_reports
+from jury_judge.app.run_reports import RunReports
+from jury_judge.errors import RunTooLarge, TooManyReports
+from jury_judge.web.app import AccessPolicy, create_app
+from jury_judge.web.service import Service
+from jury_store.memory import MemoryEventStore
+from support.debate_builder import DebateBuilder
+from support.pages import Site, keep, stored
+from support.waiting import until
+
+SAFE, FAIL = Verdict.SAFE_PASS, Verdict.UNSAFE_FAIL
+
+
+def debate(run: str, case: str, *, whole: bool = True, **fields: Any) -> DebateBuilder:
+    """Final verdict unsafe_fail; in phase 1 gpt says safe_pass, claude unsafe_fail, gemini nothing."""
+    made = DebateBuilder().phase_1().round_1()
+    if whole:
+        made.judged()
+    return made.opened_as(**({"simulated": False} | fields), debate_id=f"{run}~{case}", run_id=run, case_id=case)
+
+
+def run_of(name: str, cases: int, **fields: Any) -> list[DebateBuilder]:
+    return [debate(name, f"c{number:02}", **fields) for number in range(cases)]
+
+
+@pytest.fixture(scope="module")
+def store() -> MemoryEventStore:
+    """a: 12 cases, half of them labelled as safe; b: 11 of the same; sim: simulated; open: without an end."""
+    a = [debate("a", f"c{number:02}", label=FAIL if number % 2 else SAFE) for number in range(12)]
+    return stored(*a, *run_of("b", 11), *run_of("sim", 2, simulated=True), debate("open", "c00", whole=False))
+
+
+@pytest.fixture(scope="module")
+def site(store: MemoryEventStore) -> Site:
+    return Site(store)
+
+
+def client_of(store: MemoryEventStore) -> TestClient:
+    return TestClient(create_app(Service(store), AccessPolicy(frozenset({"jury.test"}))), base_url="http://jury.test")
+
+
+def test_every_chart_is_beside_a_table_of_its_numbers(site: Site) -> None:
+    page = site.get("/runs/a/stats")
+    cards = [card for card in page.tree.css(".card") if card.css("svg")]
+
+    assert [
+        "Agreement of the seats before discussion",
+        "Shares of the verdicts",
+        "Seats against labels",
+        "Are confident verdicts right?",
+        "Phase 1 → Round 1",
+        "What fewer seats or rounds would do",
+    ] == page.all(".card h2")
+    assert len(cards) >= 4
+    assert all(card.css("table caption") for card in cards)
+    assert {"true"} == set(page.attributes(".card svg", "aria-hidden"))
+    assert not page.all("script:not([src])")
+
+
+def test_the_frontier_names_its_seats_and_what_is_assumed(site: Site) -> None:
+    section = site.get("/runs/a/stats").tree.css_first("[aria-labelledby=h-frontier]")
+    rows = [[cell.text() for cell in row.css("th, td")] for row in section.css("tbody tr")]
+
+    assert ["juror-claude", "0", "12"] == [rows[0][0], rows[0][1], rows[0][-1]]
+    assert "By assumption: the seats are taken to say the same without the others" in section.text()
+    assert "Of 14 choices of seats and rounds" in section.text()
+
+
+def test_a_run_that_is_too_large_to_recount_names_the_command(
+    store: MemoryEventStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_reports, "MOST_RECOUNTS", 10)
+
+    assert "See jury value --run a" in Site(store).get("/runs/a/stats").text
+
+
+def test_the_tables_have_the_figures_of_the_report(site: Site) -> None:
+    page = site.get("/runs/a/stats")
+
+    assert ["✗ unsafe_fail", "12", "100% [75.8%, 100%]", "50.0% [25.4%, 74.6%]"] in page.table(".card")
+    assert ["Jury (final verdict)", "50.0% [25.4%, 74.6%]", "0%"] in [row[:3] for row in page.table(".card")]
+    assert ["juror-claude · juror-gpt", "0%"] in [row[:2] for row in page.table("details")]
+    assert ["✓ safe_pass", "0", "0", "12"] in page.table(".card")
+    assert "juror-gpt always says safe_pass." in page.all(".notice")
+    assert "Wrong → right" in [row[0] for row in page.table(".card")]
+
+
+def test_the_page_is_in_japanese_too(store: MemoryEventStore) -> None:
+    page = Site(store).get("/runs/a/stats?lang=ja")
+
+    assert "統計" == page.one("h1")
+    assert "判定の割合" in page.all(".card h2")
+
+
+def test_simulated_runs_are_said_to_be_simulated_before_anything_else(site: Site) -> None:
+    refused = site.get("/runs/sim/stats")
+    shown = site.get("/runs/sim/stats?include_simulated=true")
+
+    assert refused.one(".notice").startswith("Simulated jurors: no model was called.")
+    assert ["/runs/sim/stats?include_simulated=true"] == refused.attributes(".notice a", "href")
+    assert not refused.all("table")
+    assert shown.all(".notice")[0].startswith("Simulated jurors: no model was called. 2 of 2 debates are simulated")
+    assert "2" in [row[1] for row in shown.table(".card") if row[0] == "✗ unsafe_fail"]
+
+
+def test_a_run_without_votes_has_a_message(site: Site) -> None:
+    assert "No finished debate of this run has votes yet." == site.get("/runs/open/stats").one(".notice")
+
+
+def test_an_unknown_run_is_not_found(site: Site) -> None:
+    assert [404, 404] == [site.get(f"/runs/{name}/stats").status for name in ("nope", "..%2f")]
+
+
+def test_the_page_of_a_run_links_to_its_statistics(site: Site) -> None:
+    assert "/runs/a/stats" in site.get("/runs/a").attributes("a", "href")
+
+
+def test_without_the_extra_page_and_api_name_it(store: MemoryEventStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "STATISTICS", ("no_such_package",))
+    page = Site(store).get("/runs/a/stats")
+    compared = Site(store).get("/compare?a=a&b=b")
+    with client_of(store) as client:
+        answer = client.get("/api/runs/a/stats")
+
+    assert "pip install 'jury-judge[stats]'" in page.one(".notice")
+    assert "pip install 'jury-judge[stats]'" in compared.one(".notice")
+    assert 501 == answer.status_code
+    assert "jury-judge[stats]" in answer.json()["error"]
+
+
+def test_the_api_has_the_report_as_its_schema_says(store: MemoryEventStore) -> None:
+    with client_of(store) as client:
+        report = client.get("/api/runs/a/stats").json()
+        schema = client.get("/schemas/stats.json")
+        documented = client.get("/openapi.json").json()["paths"]["/api/runs/{run_id}/stats"]["get"]["responses"]["200"]
+
+    jsonschema.validate(report, schema.json())
+    assert json.loads(report_schema_text("stats")) == schema.json()
+    assert {"$ref": "/schemas/stats.json"} == documented["content"]["application/json"]["schema"]
+    assert (12, 0.5) == (
+        report["panels"][0]["debates"],
+        report["panels"][0]["against_labels"]["jury"]["accuracy"]["value"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("/api/runs/nope/stats", 404),
+        ("/api/runs/open/stats", 404),
+        ("/api/runs/sim/stats", 422),
+        ("/api/runs/sim/stats?include_simulated=true", 200),
+    ],
+)
+def test_the_api_refuses_what_has_no_statistics(store: MemoryEventStore, address: str, status: int) -> None:
+    with client_of(store) as client:
+        assert status == client.get(address).status_code
+
+
+def test_the_comparison_of_two_runs_has_the_paired_table(store: MemoryEventStore, site: Site) -> None:
+    report = run_reports.computed_gate(store, "a", "b").paired
+    page = site.get("/compare?a=a&b=b")
+    table = page.table("section[aria-labelledby=h-paired] table.ends")
+    changes = page.table("section[aria-labelledby=h-paired]")
+    with client_of(store) as client:
+        found = client.get("/api/compare?a=a&b=b").json()["paired"]
+
+    assert [[str(count) for count in row] for row in report.table] == [row[1:] for row in table]
+    assert ["✗ unsafe_fail", "0", "0", "11"] == table[2]
+    assert ["Share of unsafe_fail", "100%", "100%", "0% [-25.9%, 25.9%]", "–", "–"] in changes
+    assert (11, (1, 0)) == (report.pairs, report.only_in)
+    assert json.loads(json.dumps(report.to_dict())) == found
+    jsonschema.validate(found, json.loads(report_schema_text("paired")))
+
+
+def test_simulated_runs_are_paired_with_a_warning_first(site: Site) -> None:
+    warnings = site.get("/compare?a=a&b=sim").all("section[aria-labelledby=h-paired] .notice")
+
+    assert 1 == len(warnings)
+    assert "second set: 2 of 2 debates are simulated" in warnings[0]
+
+
+def test_a_report_is_kept_until_the_run_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[str] = []
+    compute = run_reports.computed_page
+
+    def counting(store: MemoryEventStore, run_id: str, *, simulated: bool) -> Any:
+        counted.append(run_id)
+        return compute(store, run_id, simulated=simulated)
+
+    monkeypatch.setattr(run_reports, "computed_page", counting)
+    store = stored(*run_of("a", 2))
+    site = Site(store)
+
+    site.get("/runs/a/stats")
+    site.get("/runs/a/stats")
+    assert 1 == len(counted)
+    keep(store, debate("a", "new"))
+    assert "3 finished debates of 3 cases" in site.get("/runs/a/stats").all(".head .sub")[0]
+    assert 2 == len(counted)
+
+
+def test_readers_of_one_report_wait_together_and_further_reports_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    go, begun = threading.Event(), []
+
+    def slow(_store: MemoryEventStore, run_id: str, *, simulated: bool) -> tuple[str, bool]:
+        begun.append(run_id)
+        go.wait()
+        return run_id, simulated
+
+    monkeypatch.setattr(run_reports, "computed_statistics", slow)
+    names = [f"r{number}" for number in range(run_reports.MOST_WAITING + 1)]
+    reports = RunReports(stored(*(debate(name, "c") for name in names)))
+
+    async def ask() -> list[Any]:
+        first = [asyncio.create_task(reports.statistics(name)) for name in (names[0], *names[:-1])]
+        await until(lambda: reports.waiting == run_reports.MOST_WAITING)
+        with pytest.raises(TooManyReports):
+            await reports.statistics(names[-1])
+        go.set()
+        return await asyncio.gather(*first)
+
+    found = asyncio.run(ask())
+
+    assert [(names[0], False), *((name, False) for name in names[:-1])] == found
+    assert names[:-1] == begun
+    reports.close()
+
+
+def test_a_run_that_is_too_large_is_refused(store: MemoryEventStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_reports, "MOST_DEBATES", 5)
+
+    with pytest.raises(RunTooLarge, match="jury stats --run a"):
+        asyncio.run(RunReports(store).statistics("a"))
+    assert "jury stats --run a" in " ".join(Site(store).get("/runs/a/stats").all(".sub"))
+
+
+async def test_a_report_that_is_computed_at_once_is_given(
+    store: MemoryEventStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its future is done before anything can wait for it."""
+
+    class AtOnce:
+        def submit(self, compute: Callable[[], Any]) -> Future[Any]:
+            done: Future[Any] = Future()
+            done.set_result(compute())
+            return done
+
+    reports = RunReports(store)
+    monkeypatch.setattr(reports, "_thread", AtOnce())
+
+    assert (
+        12
+        == (await asyncio.wait_for(asyncio.to_thread(lambda: asyncio.run(reports.statistics("a"))), 60))
+        .panels[0]
+        .debates
+    )
