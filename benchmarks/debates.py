@@ -1,20 +1,27 @@
-"""What a recorded debate costs: simulated jurors, 13 calls a debate, in one process and on Ray.
+"""What a recorded debate costs: 13 calls a debate with fixed answers, in one process and on Ray.
 
     uv run python benchmarks/debates.py [--debates 1000] [--concurrency 256] [--latency 0] [--ray] [--store URL]
+                                        [--answers read] [--memory]
+
+Answers are scripted, so that the engine is measured; with `--answers read` rule-based readers read every case.
 
 Prints debates/s, CPU-ms a debate by process, events and bytes a debate, and beside them, from the same run, the rate
 at which the same events are appended alone: the ratio of the two is the figure to watch (target: at least 50 %). With a
 latency (mean seconds, lognormal, sigma 0.5) also the wall time over the critical path: the slowest debate's model
-latencies alone (target for 1,000 at once: at most 1.05).
+latencies alone (target for 1,000 at once: at most 1.05). With `--memory` also what a debate in flight needs: the
+proportional set size of all processes at its peak less that before, over the debates at once (it costs CPU; measure
+that without).
 """
 
 import argparse
 import asyncio
 import os
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -28,7 +35,7 @@ from jury_events.envelope import NewEvent
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.transcript import Item, Message, ToolResult, Transcript
 from jury_migrations.upgrading import upgrade
-from jury_providers.simulated.script import Script
+from jury_providers.simulated.script import ANSWERS, Script
 from jury_store.event_store import Append
 from jury_store.group_commit import GroupCommitter
 from jury_store.opening import open_store
@@ -81,7 +88,46 @@ def processes() -> dict[int, tuple[str, float]]:
     return found
 
 
-async def measure(plan: RuntimeConfig, context: RunContext, count: int, concurrency: int, *, on_ray: bool) -> None:
+def memory() -> Counter[str]:
+    """Proportional set size in bytes by process name, of this process and everything below it."""
+    found: Counter[str] = Counter()
+    for pid, (name, _) in processes().items():
+        with suppress(OSError):
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            found[name] += 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return found
+
+
+class PeakMemory:
+    """The memory at its peak while debates run, sampled in a thread."""
+
+    def __init__(self) -> None:
+        self.before = memory()
+        self.peak = self.before
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        self._thread.start()
+
+    def _sample(self) -> None:
+        while not self._ended.wait(0.5):
+            now = memory()
+            if now.total() > self.peak.total():
+                self.peak = now
+
+    def report(self, debates: int) -> None:
+        """Stop sampling, print KB a debate in flight, by process."""
+        self._ended.set()
+        self._thread.join()
+        added = Counter({name: size - self.before[name] for name, size in self.peak.items()})
+        print(f"  {added.total() / debates / 1000:.0f} KB of memory a debate in flight, peak - idle (PSS)")
+        for name, size in added.most_common():
+            if abs(size) / debates >= 500:
+                print(f"    {name:<20} {size / debates / 1000:6.1f} KB")
+
+
+async def measure(
+    plan: RuntimeConfig, context: RunContext, count: int, concurrency: int, *, on_ray: bool, watch_memory: bool
+) -> None:
     """Run the debates, print what they cost."""
     if on_ray:
         from jury_actors.ray_runtime import ray_runtime, start_ray, stop_ray
@@ -94,10 +140,13 @@ async def measure(plan: RuntimeConfig, context: RunContext, count: int, concurre
         warm = RunContext("warm", context.resolved)
         async for _ in drive(runtime, jobs(50, warm), concurrency=concurrency):
             pass
+        peak = PeakMemory() if watch_memory else None
         before, started = processes(), time.perf_counter()
         async for finished in drive(runtime, jobs(count, context), concurrency=concurrency):
             assert finished.problem is None, finished.problem
         wall, after = time.perf_counter() - started, processes()
+        if peak is not None:
+            peak.report(min(concurrency, count))
     if on_ray:
         stop_ray()
     cpu: Counter[str] = Counter()
@@ -175,14 +224,27 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--ray", action="store_true")
     parser.add_argument("--store", default=None)
+    parser.add_argument("--answers", choices=ANSWERS, default="scripted")
+    parser.add_argument("--memory", action="store_true")
     options = parser.parse_args()
     resolved = resolve(PanelSpec.model_validate({"discussion": {"end_early": False}}))
     with tempfile.TemporaryDirectory() as folder:
         url = options.store or f"sqlite:///{folder}/debates.db"
         upgrade(url)
-        plan = RuntimeConfig(resolved.panel, url, "benchmark", Script(latency=options.latency, seed=1))
-        context = RunContext(f"b{time.time_ns()}", resolved)
-        asyncio.run(measure(plan, context, options.debates, options.concurrency, on_ray=options.ray))
+        plan = RuntimeConfig(
+            resolved.panel, url, "benchmark", Script(latency=options.latency, seed=1, answers=options.answers)
+        )
+        context = RunContext(f"b{time.time_ns() // 1000}", resolved)
+        asyncio.run(
+            measure(
+                plan,
+                context,
+                options.debates,
+                options.concurrency,
+                on_ray=options.ray,
+                watch_memory=options.memory,
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 """What the server needs for its heaviest answers: a debate with a 10 MB statement, and lists over 100,000 debates.
 
-    uv run python benchmarks/web.py [--debates 100000] [--rounds 7] [--folder PATH]
+    uv run python benchmarks/web.py [--debates 100000] [--statistics 1000] [--rounds 7] [--folder PATH]
 
 The log is made first, in a SQLite file (a minute or two), and kept where `--folder` names a place. Each address is
 asked `--rounds` times over a socket, one request at a time; printed are the median and the slowest, in milliseconds,
-from the request to the last byte, and the query plans of the lists.
+from the request to the last byte, and the query plans of the lists. `--debates 0` leaves all of that out.
+
+The page of statistics is of a run of `--statistics` debates of three seats, labels and two rounds. Each round starts a
+new server, whose first answer is computed, and whose second is kept; the first round also imports the packages.
 """
 
 import argparse
@@ -13,6 +16,7 @@ import statistics
 import sys
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,6 +24,8 @@ import httpx2
 from sqlalchemy import create_engine
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import ballots
 
 from jury_events.conditions import parse_conditions
 from jury_migrations.upgrading import upgrade
@@ -134,14 +140,46 @@ async def measure(base: str, rounds: int) -> None:
             print(f"{name:<40} {statistics.median(times):>10.1f} {max(times):>8.1f} {len(answer.content) / 1024:>8.0f}")
 
 
+async def _milliseconds(base: str, path: str) -> float:
+    async with httpx2.AsyncClient(base_url=base, timeout=60) as client:
+        begun = time.perf_counter()
+        answer = await client.get(path)
+        answer.raise_for_status()
+        assert "notice" not in answer.text, answer.text
+        return (time.perf_counter() - begun) * 1000
+
+
+def measure_statistics(folder: Path, debates: int, rounds: int) -> None:
+    """Ask new servers for the page of a run's statistics."""
+    url = f"sqlite:///{folder / 'statistics.db'}"
+    ballots.fill(url, debates)
+    with closing(create_engine(url).raw_connection()) as connection:
+        connection.execute("INSERT INTO runs VALUES ('run-1', 1, ?, ?, 0, 0, 0, 0, 0, 1, 2)", (debates, debates))
+        connection.commit()
+    times: list[tuple[float, float]] = []
+    for _ in range(rounds + 1):
+        with running_server(open_store(url, write=False)) as (base, _):
+            asyncio.run(_milliseconds(base, "/runs"))
+            path = "/runs/run-1/stats"
+            times.append((asyncio.run(_milliseconds(base, path)), asyncio.run(_milliseconds(base, path))))
+    print(f"page: statistics of {debates} debates, ms: with imports {times[0][0]:.1f}")
+    for name, column in zip(("computed", "kept"), zip(*times[1:], strict=True), strict=True):
+        print(f"{name:<40} {statistics.median(column):>10.1f} {max(column):>8.1f}")
+
+
 def main() -> None:
     """Make the log, serve it, ask."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--debates", type=int, default=100_000)
+    parser.add_argument("--statistics", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
+        if given.statistics:
+            measure_statistics(Path(temporary), given.statistics, given.rounds)
+        if not given.debates:
+            return
         path = (given.folder or Path(temporary)) / "web.db"
         url = f"sqlite:///{path}"
         if not path.exists():
