@@ -84,11 +84,13 @@ def _cluster(
     folder: str, variables: tuple[Mapping[str, str], ...], env: Mapping[str, str]
 ) -> "tuple[subprocess.Popen[str], str]":
     """The process of a cluster, and its address; started again where Ray gave up, as it does on a busy machine."""
+    # Ray writes the address of such a cluster into a folder that it does not make; the default one may not exist.
+    (Path(folder) / "ray").mkdir(exist_ok=True)
     for _ in range(_STARTS):
         started = subprocess.Popen(
             [sys.executable, "-m", "support.ray_nodes", folder, *map(json.dumps, variables)],
             cwd=_TESTS,
-            env={**os.environ, **env, **_PATIENT},
+            env={**os.environ, **env, **_PATIENT, "RAY_TMPDIR": folder},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
