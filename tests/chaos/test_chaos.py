@@ -20,6 +20,8 @@ pytestmark = [pytest.mark.kill, pytest.mark.timeout(900)]
 IN_PROCESS = [kind for kind, of in KINDS.items() if of.where == "process"]
 COLD = "driver killed"
 """Started anew each time; the others are forked from a process with its modules, for a tenth of the CPU."""
+TRIES = 4
+"""On a busy machine a run may be over before it is struck."""
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +41,17 @@ def played(ground: Ground, scenario: Scenario) -> ScenarioReport:
 
 @pytest.mark.parametrize("kind", IN_PROCESS)
 def test_a_run_in_one_process_survives(ground: Ground, kind: str) -> None:
-    report = played(
-        ground, Scenario(kind, seed=3, number=IN_PROCESS.index(kind), cases=6, strikes=2, warm=kind != COLD)
-    )
+    struck = 0
+    for attempt in range(TRIES):
+        number = TRIES * IN_PROCESS.index(kind) + attempt
+        report = played(ground, Scenario(kind, seed=3 + attempt, number=number, cases=6, strikes=2, warm=kind != COLD))
+        assert [] == report.violations
+        assert report.recorded == 6 * 4
+        struck += report.struck
+        if struck:
+            break
 
-    assert [] == report.violations
-    assert report.struck
-    assert report.recorded == 6 * 4
+    assert struck
 
 
 @pytest.mark.long  # by default tests/actors kills each actor on a cluster of one node, which costs less
