@@ -1,7 +1,6 @@
 """Figures that were computed independently, and the votes that they are of: data beside the project, never a copy.
 
-The folder is `../shared/data` beside the project, or the one that JURY_REFERENCE_DATA names. Tests that need it are
-skipped where it is absent.
+JURY_REFERENCE_DATA names their folder. Tests that need them are skipped without it.
 """
 
 import json
@@ -16,8 +15,7 @@ import pytest
 
 from jury_analysis.ballots import check
 
-_BESIDE = Path(__file__).parent.parent.parent.parent / "shared" / "data"
-FOLDER = Path(os.environ.get("JURY_REFERENCE_DATA", _BESIDE))
+FOLDER = Path(os.environ.get("JURY_REFERENCE_DATA", "no-such-folder"))
 
 needs_reference_data = pytest.mark.skipif(
     not (FOLDER / "reference_analytics.json").is_file(),
