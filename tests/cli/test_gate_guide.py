@@ -61,7 +61,7 @@ def call(jury: CommandLine, line: str) -> int:
 def test_the_guide_can_be_followed_command_by_command(folder: CommandLine) -> None:
     lines = [line for block in blocks("console") for line in block.splitlines()]
     (workflow,) = blocks("yaml")
-    steps = re.findall(r"- run: (.*)", workflow)
+    steps = re.findall(r"\brun: (.*)", workflow)
 
     ended = {line: call(folder, line) for line in (*lines, *steps)}
 
