@@ -36,10 +36,10 @@ def alive_nodes() -> list[dict[str, Any]]:
     return sorted((node for node in found if node["Alive"]), key=lambda node: (node["NodeManagerAddress"], _id(node)))
 
 
-def cluster_cpus() -> float:
-    """The CPUs of the nodes that are alive."""
-    resources: Any = ray.cluster_resources  # has no types
-    return float(resources().get("CPU", 1.0))
+def node_cpus() -> dict[str, float]:
+    """The CPUs of each node that is alive and has any, by its id; if none has, each counts as one."""
+    cpus = {_id(node): float(node["Resources"].get("CPU", 0)) for node in alive_nodes()}
+    return {node: found for node, found in cpus.items() if found} or dict.fromkeys(cpus, 1.0)
 
 
 def inspect_nodes(wanted: NodeCheck) -> list[NodeReport]:

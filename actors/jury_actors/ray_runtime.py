@@ -8,6 +8,7 @@ from jury_actors.ray_cluster import head_address, start_ray, stop_ray
 # Above all others, since it sets what Ray reads when it is imported.
 # isort: split
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
@@ -36,7 +37,7 @@ from jury_actors.ray_actors import (
 )
 from jury_actors.ray_collection import EVERY, ObservedActor, RayCollection
 from jury_actors.ray_head import HeadWatch
-from jury_actors.ray_nodes import check_nodes, cluster_cpus
+from jury_actors.ray_nodes import check_nodes, node_cpus
 from jury_actors.ray_processes import end_own_processes
 from jury_actors.ray_proxy import ray_proxy, remotely, repeated, unless_ended
 from jury_actors.ray_watch import RayWatch, Watched
@@ -133,11 +134,14 @@ class _Actors:
             self._watch(budget, "the process that keeps the budget", "no further call can be made")
         # Of the endpoints a plain dict: a mapping proxy does not pickle.
         self._config = config._replace(endpoints=dict(config.endpoints))
+        self._node_cpus: dict[str, float] = {}
+        self._juror_nodes: dict[str, str] = {}
         starts = self._start_juror, self._end_juror
-        self.replicas = ReplicaScaler(config.seats, *starts, cluster_cpus, fixed=config.replicas)
+        self.replicas = ReplicaScaler(config.seats, *starts, self._look_at_nodes, fixed=config.replicas)
+        cpus = self._look_at_nodes()
         self.replicas.start()
         self._shared = config.shared_cluster
-        wanted = config.coordinators or coordinators_for(cluster_cpus())
+        wanted = config.coordinators or coordinators_for(cpus)
         self.coordinators = [self._start_coordinator(number) for number in range(wanted)]
 
     async def follow_nodes(self, coordinators: Coordinators) -> None:
@@ -158,11 +162,27 @@ class _Actors:
     def _start_juror(self, seat: int, name: str) -> None:
         juror_id = self._config.seats[seat]
         shown = "the final judge's process" if juror_id is None else f"the process of juror {juror_id}"
-        spread = {"scheduling_strategy": "SPREAD"} if self._config.shared_cluster else {}
-        juror = self._start_writer(JurorActor, name, self._namespace, self._config, **spread)
+        place = {"scheduling_strategy": self._place(name)} if self._config.shared_cluster else {}
+        juror = self._start_writer(JurorActor, name, self._namespace, self._config, **place)
         self._watch(juror, shown, "another takes its place and is asked again what was not answered")
 
+    def _look_at_nodes(self) -> float:
+        """The CPUs of the cluster; the nodes are noted for the jurors that start next. May block for long."""
+        self._node_cpus = node_cpus()
+        return sum(self._node_cpus.values())
+
+    def _place(self, name: str) -> NodeAffinitySchedulingStrategy:
+        """The node with the fewest jurors for its CPUs; Ray takes another one if that node is lost.
+
+        Ray's own strategy SPREAD may know a node only some time after it has joined, and would leave it without jurors.
+        """
+        placed = Counter(self._juror_nodes.values())
+        node = min(self._node_cpus, key=lambda one: ((placed[one] + 1) / self._node_cpus[one], one))
+        self._juror_nodes[name] = node
+        return NodeAffinitySchedulingStrategy(node, soft=True)
+
     async def _end_juror(self, name: str) -> None:
+        self._juror_nodes.pop(name, None)
         juror = self._writers.pop(name)
         await self._watched_by.remove(juror)
         if self._observation.is_on:

@@ -99,7 +99,10 @@ def test_several_nodes_need_postgresql(jury: CommandLine, nodes: Nodes) -> None:
 
 @pytest.mark.parametrize(
     ("debates", "middle"),
-    [(5_000, 50), pytest.param(500, 2_500, marks=[pytest.mark.long, pytest.mark.timeout(2400)])],
+    [
+        pytest.param(5_000, 50, marks=pytest.mark.timeout(1200)),
+        pytest.param(500, 2_500, marks=[pytest.mark.long, pytest.mark.timeout(2400)]),
+    ],
     ids=["cancelled", "to-the-end"],
 )
 def test_jurors_use_every_node_while_nodes_come_and_go(
