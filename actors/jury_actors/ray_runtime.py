@@ -168,7 +168,7 @@ class _Actors:
 
     def _look_at_nodes(self) -> float:
         """The CPUs of the cluster; the nodes are noted for the jurors that start next. May block for long."""
-        self._node_cpus = node_cpus()
+        self._node_cpus = node_cpus() or self._node_cpus  # none is alive: the cluster is about to be lost
         return sum(self._node_cpus.values())
 
     def _place(self, name: str) -> NodeAffinitySchedulingStrategy:
