@@ -107,6 +107,18 @@ def _no_command_outlives_its_test() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _shared_cluster_survives() -> Iterator[None]:
+    """A test that ends the cluster of its worker fails itself, in place of those that come after it."""
+    ran = _ray_runs()
+    yield
+    assert _ray_runs() or not ran, "this test ended the Ray cluster that all tests of this worker share"
+
+
+def _ray_runs() -> bool:
+    return (ray := sys.modules.get("ray")) is not None and ray.is_initialized()
+
+
 @pytest.fixture(scope="session")
 def _migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file with an empty store."""

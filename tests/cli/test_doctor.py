@@ -62,13 +62,15 @@ def test_an_invalid_key_is_a_problem_and_the_others_are_reported_too(jury):
 
 def test_a_cluster_that_can_be_joined_is_reported(jury):
     with ray_head("right") as address:
-        outcome = jury("doctor", "--ray-address", address, env={"RAY_AUTH_TOKEN": "right"})
+        # A process of its own: in one where Ray runs nothing would be joined, and leaving would end its cluster.
+        process = jury.start("doctor", "--ray-address", address, env={"RAY_AUTH_TOKEN": "right"})
+        out = process.communicate()[0].decode()
 
     # What is there answers like a head, and is no cluster; `test_ray_nodes` joins one.
-    assert outcome.code == 2
-    assert f"problem  the head of the Ray cluster at {address} answers, but the cluster cannot be joined" in outcome.out
-    assert f"ok       Ray cluster at {address}: it asks for a token, and accepts the one that is set" in outcome.out
-    assert "right" not in outcome.out
+    assert process.returncode == 2
+    assert f"problem  the head of the Ray cluster at {address} answers, but the cluster cannot be joined" in out
+    assert f"ok       Ray cluster at {address}: it asks for a token, and accepts the one that is set" in out
+    assert "right" not in out
 
 
 def test_an_open_cluster_is_a_problem(jury):

@@ -23,6 +23,8 @@ import psutil
 import psycopg
 import pytest
 
+from jury_actors.ray_access import AUTH_VARIABLE
+
 SUPERUSER = "jury_test"
 TEMPLATE = "jury_template"
 """The database with an empty store in the server that all tests share."""
@@ -203,6 +205,8 @@ class _Process:
                 stdout=log,
                 stderr=log,
                 cwd=self._data,
+                # A process with the token of a local Ray cluster is killed as one of that cluster's.
+                env={name: value for name, value in os.environ.items() if name != AUTH_VARIABLE},
                 preexec_fn=_die_with_parent,  # noqa: PLW1509  (a killed test run must not leave a server behind)
                 **_as(self._account),
             )
