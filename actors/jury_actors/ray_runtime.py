@@ -8,7 +8,6 @@ from jury_actors.ray_cluster import head_address, start_ray, stop_ray
 # Above all others, since it sets what Ray reads when it is imported.
 # isort: split
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
@@ -23,6 +22,7 @@ from jury_actors.clerk import ClerkInterface
 from jury_actors.coordinator import CoordinatorInterface
 from jury_actors.coordinators import Coordinators, coordinators_for
 from jury_actors.daemon_thread import in_daemon_thread
+from jury_actors.node_placement import NodePlacement
 from jury_actors.notices import Say, say_nothing
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.ray_actors import (
@@ -134,8 +134,7 @@ class _Actors:
             self._watch(budget, "the process that keeps the budget", "no further call can be made")
         # Of the endpoints a plain dict: a mapping proxy does not pickle.
         self._config = config._replace(endpoints=dict(config.endpoints))
-        self._node_cpus: dict[str, float] = {}
-        self._juror_nodes: dict[str, str] = {}
+        self._placement = NodePlacement()
         starts = self._start_juror, self._end_juror
         self.replicas = ReplicaScaler(config.seats, *starts, self._look_at_nodes, fixed=config.replicas)
         cpus = self._look_at_nodes()
@@ -162,27 +161,20 @@ class _Actors:
     def _start_juror(self, seat: int, name: str) -> None:
         juror_id = self._config.seats[seat]
         shown = "the final judge's process" if juror_id is None else f"the process of juror {juror_id}"
-        place = {"scheduling_strategy": self._place(name)} if self._config.shared_cluster else {}
+        place = {}
+        if self._config.shared_cluster:
+            # Soft: Ray takes another node if this one is lost.
+            place["scheduling_strategy"] = NodeAffinitySchedulingStrategy(self._placement.choose(name), soft=True)
         juror = self._start_writer(JurorActor, name, self._namespace, self._config, **place)
         self._watch(juror, shown, "another takes its place and is asked again what was not answered")
 
     def _look_at_nodes(self) -> float:
         """The CPUs of the cluster; the nodes are noted for the jurors that start next. May block for long."""
-        self._node_cpus = node_cpus() or self._node_cpus  # none is alive: the cluster is about to be lost
-        return sum(self._node_cpus.values())
-
-    def _place(self, name: str) -> NodeAffinitySchedulingStrategy:
-        """The node with the fewest jurors for its CPUs; Ray takes another one if that node is lost.
-
-        Ray's own strategy SPREAD may know a node only some time after it has joined, and would leave it without jurors.
-        """
-        placed = Counter(self._juror_nodes.values())
-        node = min(self._node_cpus, key=lambda one: ((placed[one] + 1) / self._node_cpus[one], one))
-        self._juror_nodes[name] = node
-        return NodeAffinitySchedulingStrategy(node, soft=True)
+        self._placement.update(node_cpus())
+        return self._placement.cpus
 
     async def _end_juror(self, name: str) -> None:
-        self._juror_nodes.pop(name, None)
+        self._placement.remove(name)
         juror = self._writers.pop(name)
         await self._watched_by.remove(juror)
         if self._observation.is_on:
