@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from jury_analysis.errors import BadBallots
 from jury_analysis.plurality import panel_plurality
-from jury_analysis.samples import Exclusion, plain_text
-from jury_analysis.scale import OURS, Scale
+from jury_analysis.samples import BallotOptions, Exclusion, plain_text
+from jury_analysis.scale import Scale
 from jury_analysis.vote_matrix import Codes, Floats, Ints, VoteMatrix, vote_matrix
 
 Verdicts = Literal["final", "plurality"]
@@ -19,18 +19,11 @@ SETS = ("first", "second")
 
 
 @dataclass(frozen=True)
-class PairedOptions:
+class PairedOptions(BallotOptions):
     """What is paired."""
 
-    scale: Scale = OURS
     verdicts: Verdicts | None = None
     """`final`: the jury's verdicts; `plurality`: of the seats in round 0; None: final ones where a set has any."""
-    simulated: bool = False
-    """Simulated debates count; without it they are left out."""
-    stale: bool = False
-    """Votes count that were repeated from an earlier round because the seat abstained."""
-    synthetic: bool = False
-    """Votes count that were made up for an answer that a provider blocked."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,7 @@ from jury_analysis.frontier import CostFrontier, RoundWorth, SmallerPanel, front
 from jury_analysis.intervals import SEED
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import Exclusion, one_panel, plain_text, without_simulated
-from jury_analysis.scale import OURS, Scale
+from jury_analysis.samples import BallotOptions, Exclusion, one_panel, plain_text, without_simulated
 from jury_analysis.seat_value import ORDERS, SeatValues, seat_values
 from jury_analysis.smaller_panels import MOST_PANELS, by_plurality, chosen_subsets
 from jury_analysis.step_costs import StepCosts, step_costs
@@ -28,16 +27,9 @@ rounds, each subset, with verdicts in the order of the matrix's units."""
 
 
 @dataclass(frozen=True)
-class WorthOptions:
-    """What the report counts."""
+class WorthOptions(BallotOptions):
+    """What the report counts; a recount counts neither stale nor synthetic votes."""
 
-    scale: Scale = OURS
-    simulated: bool = False
-    """Simulated debates count; without it they are left out."""
-    stale: bool = False
-    """Votes count that were repeated from an earlier round because the seat abstained (not in a recount)."""
-    synthetic: bool = False
-    """Votes count that were made up for an answer that a provider blocked (not in a recount)."""
     orders: int = ORDERS
     """Orders of the seats that are drawn for a panel of many."""
     seed: int = SEED

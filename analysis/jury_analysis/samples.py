@@ -1,4 +1,4 @@
-"""Which debates are one sample: simulated ones are left out, those of different panels are not pooled."""
+"""Which ballots are one sample: simulated ones are left out, those of different panels are not pooled."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,8 +7,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.errors import MixedPanels, OnlySimulated
+from jury_analysis.scale import OURS, Scale
 
 _SHOWN = 5  # panels that a message names
+
+
+@dataclass(frozen=True)
+class BallotOptions:
+    """Which ballots count, and over which verdicts: what the options of all reports share."""
+
+    scale: Scale = OURS
+    simulated: bool = False
+    """Simulated debates count; without it they are left out."""
+    stale: bool = False
+    """Votes count that were repeated from an earlier round because the seat abstained."""
+    synthetic: bool = False
+    """Votes count that were made up for an answer that a provider blocked."""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from jury_analysis.errors import BadBallots
 from jury_analysis.intervals import RESAMPLES, SEED, holm
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.report_object import json_object
-from jury_analysis.samples import Exclusion, debates_in, panels_of, plain_text, without_simulated
-from jury_analysis.scale import OURS, Scale
+from jury_analysis.samples import BallotOptions, Exclusion, debates_in, panels_of, plain_text, without_simulated
+from jury_analysis.scale import Scale
 from jury_analysis.self_agreement import Repeats, self_agreement
 from jury_analysis.shares import VerdictShare, shares
 from jury_analysis.vote_matrix import VoteMatrix, by_round
@@ -31,18 +31,11 @@ SCHEMA_NUMBER = 1
 
 
 @dataclass(frozen=True)
-class StatisticsOptions:
+class StatisticsOptions(BallotOptions):
     """What is computed, and of which ballots."""
 
-    scale: Scale = OURS
     by_panel: bool = False
     """Debates of different panels are analysed apart; without it they are refused."""
-    simulated: bool = False
-    """Simulated debates count; without it they are left out."""
-    stale: bool = False
-    """Votes count that were repeated from an earlier round because the seat abstained."""
-    synthetic: bool = False
-    """Votes count that were made up for an answer that a provider blocked."""
     random_labels: bool = False
     """The labelled debates are a random sample of all, so that shares can be corrected."""
     epsilon: float = EPSILON
