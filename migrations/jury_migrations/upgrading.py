@@ -22,6 +22,7 @@ from jury_store.opening import connection_errors, database_path, parse_store_url
 from jury_store.postgres_engine import postgres_engine
 from jury_store.schema import metadata
 from jury_store.sqlite_engine import sqlite_engine
+from jury_store.sqlite_file import create_database_file
 from jury_store.sqlite_lock import SqliteLock
 
 _log = logging.getLogger(__name__)
@@ -56,9 +57,7 @@ def upgrade(url: str, *, wait: float = 20.0) -> str:
             return _upgrade(connection, name)
     path = database_path(parsed)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # It will contain texts of cases: readable by its owner only.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        create_database_file(path)
     except OSError as error:
         raise StoreUnreachable(
             f"{path} cannot be written: {error.strerror}; check the path and its permissions"

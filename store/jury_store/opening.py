@@ -10,7 +10,6 @@ from urllib.parse import quote_plus
 from sqlalchemy import URL, Engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from jury_events.regular_files import open_regular
 from jury_store.driver_errors import describe_disk_error, first_line
 from jury_store.errors import (
     MayNotWrite,
@@ -26,6 +25,7 @@ from jury_store.postgres_role import WRITER_ROLE, DatabaseUser, database_user
 from jury_store.schema import REVISION
 from jury_store.sql_store import SqlEventStore
 from jury_store.sqlite_engine import sqlite_engine
+from jury_store.sqlite_file import check_database_file
 from jury_store.sqlite_lock import SqliteLock
 
 SUPPORTED = "sqlite:///PATH and postgresql://USER@HOST/DATABASE"
@@ -37,8 +37,6 @@ _NO_SECRETS = frozenset(
     }
 )
 """Parameters of a URL that contain no secret (PostgreSQL, 34.1.2)."""
-
-_SQLITE_HEADER = b"SQLite format 3\0"
 
 
 def open_store(url: str, *, write: bool, run: str = "", wait: float = 20.0) -> SqlEventStore:
@@ -130,8 +128,9 @@ def _without_secrets(text: str, url: URL) -> str:
 def _open_sqlite(url: URL, *, write: bool, run: str, wait: float) -> SqlEventStore:
     name, path = redacted_url(url), database_path(url)
     _check_file(name, path)
-    lock = SqliteLock.acquire(path, run=run, wait=wait) if write else None
-    reader, writer = sqlite_engine(path, write=False), sqlite_engine(path, write=True) if write else None
+    reader = sqlite_engine(path, write=False)
+    lock: SqliteLock | None = None
+    writer: Engine | None = None
 
     def release() -> None:
         if lock is not None:
@@ -139,7 +138,11 @@ def _open_sqlite(url: URL, *, write: bool, run: str, wait: float) -> SqlEventSto
             lock.release()
 
     try:
-        _check_revision(url, writer or reader)
+        _check_revision(url, reader)  # before the lock, whose file would be left beside one that is no database
+        if write:
+            lock = SqliteLock.acquire(path, run=run, wait=wait)
+            writer = sqlite_engine(path, write=True)
+            _check_revision(url, writer)
     except BaseException:
         reader.dispose()
         if writer is not None:
@@ -157,14 +160,11 @@ def _checkpoint_wal(path: Path) -> None:
 
 def _check_file(name: str, path: Path) -> None:
     try:
-        with open_regular(path) as file:
-            start = file.read(len(_SQLITE_HEADER))
+        check_database_file(path, write=False)
     except FileNotFoundError:
         raise StoreMissing(f"there is no store at {path} yet; make it with: jury db upgrade --store {name}") from None
     except OSError as error:
         raise StoreUnreachable(f"{path} cannot be read: {error.strerror}; check the path and its permissions") from None
-    if start and start != _SQLITE_HEADER:
-        raise NotAStore(f"{path} is not a SQLite database; name another file, and check what this one is")
 
 
 def _open_postgres(url: URL, *, write: bool) -> SqlEventStore:
