@@ -1,5 +1,6 @@
 """A calibration as a terminal page."""
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from jury_judge.cli.views.statistics.figures import Figures
@@ -66,7 +67,9 @@ def _outcome(page: Page, report: "CalibrationReport") -> None:
         return
     page.line(f"no threshold: {certificate.reason}")
     if certificate.labels_needed is not None:
-        page.line(f"about {certificate.labels_needed:,} labels would do, if errors stay as rare")
+        clusters = ceil(certificate.labels_needed * certificate.clusters / certificate.units)
+        of = f" in {clusters:,} clusters" if certificate.clusters < certificate.units else ""
+        page.line(f"about {certificate.labels_needed:,} labels{of} would do, if errors stay as rare")
 
 
 def _test(page: Page, report: "CalibrationReport", figures: Figures) -> None:
