@@ -256,7 +256,10 @@ def test_every_command_of_the_page_works(jury: CommandLine) -> None:
         {"case_id": one["case_id"], "label": "safe_pass" if number % 2 else "unsafe_fail"}
         for number, one in enumerate(cases)
     ]
-    judges = [{"judges": {"a": "correct", "b": "correct"}, "human_label": "correct"}] * 60
+    judges = [
+        {"judges": {"a": "correct", "b": "correct"}, "human_label": "correct", "question": f"q{number}"}
+        for number in range(60)
+    ]
     jury.write("cases.jsonl", *cases)
     jury.write("more.jsonl", {**passes, "case_id": "refund-17"})
     jury.write("labels.jsonl", *labels)
