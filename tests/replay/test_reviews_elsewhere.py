@@ -171,3 +171,15 @@ def test_a_review_with_the_number_of_another_is_found_although_its_chain_is_whol
     failures = [one.what for one in verify(forged).failures]
 
     assert "it says that it is event 2 of its stream" in failures
+
+
+def test_a_later_import_under_a_trusted_key_says_that_reviews_stay_foreign(store: MemoryEventStore, take: Take) -> None:
+    seal(store)
+    other = MemoryEventStore()
+    take(store, other)
+
+    again, unsigned = take(store, other, key="example.com/jury"), take(store, other)
+
+    assert (0, 1) == (again.events, again.reviews_foreign)
+    assert 0 == unsigned.reviews_foreign
+    assert [] == standing(other)

@@ -88,6 +88,12 @@ def command(
             # A cassette without a trusted seal could withdraw what was said here.
             events = pluralize(results.reviews_left, "event")
             said += f", {events} of reviews left out: this store has reviews of its own"
+        if results.reviews_foreign:
+            events = pluralize(results.reviews_foreign, "event")
+            said += (
+                f", {events} of reviews still count for nothing: they were imported without --key before; "
+                "import the cassettes into another store with --key to count them"
+            )
         said += f", {pluralize(len(results.refused), 'cassette')} refused" if results.refused else ""
         note(said)
     return max((code_of(error) for _, error in results.refused), default=Exit.DONE)
@@ -104,7 +110,7 @@ class _Results:
 
     def __init__(self) -> None:
         self.imported = self.unchanged = self.events = self.texts = self.erased = self.withheld = 0
-        self.reviews_left = 0
+        self.reviews_left = self.reviews_foreign = 0
         self.refused: list[tuple[Path, JuryError]] = []
 
     def refuse(self, path: Path, error: "JuryError") -> None:
@@ -125,6 +131,7 @@ class _Results:
             "erased": self.erased,
             "withheld": self.withheld,
             "reviews_left": self.reviews_left,
+            "reviews_foreign": self.reviews_foreign,
             "refused": [{"file": str(path), "problem": str(error)} for path, error in self.refused],
         }
 
@@ -172,6 +179,7 @@ def _take(store: "EventStore", path: Path, cassette: "Cassette", results: _Resul
     results.erased += taken.erased
     results.withheld += taken.withheld
     results.reviews_left += taken.reviews_left
+    results.reviews_foreign += taken.reviews_foreign
 
 
 def _scrub(store: "EventStore") -> None:

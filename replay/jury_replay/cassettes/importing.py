@@ -28,7 +28,8 @@ class ImportResult(NamedTuple):
     """Added events and texts, both 0 where everything was there; `erased`: texts of the store that it erased.
 
     `withheld`: texts of the cassette that were not added, because their erasure is recorded. `reviews_left`: events of
-    people's reviews that were not added, because this store has reviews of its own.
+    people's reviews that were not added, because this store has reviews of its own. `reviews_foreign`, under a trusted
+    key only: events of reviews that are there and keep counting for nothing, since they came without one before.
     """
 
     debate_id: str
@@ -37,6 +38,7 @@ class ImportResult(NamedTuple):
     erased: int
     withheld: int
     reviews_left: int = 0
+    reviews_foreign: int = 0
 
 
 def import_cassette(
@@ -112,7 +114,9 @@ def import_cassette(
             )
         except (WrongVersion, Fenced):
             continue  # another writer came in between
-        return ImportResult(debate_id, sum(map(len, fresh.values())), len(parts), len(going), withheld, reviews_left)
+        events = sum(map(len, fresh.values()))
+        foreign = 0 if verified_with is None else sum(until - after for after, until in mine.local.foreign_reviews)
+        return ImportResult(debate_id, events, len(parts), len(going), withheld, reviews_left, foreign)
     raise WrongVersion(f"debate {debate_id}: another process is writing to it; import it again when that has ended")
 
 
