@@ -1,5 +1,6 @@
 """What all tests share: the environment, random examples, empty stores, one PostgreSQL server and one Ray cluster."""
 
+import gc
 import os
 import signal
 import sqlite3
@@ -62,6 +63,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     grouped = [item for item in items if item.get_closest_marker("xdist_group")]
     if hasattr(config, "workerinput") and not all("@" in item.nodeid for item in grouped):
         raise pytest.UsageError("this pytest-xdist does not write the groups of tests where this pytest reads them")
+
+
+def pytest_collection_finish() -> None:
+    """Tests stay until the end: no collection of cycles need look at them."""
+    gc.freeze()
 
 
 def _arrange(config: pytest.Config, items: list[pytest.Item]) -> None:
