@@ -55,9 +55,9 @@ class FalsePasses:
     passes: int
     rate: Estimate
     upper_bound: float | None
-    """Of the rate, one-sided 95 %: exact (Clopper and Pearson 1934) over clusters."""
+    """Of the rate, one-sided 95 %: exact (Clopper and Pearson 1934) with one answer a cluster; see `upper_bound`."""
     p_value: float | None
-    """One-sided, exact over clusters: that the rate is at most the tolerated one."""
+    """One-sided, that the rate is at most the tolerated one: exact with one answer a cluster; see `tolerance_test`."""
     p_holm: float | None
     """Corrected for all tests of the report (Holm 1979)."""
 

@@ -153,6 +153,47 @@ def test_the_exact_tests_are_those_of_scipy() -> None:
     assert sign_test(np.zeros(30, dtype=np.int64), clusters) is None
 
 
+def test_the_bound_of_false_passes_is_not_below_their_rate_however_large_a_cluster_is() -> None:
+    clusters = {"clusters": ["big"] * 60 + [f"k{index}" for index in range(20)]}
+    twins: list[Any] = [(S,)] * 60 + [(U,)] * 20
+    passes = effect(
+        a_probe([(U,)] * 80, twins, content_free=True, of_cases=clusters, of_twins=clusters)
+    ).jury.false_passes[0]
+
+    assert (60, 80, 0.75) == (passes.passes, passes.answers, passes.rate.value)
+    assert 1.0 == pytest.approx(passes.upper_bound)
+    assert 0.05 < (passes.p_value or 0)  # all passes are of one cluster
+
+
+def test_the_bound_is_not_below_the_rate_of_any_clusters() -> None:
+    random = np.random.default_rng(5)
+    for _ in range(200):
+        clusters = np.repeat(np.arange(12), random.geometric(0.1, 12)).astype(np.int32)
+        passed = (random.random(12) < 0.5)[clusters]
+        bound = upper_bound(passed, np.ones(len(clusters), dtype=np.bool_), clusters)
+        assert bound is not None
+        assert passed.mean() <= bound
+
+
+@pytest.mark.parametrize("passing", [0, 1])
+def test_the_test_of_tolerance_counts_all_units_of_a_cluster(passing: int) -> None:
+    """Half of the units pass in each of 20 pairs: 20 clusters are worth 20 units, of which 10 pass."""
+    clusters = np.repeat(np.arange(20), 2).astype(np.int32)
+    passed = np.tile([passing == 0, passing == 1], 20)
+    p_value = tolerance_test(passed, np.ones(40, dtype=np.bool_), clusters, 0.05)
+
+    assert binomtest(10, 20, 0.05, alternative="greater").pvalue == pytest.approx(p_value)
+    assert 1.0 == tolerance_test(passed, np.ones(40, dtype=np.bool_), clusters, 0.5)
+
+
+def test_any_pass_refutes_that_none_is_tolerated() -> None:
+    clusters = np.repeat(np.arange(20), 2).astype(np.int32)
+    passed = np.arange(40) == 0
+
+    assert 0.0 == tolerance_test(passed, np.ones(40, dtype=np.bool_), clusters, 0.0)
+    assert 1.0 == tolerance_test(~passed & passed, np.ones(40, dtype=np.bool_), clusters, 0.0)
+
+
 def noisy(random: np.random.Generator, truth: np.ndarray[Any, Any], noise: float) -> list[tuple[str, ...]]:
     wrong = random.random(truth.shape) < noise
     return [tuple(U if one else S for one in row) for row in truth ^ wrong]
