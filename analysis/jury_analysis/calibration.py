@@ -240,6 +240,8 @@ def _test(votes: LastVotes, values: Floats, wrong: Bools, units: Bools, threshol
 
 def _notes(options: CalibrationOptions, parts: Mapping[str, PartOfCases]) -> tuple[str, ...]:
     notes = []
+    if options.signal == "share" and (unused := parts["fit"].labelled):
+        notes.append(f"the vote share is not fitted: the {unused} labels of the fit part are not used")
     if not parts["test"].labelled:
         notes.append("there is no test part: the coverage is of the cases that the threshold was chosen on")
     if options.signal == "dawid_skene":

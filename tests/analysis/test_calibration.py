@@ -128,6 +128,14 @@ def test_a_model_is_fitted_certified_and_reported_on_three_parts() -> None:
     assert (96, 48) == (report.certificate.units, report.test.units)
 
 
+def test_labels_of_a_fit_part_that_the_vote_share_does_not_use_are_said() -> None:
+    said = "the vote share is not fitted: the 96 labels of the fit part are not used"
+
+    assert said in found(a_table(), split=(40.0, 40.0, 20.0)).warnings
+    assert not any("not fitted" in line for line in found(a_table()).warnings)
+    assert said not in found(a_table(), signal="weights").warnings
+
+
 def test_parts_are_drawn_by_cluster_and_not_by_the_order_of_the_cases() -> None:
     table = a_table(clusters=[f"k{number % 30}" for number in range(240)])
     matrix = last_votes(table, TWO).matrix
