@@ -13,8 +13,10 @@ class RunProbes:
     """The report on a run."""
 
     run_id: str
+    warnings: tuple[str, ...]
+    """To be shown first: those of the twins' report, and of the cases alone; each once."""
     cases: int
-    """Judged cases that are no twins."""
+    """Judged cases that are no twins; repeats are not counted."""
     twins: ProbeReport | None
     """None where the run has no twins."""
     absent: tuple[str, ...]

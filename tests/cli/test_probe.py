@@ -142,6 +142,40 @@ def test_what_cannot_be_probed_is_refused_in_one_line(jury: CommandLine, argumen
     assert 1 == len(outcome.err.splitlines())
 
 
+def test_seats_that_are_not_listed_are_counted(jury: CommandLine) -> None:
+    panel = {**INDEPENDENT, "seats": [{"model": "simulated/m", "juror_id": f"seat-{place:02}"} for place in range(14)]}
+    (jury.folder / "panel.json").write_text(json.dumps(panel))
+    jury.write("cases.jsonl", *rows(2))
+    with jurors(biases={}):
+        outcome = jury(
+            *("probe", "cases.jsonl", "--panel", "panel.json", "--in-process", "--include-simulated"),
+            *("--probe", "length"),
+        )
+
+    section = outcome.out.partition("Probe length")[2].partition("Leniency")[0]
+    assert "  2 further seats: --json\n" in section
+    assert "seat-11" in section
+    assert "seat-12" not in section
+
+
+def test_a_run_without_twins_says_that_it_is_simulated_and_counts_cases_once(jury: CommandLine) -> None:
+    jury.write("cases.jsonl", *rows(3))
+    assert 0 == jury.run("cases.jsonl", "--run", "r", "--repeat", "2").code
+    warning = "6 of 6 debates are simulated: their votes are no evaluation by a model"
+    page = jury("probe", "--run", "r", "--include-simulated").out.splitlines()
+    report = jury("probe", "--run", "r", "--include-simulated", "--json").json
+
+    assert [warning, "run r: 3 cases"] == page[:2]
+    assert ([warning], 3) == (report["warnings"], report["cases"])
+
+
+def test_a_warning_about_cases_and_twins_is_given_once(jury: CommandLine) -> None:
+    with jurors(biases={}):
+        outcome = probe(jury, "--probe", "length", cases=4)
+
+    assert 1 == outcome.out.count("4 of 4 debates are simulated")
+
+
 def passes_its_own(prompt: Prompt, fair: str) -> str:
     return "safe_pass" if "by-gpt" in prompt.case else fair
 

@@ -1,5 +1,6 @@
 """What the probes of a run show, from the store: twins beside their cases, and what recorded votes say alone."""
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -77,11 +78,13 @@ def run_probes(
     report = probe_effects(probes, PairedOptions(simulated=simulated), tolerated=tolerated) if probes else None
     if labels is not None:
         bases = label_ballots(bases, resolve(labels)).ballots
-    matrix = vote_matrix(without_simulated(bases, include=simulated).ballots, PairedOptions().scale)
+    sample = without_simulated(bases, include=simulated)
+    matrix = vote_matrix(sample.ballots, PairedOptions().scale)
     labelled = bool((matrix.labels >= 0).any())
     return RunProbes(
         run_id=run_id,
-        cases=matrix.units,
+        warnings=tuple(dict.fromkeys((*(() if report is None else report.warnings), *sample.warnings))),
+        cases=len(np.unique(matrix.cases)),
         twins=report,
         absent=tuple(name for name in PROBES if name not in {probe.probe for probe in probes}),
         own_family=_own_family(store, run_id, matrix) if labelled else (),

@@ -18,7 +18,7 @@ def probes_page(found: "RunProbes") -> Page:
     """What was found first, then each probe, then what the votes on the cases alone show."""
     page = Page()
     report = found.twins
-    for warning in () if report is None else report.warnings:
+    for warning in found.warnings:
         page.line(warning)
     page.line(f"run {found.run_id}: {pluralize(found.cases, 'case')}")
     if report is None:
@@ -64,6 +64,8 @@ def _probe(page: Page, probe: "ProbeEffect") -> None:
         table: list[tuple[str, ...]] = [("answers without content", "of", "passed", "rate", "at most", "p")]
         table += [_passed(figures, one, passed) for one, passed in passes]
         page.table(table, indent=2)
+    if (further := len(probe.seats) - _SEATS) > 0:
+        page.line(f"{pluralize(further, 'further seat')}: --json", indent=2)
     figures.print_notes(page)
 
 
