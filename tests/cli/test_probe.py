@@ -27,6 +27,8 @@ DISCUSSING: dict[str, Any] = {
     },
     "final": {"method": "majority_vote"},
 }
+NO_RECORDS = "no case has a second record of a kind: probe records has no twin"
+NO_SCENARIOS = "no case has a second scenario: probe scenarios has no twin"
 
 
 def probe(jury: CommandLine, *arguments: str, cases: int = 30, rules: dict[str, Any] = INDEPENDENT) -> Outcome:
@@ -129,6 +131,7 @@ def test_the_page_shows_what_was_found_first(jury: CommandLine) -> None:
         (("probe",), "name case files and probes with --probe"),
         (("probe", "cases.jsonl"), "say which probes"),
         (("probe", "cases.jsonl", "--probe", "lenght"), "did you mean length"),
+        (("probe", "cases.jsonl", "--probe", "all,length"), "all stands alone"),
         (("probe", "--run", "none"), "there is no"),
         (("probe", "cases.jsonl", "--probe", "speakers", "--preset", "independent"), "no seat speaks before another"),
     ],
@@ -140,6 +143,29 @@ def test_what_cannot_be_probed_is_refused_in_one_line(jury: CommandLine, argumen
     assert 2 == outcome.code
     assert says in outcome.err
     assert 1 == len(outcome.err.splitlines())
+
+
+def test_probes_without_a_twin_are_named_before_anything_is_judged_and_in_the_report(jury: CommandLine) -> None:
+    with jurors(biases={}):
+        outcome = probe(jury, "--probe", "length,records,scenarios", cases=4)
+    reported = jury("probe", "--run", "p", "--include-simulated").out
+
+    lines = outcome.err.splitlines()
+    named = [lines.index(f"jury: {line}") for line in (NO_RECORDS, NO_SCENARIOS)]
+    assert max(named) < next(place for place, line in enumerate(lines) if "8 debates judged" in line)
+    assert "no twin was judged of scenarios, records\n" in outcome.out
+    assert "no twin was judged of speakers, scenarios, records, format, master-key, injection, identity\n" in reported
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_a_run_without_any_twin_is_refused_before_anything_is_judged(jury: CommandLine, more: tuple[str, ...]) -> None:
+    outcome = probe(jury, "--probe", "records,scenarios", *more, cases=4)
+
+    assert 2 == outcome.code
+    assert [f"--probe: {NO_RECORDS}; {NO_SCENARIOS}; name other probes"] == [
+        line.removeprefix("jury: ") for line in outcome.err.splitlines()
+    ]
+    assert not list(jury.folder.glob("*.db"))
 
 
 def test_seats_that_are_not_listed_are_counted(jury: CommandLine) -> None:

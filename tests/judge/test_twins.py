@@ -1,14 +1,17 @@
 """Twins of cases: what each probe changes, and what it leaves as it is."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.transcript import Message, ToolCall, Transcript
 from jury_events.verdict import Verdict
+from jury_judge.cases.outline import Fetch
 from jury_judge.errors import CaseFileError
 from jury_judge.probes.padding import LEAST
 from jury_judge.probes.probe_texts import probe_texts
-from jury_judge.probes.registry import PROBES, twin, twins_alone, with_twins
+from jury_judge.probes.registry import PROBES, absent_twins, twin, twins_alone, with_twins
 from jury_judge.probes.response_changes import answers_length
 from jury_judge.probes.twin import parse_twin_id
 
@@ -177,6 +180,47 @@ def test_each_case_is_followed_by_its_twins_and_records_are_fetched_for_any_of_t
     assert ["c0~probe~speakers", "c1~probe~speakers"] == [
         case.case_id for case in twins_alone(cases, "speakers")(lambda _case: False)
     ]
+
+
+class CountedCases:
+    """A source of cases of one scenario, the last of which may have more; counts the cases that were read."""
+
+    def __init__(self, number: int, *, last_scenarios: int = 1) -> None:
+        self._scenarios = [1] * (number - 1) + [last_scenarios]
+        self.read = 0
+
+    def __call__(self, _fetch: Fetch) -> Iterator[Case]:
+        for scenarios in self._scenarios:
+            self.read += 1
+            yield a_case(scenarios=scenarios).changed(case_id=f"c{self.read}")
+
+
+def test_cases_are_read_until_each_probe_has_a_twin() -> None:
+    cases = CountedCases(9)
+
+    assert [] == absent_twins(cases, ["length", "speakers"], seconds=60).lines()
+    assert 1 == cases.read
+
+
+def test_probes_without_a_twin_are_named_with_their_reason() -> None:
+    assert [
+        "no case has a second scenario: probe scenarios has no twin",
+        "no case has a second record of a kind: probe records has no twin",
+    ] == absent_twins(CountedCases(3), ["scenarios", "length", "records"], seconds=60).lines()
+
+
+def test_after_the_time_for_reading_the_reason_is_that_of_the_cases_read() -> None:
+    cases = CountedCases(3)
+
+    assert ["none of the first 1 case has a second scenario: probe scenarios has no twin so far"] == absent_twins(
+        cases, ["scenarios", "length"], seconds=0
+    ).lines()
+    assert 1 == cases.read
+
+
+def test_all_cases_are_read_while_no_probe_has_a_twin() -> None:
+    assert ("scenarios",) == absent_twins(CountedCases(3), ["scenarios"], seconds=0).probes
+    assert () == absent_twins(CountedCases(3, last_scenarios=2), ["scenarios"], seconds=0).probes
 
 
 def test_a_twin_has_no_twin_and_a_long_id_is_refused() -> None:

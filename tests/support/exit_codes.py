@@ -287,7 +287,7 @@ ROWS = (
     Row(
         "probe",
         2,
-        "there are no such cases, probes or run, or the panel cannot take a probe",
+        "there are no such cases, probes or run, no case has a twin, or the panel cannot take a probe",
         _jury("probe cases.jsonl --probe none"),
     ),
     Row("probe", 2, "the packages of `jury-judge[stats]` are not installed", _without_packages("probe --run r1")),

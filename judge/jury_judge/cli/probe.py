@@ -26,10 +26,11 @@ from jury_judge.cli.options import (
 )
 from jury_judge.cli.run import RunOptions, judge_run, strictly
 from jury_judge.cli.vote_options import labels_option, words_of
+from jury_judge.errors import SettingError
 
 if TYPE_CHECKING:
     from jury_analysis.run_probes import RunProbes
-    from jury_judge.app.run import Run
+    from jury_judge.app.run import CaseSource, Run
     from jury_judge.app.run_session import RunOutcome
     from jury_judge.cases.files import CaseFiles
     from jury_judge.panels.files import LoadedPanel
@@ -69,6 +70,8 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: str | Non
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     if names == (_ALL,):
         return tuple(PROBES)
+    if _ALL in names:
+        raise click.BadParameter(f"{_ALL} stands alone: it means every probe", param=parameter)
     if unknown := [name for name in names if name not in PROBES]:
         hint = did_you_mean(unknown[0], [*PROBES, _ALL])
         raise click.BadParameter(
@@ -162,18 +165,34 @@ def _judged(asked: RunOptions, files: "CaseFiles", probes: tuple[str, ...], want
 
     loaded = load_panel(asked.panel_name, os.environ, asked.overrides)
     run_id = asked.run_id or fresh_run_id()
-    runs = _runs(asked, run_id, loaded, files, probes)
+    cases = loaded.redaction.cases(strictly(files, loaded.panel) if asked.strict else files)
+    runs = _runs(asked, run_id, loaded, cases, probes)
+    _check_twins(cases, probes)
     if asked.dry_run:
         _dry_run(asked, runs, loaded)
         return Exit.DONE
     code = _judge_runs(asked, runs, loaded, files)
     if code not in {Exit.DONE, Exit.NO_VERDICT}:
         return code
-    return _report(run_id, asked.store_url, wanted, as_json=asked.as_json) or code
+    return _report(run_id, asked.store_url, wanted, probes=probes, as_json=asked.as_json) or code
+
+
+def _check_twins(cases: "CaseSource", probes: tuple[str, ...]) -> None:
+    """Note the probes without a twin before anything is judged; refuse if none has one."""
+    from jury_judge.app.preflight import PREFLIGHT_SECONDS
+    from jury_judge.cli.judging import note_line
+    from jury_judge.probes.registry import absent_twins
+
+    absent = absent_twins(cases, probes, seconds=PREFLIGHT_SECONDS)
+    lines = absent.lines()
+    if absent.probes == probes:
+        raise SettingError(f"--probe: {'; '.join(lines)}; name other probes")
+    for line in lines:
+        note_line(line)
 
 
 def _runs(
-    asked: RunOptions, run_id: str, loaded: "LoadedPanel", files: "CaseFiles", probes: tuple[str, ...]
+    asked: RunOptions, run_id: str, loaded: "LoadedPanel", cases: "CaseSource", probes: tuple[str, ...]
 ) -> "list[Run]":
     """The run of the cases and their twins; and that of the twins of `speakers`, whose panel is another."""
     from jury_judge.app.probe_reports import speakers_run
@@ -181,7 +200,6 @@ def _runs(
     from jury_judge.probes.registry import SPEAKERS, twins_alone, with_twins
     from jury_judge.probes.reversed_seats import reversed_seats
 
-    cases = loaded.redaction.cases(strictly(files, loaded.panel) if asked.strict else files)
     others = [probe for probe in probes if probe != SPEAKERS]
     first = Run(run_id=run_id, resolved=loaded.resolved, cases=with_twins(cases, others), concurrency=asked.concurrency)
     if SPEAKERS not in probes:
@@ -245,7 +263,10 @@ def _after(asked: RunOptions, outcome: "RunOutcome") -> RunOptions:
     )
 
 
-def _report(run_id: str, store_url: str | None, wanted: dict[str, Any], *, as_json: bool) -> int:
+def _report(
+    run_id: str, store_url: str | None, wanted: dict[str, Any], *, probes: tuple[str, ...] = (), as_json: bool
+) -> int:
+    """Print the report; `probes` were asked for (all if none is named)."""
     from jury_judge.app.probe_reports import run_probes
     from jury_judge.cli.vote_sources import later_labels
     from jury_store.opening import open_store
@@ -255,15 +276,15 @@ def _report(run_id: str, store_url: str | None, wanted: dict[str, Any], *, as_js
         found = run_probes(
             store, run_id, labels=labels, simulated=wanted["include_simulated"], tolerated=wanted["tolerate"]
         )
-    _print(found, as_json=as_json)
+    _print(found, probes, as_json=as_json)
     return Exit.FAILED_ON if wanted["fail_on_finding"] and found.found else Exit.DONE
 
 
-def _print(found: "RunProbes", *, as_json: bool) -> None:
+def _print(found: "RunProbes", probes: tuple[str, ...], *, as_json: bool) -> None:
     from jury_judge.cli.terminal import page_console
     from jury_judge.cli.views.probes import probes_page
 
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
     else:
-        probes_page(found).print(page_console())
+        probes_page(found, probes or found.absent).print(page_console())

@@ -1,6 +1,8 @@
 """The probes by name."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from jury_events.case import Case
 from jury_judge.cases.outline import Fetch
@@ -12,6 +14,7 @@ from jury_judge.probes.master_key import master_key
 from jury_judge.probes.orders import records, scenarios, speakers
 from jury_judge.probes.padding import length
 from jury_judge.probes.twin import Altered, parse_twin_id, twin_of
+from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
 CaseSource = Callable[[Fetch], Iterable[Case]]
@@ -26,17 +29,43 @@ MASTER_KEY = "master-key"
 INJECTION = "injection"
 """The probe whose twins a juror may judge more strictly: only leniency is a fault."""
 
-PROBES: Mapping[str, Callable[[Case], Altered | None]] = {
-    SPEAKERS: speakers,
-    "scenarios": scenarios,
-    "records": records,
-    "length": length,
-    "format": layout,
-    MASTER_KEY: master_key,
-    INJECTION: injection,
-    "identity": identity,
+_ANSWER = "an answer to change"
+
+
+class Probe(NamedTuple):
+    """How twins are made."""
+
+    alter: Callable[[Case], Altered | None]
+    """A pure function of a case; None: the case has no such twin."""
+    needs: str = ""
+    """What a case must have for a twin; '': every case has one."""
+
+
+PROBES: Mapping[str, Probe] = {
+    SPEAKERS: Probe(speakers),
+    "scenarios": Probe(scenarios, "a second scenario"),
+    "records": Probe(records, "a second record of a kind"),
+    "length": Probe(length, _ANSWER),
+    "format": Probe(layout, _ANSWER),
+    MASTER_KEY: Probe(master_key),
+    INJECTION: Probe(injection, _ANSWER),
+    "identity": Probe(identity, _ANSWER),
 }
-"""Each is a pure function of a case; None: the case has no such twin."""
+
+
+class AbsentTwins(NamedTuple):
+    """Probes of which no case that was read has a twin."""
+
+    probes: tuple[str, ...]
+    first: int | None
+    """How many cases were read, from the first on; None: all."""
+
+    def lines(self) -> list[str]:
+        """A line for each probe, with the reason."""
+        if self.first is None:
+            return [f"no case has {PROBES[name].needs}: probe {name} has no twin" for name in self.probes]
+        cases = f"the first {pluralize(self.first, 'case')}"
+        return [f"none of {cases} has {PROBES[name].needs}: probe {name} has no twin so far" for name in self.probes]
 
 
 def twin(case: Case, probe: str) -> Case | None:
@@ -47,8 +76,30 @@ def twin(case: Case, probe: str) -> Case | None:
     """
     if parse_twin_id(case.case_id) is not None:
         raise CaseFileError(f"the case {visible_line(case.case_id, 60)!r} is a twin: probe the cases themselves")
-    altered = PROBES[probe](case)
+    altered = PROBES[probe].alter(case)
     return None if altered is None else twin_of(case, probe, altered)
+
+
+def absent_twins(cases: CaseSource, probes: Sequence[str], *, seconds: float) -> AbsentTwins:
+    """The probes without a twin; cases are read until each probe has one.
+
+    Args:
+        cases: are read from the first on; records behind URIs are not fetched.
+        probes: their names.
+        seconds: how long cases are read at most once any probe has a twin. Before that, reading goes on: a run without
+            twins shows nothing.
+
+    Raises:
+        CaseFileError: a case cannot be read, or cannot have a twin.
+    """
+    end = time.monotonic() + seconds
+    absent = list(probes)
+    number = 0
+    for number, case in enumerate(cases(lambda _case: False), start=1):
+        absent = [probe for probe in absent if twin(case, probe) is None]
+        if not absent or (len(absent) < len(probes) and time.monotonic() >= end):
+            return AbsentTwins(tuple(absent), number)
+    return AbsentTwins(tuple(absent) if number else (), None)
 
 
 def with_twins(cases: CaseSource, probes: Sequence[str]) -> CaseSource:

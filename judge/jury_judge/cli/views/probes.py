@@ -1,5 +1,6 @@
 """What probes show, as a terminal page."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from jury_judge.cli.views.statistics.figures import NOTHING, Figures
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
 _SEATS = 12
 
 
-def probes_page(found: "RunProbes") -> Page:
-    """What was found first, then each probe, then what the votes on the cases alone show."""
+def probes_page(found: "RunProbes", asked: Collection[str]) -> Page:
+    """What was found first, then each probe, then what the votes on the cases alone show.
+
+    Args:
+        found: the report.
+        asked: probes that are named if they have no twin.
+    """
     page = Page()
     report = found.twins
     for warning in found.warnings:
@@ -25,6 +31,8 @@ def probes_page(found: "RunProbes") -> Page:
         page.line("the run has no twins: judge them with jury probe FILE --probe NAME")
     else:
         _summary(page, report)
+        if absent := [name for name in found.absent if name in asked]:
+            page.line(f"no twin was judged of {', '.join(absent)}", indent=2)
         for probe in report.probes:
             _probe(page, probe)
     _own_family(page, found)
