@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from jury_analysis.ballots import check
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.gate_metrics import SCORE, Worse, default_margin, default_metric, figure_of, worse_direction
-from jury_analysis.intervals import FEWEST, RESAMPLES, SEED
+from jury_analysis.intervals import RESAMPLES, SEED
 from jury_analysis.paired import Paired, PairedChange, paired
 from jury_analysis.pairing import PairedOptions, Verdicts
 from jury_analysis.power import POWER, PairedVariation
@@ -68,6 +68,7 @@ class Gate:
     """Two-sided, of no change; not corrected: a gate has one metric."""
     pairs: int
     clusters: int
+    """Of the pairs that the metric is about."""
     changed: int
     """Pairs whose metric differs."""
     power: float
@@ -141,11 +142,11 @@ def gate(
             harm=harm,
             p_value=found.p_value,
             pairs=report.pairs,
-            clusters=report.clusters,
+            clusters=found.clusters,
             changed=found.changed,
             power=POWER,
             smallest_change=variation.smallest(found.change.n),
-            cases_needed=_needed(harm, margin, variation, report, worse) if decision == "inconclusive" else None,
+            cases_needed=_needed(harm, margin, variation, worse) if decision == "inconclusive" else None,
             design_effect=variation.design_effect,
             flips=report.flipped,
             flips_between_repeats=between,
@@ -159,10 +160,11 @@ def gate(
 def variation_of(found: PairedChange, metric: str) -> PairedVariation:
     """How much the pairs of a figure vary. A design effect below 1 counts as 1: it is mostly chance."""
     effect = max(1.0, found.design_effect or 1.0)
+    size = found.change.n / found.clusters if found.clusters else 1.0
     square = found.mean_square or 0.0
     if metric == SCORE:
-        return PairedVariation(square - (found.change.value or 0.0) ** 2, proportions=False, design_effect=effect)
-    return PairedVariation(square, design_effect=effect)
+        square -= (found.change.value or 0.0) ** 2
+    return PairedVariation(square, proportions=metric != SCORE, design_effect=effect, cluster_size=size)
 
 
 def _decision(harm: Estimate, margin: float, *, either: bool) -> Decision:
@@ -176,7 +178,7 @@ def _decision(harm: Estimate, margin: float, *, either: bool) -> Decision:
     return "inconclusive"
 
 
-def _needed(harm: Estimate, margin: float, variation: PairedVariation, report: Paired, worse: Worse) -> int | None:
+def _needed(harm: Estimate, margin: float, variation: PairedVariation, worse: Worse) -> int | None:
     """With more pairs the interval shrinks around the observed harm, until it lies within the margin or above zero:
     whichever it has less to shrink for."""
     if harm.value is None:
@@ -185,13 +187,11 @@ def _needed(harm: Estimate, margin: float, variation: PairedVariation, report: P
     distance = max(margin - value, value)
     if distance <= 0 or (not variation.proportions and not variation.mean_square):
         return None
-    needed = [variation.cases(min(1.0, distance) if variation.proportions else distance)]
+    needed = max(variation.cases(min(1.0, distance) if variation.proportions else distance), harm.n + 1)
     if harm.interval is None:
-        needed.append(ceil(FEWEST * harm.n / report.clusters))
-    else:
-        half = max(harm.interval.high - harm.value, harm.value - harm.interval.low)
-        needed.append(ceil(harm.n * half / distance))
-    return max(*needed, harm.n + 1)
+        return needed
+    half = max(harm.interval.high - harm.value, harm.value - harm.interval.low)
+    return max(needed, ceil(harm.n * half / distance))
 
 
 def _flips_between_repeats(base: pa.Table, kind: Verdicts, options: GateOptions) -> Estimate:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from jury_analysis.gate import GateOptions, variation_of
 from jury_analysis.gate_metrics import FALSE_PASS, SCORE, default_margin, default_metric, figure_of
 from jury_analysis.paired import Paired
-from jury_analysis.power import POWER, PairedVariation
+from jury_analysis.power import POWER, PairedVariation, design_effect
 from jury_analysis.report_object import json_object
 
 DISCORDANCE = 0.1
@@ -53,7 +53,8 @@ def assumed_plan(
     options: GateOptions,
     *,
     discordance: float | None = None,
-    design_effect: float = 1.0,
+    cluster_size: float | None = None,
+    correlation: float = 0.0,
     pilot: Paired | None = None,
 ) -> GatePlan:
     """A plan for pairs of which nothing is known but what is assumed.
@@ -63,7 +64,8 @@ def assumed_plan(
         options: the metric (false passes if None) and the margin.
         discordance: the share of pairs that differ; of the score the variance of a pair's difference. The defaults of
             this module if None.
-        design_effect: see `power.design_effect`.
+        cluster_size: mean number of pairs of a cluster that the metric is about; as in the pilot if None, else 1.
+        correlation: of the differences of a cluster's pairs, see `power.design_effect`.
         pilot: which cases the metric is about, if they are known; every case if None.
 
     Raises:
@@ -73,8 +75,12 @@ def assumed_plan(
     proportions = metric != SCORE
     assumed = DISCORDANCE if proportions else POINTS**2
     square = assumed if discordance is None else discordance
-    variation = PairedVariation(square, proportions=proportions, design_effect=design_effect)
-    share = 1.0 if pilot is None else _counted(pilot, metric)
+    share, size = 1.0, cluster_size or 1.0
+    if pilot is not None:
+        share = _counted(pilot, metric)
+        size = cluster_size or variation_of(figure_of(pilot, metric), metric).cluster_size
+    effect = design_effect(size, correlation)
+    variation = PairedVariation(square, proportions=proportions, design_effect=effect, cluster_size=size)
     return _plan(cases, metric, options, variation, share, measured=False)
 
 

@@ -63,6 +63,8 @@ class PairedChange:
     design_effect: float | None = None
     """Squared standard error ÷ that of independent pairs: how many times more pairs it takes because pairs of a
     cluster resemble each other. None without a standard error."""
+    clusters: int = 0
+    """Of the pairs that the figure is about."""
 
 
 @dataclass(frozen=True)
@@ -256,6 +258,7 @@ def _change(
         changed=int(np.count_nonzero(differences)),
         mean_square=float(np.square(differences).mean()),
         design_effect=(error / independent) ** 2 if error and independent else None,
+        clusters=len(np.unique(clusters[counted])),
     )
 
 

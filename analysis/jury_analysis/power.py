@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from math import ceil, inf, sqrt
 from statistics import NormalDist
 
+from jury_analysis.intervals import FEWEST
+
 POWER = 0.8
 """The chance of finding a change of the size that was planned for."""
 
 _ALPHA = 0.05  # two-sided, as the 95 % intervals
+_ROUNDING = 1e-9  # an error of this size must not cost a case
 _HALVINGS = 200  # of the search for the smallest change: more than a float has digits
 
 
@@ -27,6 +30,9 @@ class PairedVariation:
     """Differences are -1, 0 and 1: a mean difference of d then needs at least a share d of pairs that differ."""
     design_effect: float = 1.0
     """How many times more pairs are needed because pairs of a cluster resemble each other; see `design_effect`."""
+    cluster_size: float = 1.0
+    """Mean number of pairs of a cluster. Pairs of fewer than `intervals.FEWEST` clusters have no interval, and so find
+    nothing."""
 
     def cases(self, difference: float, *, power: float = POWER) -> int:
         """How many pairs find a difference of this size with this probability.
@@ -34,12 +40,12 @@ class PairedVariation:
         Raises:
             ValueError: the difference is not above zero, or beyond 1 where differences are of proportions.
         """
-        needed = self._exact(difference, power)
-        return ceil(needed - 1e-9)  # a rounding error must not cost a case
+        needed = max(self._exact(difference, power), FEWEST * self.cluster_size)
+        return ceil(needed - _ROUNDING)
 
     def smallest(self, cases: float, *, power: float = POWER) -> float | None:
         """The smallest difference that so many pairs find with this probability; None where they find none."""
-        if cases <= 0:
+        if cases < FEWEST * self.cluster_size - _ROUNDING:
             return None
         if not self.proportions:
             return sqrt(_factor(power) ** 2 * self.mean_square * self.design_effect / cases)

@@ -126,6 +126,16 @@ def test_fewer_than_ten_clusters_decide_nothing() -> None:
     assert found.cases_needed >= 10
 
 
+def test_the_fewest_clusters_are_those_of_the_pairs_that_count() -> None:
+    labels = [U] * 6 + [S] * 240
+    first, second = one_seat([U] * 6 + [S] * 240, labels=labels), one_seat([S] * 246, labels=labels)
+
+    found = gate(first, second).gate
+
+    assert ("false_pass", 6, 6, None) == (found.metric, found.harm.n, found.clusters, found.harm.interval)
+    assert (None, 10) == (found.smallest_change, found.cases_needed)
+
+
 @pytest.mark.parametrize(
     ("metric", "worse", "harm"),
     [
@@ -336,6 +346,22 @@ def test_a_plan_counts_only_the_cases_that_the_metric_is_about() -> None:
     assert (0.25, "false_pass") == (plan.counted_share, plan.metric)
     assert 0.05 == pytest.approx(plan.smallest_change, abs=1e-4)
     assert 1248 == plan.cases_for_margin
+
+
+def test_fewer_cases_than_have_an_interval_could_find_nothing() -> None:
+    options = GateOptions(metric="accuracy", margin=1.0)
+    labels = [U] * 90
+    judged = one_seat([U] * 90, labels=labels, clusters=[f"k{number // 9}" for number in range(90)])
+
+    few, enough = (assumed_plan(cases, options, discordance=0.5) for cases in (9, 10))
+    clustered = assumed_plan(89, options, cluster_size=9)
+    known = assumed_plan(89, options, pilot=paired(judged, judged))
+    measured = measured_plan(89, options, paired(judged, judged))
+
+    assert (None, 10) == (few.smallest_change, few.cases_for_margin)
+    assert enough.smallest_change is not None
+    for plan in (clustered, known, measured):
+        assert (None, 90) == (plan.smallest_change, plan.cases_for_margin)
 
 
 def test_a_plan_is_measured_between_repeats() -> None:

@@ -133,6 +133,26 @@ def test_too_few_cases_are_inconclusive_and_count_as_asked(jury: CommandLine) ->
     assert "counts as pass" in jury(*called, "--inconclusive", "pass").out
 
 
+def test_few_cases_with_the_label_of_the_metric_could_find_nothing(jury: CommandLine) -> None:
+    few = [
+        {
+            "case_id": f"c{n:03}",
+            "label": "unsafe_fail" if n < 6 else "safe_pass",
+            "judges": {"a": word, "b": "safe_pass"},
+        }
+        for n in range(246)
+        for word in ["unsafe_fail" if n < 6 else "safe_pass"]
+    ]
+    file = str(write_jsonl(jury.folder / "few.jsonl", few))
+
+    out = jury("gate", "--votes", file, "--base", "a", "--candidate", "b").out
+
+    assert "6 of 246 pairs count, 6 of them change; 6 clusters" in out
+    assert "nothing: too few cases" in out
+    assert "410 cases of which 10 count" in out
+    assert "they could find       nothing: too few cases" in jury("gate", "--plan", "5", "--metric", "accuracy").out
+
+
 def test_labels_that_came_later_decide(jury: CommandLine, votes: str) -> None:
     labels = [{"case_id": f"case-{number:04}", "label": "safe_pass"} for number in range(300)]
     file = str(write_csv(jury.folder / "labels.csv", labels))

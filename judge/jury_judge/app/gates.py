@@ -10,7 +10,6 @@ from jury_analysis.gate import GateOptions, GateReport, gate
 from jury_analysis.gate_plan import GatePlan, assumed_plan, measured_plan, repeats_apart
 from jury_analysis.paired import paired
 from jury_analysis.pairing import Verdicts
-from jury_analysis.power import design_effect
 from jury_judge.app.ballot_sources import of_seats, stored_ballots
 from jury_judge.errors import SettingError
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
@@ -33,8 +32,8 @@ class AssumedVariation(NamedTuple):
     """What a plan takes for granted; None: what is measured, else the defaults of `jury_analysis.gate_plan`."""
 
     discordance: float | None = None
-    cluster_size: float = 1.0
-    correlation: float = 0.0
+    cluster_size: float | None = None
+    correlation: float | None = None
 
 
 def sides_of_runs(
@@ -97,16 +96,22 @@ def plan(
         AnalysisError: as of `jury_analysis.paired.paired`, or there is no such metric.
     """
     assumed = assumed or AssumedVariation()
-    effect = design_effect(assumed.cluster_size, assumed.correlation)
-    if sides is None:
-        return assumed_plan(cases, options, discordance=assumed.discordance, design_effect=effect)
-    chosen = _of(sides, options)
-    first, second = sides.ballots
-    pilot = (first, second) if second is not None else repeats_apart(first)
-    if pilot is not None and assumed.discordance is None:
-        return measured_plan(cases, chosen, paired(*pilot, labels, chosen.paired))
-    known = paired(first, first, labels, chosen.paired)
-    return assumed_plan(cases, chosen, discordance=assumed.discordance, design_effect=effect, pilot=known)
+    known = None
+    if sides is not None:
+        options = _of(sides, options)
+        first, second = sides.ballots
+        pilot = (first, second) if second is not None else repeats_apart(first)
+        if pilot is not None and assumed.discordance is None:
+            return measured_plan(cases, options, paired(*pilot, labels, options.paired))
+        known = paired(first, first, labels, options.paired)
+    return assumed_plan(
+        cases,
+        options,
+        discordance=assumed.discordance,
+        cluster_size=assumed.cluster_size,
+        correlation=assumed.correlation or 0.0,
+        pilot=known,
+    )
 
 
 def _of(sides: GateSides, options: GateOptions) -> GateOptions:

@@ -111,7 +111,7 @@ def _kinds(context: click.Context, parameter: click.Parameter, text: str | None)
     "--cluster-size",
     type=click.FloatRange(1, 1_000_000),
     callback=finite,
-    help="With --plan: the mean number of cases of a cluster. [default: 1]",
+    help="With --plan: the mean number of cases of a cluster. [default: as in what was judged, else 1]",
 )
 @click.option(
     "--icc",
@@ -271,11 +271,7 @@ def _plan(options: dict[str, Any], sides: "GateSides | None", labels: "pa.Table 
 def _assumed(options: dict[str, Any]) -> "AssumedVariation":
     from jury_judge.app.gates import AssumedVariation
 
-    return AssumedVariation(
-        options["discordance"],
-        1.0 if options["cluster_size"] is None else options["cluster_size"],
-        0.0 if options["correlation"] is None else options["correlation"],
-    )
+    return AssumedVariation(options["discordance"], options["cluster_size"], options["correlation"])
 
 
 def _decide(

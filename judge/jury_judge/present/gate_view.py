@@ -18,6 +18,7 @@ _NAME = 200
 _WORSE = {"more": "more is worse", "less": "less is worse", "either": "a change in either direction does harm"}
 _OF_SOME = ("false_pass", "false_fail")
 """Metrics of cases with one label only."""
+_TOO_FEW = "nothing: too few cases"
 
 _SAYS = {
     "pass": "the harm is within the margin",
@@ -99,7 +100,7 @@ def notes(named: NamedGate) -> list[str]:
 def plan_facts(plan: "GatePlan") -> list[tuple[str, str]]:
     """A plan as names and values."""
     power = f"with {plan.power:.0%} power"
-    smallest = "nothing" if plan.smallest_change is None else f"a change of {plan.smallest_change:.3g} {power}"
+    smallest = _TOO_FEW if plan.smallest_change is None else f"a change of {plan.smallest_change:.3g} {power}"
     needed = "–" if plan.cases_for_margin is None else f"{plan.cases_for_margin:,} {power}"
     counted = "all" if plan.counted_share == 1 else f"{plan.counted_share:.1%}"
     of_all = f", {counted} of which the metric is about" if plan.counted_share < 1 or plan.metric in _OF_SOME else ""
@@ -135,7 +136,7 @@ def _cases(gate: "Gate") -> str:
 
 def _smallest(gate: "Gate") -> str:
     if gate.smallest_change is None:
-        return "nothing: too few cases"
+        return _TOO_FEW
     return f"a change of {gate.smallest_change:.3g} ({gate.power:.0%} power, design effect {gate.design_effect:.2f})"
 
 
