@@ -1,5 +1,6 @@
 """The figures that a gate can be decided by, and which direction is worse."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from jury_analysis.errors import UnknownMetric
@@ -16,6 +17,7 @@ MARGIN = 0.02
 """Of shares and rates. The scores' margin is as much of their scale: 2 points."""
 
 _POINTS = 100
+_OF_ENDS = (FALSE_PASS, FALSE_FAIL)
 _OF_LABELS: dict[str, Worse] = {ACCURACY: "less", FALSE_PASS: "more", FALSE_FAIL: "more"}
 
 
@@ -38,20 +40,36 @@ def default_metric(report: Paired) -> str:
     )
 
 
+def check_metric(metric: str, categories: Sequence[str], *, ordered: bool) -> None:
+    """Check that verdicts of these categories have the metric.
+
+    Raises:
+        UnknownMetric: there is no such metric, or it needs an order of the verdicts.
+    """
+    if metric in categories:
+        return
+    if metric not in METRICS:
+        known = ", ".join((*METRICS, *categories))
+        raise UnknownMetric(f"there is no metric {metric!r:.60}; the metrics are {known}")
+    if metric in _OF_ENDS and not ordered:
+        raise UnknownMetric(
+            f"the metric {metric} needs an order of the verdicts, to know which is a pass and which a fail: "
+            "declare it with --order, or give another --metric"
+        )
+
+
 def figure_of(report: Paired, metric: str) -> PairedChange:
     """The figure of that name.
 
     Raises:
-        UnknownMetric: there is none, or it needs labels.
+        UnknownMetric: there is none, or it needs labels or an order.
     """
+    check_metric(metric, report.categories, ordered=report.ordered)
     for share in report.shares:
         if share.verdict == metric:
             return share
     if metric == SCORE:
         return report.score
-    if metric not in _OF_LABELS:
-        known = ", ".join((*METRICS, *report.categories))
-        raise UnknownMetric(f"there is no metric {metric!r:.60}; the metrics are {known}")
     against = report.against_labels
     if against is None:
         raise UnknownMetric(

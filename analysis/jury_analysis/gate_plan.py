@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.gate import GateOptions, variation_of
-from jury_analysis.gate_metrics import FALSE_PASS, SCORE, default_margin, default_metric, figure_of
+from jury_analysis.gate_metrics import FALSE_PASS, SCORE, check_metric, default_margin, default_metric, figure_of
 from jury_analysis.paired import Paired
 from jury_analysis.power import POWER, PairedVariation, design_effect
 from jury_analysis.report_object import json_object
@@ -69,9 +69,11 @@ def assumed_plan(
         pilot: which cases the metric is about, if they are known; every case if None.
 
     Raises:
-        UnknownMetric: the pilot has no such metric.
+        UnknownMetric: the verdicts, or the cases of the pilot, have no such metric.
     """
     metric = options.metric or (FALSE_PASS if pilot is None else default_metric(pilot))
+    scale = options.paired.scale
+    check_metric(metric, scale.categories, ordered=scale.ordered)
     proportions = metric != SCORE
     assumed = DISCORDANCE if proportions else POINTS**2
     square = assumed if discordance is None else discordance

@@ -292,6 +292,56 @@ def test_a_plan_measures_what_was_judged(jury: CommandLine, repeated: CommandLin
     assert (0.0, True) == (between["mean_square"], between["measured"])
 
 
+@pytest.mark.parametrize("assumed", [("--cluster-size", "9"), ("--icc", "0.25"), ("--cluster-size", "9", "--icc", "1")])
+def test_a_plan_assumes_nothing_of_clusters_that_were_judged(
+    repeated: CommandLine, jury: CommandLine, votes: str, assumed: tuple[str, ...]
+) -> None:
+    sides = ("--votes", votes, "--base", "old", "--plan", "500", *assumed)
+
+    for outcome in (
+        jury("gate", *sides, "--candidate", "new"),
+        repeated("gate", "base", "--plan", "500", "--include-simulated", *assumed),
+    ):
+        assert (2, "") == (outcome.code, outcome.out)
+        assert "leave --cluster-size and --icc out" in outcome.err
+        assert 1 == len(outcome.err.splitlines())
+    for more in ((), ("--candidate", "new", "--discordance", "0.3")):
+        assert 0 == jury("gate", *sides, *more).code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--metric", "nope"), "there is no metric 'nope'; the metrics are false_pass, false_fail, accuracy, score"),
+        (("--metric", "safe_pass", "--order", "a,b"), "there is no metric 'safe_pass'"),
+        (("--metric", "false_fail", "--categories", "a,b,c"), "the metric false_fail needs an order of the verdicts"),
+        (("--categories", "a,b,c"), "the metric false_pass needs an order of the verdicts"),
+    ],
+)
+def test_a_plan_refuses_metrics_that_no_gate_has(jury: CommandLine, arguments: tuple[str, ...], said: str) -> None:
+    outcome = jury("gate", "--plan", "100", *arguments)
+
+    assert (2, "") == (outcome.code, outcome.out)
+    assert said in outcome.err
+    assert 1 == len(outcome.err.splitlines())
+
+
+def test_a_plan_knows_the_metrics_of_the_verdicts_that_are_declared(jury: CommandLine) -> None:
+    for verdicts, metric in ((("--order", "a,b"), "b"), (("--categories", "a,b,c"), "accuracy"), ((), "needs_review")):
+        assert metric == jury("gate", "--plan", "100", *verdicts, "--metric", metric, "--json").json["metric"]
+
+
+@pytest.mark.parametrize("other", ["report.xml", "./report.xml"])
+def test_two_reports_in_one_file_are_refused(jury: CommandLine, votes: str, other: str) -> None:
+    sides = ("--votes", votes, "--base", "old", "--candidate", "new")
+
+    outcome = jury("gate", *sides, "--junit", "report.xml", "--markdown", other)
+
+    assert (2, "") == (outcome.code, outcome.out)
+    assert "--junit and --markdown name the same file" in outcome.err
+    assert not (jury.folder / "report.xml").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -94,6 +94,7 @@ def plan(
 
     Raises:
         AnalysisError: as of `jury_analysis.paired.paired`, or there is no such metric.
+        SettingError: clusters are assumed where they are measured.
     """
     assumed = assumed or AssumedVariation()
     known = None
@@ -102,6 +103,11 @@ def plan(
         first, second = sides.ballots
         pilot = (first, second) if second is not None else repeats_apart(first)
         if pilot is not None and assumed.discordance is None:
+            if assumed.cluster_size is not None or assumed.correlation is not None:
+                raise SettingError(
+                    "what was judged twice says how much cases of a cluster resemble each other: leave --cluster-size "
+                    "and --icc out, or assume with --discordance too how many pairs change"
+                )
             return measured_plan(cases, options, paired(*pilot, labels, options.paired))
         known = paired(first, first, labels, options.paired)
     return assumed_plan(

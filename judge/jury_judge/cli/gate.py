@@ -206,6 +206,8 @@ def _check_reports(options: dict[str, Any]) -> None:
     from jury_judge.present.reports import junit, markdown
     from jury_judge.present.reports.report import check_report_path
 
+    if options["junit"] and options["markdown"] and options["junit"].resolve() == options["markdown"].resolve():
+        raise click.UsageError("--junit and --markdown name the same file: give each its own")
     for name, begins in (("junit", junit.BEGINS), ("markdown", markdown.BEGINS)):
         if options[name] is not None:
             check_report_path(options[name], begins)
