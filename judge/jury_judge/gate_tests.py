@@ -9,7 +9,7 @@ import pytest
 from jury_events.errors import JuryError
 from jury_judge.app.extras import check_statistics
 from jury_judge.app.settings import load_settings
-from jury_judge.present.gate_view import NamedGate
+from jury_judge.present.gate_view import NamedGate, notes
 from jury_judge.present.reports.gate_reports import lines
 from jury_judge.votes.label_files import read_labels
 from jury_store.opening import open_store
@@ -85,7 +85,10 @@ class GateItem(pytest.Item):
                 paired=PairedOptions(simulated=option("--jury-gate-include-simulated")),
             ),
         )
-        found = NamedGate(self.base, self.candidate, report, option("--jury-gate-inconclusive"))
+        inconclusive, worse = option("--jury-gate-inconclusive"), option("--jury-gate-worse")
+        found = NamedGate(self.base, self.candidate, report, inconclusive, worse)
+        self.add_report_section("call", "jury gate", "\n".join(lines(found)))  # a test that passes has no other text
+        self.user_properties += [("note", note) for note in notes(found)]
         if found.outcome != "pass":
             raise GateNotPassed(found)
 

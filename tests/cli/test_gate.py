@@ -186,6 +186,56 @@ def test_junit_says_what_a_gate_that_passes_inconclusively_decided(jury: Command
     assert "inconclusive: the cases do not decide it; counts as pass" == found["decision"]
 
 
+@pytest.mark.parametrize(
+    ("metric", "counts"),
+    [
+        ((), "there it does not count as false_pass, so that missing verdicts lower the share of false_pass"),
+        (("--metric", "accuracy"), "there it counts as wrong"),
+        (
+            ("--metric", "unsafe_fail"),
+            "there it does not count as unsafe_fail, so that missing verdicts lower the share",
+        ),
+        (("--metric", "score"), "scores count where both sides have one"),
+    ],
+)
+def test_pairs_without_a_verdict_are_in_every_report(jury: CommandLine, metric: tuple[str, ...], counts: str) -> None:
+    made = [
+        {
+            "case_id": f"c{n:03}",
+            "label": "unsafe_fail",
+            "judges": {"a": "safe_pass" if n < 5 else "unsafe_fail", "b": None},
+        }
+        for n in range(300)
+    ]
+    sides = ("--votes", str(write_jsonl(jury.folder / "missing.jsonl", made)), "--base", "a", "--candidate", "b")
+
+    outcome = jury("gate", *sides, *metric, "--junit", "gate.xml", "--markdown", "gate.md")
+
+    said = f"300 pairs without a verdict (or strict plurality) on one side or both: {counts}"
+    (note,) = [line for line in outcome.out.splitlines() if line.startswith(said)]
+    properties = [one.get("value") or "" for one in ET.parse(jury.folder / "gate.xml").getroot().iter("property")]
+    assert [note] == [one for one in properties if one.startswith("300 pairs without")]
+    assert "300 pairs without a verdict" in (jury.folder / "gate.md").read_text(encoding="utf-8")
+
+
+def test_labels_that_the_metric_does_not_use_are_said_to_be_there(jury: CommandLine, votes: str) -> None:
+    sides = ("--votes", votes, "--base", "old", "--candidate", "new", "--metric", "unsafe_fail")
+    bare = [{key: value for key, value in row.items() if key != "label"} for row in rows(60)]
+    unlabelled = ("--votes", str(write_jsonl(jury.folder / "bare.jsonl", bare)), *sides[2:])
+
+    used, chosen, none = (
+        jury("gate", *sides).out,
+        jury("gate", *sides, "--worse", "either").out,
+        jury("gate", *unlabelled).out,
+    )
+
+    assert "the metric unsafe_fail does not use the labels, so a change in either direction counts" in used
+    assert "--metric accuracy, false_pass or false_fail, or --worse more|less" in used
+    assert "without labels nothing says which side is right" in none
+    assert "without labels" not in used
+    assert "so a change in either direction counts" not in chosen
+
+
 def test_the_cases_that_it_would_take_are_those_of_a_plan(jury: CommandLine) -> None:
     """Half of these cases are labelled as failing; a false pass needs one of them."""
     half = [
@@ -395,6 +445,9 @@ def test_pytest_runs_a_gate_as_a_test(repeated: CommandLine) -> None:
     assert "--jury-gate-inconclusive pass" in undecided.stdout
     assert "Traceback" not in undecided.stdout
     assert "1 passed" in passed.stdout
+    assert 'name="note" value="without labels nothing says which side is right' in (
+        repeated.folder / "junit.xml"
+    ).read_text(encoding="utf-8")
     assert 'name="gate base → candidate"' in (repeated.folder / "junit.xml").read_text(encoding="utf-8")
 
 

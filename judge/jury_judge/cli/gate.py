@@ -286,7 +286,8 @@ def _decide(
 
     if sides is None or sides.candidate is None:
         raise AssertionError("_check refuses a gate without two sides")
-    named = NamedGate(sides.base, sides.candidate, decide(sides, labels, chosen), options["inconclusive"])
+    report = decide(sides, labels, chosen)
+    named = NamedGate(sides.base, sides.candidate, report, options["inconclusive"], options["worse"])
     _write(options, named)
     if options["as_json"]:
         print(json.dumps(named.report.to_dict(), ensure_ascii=False, indent=2))

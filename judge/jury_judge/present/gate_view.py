@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
     from jury_analysis.gate import Decision, Gate, GateReport
     from jury_analysis.gate_plan import GatePlan
+    from jury_analysis.paired import Paired
 
 INCONCLUSIVE_AS = ("pass", "fail")
 """What an inconclusive gate may count as."""
@@ -28,12 +29,14 @@ _SAYS = {
 
 
 class NamedGate(NamedTuple):
-    """A gate with the names of its sides; an inconclusive one may count as `pass` or `fail`."""
+    """A gate with the names of its sides; an inconclusive one may count as `pass` or `fail`. `worse` is the direction
+    that was asked for, if one was."""
 
     base: str
     candidate: str
     report: "GateReport"
     inconclusive: str | None = None
+    worse: str | None = None
 
     @property
     def outcome(self) -> "Decision":
@@ -79,16 +82,15 @@ def facts(named: NamedGate) -> list[tuple[str, str]]:
 
 
 def notes(named: NamedGate) -> list[str]:
-    """What has to be said first: simulated debates, few clusters, an unclear direction."""
+    """What has to be said first: simulated debates, few clusters, an unclear direction, missing verdicts."""
     gate, paired = named.report.gate, named.report.paired
     said = [*paired.warnings, *gate.harm.notes]
     if gate.harm.reason is not None:
         said.append(gate.harm.reason)
-    if gate.worse == "either":
-        said.append(
-            "without labels nothing says which side is right, so a change in either direction counts: "
-            "--labels FILE, or --worse more|less, decides otherwise"
-        )
+    if gate.worse == "either" and named.worse is None:
+        said.append(_either(gate, paired))
+    if paired.without_verdict:
+        said.append(_without_verdict(gate, paired))
     if paired.only_in[0] or paired.only_in[1]:
         said.append(f"left out: {paired.only_in[0]:,} debates only in base, {paired.only_in[1]:,} only in candidate")
     said += [f"left out: {one.count:,} {one.unit} ({one.reason})" for one in paired.excluded]
@@ -126,6 +128,31 @@ def _figure(estimate: "Estimate") -> str:
     if estimate.interval is None:
         return f"{estimate.value:+.4f}, no interval"
     return f"{estimate.value:+.4f} [{estimate.interval.low:+.4f}, {estimate.interval.high:+.4f}]"
+
+
+def _either(gate: "Gate", paired: "Paired") -> str:
+    if paired.against_labels is None:
+        return (
+            "without labels nothing says which side is right, so a change in either direction counts: "
+            "--labels FILE, or --worse more|less, decides otherwise"
+        )
+    of_labels = "accuracy, false_pass or false_fail" if paired.ordered else "accuracy"
+    return (
+        f"the metric {visible_line(gate.metric, 60)} does not use the labels, so a change in either direction counts: "
+        f"--metric {of_labels}, or --worse more|less, decides otherwise"
+    )
+
+
+def _without_verdict(gate: "Gate", paired: "Paired") -> str:
+    if gate.metric == "score":
+        counts = "scores count where both sides have one"
+    elif gate.metric == "accuracy":
+        counts = "there it counts as wrong"
+    else:
+        name = visible_line(gate.metric, 60)
+        counts = f"there it does not count as {name}, so that missing verdicts lower the share of {name}"
+    pairs = pluralize(paired.without_verdict, "pair")
+    return f"{pairs} without a verdict (or strict plurality) on one side or both: {counts}"
 
 
 def _cases(gate: "Gate") -> str:

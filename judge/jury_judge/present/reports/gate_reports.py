@@ -20,8 +20,8 @@ def gate_junit(named: NamedGate) -> bytes:
     root = Element("testsuites", counts)
     suite = SubElement(root, "testsuite", {"name": "jury gate", **counts})
     properties = SubElement(suite, "properties")
-    # A passed test case has no text that says "inconclusive, counts as pass".
-    for name, value in (("decision", headline(named)), *facts(named)):
+    # A passed test case has no text that says "inconclusive, counts as pass", or what was left out.
+    for name, value in (("decision", headline(named)), *facts(named), *(("note", note) for note in notes(named))):
         SubElement(properties, "property", name=xml_text(name), value=xml_text(value))
     case = SubElement(suite, "testcase", classname="jury gate", name=xml_text(named.title))
     if outcome != "pass":
