@@ -22,6 +22,8 @@ from jury_analysis.vote_matrix import vote_matrix
 
 Decision = Literal["pass", "fail", "inconclusive"]
 
+_ROUNDING = 1e-12  # relative: what is left of the variance of equal differences
+
 SCHEMA_NUMBER = 1
 """Of `Gate.to_dict`; `schema/gate.schema.json` describes it."""
 
@@ -73,7 +75,8 @@ class Gate:
     """Pairs whose metric differs."""
     power: float
     smallest_change: float | None
-    """The smallest change that as many pairs, which vary as these do, find with this power; None if they find none."""
+    """The smallest change that as many pairs, which vary as these do, find with this power; None if they find none, or
+    do not vary."""
     cases_needed: int | None
     """Only of an inconclusive gate: how many pairs that the metric is about decide it with this power, if the change is
     the observed one and the pairs vary as these do. None also if no number does."""
@@ -163,7 +166,8 @@ def variation_of(found: PairedChange, metric: str) -> PairedVariation:
     size = found.change.n / found.clusters if found.clusters else 1.0
     square = found.mean_square or 0.0
     if metric == SCORE:
-        square -= (found.change.value or 0.0) ** 2
+        variance = square - (found.change.value or 0.0) ** 2
+        square = variance if variance > _ROUNDING * square else 0.0
     return PairedVariation(square, proportions=metric != SCORE, design_effect=effect, cluster_size=size)
 
 
@@ -185,7 +189,7 @@ def _needed(harm: Estimate, margin: float, variation: PairedVariation, worse: Wo
         return None
     value = abs(harm.value) if worse == "either" else harm.value
     distance = max(margin - value, value)
-    if distance <= 0 or (not variation.proportions and not variation.mean_square):
+    if distance <= 0 or (harm.interval is None and not variation.varies):
         return None
     needed = max(variation.cases(min(1.0, distance) if variation.proportions else distance), harm.n + 1)
     if harm.interval is None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from jury_analysis.errors import UnknownMetric
-from jury_analysis.paired import Paired, PairedChange
+from jury_analysis.paired import HIGHEST_SCORE, Paired, PairedChange
 
 Worse = Literal["more", "less", "either"]
 """Which change does harm: a rise, a fall, or both."""
@@ -16,7 +16,6 @@ METRICS = (FALSE_PASS, FALSE_FAIL, ACCURACY, SCORE)
 MARGIN = 0.02
 """Of shares and rates. The scores' margin is as much of their scale: 2 points."""
 
-_POINTS = 100
 _OF_ENDS = (FALSE_PASS, FALSE_FAIL)
 _OF_LABELS: dict[str, Worse] = {ACCURACY: "less", FALSE_PASS: "more", FALSE_FAIL: "more"}
 
@@ -80,7 +79,7 @@ def figure_of(report: Paired, metric: str) -> PairedChange:
 
 def default_margin(metric: str) -> float:
     """The margin of the metric where none is given."""
-    return MARGIN * _POINTS if metric == SCORE else MARGIN
+    return MARGIN * HIGHEST_SCORE if metric == SCORE else MARGIN
 
 
 def worse_direction(report: Paired, metric: str, wanted: Worse | None) -> Worse:

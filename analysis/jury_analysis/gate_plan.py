@@ -38,10 +38,10 @@ class GatePlan:
     design_effect: float
     power: float
     smallest_change: float | None
-    """That the planned cases find with this power; None if they find none."""
+    """That the planned cases find with this power; None if they find none, or pairs do not vary."""
     cases_for_margin: int | None
-    """How many cases find a change as large as the margin with this power; None if the margin is 0, or no case
-    counts."""
+    """How many cases find a change as large as the margin with this power; None if the margin is 0, no case
+    counts, or pairs do not vary."""
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON values, described by `schema/gate-plan.schema.json`; figures have 12 decimal places."""
@@ -115,8 +115,7 @@ def _plan(
     cases: int, metric: str, options: GateOptions, variation: PairedVariation, share: float, *, measured: bool
 ) -> GatePlan:
     margin = default_margin(metric) if options.margin is None else options.margin
-    nothing = not variation.proportions and not variation.mean_square
-    possible = margin > 0 and share > 0 and not nothing
+    possible = margin > 0 and share > 0 and variation.varies
     return GatePlan(
         metric=metric,
         margin=margin,
@@ -126,6 +125,6 @@ def _plan(
         measured=measured,
         design_effect=variation.design_effect,
         power=POWER,
-        smallest_change=None if nothing else variation.smallest(cases * share),
+        smallest_change=variation.smallest(cases * share),
         cases_for_margin=ceil(variation.cases(margin) / share) if possible else None,
     )

@@ -135,16 +135,20 @@ def clustered_mean(values: npt.ArrayLike, weights: npt.ArrayLike, clusters: AnyI
     )
 
 
-def change_of_shares(differences: npt.ArrayLike, clusters: AnyInts) -> ClusteredMean:
-    """The mean of paired differences that are -1, 0 or 1, with an interval over clusters: as `clustered_mean`.
+def bounded_change(differences: npt.ArrayLike, clusters: AnyInts, *, largest: float = 1.0) -> ClusteredMean:
+    """The mean of paired differences within ±largest, with an interval over clusters: as `clustered_mean`.
 
-    Where the difference is not zero in fewer than `FEWEST` clusters, or the same in all of them, t is no approximation.
-    The interval then also covers the square-and-add limits of (clusters that rise - clusters that fall) / K, from
-    Wilson's limits of both shares (Newcombe 1998, method 10), so that few changes are not taken for none.
+    Where the difference is not zero in fewer than `FEWEST` clusters, t is no approximation. The interval then also
+    covers `largest` times the square-and-add limits of (clusters that rise - clusters that fall) / K, from Wilson's
+    limits of both shares (Newcombe 1998, method 10), so that few changes are not taken for none.
+
+    Where the mean is the same in all clusters, t has no interval. At most a share w of clusters may differ, by Wilson's
+    limit of none of K, and those lie within ±largest: the interval of a mean m is (1 - w)·m ± w·largest.
 
     Args:
-        differences: [pairs].
+        differences: [pairs]; of shares -1, 0 and 1.
         clusters: [pairs].
+        largest: the largest difference that a pair can have.
     """
     values = np.asarray(differences, dtype=np.float64)
     found = clustered_mean(values, np.ones(len(values)), clusters)
@@ -153,19 +157,25 @@ def change_of_shares(differences: npt.ArrayLike, clusters: AnyInts) -> Clustered
     _, codes = np.unique(clusters, return_inverse=True)
     number = int(codes.max()) + 1
     changing = int(np.count_nonzero(np.bincount(codes, weights=np.abs(values)) > 0))
-    interval = found.mean.interval
-    if number < FEWEST or (changing >= FEWEST and interval is not None):
+    mean, interval = found.mean.value, found.mean.interval
+    if number < FEWEST or mean is None or (changing >= FEWEST and interval is not None):
         return found
-    sums = np.bincount(codes, weights=values)
-    low, high = _square_and_add(int(np.count_nonzero(sums > 0)), int(np.count_nonzero(sums < 0)), number)
-    method = "wilson"
     notes = tuple(note for note in found.mean.notes if note != WIDTH_ZERO)
-    if interval is not None:
-        low, high = min(low, interval.low), max(high, interval.high)
-        method = "clustered t and wilson"
-    if changing < FEWEST:
+    if interval is None:
+        others = wilson(0, number).interval
+        if others is None:
+            raise AssertionError(f"there are {FEWEST} clusters or more, so the share has limits")
+        middle, half = (1 - others.high) * mean, others.high * largest
+        limits = Interval(middle - half, middle + half, "wilson", number)
+        alike = "all clusters change alike" if changing else "no cluster changes"
+        notes += (f"{alike}: the interval is from Wilson's limit of the clusters that may differ",)
+    else:
+        sums = np.bincount(codes, weights=values)
+        low, high = _square_and_add(int(np.count_nonzero(sums > 0)), int(np.count_nonzero(sums < 0)), number)
+        low, high = min(largest * low, interval.low), max(largest * high, interval.high)
+        limits = Interval(low, high, "clustered t and wilson", number)
         notes += (f"only {changing} clusters change, fewer than {FEWEST}: the interval covers Wilson limits",)
-    return replace(found, mean=replace(found.mean, interval=Interval(low, high, method, number), notes=notes))
+    return replace(found, mean=replace(found.mean, interval=limits, notes=notes))
 
 
 def _square_and_add(rising: int, falling: int, number: int) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from jury_analysis.ballots import STATISTICS_COLUMNS, check
 from jury_analysis.correctness import decided
 from jury_analysis.errors import BadBallots
 from jury_analysis.estimate import Estimate, missing
-from jury_analysis.intervals import change_of_shares, clustered_mean, holm, proportion
+from jury_analysis.intervals import bounded_change, holm, proportion
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.paired_tests import PairedTest, bowker, mcnemar, stuart_maxwell
 from jury_analysis.pairing import SETS, PairedOptions, Pairing, Pairs, Verdicts
@@ -26,6 +26,9 @@ from jury_analysis.report_object import json_object
 from jury_analysis.samples import Exclusion, one_panel, without_simulated
 from jury_analysis.scale import Scale
 from jury_analysis.vote_matrix import Bools, Floats, Ints
+
+HIGHEST_SCORE = 100.0
+"""The lowest is 0."""
 
 Table = tuple[tuple[int, ...], ...]
 
@@ -41,7 +44,7 @@ class VerdictFlip:
 
 @dataclass(frozen=True)
 class PairedChange:
-    """One figure in both sets, over the same pairs, and its change with a cluster-robust t interval."""
+    """One figure in both sets, over the same pairs, and its change; see `intervals.bounded_change`."""
 
     figure: str
     """`share`, `score`, `accuracy`, `false pass rate` or `false fail rate`."""
@@ -240,10 +243,8 @@ def _change(
     numbers = values[counted].astype(np.float64)
     first, second = (float(mean) for mean in numbers.mean(axis=0))
     differences = numbers[:, 1] - numbers[:, 0]
-    if values.dtype == np.bool_:
-        found = change_of_shares(differences, clusters[counted])
-    else:
-        found = clustered_mean(differences, np.ones(len(numbers)), clusters[counted])
+    largest = 1.0 if values.dtype == np.bool_ else HIGHEST_SCORE
+    found = bounded_change(differences, clusters[counted], largest=largest)
     independent = float(np.sqrt(differences.var(ddof=1) / len(differences))) if len(differences) > 1 else 0.0
     error = found.standard_error
     return PairedChange(

@@ -34,6 +34,11 @@ class PairedVariation:
     """Mean number of pairs of a cluster. Pairs of fewer than `intervals.FEWEST` clusters have no interval, and so find
     nothing."""
 
+    @property
+    def varies(self) -> bool:
+        """Whether the differences vary. Without that, as of scores that all change alike, power has no meaning."""
+        return self.proportions or self.mean_square > 0
+
     def cases(self, difference: float, *, power: float = POWER) -> int:
         """How many pairs find a difference of this size with this probability.
 
@@ -44,8 +49,9 @@ class PairedVariation:
         return ceil(needed - _ROUNDING)
 
     def smallest(self, cases: float, *, power: float = POWER) -> float | None:
-        """The smallest difference that so many pairs find with this probability; None where they find none."""
-        if cases < FEWEST * self.cluster_size - _ROUNDING:
+        """The smallest difference that so many pairs find with this probability; None where they find none, or
+        do not vary."""
+        if not self.varies or cases < FEWEST * self.cluster_size - _ROUNDING:
             return None
         if not self.proportions:
             return sqrt(_factor(power) ** 2 * self.mean_square * self.design_effect / cases)

@@ -12,7 +12,7 @@ import jury_analysis
 from jury_analysis.errors import UnknownMetric
 from jury_analysis.gate import Gate, GateOptions, gate
 from jury_analysis.gate_plan import assumed_plan, measured_plan, repeats_apart
-from jury_analysis.intervals import change_of_shares
+from jury_analysis.intervals import bounded_change
 from jury_analysis.paired import paired
 from jury_analysis.pairing import PairedOptions
 from jury_analysis.power import PairedVariation
@@ -111,7 +111,7 @@ def test_verdicts_that_are_all_worse_fail() -> None:
 
 
 def test_few_clusters_that_change_widen_the_interval() -> None:
-    few = change_of_shares([1.0] + [0.0] * 199, np.arange(200)).mean.interval
+    few = bounded_change([1.0] + [0.0] * 199, np.arange(200)).mean.interval
 
     assert few is not None
     assert "clustered t and wilson" == few.method
@@ -171,6 +171,59 @@ def test_scores_have_points() -> None:
 
     assert ("fail", "less", 2.0) == (found.decision, found.worse, found.margin)
     assert 4.0 == pytest.approx(found.harm.value, abs=0.02)
+
+
+def scored(changes: list[float], **options: Any) -> Gate:
+    """Cases with a score of 80 in the base, which change by so many points."""
+    first = one_seat([S] * len(changes), scores=[[80.0] for _ in changes])
+    second = one_seat([S] * len(changes), scores=[[80.0 + change] for change in changes])
+    return gate(first, second, None, GateOptions(metric="score", **options)).gate
+
+
+def test_equal_scores_pass_only_if_the_cases_are_enough_to_exclude_the_margin() -> None:
+    few, many = scored([0.0] * 188), scored([0.0] * 189)
+
+    # Wilson: no change in K clusters is at most z²/(K + z²) changes, each of at most 100 points: 384.15/191.8415.
+    assert few.harm.interval is not None
+    assert (-2.002413, 2.002413) == pytest.approx((few.harm.interval.low, few.harm.interval.high), abs=1e-5)
+    assert ("inconclusive", 189, None) == (few.decision, few.cases_needed, few.smallest_change)
+    assert ("pass", None) == (many.decision, many.smallest_change)
+    assert "no cluster changes: the interval is from Wilson's limit of the clusters that may differ" in few.harm.notes
+
+
+def test_a_score_that_changes_does_not_make_a_gate_surer() -> None:
+    none, one = scored([0.0] * 60).harm.interval, scored([-1.0] + [0.0] * 59).harm.interval
+
+    assert none is not None
+    assert one is not None
+    assert "clustered t and wilson" == one.method
+    assert one.low < none.low
+
+
+@pytest.mark.parametrize("change", [-5.0, -0.1])
+def test_scores_that_all_change_alike_have_an_interval(change: float) -> None:
+    few, many = scored([change] * 60, margin=1.0), scored([change] * 1000, margin=1.0)
+
+    assert ("inconclusive", None) == (few.decision, few.smallest_change)
+    assert ("fail" if change < -1 else "pass") == many.decision
+    for found in (few, many):
+        assert found.harm.interval is not None
+        assert found.harm.interval.low < change < found.harm.interval.high
+        assert found.harm.interval.clusters == found.pairs
+
+
+def test_clusters_that_change_alike_in_part_have_an_interval_around_their_change() -> None:
+    interval = bounded_change([1.0, 0.0] * 40, np.repeat(np.arange(40), 2)).mean.interval
+
+    # w = 3.841459/43.841459 = 0.087622: 0.5·(1 - w) ± w.
+    assert interval is not None
+    assert (0.368567, 0.543811) == pytest.approx((interval.low, interval.high), abs=1e-5)
+
+
+def test_a_few_equal_scores_do_not_say_how_many_it_takes() -> None:
+    found = scored([0.0] * 3)
+
+    assert ("inconclusive", None, None) == (found.decision, found.cases_needed, found.smallest_change)
 
 
 def test_without_labels_the_metric_is_the_share_of_the_last_verdict() -> None:

@@ -236,6 +236,24 @@ def test_labels_that_the_metric_does_not_use_are_said_to_be_there(jury: CommandL
     assert "so a change in either direction counts" not in chosen
 
 
+def test_equal_scores_pass_and_few_of_them_say_what_they_lack(jury: CommandLine) -> None:
+    def compared(cases: int) -> tuple[int, str]:
+        same = {"verdict": "safe_pass", "score": 80}
+        made = [{"case_id": f"c{n:03}", "judges": {"a": same, "b": same}} for n in range(cases)]
+        file = str(write_jsonl(jury.folder / f"{cases}.jsonl", made))
+        outcome = jury("gate", "--votes", file, "--base", "a", "--candidate", "b", "--metric", "score")
+        return outcome.code, outcome.out
+
+    (passed, _), (few_code, few), (no_interval, three) = compared(300), compared(60), compared(3)
+
+    assert (0, 6, 6) == (passed, few_code, no_interval)
+    assert "no cluster changes" in few
+    assert "181 cases, if the change is the observed one" in few
+    assert "could have found           unknown: all scores change alike, or none does" in few
+    assert "could have found           nothing: too few cases" in three
+    assert "it would take              unknown: all scores change alike, or none does" in three
+
+
 def test_the_cases_that_it_would_take_are_those_of_a_plan(jury: CommandLine) -> None:
     """Half of these cases are labelled as failing; a false pass needs one of them."""
     half = [

@@ -20,6 +20,7 @@ _WORSE = {"more": "more is worse", "less": "less is worse", "either": "a change 
 _OF_SOME = ("false_pass", "false_fail")
 """Metrics of cases with one label only."""
 _TOO_FEW = "nothing: too few cases"
+_ALIKE = "unknown: all scores change alike, or none does"
 
 _SAYS = {
     "pass": "the harm is within the margin",
@@ -102,7 +103,8 @@ def notes(named: NamedGate) -> list[str]:
 def plan_facts(plan: "GatePlan") -> list[tuple[str, str]]:
     """A plan as names and values."""
     power = f"with {plan.power:.0%} power"
-    smallest = _TOO_FEW if plan.smallest_change is None else f"a change of {plan.smallest_change:.3g} {power}"
+    nothing = _ALIKE if plan.metric == "score" and not plan.mean_square else _TOO_FEW
+    smallest = nothing if plan.smallest_change is None else f"a change of {plan.smallest_change:.3g} {power}"
     needed = "–" if plan.cases_for_margin is None else f"{plan.cases_for_margin:,} {power}"
     counted = "all" if plan.counted_share == 1 else f"{plan.counted_share:.1%}"
     of_all = f", {counted} of which the metric is about" if plan.counted_share < 1 or plan.metric in _OF_SOME else ""
@@ -163,13 +165,15 @@ def _cases(gate: "Gate") -> str:
 
 def _smallest(gate: "Gate") -> str:
     if gate.smallest_change is None:
-        return _TOO_FEW
+        return _ALIKE if gate.metric == "score" and gate.harm.interval is not None else _TOO_FEW
     return f"a change of {gate.smallest_change:.3g} ({gate.power:.0%} power, design effect {gate.design_effect:.2f})"
 
 
 def _needed(gate: "Gate") -> str:
     if gate.cases_needed is None:
-        return "no number of cases decides it" if gate.harm.value is not None else "cases that the metric is about"
+        if gate.harm.value is None:
+            return "cases that the metric is about"
+        return "no number of cases decides it" if gate.margin == gate.harm.value == 0 else _ALIKE
     counted = ""
     if gate.harm.n < gate.pairs:
         # The plan counts whole cases too.
