@@ -111,5 +111,9 @@ class ReportFailed(JudgeError):
     """A report could not be written once everything was judged; the message names the file. The judgments are kept."""
 
 
+class JournalFailed(JudgeError):
+    """The deliveries of a webhook cannot be recorded now; the message names the file. A later attempt goes on."""
+
+
 class ExtraMissing(JudgeError):
     """Packages of an extra are not installed; the message has the command that installs them."""

@@ -1,30 +1,36 @@
 """Messages about debates that wait for a person: signed, tried again, never lost at a restart."""
 
+import asyncio
 import base64
+import errno
 import hashlib
 import hmac
 import json
+import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from jury_events.envelope import StoredEvent
 from jury_events.review_events import ReviewSample
 from jury_events.verdict import Verdict
 from jury_judge.app.reviews import NewReview, assign_review, record_review
 from jury_judge.app.webhooks import deliveries as deliveries_module
-from jury_judge.app.webhooks.deliveries import DELAYS, ReviewDeliveries
+from jury_judge.app.webhooks.deliveries import DELAYS, ReviewDeliveries, deliver
 from jury_judge.app.webhooks.journal import DeliveryJournal
 from jury_judge.app.webhooks.sender import SendOutcome, WebhookSender
 from jury_judge.app.webhooks.signature import signed_headers, webhook_secret
-from jury_judge.errors import SettingError
+from jury_judge.errors import JournalFailed, SettingError
+from jury_store.errors import StoreFailed
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from support.reviewed import judged_debate
+from support.waiting import until
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 KEY = webhook_secret(SECRET, "a test")
@@ -91,6 +97,48 @@ class ScriptedSender:
     def send(self, message_id: str, seconds: int, body: bytes) -> SendOutcome:
         self.sent.append((message_id, body))
         return self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
+
+
+class FailingStore(MemoryEventStore):
+    """Reading its log fails as `failure` says; `reads` counts all of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failure: Exception | None = None
+        self.reads = 0
+
+    def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
+        self.reads += 1
+        if self.failure is not None:
+            raise self.failure
+        return super().read_all(after, limit)
+
+
+class FullDisk:
+    """Of what is written to `file` only the first bytes fit while it is `full`."""
+
+    def __init__(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.full, self._file, self._write = True, file, os.write
+        monkeypatch.setattr(os, "write", self)
+
+    def __call__(self, descriptor: int, content: bytes) -> int:
+        if not self.full or not os.path.samestat(os.fstat(descriptor), self._file.stat()):
+            return self._write(descriptor, content)
+        if len(content) > 5:
+            return self._write(descriptor, content[: len(content) - 5])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@asynccontextmanager
+async def delivering(deliveries: ReviewDeliveries) -> AsyncIterator[None]:
+    """Deliver meanwhile; a step that failed is followed by the next at once."""
+    stopping = asyncio.Event()
+    task = asyncio.create_task(deliver(deliveries, stopping, again=0.0))
+    try:
+        yield
+    finally:
+        stopping.set()
+        await task
 
 
 OK = SendOutcome(204, None)
@@ -246,6 +294,88 @@ def test_a_line_that_was_being_written_is_dropped_and_written_again(journal_file
         assert 1 >= len(sender.sent)
         assert journal_file.read_bytes().endswith(b"\n")
         assert any('"status": 204' in line for line in journal_file.read_text().splitlines())
+
+
+def test_of_a_line_that_did_not_fit_nothing_stays(journal_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = DeliveryJournal(journal_file, 3)
+    before = journal_file.read_bytes()
+    disk = FullDisk(journal_file, monkeypatch)
+    with pytest.raises(JournalFailed, match=f"^{journal_file}: deliveries cannot be recorded there: No space"):
+        journal.queue([], 5)
+    after = journal_file.read_bytes()
+    disk.full = False
+    journal.queue([], 7)
+    journal.close()
+    again = DeliveryJournal(journal_file, 0)
+    again.close()
+
+    assert (before, 3) == (after, json.loads(after)["read"])
+    assert 7 == again.read_until
+
+
+async def test_a_full_disk_is_said_once_and_what_waited_is_sent_when_there_is_room(
+    journal_file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, sender = FailingStore(), ScriptedSender(OK)
+    journal = DeliveryJournal(journal_file, 0)
+    judged_debate(store, "a")
+    disk = FullDisk(journal_file, monkeypatch)
+    async with delivering(ReviewDeliveries(store, journal, sender)):
+        await until(lambda: store.reads > 3)
+        disk.full = False
+        await until(lambda: sender.sent and not journal.pending)
+    journal.close()
+
+    (record,) = caplog.records
+    assert record.getMessage().startswith(f"webhook: {journal_file}: deliveries cannot be recorded there: No space")
+    assert 1 == len(sender.sent)
+
+
+def test_an_attempt_that_cannot_be_recorded_is_not_repeated_before_a_restart(
+    journal_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, sender = MemoryEventStore(), ScriptedSender(OK)
+    judged_debate(store, "a")
+    journal = DeliveryJournal(journal_file, 0)
+    deliveries = ReviewDeliveries(store, journal, sender)
+    send = sender.send
+
+    def fills_the_disk(message_id: str, seconds: int, body: bytes) -> SendOutcome:
+        FullDisk(journal_file, monkeypatch)
+        return send(message_id, seconds, body)
+
+    monkeypatch.setattr(sender, "send", fills_the_disk)
+    with pytest.raises(JournalFailed, match="No space left on device"):
+        steps(deliveries)
+    steps(deliveries)
+    monkeypatch.undo()
+    journal.close()
+    once = len(sender.sent)
+    again = DeliveryJournal(journal_file, 0)
+    steps(ReviewDeliveries(store, again, sender))
+    again.close()
+
+    assert (1, 2) == (once, len(sender.sent))
+    assert sender.sent[0] == sender.sent[1]
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"), [(StoreFailed("the database is gone"), "the database is gone"), (KeyError("a defect"), "step")]
+)
+async def test_whatever_fails_is_said_at_once_and_deliveries_go_on(
+    failure: Exception, said: str, journal_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, sender = FailingStore(), ScriptedSender(OK)
+    judged_debate(store, "a")
+    store.failure = failure
+    async with delivering(ReviewDeliveries(store, DeliveryJournal(journal_file, 0), sender)):
+        await until(lambda: store.reads > 3)
+        store.failure = None
+        await until(lambda: sender.sent)
+
+    (record,) = caplog.records
+    assert said in record.getMessage()
+    assert isinstance(failure, StoreFailed) or "a defect" in caplog.text
 
 
 def test_a_new_journal_begins_at_the_end_of_the_log(journal_file: Path) -> None:

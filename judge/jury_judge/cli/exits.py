@@ -27,7 +27,7 @@ def code_of(error: JuryError) -> Exit:
     """The exit code for an error."""
     from jury_actors.errors import ClusterLost, ClusterNotStarted
     from jury_debate.errors import IllegalEvent
-    from jury_judge.errors import AttestationFailed, OutputClosed, ReportFailed
+    from jury_judge.errors import AttestationFailed, JournalFailed, OutputClosed, ReportFailed
     from jury_replay.errors import CassetteDamaged, OtherDebate, RecordDamaged
     from jury_store.errors import SealRefused, StoreDamaged, StoreFailed, TextsRemain
 
@@ -35,7 +35,14 @@ def code_of(error: JuryError) -> Exit:
     if isinstance(error, altered):
         return Exit.INTEGRITY
     stopped = (
-        StoreFailed | TextsRemain | OutputClosed | ReportFailed | ClusterLost | ClusterNotStarted | AttestationFailed
+        StoreFailed
+        | TextsRemain
+        | OutputClosed
+        | ReportFailed
+        | JournalFailed
+        | ClusterLost
+        | ClusterNotStarted
+        | AttestationFailed
     )
     if isinstance(error, stopped):
         return Exit.STOPPED

@@ -1,11 +1,10 @@
 """`jury serve`: the debates of a store in a browser, and over HTTP."""
 
 import asyncio
-import logging
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,6 @@ from jury_judge.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from jury_judge.app.webhooks.deliveries import ReviewDeliveries
     from jury_judge.app.webhooks.journal import DeliveryJournal
     from jury_judge.app.webhooks.sender import WebhookSender
     from jury_judge.web.service import Service
@@ -35,10 +33,6 @@ if TYPE_CHECKING:
 
 WEBHOOK_SECRET = "JURY_WEBHOOK_SECRET"  # noqa: S105  (a variable's name)
 _MAX_SECRET = 4096
-_AGAIN = 5.0
-"""Seconds until the log is read again, where the store was not available."""
-
-_log = logging.getLogger(__name__)
 _NAME = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,253})(:[0-9]{1,5})?")
 
 
@@ -368,13 +362,13 @@ async def _delivering(
     store: "EventStore", sender: "WebhookSender | None", journal: "DeliveryJournal | None", stopping: asyncio.Event
 ) -> AsyncIterator[None]:
     """Send messages while the server runs; the attempt under way is waited for."""
-    from jury_judge.app.webhooks.deliveries import ReviewDeliveries
+    from jury_judge.app.webhooks.deliveries import ReviewDeliveries, deliver
 
     if sender is None or journal is None:
         yield
         return
     try:
-        task = asyncio.create_task(_deliver(ReviewDeliveries(store, journal, sender), stopping))
+        task = asyncio.create_task(deliver(ReviewDeliveries(store, journal, sender), stopping))
         try:
             yield
         finally:
@@ -382,17 +376,3 @@ async def _delivering(
             await task
     finally:
         journal.close()
-
-
-async def _deliver(deliveries: "ReviewDeliveries", stopping: asyncio.Event) -> None:
-    from jury_store.errors import StoreError
-
-    while not stopping.is_set():
-        try:
-            wait = await asyncio.to_thread(deliveries.step)
-        except StoreError as error:
-            _log.warning("webhook: %s", error)
-            wait = _AGAIN
-        if wait:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(stopping.wait(), wait)

@@ -1,13 +1,16 @@
 """Delivers messages about debates that wait for a person: each at least once, also after a restart."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from jury_judge.app.webhooks.journal import DeliveryJournal, PendingMessage
 from jury_judge.app.webhooks.review_needs import review_needs
 from jury_judge.app.webhooks.sender import Sender, SendOutcome
-from jury_judge.errors import SettingError
+from jury_judge.errors import JournalFailed, SettingError
+from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
 
 MAX_PENDING = 1000
@@ -19,6 +22,8 @@ DELAYS = (5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 360
 _POLL = 1.0
 _AT_ONCE = 1000
 _SECOND = 1_000_000
+_AGAIN = 5.0
+"""Seconds until the next step after one that failed."""
 
 _log = logging.getLogger(__name__)
 
@@ -53,6 +58,7 @@ class ReviewDeliveries:
 
         Raises:
             StoreError: the log cannot be read now; a later step continues.
+            JournalFailed: the journal cannot be written now; a later step continues.
         """
         more = self._read()
         due = min(self._journal.pending.values(), key=_turn, default=None)
@@ -82,6 +88,34 @@ class ReviewDeliveries:
             following = self._clock() + DELAYS[message.attempts] * _SECOND if left else None
             _log.warning("%s", _said(need.message_id, outcome, message.attempts + 1, following is None))
         self._journal.attempted(need.message_id, outcome, now, following)
+
+
+async def deliver(deliveries: ReviewDeliveries, stopping: asyncio.Event, *, again: float = _AGAIN) -> None:
+    """Take steps until `stopping` is set; the attempt under way is waited for.
+
+    A step that fails is followed by another one. Of failures in a row with the same message the first is logged.
+
+    Args:
+        deliveries: used by no one else.
+        stopping: ends it.
+        again: seconds until the next step after one that failed.
+    """
+    failure: str | None = None
+    while not stopping.is_set():
+        try:
+            wait = await asyncio.to_thread(deliveries.step)
+            failure = None
+        except Exception as error:  # noqa: BLE001  (a defect must neither end the deliveries nor stay unseen)
+            said = f"{type(error).__name__}: {error}"
+            if said != failure:
+                if isinstance(error, StoreError | JournalFailed):
+                    _log.warning("webhook: %s", error)
+                else:
+                    _log.error("webhook: a step failed", exc_info=error)
+            failure, wait = said, again
+        if wait:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), wait)
 
 
 def _turn(message: PendingMessage) -> tuple[int, int]:

@@ -7,13 +7,14 @@
 import fcntl
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jury_events.regular_files import open_regular, read_failure
 from jury_judge.app.webhooks.review_needs import ReviewNeed
 from jury_judge.app.webhooks.sender import SendOutcome
-from jury_judge.errors import SettingError
+from jury_judge.errors import JournalFailed, SettingError
 
 
 class PendingMessage(NamedTuple):
@@ -33,6 +34,7 @@ class DeliveryJournal:
 
     Raises:
         SettingError: it cannot be opened or read, another process has it, or it is no such journal.
+        JournalFailed: a new file cannot be written.
     """
 
     def __init__(self, path: Path, start: int) -> None:
@@ -57,7 +59,7 @@ class DeliveryJournal:
             raise
 
     def queue(self, needs: list[ReviewNeed], read_until: int) -> None:
-        """Record messages, and how far the log was read."""
+        """Record messages, and how far the log was read; after `JournalFailed` nothing has changed."""
         fresh = [one for one in needs if one.message_id not in self.pending]
         self._append(*({"queued": one._asdict()} for one in fresh), {"read": read_until})
         for one in fresh:
@@ -65,10 +67,13 @@ class DeliveryJournal:
         self.read_until = read_until
 
     def attempted(self, message_id: str, outcome: SendOutcome, at: int, following: int | None) -> None:
-        """Record how an attempt ended. `following`: when the next one is; None: there is none."""
-        attempt = {"id": message_id, "at": at, **outcome._asdict(), "next": following}
-        self._append({"attempt": attempt})
-        self._apply({"attempt": attempt})
+        """Record how an attempt ended. `following`: when the next one is; None: there is none.
+
+        It counts in this process also after `JournalFailed`: the receiver gets nothing anew at every later step.
+        """
+        line = {"attempt": {"id": message_id, "at": at, **outcome._asdict(), "next": following}}
+        self._apply(line)
+        self._append(line)
 
     def close(self) -> None:
         """Let another process have it."""
@@ -76,10 +81,18 @@ class DeliveryJournal:
 
     def _append(self, *lines: dict[str, Any]) -> None:
         content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+        before = os.fstat(self._file).st_size
         written = 0
-        while written < len(content):
-            written += os.write(self._file, content[written:])
-        os.fsync(self._file)
+        try:
+            while written < len(content):
+                written += os.write(self._file, content[written:])
+            os.fsync(self._file)
+        except OSError as error:
+            with suppress(OSError):  # A part of a line would make the next line unreadable.
+                os.ftruncate(self._file, before)
+            raise JournalFailed(
+                f"{self._path}: deliveries cannot be recorded there: {error.strerror}; mend that, no message is lost"
+            ) from error
 
     def _replay(self) -> None:
         whole = 0
