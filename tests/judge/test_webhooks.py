@@ -18,17 +18,20 @@ import pytest
 from jury_events.envelope import StoredEvent
 from jury_events.review_events import ReviewSample
 from jury_events.verdict import Verdict
-from jury_judge.app.reviews import NewReview, assign_review, record_review
+from jury_judge.app.reviews import NewReview, assign_review, record_review, withdraw_review
 from jury_judge.app.webhooks import deliveries as deliveries_module
 from jury_judge.app.webhooks.deliveries import DELAYS, ReviewDeliveries, deliver
 from jury_judge.app.webhooks.journal import DeliveryJournal
 from jury_judge.app.webhooks.sender import SendOutcome, WebhookSender
 from jury_judge.app.webhooks.signature import signed_headers, webhook_secret
 from jury_judge.errors import JournalFailed, SettingError
+from jury_replay.cassettes.importing import import_cassette
+from jury_replay.cassettes.reading import read_cassette
 from jury_store.errors import StoreFailed
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
+from support.cassettes import out_of
 from support.reviewed import judged_debate
 from support.waiting import until
 
@@ -232,14 +235,77 @@ def test_assignments_and_reviewers_who_differ_cause_messages_and_other_reviews_a
     judged_debate(store, "d", Verdict.SAFE_PASS)
     assign_review(store, "d", "ann", by="boss")
     assign_review(store, "d", "bob", by="boss", sample=ReviewSample(seed=1, size=1, population=1))
-    record_review(store, "d", NewReview("ann", Verdict.SAFE_PASS, "The reason."))
     deliveries = ReviewDeliveries(store, DeliveryJournal(journal_file, 0), sender)
     steps(deliveries)
+    record_review(store, "d", NewReview("ann", Verdict.SAFE_PASS, "The reason."))
     record_review(store, "d", NewReview("bob", Verdict.UNSAFE_FAIL))
     steps(deliveries)
 
     assert [("assigned", "ann"), ("sampled", "bob"), ("disputed", None)] == whys(sender)
     assert not any(b"reason" in body or b"unsafe" in body for _, body in sender.sent)
+
+
+def test_who_was_not_asked_here_or_is_asked_no_more_gets_no_message(journal_file: Path, tmp_path: Path) -> None:
+    store, elsewhere, sender = MemoryEventStore(), MemoryEventStore(), ScriptedSender(OK)
+    judged_debate(elsewhere, "foreign", Verdict.SAFE_PASS)
+    assign_review(elsewhere, "foreign", "boss", by="mallory")
+    cassette = tmp_path / "foreign.cassette.jsonl"
+    cassette.write_bytes(out_of(elsewhere, "foreign"))
+    import_cassette(store, read_cassette(cassette), clock=lambda: 7)
+    judged_debate(store, "d", Verdict.SAFE_PASS, seed=2)
+    for reviewer in ("ann", "bob", "cho"):
+        assign_review(store, "d", reviewer, by="lead")
+    withdraw_review(store, "d", 1, by="lead")
+    record_review(store, "d", NewReview("bob", Verdict.SAFE_PASS))
+    steps(ReviewDeliveries(store, DeliveryJournal(journal_file, 0), sender))
+
+    assert [("assigned", "cho")] == whys(sender)
+
+
+PASS, FAIL = Verdict.SAFE_PASS, Verdict.UNSAFE_FAIL
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize(
+    ("said", "disputes"),
+    [
+        ([("ann", PASS), ("bob", FAIL)], [2]),
+        ([("ann", PASS), ("bob", FAIL), ("cho", Verdict.NEEDS_REVIEW)], [2]),
+        ([("ann", PASS), ("bob", FAIL), ("cho", PASS), 3], [2, 4]),
+        ([("ann", PASS), ("bob", PASS), ("cho", FAIL), 2], [4]),
+        ([("ann", PASS), ("bob", PASS), ("ann", FAIL)], [3]),
+    ],
+)
+def test_a_message_is_sent_for_what_begins_a_dispute_only(
+    said: list[tuple[str, Verdict] | int], disputes: list[int], journal_file: Path, *, at_once: bool
+) -> None:
+    store, sender = MemoryEventStore(), ScriptedSender(OK)
+    judged_debate(store, "d", PASS)
+    deliveries = ReviewDeliveries(store, DeliveryJournal(journal_file, 0), sender)
+    begun = []
+    for number, one in enumerate(said, 1):
+        if isinstance(one, int):
+            withdraw_review(store, "d", one, by="lead")
+        else:
+            record_review(store, "d", NewReview(*one))
+        if not at_once:
+            steps(deliveries)
+            begun += [number] * (len(sender.sent) - len(begun))
+    steps(deliveries)
+
+    assert [("disputed", None)] * len(disputes) == whys(sender)
+    assert len(disputes) == len({message_id for message_id, _ in sender.sent})
+    assert at_once or disputes == begun
+
+
+def test_a_dispute_that_is_over_causes_no_message(journal_file: Path) -> None:
+    store, sender = MemoryEventStore(), ScriptedSender(OK)
+    judged_debate(store, "d", PASS)
+    for reviewer, verdict in (("ann", PASS), ("bob", FAIL), ("cho", PASS)):
+        record_review(store, "d", NewReview(reviewer, verdict))
+    steps(ReviewDeliveries(store, DeliveryJournal(journal_file, 0), sender))
+
+    assert [] == sender.sent
 
 
 def test_what_was_not_delivered_is_sent_after_a_restart_and_the_rest_is_not(journal_file: Path) -> None:

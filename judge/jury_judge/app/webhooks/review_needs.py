@@ -9,15 +9,18 @@ from jury_events.codec import decode, decode_review
 from jury_events.debate_events import DebateCompleted
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
-from jury_events.review_events import HumanReviewed, ReviewAssigned
+from jury_events.ids import local_stream
+from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
+from jury_events.review_facts import review_facts
 from jury_events.verdict import Verdict
 from jury_judge.app.review_queue import Why
 from jury_judge.text.timestamps import moment
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 
 _ENDED = "debate_completed"
-_TYPES = frozenset({_ENDED, "review_assigned", "human_reviewed"})
+_TYPES = frozenset({_ENDED, "review_assigned", "human_reviewed", "review_withdrawn"})
 
 MESSAGE_TYPE = "review.needed"
 
@@ -34,7 +37,9 @@ def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[R
     """The messages about events of the log, in their order. A message has ids only, no text and no verdict.
 
     A person is needed where a debate ended with `needs_review` (also because a calibrated panel did not accept its
-    verdict), where a person is asked, and where reviewers differ. Debates in quarantine are left out.
+    verdict), where a person is asked, and where reviewers begin to differ. Debates in quarantine are left out, and
+    what no longer waits now: assignments that are withdrawn or answered, and disputes that are over. Foreign reviews
+    and assignments count for nothing, as everywhere.
 
     Args:
         store: open for reading.
@@ -47,25 +52,36 @@ def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[R
         row = store.debate(debate_id)
         if row is None or row.quarantined is not None:
             continue
-        found = _why(stored, row)
+        found = _why(store, stored, row)
         if found is not None:
             why, reviewer = found
             yield ReviewNeed(_message_id(stored), stored.position, _body(stored, row, why, reviewer))
 
 
-def _why(stored: StoredEvent, row: DebateRow) -> tuple[Why, str | None] | None:
+def _why(store: EventStore, stored: StoredEvent, row: DebateRow) -> tuple[Why, str | None] | None:
+    now = row.review_facts
     try:
-        event = decode(stored) if stored.type == _ENDED else decode_review(stored)
+        match decode(stored) if stored.type == _ENDED else decode_review(stored):
+            case DebateCompleted(final_verdict=Verdict.NEEDS_REVIEW):
+                return ("not_accepted" if row.accepted is False else "needs_review"), None
+            case ReviewAssigned() as asked if any(one.number == asked.number for one in now.open_assignments):
+                return ("assigned" if asked.sample is None else "sampled"), asked.reviewer
+            case HumanReviewed() | ReviewWithdrawn() if now.disputed and _begins_dispute(store, stored, row.debate_id):
+                return "disputed", None
     except EventError:
-        return None
-    match event:
-        case DebateCompleted(final_verdict=Verdict.NEEDS_REVIEW):
-            return ("not_accepted" if row.accepted is False else "needs_review"), None
-        case ReviewAssigned():
-            return ("assigned" if event.sample is None else "sampled"), event.reviewer
-        case HumanReviewed() if row.review_facts.disputed:
-            return "disputed", None
+        pass
     return None
+
+
+def _begins_dispute(store: EventStore, stored: StoredEvent, debate_id: str) -> bool:
+    """Whether reviewers differed after an event of `review/` and not before it."""
+    streams = store.read_streams([stored.stream, local_stream(debate_id)])
+    history = DebateHistory(debate_id, streams)
+    before, after = (
+        review_facts(history.stored_reviews[:version], history.local.foreign_reviews).disputed
+        for version in (stored.version - 1, stored.version)
+    )
+    return after and not before
 
 
 def _message_id(stored: StoredEvent) -> str:
