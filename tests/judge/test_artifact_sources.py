@@ -12,6 +12,7 @@ from jury_judge.cases.artifact_hosts import parse_hosts
 from jury_judge.cases.artifact_sources import ArtifactSources
 from jury_judge.errors import ArtifactSourceError, SettingError
 from support.debate_harness import a_case
+from support.tls import server_context
 
 LINES = b'{"verdict": "fail"}\n{"verdict": "Pass "}\n'
 
@@ -137,6 +138,20 @@ def test_an_allowed_host_is_called_once(tmp_path, server):
 
     assert found == [["fail", "pass"]] * 2
     assert server.asked == ["/gate.jsonl"]
+
+
+def test_a_report_is_read_over_https_where_the_certificate_is_trusted(tmp_path, server, monkeypatch):
+    tls, certificate = server_context(tmp_path, "reports.example")
+    server.socket = tls.wrap_socket(server.socket, server_side=True)
+    uri = f"https://reports.example:{server.server_address[1]}/gate.jsonl"
+    hosts = parse_hosts("reports.example=127.0.0.0/8")
+    sources = ArtifactSources(tmp_path, hosts, resolve=lambda _host, _port: ["127.0.0.1"])
+
+    refused = refusal(sources, uri)
+    monkeypatch.setenv("SSL_CERT_FILE", certificate)
+
+    assert "the server cannot be reached" in refused
+    assert ["fail", "pass"] == verdicts(sources, uri)
 
 
 def test_a_download_that_is_too_large_is_refused(tmp_path, server, monkeypatch):

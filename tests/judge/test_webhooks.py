@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import os
+import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -33,6 +34,7 @@ from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from support.cassettes import out_of
 from support.reviewed import judged_debate
+from support.tls import server_context
 from support.waiting import until
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -53,7 +55,23 @@ class Receiver:
 
 
 @contextmanager
-def receiving(*statuses: int) -> Iterator[Receiver]:
+def serving(handler: type[BaseHTTPRequestHandler], tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """The URL of a local server."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def receiving(*statuses: int, tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
     receiver = Receiver(*statuses)
 
     class Handler(BaseHTTPRequestHandler):
@@ -68,16 +86,9 @@ def receiving(*statuses: int) -> Iterator[Receiver]:
         def log_message(self, *_arguments: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    receiver.url = f"http://127.0.0.1:{server.server_address[1]}/hook?key=hidden"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(Handler, tls) as url:
+        receiver.url = f"{url}hook?key=hidden"
         yield receiver
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 class Clock:
@@ -548,3 +559,29 @@ def test_a_name_is_sent_to_checked_addresses_only(address: str, hosts: frozenset
     else:
         assert said in (outcome.problem or "")
     assert (1 if said is None else 0) == len(receiver.got)
+
+
+def test_the_name_in_the_url_may_have_capital_letters() -> None:
+    with receiving(204) as receiver:
+        url = receiver.url.replace("127.0.0.1", "LocalHost")
+        outcome = WebhookSender(url, KEY, resolve=lambda _host, _port: ["127.0.0.1"]).send("msg_1", 1, b"{}")
+
+    assert outcome.accepted
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_https_is_sent_to_the_checked_address_of_a_host_whose_certificate_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, trusted: bool
+) -> None:
+    tls, certificate = server_context(tmp_path, "hook.example")
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", certificate)
+    with receiving(204, tls=tls) as receiver:
+        port = receiver.url.rpartition(":")[2].partition("/")[0]
+        hosts = frozenset({"hook.example=127.0.0.0/8"})
+        sender = WebhookSender(f"https://hook.example:{port}/", KEY, hosts, resolve=lambda _host, _port: ["127.0.0.1"])
+        outcome = sender.send("msg_1", 1, b"{}")
+
+    assert (204 if trusted else None) == outcome.status
+    assert trusted or "certificate verify failed" in (outcome.problem or "")
+    assert trusted == bool(receiver.got)

@@ -64,8 +64,8 @@ class AllowedHosts:
         self._variable = variable
 
     def find(self, host: str, port: int | None) -> tuple[AllowedHost, ...]:
-        """The entries that allow a host; () if it is not allowed."""
-        return tuple(one for one in self._hosts if one.host == host and one.port in {None, port})
+        """The entries that allow a host, in letters of any case; () if it is not allowed."""
+        return tuple(one for one in self._hosts if one.host == host.lower() and one.port in {None, port})
 
     def addresses(self, host: str, port: int, resolve: Resolve) -> Sequence[str]:
         """The addresses of an allowed host, resolved once.

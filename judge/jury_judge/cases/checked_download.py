@@ -44,16 +44,25 @@ def checked_opener(hosts: AllowedHosts, resolve: Resolve, *, redirects: bool = T
 
 
 class _CheckedHttpConnection(HTTPConnection):
-    def __init__(self, host: str, *, dial: Dial, **options: Any) -> None:
-        self._dial = dial
-        super().__init__(host, **options)
+    dial: Dial
 
     def connect(self) -> None:
-        self.sock = self._dial(self.host, self.port, self.timeout)
+        self.sock = self.dial(self.host, self.port, self.timeout)
 
 
 class _CheckedHttpsConnection(HTTPSConnection, _CheckedHttpConnection):
     """TLS over a checked connection; `HTTPSConnection` verifies the certificate for the host's name."""
+
+
+def _connecting(kind: type[_CheckedHttpConnection], dial: Dial) -> Callable[..., _CheckedHttpConnection]:
+    """Makes connections through `dial`; `HTTPSConnection` takes no option of another class."""
+
+    def connection(host: str, **options: Any) -> _CheckedHttpConnection:
+        made = kind(host, **options)
+        made.dial = dial
+        return made
+
+    return connection
 
 
 class _CheckedHttpHandler(HTTPHandler):
@@ -62,8 +71,7 @@ class _CheckedHttpHandler(HTTPHandler):
         self._dial = dial
 
     def http_open(self, req: Request) -> HTTPResponse:
-        # Typeshed lacks the options that `do_open` passes to the connection.
-        return self.do_open(_CheckedHttpConnection, req, dial=self._dial)  # type: ignore[arg-type]
+        return self.do_open(_connecting(_CheckedHttpConnection, self._dial), req)
 
 
 class _CheckedHttpsHandler(HTTPSHandler):
@@ -72,7 +80,8 @@ class _CheckedHttpsHandler(HTTPSHandler):
         self._dial = dial
 
     def https_open(self, req: Request) -> HTTPResponse:
-        return self.do_open(_CheckedHttpsConnection, req, dial=self._dial, context=ssl.create_default_context())
+        connecting = _connecting(_CheckedHttpsConnection, self._dial)
+        return self.do_open(connecting, req, context=ssl.create_default_context())
 
 
 class _SameHostRedirects(HTTPRedirectHandler):
