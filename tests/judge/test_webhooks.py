@@ -7,10 +7,11 @@ import hashlib
 import hmac
 import json
 import os
+import socket
 import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -89,6 +90,30 @@ def receiving(*statuses: int, tls: ssl.SSLContext | None = None) -> Iterator[Rec
     with serving(Handler, tls) as url:
         receiver.url = f"{url}hook?key=hidden"
         yield receiver
+
+
+@contextmanager
+def answering_slowly() -> Iterator[str]:
+    """The URL of a local server that sends the head of its answer byte by byte, every 20 ms, for four seconds."""
+    ending = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            with suppress(OSError):
+                for byte in b"HTTP/1.1 204 " + b"x" * 187:
+                    self.connection.sendall(bytes([byte]))
+                    if ending.wait(0.02):
+                        return
+                self.connection.sendall(b"\r\n\r\n")
+
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    with serving(Handler) as url:
+        try:
+            yield url
+        finally:
+            ending.set()
 
 
 class Clock:
@@ -585,3 +610,26 @@ def test_https_is_sent_to_the_checked_address_of_a_host_whose_certificate_is_tru
     assert (204 if trusted else None) == outcome.status
     assert trusted or "certificate verify failed" in (outcome.problem or "")
     assert trusted == bool(receiver.got)
+
+
+def test_a_receiver_that_answers_byte_by_byte_has_the_timeout_for_all_of_them() -> None:
+    with answering_slowly() as url:
+        outcome = WebhookSender(url, KEY, seconds=0.3).send("msg_1", 1, b"{}")
+
+    assert SendOutcome(None, "no answer within 0.3 seconds") == outcome
+
+
+def test_all_addresses_of_a_name_share_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    timeouts: list[float] = []
+
+    def connect(_address: tuple[str, int], timeout: float) -> socket.socket:
+        timeouts.append(timeout)
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    addresses = [f"8.8.{number}.8" for number in range(100)]
+    sender = WebhookSender("http://hook.example/", KEY, seconds=10, resolve=lambda _host, _port: addresses)
+    outcome = sender.send("msg_1", 1, b"{}")
+
+    assert SendOutcome(None, "no answer within 10 seconds") == outcome
+    assert (100, 10) == (len(timeouts), pytest.approx(sum(timeouts)))

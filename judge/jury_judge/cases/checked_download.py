@@ -2,8 +2,10 @@
 
 import socket
 import ssl
+import time
 from collections.abc import Callable
 from http.client import HTTPConnection, HTTPMessage, HTTPResponse, HTTPSConnection
+from io import BufferedReader, RawIOBase
 from typing import IO, Any
 from urllib.parse import urljoin, urlsplit
 from urllib.request import (
@@ -20,30 +22,79 @@ from jury_judge.cases.artifact_hosts import AllowedHosts, Resolve
 from jury_judge.errors import ArtifactSourceError
 
 Dial = Callable[[str, int, float | None], socket.socket]
-"""Connects to host and port; the timeout in seconds applies to each address of the host."""
+"""Connects to host and port; the addresses of the host share the timeout in seconds."""
 
 
 def checked_opener(hosts: AllowedHosts, resolve: Resolve, *, redirects: bool = True) -> OpenerDirector:
     """An opener for URLs of allowed hosts, redirects included; without `redirects` they are answers like any other.
 
     It ignores the environment's proxies, which would resolve names again. Opening a URL raises `ArtifactSourceError`
-    if an address or a redirect is refused, before anything is sent to it.
+    if an address or a redirect is refused, before anything is sent to it. Its timeout applies to connecting, to TLS, to
+    sending, to the whole head of the answer, and then to each read of the body.
     """
 
     def dial(host: str, port: int, timeout: float | None) -> socket.socket:
         problem: OSError | None = None
-        for address in hosts.addresses(host, port, resolve):
+        found = hosts.addresses(host, port, resolve)
+        for address in found:
             try:
-                return socket.create_connection((address, port), timeout)
+                connected = socket.create_connection((address, port), timeout and timeout / len(found))
             except OSError as error:
                 problem = error
+            else:
+                connected.settimeout(timeout)
+                return connected
         raise problem or OSError(f"{host} has no address")
 
     following = _SameHostRedirects() if redirects else _NoRedirects()
     return build_opener(ProxyHandler({}), _CheckedHttpHandler(dial), _CheckedHttpsHandler(dial), following)
 
 
+class _HeadReader(RawIOBase):
+    """Reads from a socket; until `end`, in seconds of the monotonic clock, while it is set."""
+
+    end: float | None = None
+
+    def __init__(self, sock: socket.socket, raw: RawIOBase) -> None:
+        self._sock, self._raw = sock, raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if self.end is not None:
+            left = self.end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("timed out")
+            self._sock.settimeout(left)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _CheckedResponse(HTTPResponse):
+    """An answer whose head arrives within the timeout of its socket, which else applies to each of its bytes."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self._sock = sock
+        self._reader = _HeadReader(sock, self.fp.detach())
+        self.fp = BufferedReader(self._reader)
+
+    def begin(self) -> None:
+        timeout = self._sock.gettimeout()
+        if timeout is not None:
+            self._reader.end = time.monotonic() + timeout
+        super().begin()
+        self._reader.end = None
+        self._sock.settimeout(timeout)
+
+
 class _CheckedHttpConnection(HTTPConnection):
+    response_class = _CheckedResponse
+
     dial: Dial
 
     def connect(self) -> None:

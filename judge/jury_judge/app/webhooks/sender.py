@@ -47,7 +47,7 @@ class WebhookSender:
         url: http or https.
         key: of `webhook_secret`.
         hosts: allowed besides, as in `JURY_ARTIFACT_HOSTS`.
-        seconds: timeout of the connection and of each read.
+        seconds: timeout of the connection, of TLS, of sending, and of the answer's head, of which no more is read.
         resolve: resolves host names.
 
     Raises:
@@ -105,5 +105,7 @@ class WebhookSender:
             return SendOutcome(None, visible_line(str(error), 300))
         except (URLError, HTTPException, OSError, ValueError) as error:
             reason = error.reason if isinstance(error, URLError) else error
+            if isinstance(reason, TimeoutError):
+                return SendOutcome(None, f"no answer within {self._seconds:g} seconds")
             said = getattr(reason, "strerror", None) or type(reason).__name__
             return SendOutcome(None, visible_line(str(said), 300))
