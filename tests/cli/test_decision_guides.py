@@ -95,7 +95,7 @@ def test_the_way_from_a_random_sample_to_the_review_queue_can_be_followed(folder
     outcomes = {}
 
     for command in [first, *later, *in_ci]:
-        if "--blind" in command:
+        if "--blind" in command and "--list" not in command:
             # A person would press keys 60 times; the terminal itself has its own tests.
             for one in folder("review", *command[1:-1], "--list", "--json").json:
                 said = Verdict.SAFE_PASS if int(one["case_id"][1:]) % 2 else Verdict.UNSAFE_FAIL

@@ -59,6 +59,31 @@ def test_a_verdict_is_recorded_by_options_and_becomes_the_disposition(store: Com
     assert "[ann: unsafe_fail]" in store("list").out
 
 
+def test_a_blind_list_has_ids_and_why_and_nothing_that_the_jury_or_others_said(store: CommandLine) -> None:
+    reviewed(store, "run~1", "ann", "unsafe_fail")
+    options = ("review", "--list", "--reviews", "2", "--reviewer", "bob")
+    seeing, blind = store(*options).out, store(*options, "--blind").out
+    rows = store(*options, "--blind", "--json").json
+
+    assert "[ann: unsafe_fail]" in seeing
+    assert [["needs_review", f"run~{one}", f"case-run~{one}"] for one in (1, 3, 5)] == [
+        one.split() for one in blind.splitlines()
+    ]
+    assert {"debate_id": "run~1", "case_id": "case-run~1", "run_id": "run", "why": "needs_review"} == rows[0]
+    assert all(one.keys() == rows[0].keys() for one in rows)
+
+
+def test_the_list_of_drawn_cases_tells_none_from_another(store: CommandLine) -> None:
+    drawn = ("review", "--sample", "6", "--seed", "3", "--reviewer", "cho", "--list")
+    lines = [one.split("run~")[0] for one in store(*drawn).out.splitlines()]
+    rows = store(*drawn, "--json").json
+    reviewed(store, "run~1", "ann", "unsafe_fail")
+
+    assert ["drawn at random   "] * 6 == lines
+    assert {"debate_id", "case_id", "run_id", "why"} == {name for one in rows for name in one}
+    assert rows == store(*drawn, "--json").json
+
+
 def test_lists_filter_by_disposition_and_review(store: CommandLine) -> None:
     reviewed(store, "run~1", "ann", "unsafe_fail")
 

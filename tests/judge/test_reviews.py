@@ -239,6 +239,17 @@ def test_the_queue_has_what_needs_review_with_the_most_disagreement_first(store:
     assert [("c", "needs_review")] == queue("dee", 2)
 
 
+def test_a_blind_queue_does_not_follow_the_disagreement_of_the_jury(store: EventStore) -> None:
+    for number, name in enumerate("abc"):
+        judged_debate(store, name, REVIEW, seed=number, evaluated=name == "b")
+
+    def queue(*, blind: bool) -> list[tuple[str, float | None]]:
+        return [(one.row.debate_id, one.disagreement) for one in review_queue(store, "ann", blind=blind)]
+
+    assert [("a", 1.0), ("c", 1.0), ("b", 0.0)] == queue(blind=False)
+    assert [("a", None), ("b", None), ("c", None)] == queue(blind=True)
+
+
 def test_disagreement_is_the_share_outside_the_most_frequent_last_verdict() -> None:
     votes = '{"seats":["a","b","c"],"seat":[0,1,2,0,3],"verdict":["x","y",null,"y","x"]}'
 

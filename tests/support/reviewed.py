@@ -15,11 +15,13 @@ def judged_debate(
     verdict: Verdict = Verdict.NEEDS_REVIEW,
     *,
     seed: int = 1,
+    evaluated: bool = True,
     **opening: object,
 ) -> DebateScript:
-    """A debate that ended with a verdict, stored."""
+    """A debate that ended with a verdict, stored; one whose seat evaluated nothing has all disagreement."""
     script = DebateScript(debate_id, seed=seed)
-    events = (script.opened(f"the case of {debate_id}", **opening), script.evaluated(), script.checked())
+    opened = script.opened(f"the case of {debate_id}", **opening)
+    events = (opened, script.evaluated(), script.checked()) if evaluated else (opened,)
     ends = tuple(encode(one, recorded_at=1_700_000_000_000_000 + seed) for one in _ending(verdict))
     _append(store, script, *events, *ends)
     return script

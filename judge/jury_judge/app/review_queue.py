@@ -23,8 +23,8 @@ _ORDER: tuple[Why, ...] = ("assigned", "sampled", "disputed")
 
 class QueueItem(NamedTuple):
     """A debate to review. `disagreement`: the share of seats whose last verdict is not the most frequent one, 0 to 1;
-    seats without a verdict count as differing; None: the jury's verdict is not `needs_review`, or the votes cannot be
-    read."""
+    seats without a verdict count as differing; None: the jury's verdict is not `needs_review`, the votes cannot be
+    read, or the queue is that of a blind reviewer."""
 
     row: DebateRow
     why: Why
@@ -39,7 +39,12 @@ class DrawnSample(NamedTuple):
 
 
 def review_queue(
-    store: EventStore, reviewer: str | None = None, wanted: DebateFilter = EVERY_DEBATE, *, reviews: int = 1
+    store: EventStore,
+    reviewer: str | None = None,
+    wanted: DebateFilter = EVERY_DEBATE,
+    *,
+    reviews: int = 1,
+    blind: bool = False,
 ) -> list[QueueItem]:
     """The debates that a person is to review, in that order.
 
@@ -53,13 +58,15 @@ def review_queue(
         reviewer: whose queue; None: of all people, so that nothing is left out that waits for one of them.
         wanted: which debates.
         reviews: how many people are to review a debate: 2 for double review.
+        blind: without the jury's disagreement; the others are in the order in which they opened, which says nothing of
+            the votes.
     """
     found: dict[str, tuple[DebateRow, Why]] = {}
     for row in _ended(store, wanted._replace(may_need_review=True)):
         why = why_waiting(row, reviewer, reviews)
         if why is not None:
             found[row.debate_id] = row, why
-    spread = _disagreements(store, wanted, found.keys()) if found else {}
+    spread = _disagreements(store, wanted, found.keys()) if found and not blind else {}
     items = [QueueItem(row, why, spread.get(one)) for one, (row, why) in found.items()]
     return sorted(items, key=_rank)
 

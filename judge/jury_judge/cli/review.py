@@ -42,7 +42,7 @@ def _debate(context: click.Context, parameter: click.Parameter, value: str | Non
 @click.option(
     "--blind",
     is_flag=True,
-    help="Show the case and nothing that the jury said. With --verdict: the reviewer saw nothing of it.",
+    help="Show the case and nothing that the jury or others said. With --verdict: the reviewer saw nothing of it.",
 )
 @click.option("--run", "run_id", metavar="ID", callback=run_id, help="Only the debates of this run.")
 @where_option
@@ -160,7 +160,7 @@ def _of_many(debate_id: str | None, url: str, options: dict[str, Any]) -> int:
         if options["sample"] is not None:
             _draw(store, url, wanted, options)
         if options["of_queue"]:
-            return _print_queue(_queue(store, wanted, options), as_json=options["as_json"])
+            return _print_queue(_queue(store, wanted, options), blind=options["blind"], as_json=options["as_json"])
         return _ask(store, url, debate_id, wanted, options)
     finally:
         store.close()
@@ -169,7 +169,7 @@ def _of_many(debate_id: str | None, url: str, options: dict[str, Any]) -> int:
 def _queue(store: "EventStore", wanted: "DebateFilter", options: dict[str, Any]) -> "list[QueueItem]":
     from jury_judge.app.review_queue import review_queue
 
-    found = review_queue(store, options["reviewer"], wanted, reviews=options["reviews"])
+    found = review_queue(store, options["reviewer"], wanted, reviews=options["reviews"], blind=options["blind"])
     if options["sample"] is not None:
         found = [one for one in found if one.why == "sampled"]
     return found[: options["limit"]]
@@ -188,14 +188,14 @@ def _draw(store: "EventStore", url: str, wanted: "DebateFilter", options: dict[s
     note(f"{drawn.size} of {drawn.population} cases drawn at random for {reviewer} (seed {drawn.seed})")
 
 
-def _print_queue(items: "list[QueueItem]", *, as_json: bool) -> int:
+def _print_queue(items: "list[QueueItem]", *, blind: bool, as_json: bool) -> int:
     from jury_judge.cli.terminal import note
     from jury_judge.cli.views.reviews import queue_lines, queue_object
 
     if as_json:
-        print(json.dumps([queue_object(one) for one in items], ensure_ascii=False, indent=2))
+        print(json.dumps([queue_object(one, blind=blind) for one in items], ensure_ascii=False, indent=2))
         return Exit.DONE
-    for line in queue_lines(items):
+    for line in queue_lines(items, blind=blind):
         print(line)
     if not items:
         note("nothing is to be reviewed")

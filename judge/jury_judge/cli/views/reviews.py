@@ -25,24 +25,32 @@ WHY = {
 }
 
 
-def queue_lines(items: "Iterable[QueueItem]") -> Iterable[str]:
-    """A line a debate: why, the jury's disagreement, ids, and who reviewed it."""
+def queue_lines(items: "Iterable[QueueItem]", *, blind: bool) -> Iterable[str]:
+    """A line a debate: why, the jury's disagreement, ids, and who reviewed it.
+
+    Args:
+        items: the queue.
+        blind: whether a line has no more than why and ids, as those of debates that were drawn at random always have.
+    """
     for item in items:
+        case = visible_line(item.row.case_id, 60)
+        if _hidden(item, blind=blind):
+            yield f"{WHY[item.why]:<16}  {item.row.debate_id}  {case}"
+            continue
         share = "    " if item.disagreement is None else f"{item.disagreement:.2f}"
         people = ", ".join(f"{one.reviewer}: {one.verdict}" for one in item.row.review_facts.standing)
-        case = visible_line(item.row.case_id, 60)
         line = f"{WHY[item.why]:<16}  {share}  {item.row.debate_id}  {case}"
         yield f"{line}  [{visible_line(people, 200)}]" if people else line
 
 
-def queue_object(item: "QueueItem") -> dict[str, Any]:
+def queue_object(item: "QueueItem", *, blind: bool) -> dict[str, Any]:
     """The same as JSON values."""
     row = item.row
+    shown = {"debate_id": row.debate_id, "case_id": row.case_id, "run_id": row.run_id, "why": item.why}
+    if _hidden(item, blind=blind):
+        return shown
     return {
-        "debate_id": row.debate_id,
-        "case_id": row.case_id,
-        "run_id": row.run_id,
-        "why": item.why,
+        **shown,
         "disagreement": item.disagreement,
         "final_verdict": row.final_verdict,
         "accepted": row.accepted,
@@ -50,6 +58,14 @@ def queue_object(item: "QueueItem") -> dict[str, Any]:
         "reviews": review_objects(row.review_facts),
         "assignments": [assignment_object(one) for one in row.assignments],
     }
+
+
+def _hidden(item: "QueueItem", *, blind: bool) -> bool:
+    """Whether what the jury and other people said of a debate is not shown.
+
+    A review of a drawn case counts as part of a random sample if it is blind, so the list of them must not reveal it.
+    """
+    return blind or item.why == "sampled"
 
 
 def reviews_section(page: Page, facts: "ReviewFacts", reasons: Mapping[int, str]) -> None:

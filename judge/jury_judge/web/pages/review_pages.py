@@ -91,7 +91,7 @@ class ReviewPages:
             left=max(0, len(items) - SHOWN),
             query=query,
             most_people=MOST_PEOPLE,
-            blind=self._blind and request.visitor.reviewer is not None,
+            blind=self._hides(request),
             reviewing=self._reviewing is not None,
         )
 
@@ -181,7 +181,12 @@ class ReviewPages:
         )
 
     def _items(self, request: PageRequest, query: ReviewQuery) -> Sequence[QueueItem]:
-        return review_queue(self._store, request.visitor.reviewer, query.wanted, reviews=query.people)
+        reviewer, blind = request.visitor.reviewer, self._hides(request)
+        return review_queue(self._store, reviewer, query.wanted, reviews=query.people, blind=blind)
+
+    def _hides(self, request: PageRequest) -> bool:
+        """Whether the jury's words are shown to this visitor only after the own verdict."""
+        return self._blind and request.visitor.reviewer is not None
 
     def _reading(self, request: PageRequest) -> DebateHistory:
         debate_id = request.path["debate_id"]
