@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
 
 from jury_events.verdict import Verdict
-from jury_judge.app.reviews import ReviewRecorder, assign_review, reasons_of, reviews_of, withdraw_review
+from jury_judge.app.reviews import NewReview, ReviewRecorder, assign_review, reasons_of, reviews_of, withdraw_review
 from jury_judge.web.app import AccessPolicy, create_app
 from jury_judge.web.pages.routing import page_routes
 from jury_judge.web.service import Service
@@ -145,9 +146,7 @@ def said() -> MemoryEventStore:
     return store
 
 
-def _of_bob():
-    from jury_judge.app.reviews import NewReview
-
+def _of_bob() -> NewReview:
     return NewReview("bob", Verdict.NEEDS_REVIEW, "What bob thinks of it.")
 
 
@@ -187,6 +186,44 @@ def test_before_the_verdict_nothing_of_what_the_jury_or_others_said_is_sent(said
         if "openapi" not in address:
             assert [] == re.findall("safe_pass|needs_review|unsafe_fail|/100", shown), address
     assert {403, 404} == {one.status for one in texts}
+
+
+@pytest.mark.parametrize("condition", ["label=unsafe_fail", "label!=unsafe_fail", "label~fail", "label!~", " label =x"])
+@pytest.mark.parametrize("address", ["/reviews", "/reviewers", f"/reviews/{DEBATE}"])
+def test_a_blind_reviewer_cannot_choose_by_the_label_of_a_case(site: TestClient, address: str, condition: str) -> None:
+    query = urlencode({"where": condition})
+    blind = Visit(site, ANN).get(f"{address}?{query}")
+    allowed = [
+        Visit(site, ANN).get(f"{address}?where={one}").status for one in ("case_id~c", "tags!~x", "metadata.a!~")
+    ]
+
+    assert 404 == blind.status
+    assert "a blind reviewer cannot choose by label" in blind.text
+    assert [200, 200, 200] == allowed
+    assert 200 == Visit(site, TOKEN).get(f"{address}?{query}").status
+
+
+def test_the_agreement_of_others_is_shown_of_debates_that_the_reviewer_reviewed(
+    site: TestClient, store: EventStore
+) -> None:
+    record = recorder(store)
+    for number, (ann, bob) in enumerate((("safe_pass", "safe_pass"), ("safe_pass", "unsafe_fail")), 1):
+        for name, verdict in (("cho", ann), ("dee", bob)):
+            record(f"run-1~c{number}", NewReview(name, Verdict(verdict)))
+    people, third = "section[aria-labelledby=h-people] table", "section[aria-labelledby=h-third] li"
+    before = Visit(site, ANN).get("/reviewers?where=case_id=c2")
+    unknown = Visit(site, ANN).get("/reviewers?where=case_id=c1")
+    Visit(site, ANN).send("/reviews/run-1~c1", verdict="safe_pass")
+    after, every = Visit(site, ANN).get("/reviewers"), Visit(site, TOKEN).get("/reviewers")
+
+    assert ([], ["run-1~c2"]) == (before.table(people), before.all(third))
+    assert "You have reviewed none of these debates yet." in unknown.text
+    assert "Only the debates that you have reviewed are counted." in after.text
+    assert "Only the debates" not in every.text
+    assert "cho" not in before.text + unknown.text
+    assert [["ann", "1"], ["cho", "1"], ["dee", "1"]] == after.table(people)
+    assert ["run-1~c2"] == after.all(third)
+    assert [["ann", "1"], ["cho", "2"], ["dee", "2"]] == every.table(people)
 
 
 def test_after_the_verdict_the_reviewer_sees_everything(said: MemoryEventStore) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from jury_analysis.agreement import Agreement, agreement
-from jury_analysis.ballots import check
+from jury_analysis.ballots import SCHEMA, check
 from jury_analysis.scale import OURS
 from jury_analysis.vote_matrix import vote_matrix
 from jury_events.review_facts import Review
@@ -36,18 +36,23 @@ class ReviewAgreement:
     """Debates in which no verdict has more than half of the reviewers today, as they opened: for a third person."""
 
 
-def review_agreement(store: EventStore, wanted: DebateFilter = EVERY_DEBATE) -> ReviewAgreement:
+def review_agreement(
+    store: EventStore, wanted: DebateFilter = EVERY_DEBATE, seen_by: str | None = None
+) -> ReviewAgreement:
     """The agreement of the people who reviewed the debates of a store; intervals are 95 %, over clusters of cases.
 
     Args:
         store: open for reading.
         wanted: which debates.
+        seen_by: the figures are over debates that this person reviewed, and show nothing of the others; None: over all.
 
     Raises:
-        ReviewRefused: no debate has a review.
+        ReviewRefused: no debate has a review that may be shown, and in none the reviewers differ.
     """
-    rows = [row for row in _reviewed(store, wanted) if row.review_facts.standing]
-    if not rows:
+    every = [row for row in _reviewed(store, wanted) if row.review_facts.standing]
+    rows = every if seen_by is None else [row for row in every if row.review_facts.by(seen_by) is not None]
+    disputed = tuple(row.debate_id for row in every if row.review_facts.disputed)
+    if not rows and not disputed:
         raise ReviewRefused("no debate has a review yet: `jury review` records them")
     firsts = {row.debate_id: first_reviews(row) for row in rows}
     counts = Counter(one.reviewer for reviews in firsts.values() for one in reviews)
@@ -55,8 +60,10 @@ def review_agreement(store: EventStore, wanted: DebateFilter = EVERY_DEBATE) -> 
     return ReviewAgreement(
         reviewers=dict(sorted(counts.items())),
         together=sum(len(reviews) > 1 for reviews in firsts.values()),
-        agreement=agreement(vote_matrix(check(pa.Table.from_pylist(ballots)), OURS)),
-        disputed=tuple(row.debate_id for row in rows if row.review_facts.disputed),
+        agreement=agreement(
+            vote_matrix(check(pa.Table.from_pylist(ballots) if ballots else SCHEMA.empty_table()), OURS)
+        ),
+        disputed=disputed,
     )
 
 

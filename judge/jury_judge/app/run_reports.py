@@ -113,7 +113,7 @@ class RunReports:
         found = await self._report(("gate", first, second), partial(computed_gate, self._store, a, b))
         return cast("GateReport", found)
 
-    async def reviewers(self, wanted: DebateFilter) -> "ReviewAgreement":
+    async def reviewers(self, wanted: DebateFilter, seen_by: str | None = None) -> "ReviewAgreement":
         """The agreement of the people who reviewed debates, as `review_agreement`.
 
         Raises:
@@ -122,7 +122,9 @@ class RunReports:
         """
         check_statistics("the agreement of reviewers")
         position = await asyncio.to_thread(self._store.last_position)
-        found = await self._report(("reviewers", position, wanted), partial(_reviewers, self._store, wanted))
+        found = await self._report(
+            ("reviewers", position, wanted, seen_by), partial(_reviewers, self._store, wanted, seen_by)
+        )
         return cast("ReviewAgreement", found)
 
     def close(self) -> None:
@@ -188,10 +190,10 @@ def computed_gate(store: EventStore, a: str, b: str) -> "GateReport":
     return decide(sides_of_runs(store, a, b), None, GateOptions(paired=PairedOptions(simulated=True)))
 
 
-def _reviewers(store: EventStore, wanted: DebateFilter) -> "ReviewAgreement":
+def _reviewers(store: EventStore, wanted: DebateFilter, seen_by: str | None) -> "ReviewAgreement":
     from jury_judge.app.review_agreement import review_agreement  # noqa: PLC0415  (numpy: of an extra)
 
-    return review_agreement(store, wanted)
+    return review_agreement(store, wanted, seen_by)
 
 
 def _statistics(ballots: "pa.Table", simulated: bool) -> "Statistics":

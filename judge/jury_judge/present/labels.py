@@ -718,6 +718,12 @@ class LabelCatalogue:
     reviewers = Translation("Reviewers", "レビュアー")
     reviews_of_people = Translation("Reviews by people", "人によるレビュー")
     reviews_none = Translation("No person has reviewed this yet.", "まだ人によるレビューはありません。")
+    reviews_none_of_yours = Translation(
+        "You have reviewed none of these debates yet.", "あなたはまだこれらの議論をレビューしていません。"
+    )
+    reviewers_of_yours = Translation(
+        "Only the debates that you have reviewed are counted.", "あなたがレビューした議論だけを集計しています。"
+    )
     review_link = Translation("Review", "レビュー")
     review_this = Translation("Review this debate", "この議論をレビューする")
     disposition = Translation("Disposition", "最終処置")

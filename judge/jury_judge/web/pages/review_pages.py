@@ -82,7 +82,7 @@ class ReviewPages:
 
     def queue(self, request: PageRequest) -> Response:
         """`/reviews`: what is to be reviewed, of a reviewer's own queue."""
-        query = review_query(request)
+        query = self._query(request)
         items = self._items(request, query)
         return request.html(
             "reviews.html",
@@ -97,18 +97,21 @@ class ReviewPages:
 
     async def reviewers(self, request: PageRequest) -> Response:
         """`/reviewers`: who reviewed how much, and how far they agree."""
-        query = review_query(request)
+        query = self._query(request)
         found, refused = None, ""
         try:
-            found = await self._reports.reviewers(query.wanted)
+            seen_by = request.visitor.reviewer if self._hides(request) else None
+            found = await self._reports.reviewers(query.wanted, seen_by)
         except ExtraMissing:
             refused = "stats_extra"
         except TooManyReports:
             refused = "stats_busy"
         except ReviewRefused:
-            refused = "reviews_none"
+            refused = "reviews_none_of_yours" if self._hides(request) else "reviews_none"
         status = _UNAVAILABLE if refused == "stats_busy" else 200
-        return request.html("reviewers.html", "reviews", status, found=found, refused=refused, query=query)
+        return request.html(
+            "reviewers.html", "reviews", status, found=found, refused=refused, query=query, blind=self._hides(request)
+        )
 
     def review(self, request: PageRequest) -> Response:
         """`/reviews/{debate_id}`: one debate."""
@@ -151,12 +154,12 @@ class ReviewPages:
         except StoreError as error:
             return self._page(request, form, problem="review_unsaved", message=str(error), status=_UNAVAILABLE)
         then = form.then if is_debate_id(form.then) else None
-        return RedirectResponse(review_query(request).review(reading.debate_id, then), 303)
+        return RedirectResponse(self._query(request).review(reading.debate_id, then), 303)
 
     def _page(
         self, request: PageRequest, form: ReviewForm, *, problem: str = "", message: str = "", status: int = 200
     ) -> Response:
-        query = review_query(request)
+        query = self._query(request)
         reading = self._reading(request)
         reviewer = request.visitor.reviewer
         page = case_to_review(reading, reviewer, blind=self._blind)
@@ -183,6 +186,9 @@ class ReviewPages:
     def _items(self, request: PageRequest, query: ReviewQuery) -> Sequence[QueueItem]:
         reviewer, blind = request.visitor.reviewer, self._hides(request)
         return review_queue(self._store, reviewer, query.wanted, reviews=query.people, blind=blind)
+
+    def _query(self, request: PageRequest) -> ReviewQuery:
+        return review_query(request, blind=self._hides(request))
 
     def _hides(self, request: PageRequest) -> bool:
         """Whether the jury's words are shown to this visitor only after the own verdict."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from jury_events.conditions import Condition, parse_conditions
+from jury_events.conditions import METADATA, Condition, parse_conditions
 from jury_events.ids import is_run_id
 from jury_judge.web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS
 from jury_judge.web.pages.page_request import PageNotFound, PageRequest
@@ -12,6 +12,9 @@ from jury_store.debate_rows import DebateFilter
 
 MOST_PEOPLE = 3
 """Reviewers of one debate that a queue can ask for."""
+
+_SHOWN_TO_BLIND = ("case_id", "cluster", "tags")
+"""Fields besides metadata that describe the case, and say nothing of a verdict on it."""
 
 
 class ReviewQuery(NamedTuple):
@@ -42,8 +45,12 @@ class ReviewQuery(NamedTuple):
         return self.address(f"/reviews/{debate_id}", then)
 
 
-def review_query(request: PageRequest) -> ReviewQuery:
+def review_query(request: PageRequest, *, blind: bool) -> ReviewQuery:
     """The query of a URL; empty parameters are ignored.
+
+    Args:
+        request: the request.
+        blind: whether only fields that describe the case are conditions: a list by label would show the label.
 
     Raises:
         PageNotFound: a parameter is invalid.
@@ -52,10 +59,17 @@ def review_query(request: PageRequest) -> ReviewQuery:
     where: Sequence[str] = request.every("where")
     if len(where) > MOST_CONDITIONS or max(map(len, where), default=0) > MOST_CONDITION:
         raise PageNotFound(f"where: at most {MOST_CONDITIONS} conditions of {MOST_CONDITION:,} characters each")
+    conditions = parse_conditions(where)
+    for one in conditions if blind else ():
+        if one.field not in _SHOWN_TO_BLIND and not one.field.startswith(METADATA):
+            raise PageNotFound(
+                f"where: a blind reviewer cannot choose by {one.field}; choose by {', '.join(_SHOWN_TO_BLIND)} or "
+                f"{METADATA}NAME"
+            )
     run_id = request.query.get("run", "").strip()
     if run_id and not is_run_id(run_id):
         raise PageNotFound("run: invalid run id; the page of runs lists the runs")
     people = request.query.get("people", "") or "1"
     if people not in map(str, range(1, MOST_PEOPLE + 1)):
         raise PageNotFound(f"people: choose 1 to {MOST_PEOPLE}")
-    return ReviewQuery(run_id or None, parse_conditions(where), int(people))
+    return ReviewQuery(run_id or None, conditions, int(people))
