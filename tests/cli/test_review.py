@@ -211,6 +211,26 @@ def test_reviews_are_in_the_exported_tables_as_labels(store: CommandLine) -> Non
     assert "needs_review" == debates[3]["disposition"]
 
 
+def test_the_exported_label_of_the_random_sample_is_the_blind_one(store: CommandLine) -> None:
+    import pyarrow.parquet as pq
+
+    drawn = store("review", "--sample", "2", "--reviewer", "ann", "--list", "--json").json
+    first, second = sorted(one["debate_id"] for one in drawn)
+    reviewed(store, first, "ann", "unsafe_fail", "--blind")
+    reviewed(store, first, "ann", "safe_pass", "--reason", "The jury is right.")
+    reviewed(store, second, "ann", "safe_pass")
+    assert store("export", "--all", "--parquet", "tables").code == 0
+    labels = pq.read_table(store.folder / "tables" / "labels.parquet").to_pylist()
+    sample = store("stats", "--all", "--labels", "reviews", "--random-labels", "--json").json
+
+    assert [(first, "safe_pass", False, "unsafe_fail"), (second, "safe_pass", False, None)] == [
+        (one["debate_id"], one["label"], one["sampled"], one["sample_label"])
+        for one in labels
+        if one["annotator"] == "ann"
+    ]
+    assert 1 == sample["labels"]["cases"]
+
+
 def test_a_review_is_withdrawn_and_a_person_is_asked(store: CommandLine) -> None:
     reviewed(store, "run~1", "ann", "safe_pass")
     asked = store("review", "run~0", "--reviewer", "lead", "--assign", "ann")

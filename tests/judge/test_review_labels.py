@@ -1,15 +1,20 @@
 """Reviews as labels: of each person the last verdict on a case, and for all cases only those of a random sample."""
 
+from pathlib import Path
+
+import pyarrow.parquet as pq
 import pytest
 
 from jury_events.review_events import ReviewSample
 from jury_events.verdict import Verdict
+from jury_judge.app.parquet_export import export_tables
 from jury_judge.app.review_agreement import review_agreement
 from jury_judge.app.review_labels import review_labels
 from jury_judge.app.review_queue import draw_sample
 from jury_judge.app.reviews import NewReview, assign_review, record_review
 from jury_judge.errors import ReviewRefused, SettingError
 from jury_judge.votes.words import VerdictWords
+from jury_replay.selection import DebateSelection
 from jury_store.memory import MemoryEventStore
 from support.reviewed import judged_debate
 
@@ -53,7 +58,7 @@ def test_the_random_sample_says_what_is_left_out_and_what_is_missing(store: Memo
     assert (1, 1) == (found.left_out, found.not_reviewed)
 
 
-def test_in_the_random_sample_the_first_verdict_on_a_case_counts(store: MemoryEventStore) -> None:
+def test_in_the_random_sample_the_first_verdict_on_a_case_counts(store: MemoryEventStore, tmp_path: Path) -> None:
     # Afterwards the reviewer has seen what the first jury said of the case.
     for clock, (debate, verdict) in enumerate((("r2~c0", PASS), ("r1~c0", FAIL))):
         assign_review(store, debate, "ann", by="ann", sample=ReviewSample(seed=1, size=3, population=3))
@@ -61,6 +66,9 @@ def test_in_the_random_sample_the_first_verdict_on_a_case_counts(store: MemoryEv
 
     assert [("c0", "ann", "safe_pass")] == labels(store, random_only=True)
     assert [("c0", "ann", "unsafe_fail")] == labels(store)
+    export_tables(store, DebateSelection(), tmp_path)
+    *_, row = pq.read_table(tmp_path / "labels.parquet").to_pylist()
+    assert ("r1~c0", "unsafe_fail", "safe_pass") == (row["debate_id"], row["label"], row["sample_label"])
 
 
 def test_labels_have_the_words_of_the_votes(store: MemoryEventStore) -> None:

@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from jury_events.ids import Step, calls_stream, repeat_of
 from jury_events.parts import encode_digest
 from jury_events.review_facts import Review
 from jury_judge.app.ballot_table import batches_of
+from jury_judge.app.review_labels import CountedReviews
 from jury_judge.app.table_file import TableFile, check_table_path
 from jury_replay.selection import DebateSelection
 from jury_store.debate_ballots import VARIANT, DebateBallots
@@ -121,6 +121,7 @@ LABELS = pa.schema(
         pa.field("sampled", pa.bool_()),
         pa.field("minutes", pa.float64()),
         pa.field("reviewed_at", _TIME),
+        pa.field("sample_label", pa.string()),
     ]
 )
 """Human labels, as `--labels` reads them: first those of cases, then a row a case and reviewer."""
@@ -274,20 +275,18 @@ def _debate(row: DebateRow, panel: str | None, contents: _Contents | None) -> di
 
 
 class _HumanLabels:
-    """The labels of cases, and of each reviewer the last verdict on a case."""
+    """The labels of cases, and of each reviewer the last verdict on a case and the one in the random sample."""
 
     def __init__(self) -> None:
         self._of_cases: dict[str, list[str]] = {}
-        self._reviews: dict[tuple[str, str], tuple[Review, DebateRow]] = {}
+        self._last, self._sample = CountedReviews(), CountedReviews(random_only=True)
 
     def take(self, row: DebateRow) -> None:
         """The labels of one debate."""
         if row.label is not None and row.label not in (labels := self._of_cases.setdefault(row.case_id, [])):
             labels.append(row.label)
-        for one in row.review_facts.standing:
-            before = self._reviews.get((row.case_id, one.reviewer))
-            if before is None or before[0].reviewed_at <= one.reviewed_at:
-                self._reviews[row.case_id, one.reviewer] = one, row
+        self._last.take(row)
+        self._sample.take(row)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Rows of `LABELS`: those of cases in the order in which they came, then reviews by case and reviewer."""
@@ -295,11 +294,12 @@ class _HumanLabels:
             for number, label in enumerate(labels, 1):
                 annotator = ANNOTATOR if number == 1 else f"{ANNOTATOR} {number}"
                 yield {"case_id": case_id, "annotator": annotator, "label": label}
-        for _, (review, row) in sorted(self._reviews.items(), key=itemgetter(0)):
-            yield _reviewed(review, row)
+        sample = self._sample.by_case
+        for key, (review, row) in self._last.by_case.items():
+            yield _reviewed(review, row, sample[key][0] if key in sample else None)
 
 
-def _reviewed(review: Review, row: DebateRow) -> dict[str, Any]:
+def _reviewed(review: Review, row: DebateRow, in_sample: Review | None) -> dict[str, Any]:
     return {
         "case_id": row.case_id,
         "annotator": review.reviewer,
@@ -309,6 +309,7 @@ def _reviewed(review: Review, row: DebateRow) -> dict[str, Any]:
         "sampled": review in row.review_facts.random_sample,
         "minutes": review.minutes,
         "reviewed_at": review.reviewed_at,
+        "sample_label": None if in_sample is None else in_sample.verdict,
     }
 
 

@@ -1,7 +1,8 @@
 """Reviews as human labels: of every reviewer the last verdict on a case, for statistics, gates and calibration."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
 import pyarrow as pa
 
@@ -28,6 +29,40 @@ class ReviewLabels:
     """Cases that were drawn at random for a reviewer who has no blind review of them; counted with the sample only."""
 
 
+class CountedReviews:
+    """Of each person the review of a case that counts: the last one, in the random sample the first.
+
+    After the first debate of a case the reviewer has seen what that jury said of it.
+
+    Args:
+        random_only: of the blind reviews of cases that were drawn at random for their reviewer.
+    """
+
+    def __init__(self, *, random_only: bool = False) -> None:
+        self._random_only = random_only
+        self._found: dict[tuple[str, str], tuple[Review, DebateRow]] = {}
+
+    def take(self, row: DebateRow) -> int:
+        """The reviews of one debate; returns how many of those that stand are not in the sample."""
+        facts = row.review_facts
+        chosen = facts.random_sample if self._random_only else facts.standing
+        for one in chosen:
+            key = row.case_id, one.reviewer
+            before = self._found.get(key)
+            if before is None or (_order(one, row) < _order(*before)) == self._random_only:
+                self._found[key] = one, row
+        return len(facts.standing) - len(chosen)
+
+    @property
+    def by_case(self) -> Mapping[tuple[str, str], tuple[Review, DebateRow]]:
+        """The review and its debate by case id and reviewer, sorted."""
+        return dict(sorted(self._found.items(), key=itemgetter(0)))
+
+
+def _order(review: Review, row: DebateRow) -> tuple[int, int, int]:
+    return review.reviewed_at, row.position, review.number
+
+
 def review_labels(store: EventStore, words: VerdictWords | None = None, *, random_only: bool = False) -> ReviewLabels:
     """The labels of all reviews of a store that count; debates in quarantine and foreign reviews are left out.
 
@@ -44,22 +79,17 @@ def review_labels(store: EventStore, words: VerdictWords | None = None, *, rando
         CaseFileError: a verdict is no category of `words`.
     """
     meanings = words or VerdictWords()
-    latest: dict[tuple[str, str], tuple[int, int, int, str]] = {}
+    counted = CountedReviews(random_only=random_only)
     left_out = 0
     waiting: set[tuple[str, str]] = set()
     for row in _people(store):
-        facts = row.review_facts
-        chosen = facts.random_sample if random_only else facts.standing
-        left_out += len(facts.standing) - len({one.reviewer for one in chosen})
-        waiting |= {(row.case_id, one.reviewer) for one in facts.assignments if one.sampled and not one.foreign}
-        for key, value in _by_case(row, chosen):
-            # After the first debate of a case the reviewer has seen what that jury said of it.
-            if key not in latest or (value < latest[key] if random_only else latest[key] < value):
-                latest[key] = value
+        left_out += counted.take(row)
+        waiting |= {(row.case_id, one.reviewer) for one in row.assignments if one.sampled and not one.foreign}
+    found = counted.by_case
     rows = [
         {"case_id": case, "annotator": reviewer, "label": label}
-        for (case, reviewer), (*_, verdict) in sorted(latest.items())
-        if (label := meanings.meaning(verdict, "label")) is not None
+        for (case, reviewer), (review, _) in found.items()
+        if (label := meanings.meaning(review.verdict, "label")) is not None
     ]
     if not rows:
         what = "blind review of a case that was drawn at random" if random_only else "review that counts"
@@ -67,8 +97,8 @@ def review_labels(store: EventStore, words: VerdictWords | None = None, *, rando
             f"--labels reviews: this store has no {what}; `jury review` records reviews, with --sample N --blind of a "
             "random sample"
         )
-    not_reviewed = len({case for case, _ in waiting - latest.keys()}) if random_only else 0
-    return ReviewLabels(pa.Table.from_pylist(rows, LABELS), left_out if random_only else 0, not_reviewed)
+    not_reviewed = len({case for case, _ in waiting - found.keys()}) if random_only else 0
+    return ReviewLabels(pa.Table.from_pylist(rows, LABELS), left_out, not_reviewed)
 
 
 def _people(store: EventStore) -> Iterable[DebateRow]:
@@ -77,9 +107,3 @@ def _people(store: EventStore) -> Iterable[DebateRow]:
     while rows := store.list_debates(DebateFilter(may_need_review=True), OLDEST, limit=_PAGE, after=after):
         yield from (row for row in rows if row.reviews or row.assignments)
         after = PageCursor(rows[-1].position)
-
-
-def _by_case(row: DebateRow, reviews: Iterable[Review]) -> Iterable[tuple[tuple[str, str], tuple[int, int, int, str]]]:
-    """Each review under its case and reviewer, with what orders it among those of other debates."""
-    for one in reviews:
-        yield (row.case_id, one.reviewer), (one.reviewed_at, row.position, one.number, one.verdict)
