@@ -67,6 +67,10 @@ class ReviewRefused(JudgeError):
     """A review cannot be recorded as it is; the message names the debate and what to do."""
 
 
+class ReasonRefused(ReviewRefused):
+    """The reason of a review cannot be recorded; the verdict can, with another reason."""
+
+
 class NotComparable(JudgeError):
     """Two ids do not name two debates, nor two runs."""
 

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from jury_judge.app.reviews import ReviewRecorder
+from jury_store.event_store import Append
 from jury_store.opening import open_store
 from support.command_line import CommandLine, Outcome
+from support.debates import DebateScript
 from support.keyboard import Keyboard
 from support.reviewed import Verdict, judged_debate
 from support.served import line, started
@@ -155,6 +157,37 @@ def test_in_a_blind_session_a_debate_that_was_reviewed_before_is_reviewed_and_no
 
     assert [("unsafe_fail", False)] == [(one["verdict"], one["blind"]) for one in row["reviews"]]
     assert "It paid." in store("show", "run~1").out
+
+
+def test_a_named_debate_that_cannot_be_reviewed_is_refused_before_anything_is_asked(store: CommandLine) -> None:
+    opened = open_store(f"sqlite:///{store.folder / 'jury.db'}", write=True)
+    script = DebateScript("open")
+    opened.append([Append(script.stream, (script.opened(),), 0, opened.next_epoch())])
+    opened.close()
+    assert 0 == store("db", "quarantine", "run~1", "--by", "lead", "--reason", "doubtful").code
+
+    for debate, said in {"open": "debate open has not ended", "run~1": "debate run~1 is in quarantine"}.items():
+        with Keyboard(store, "review", debate, "--reviewer", "ann") as terminal:
+            assert 2 == terminal.ends()
+            assert said in terminal.said
+            assert "safe_pass ·" not in terminal.said
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_a_reason_that_cannot_be_recorded_is_asked_for_again(
+    store: CommandLine, monkeypatch: pytest.MonkeyPatch, errors: str
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", f"utf-8:{errors}")
+    with Keyboard(store, "review", "--reviewer", "ann", "--limit", "1") as terminal:
+        terminal.wait_for("[1 of 1]")
+        terminal.key("f")
+        terminal.line("Reason (one line; empty: none): ", "It paid \udcff twice.")
+        terminal.wait_for("not recorded: ")
+        terminal.line("Reason (one line; empty: none): ", "It paid twice.")
+        assert 0 == terminal.ends()
+
+    assert "1 debate reviewed, 0 left" in terminal.said
+    assert "It paid twice." in store("show", "run~1").out
 
 
 @pytest.mark.parametrize(

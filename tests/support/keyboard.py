@@ -37,10 +37,10 @@ class Keyboard:
         eventually(lambda: not self._waits_for_a_key() or self._process.poll() is not None)
 
     def line(self, prompt: str, text: str) -> None:
-        """Answer a prompt that is not answered yet with a line."""
+        """Answer a prompt that is not answered yet with a line; U+DC80 to U+DCFF are bytes that are not UTF-8."""
         self.wait_for(prompt)
         self.said = self.said.split(prompt, 1)[1]
-        os.write(self._master, f"{text}\n".encode())
+        os.write(self._master, f"{text}\n".encode("utf-8", "surrogateescape"))
 
     def wait_for(self, text: str) -> None:
         """Read until the text was written."""

@@ -19,7 +19,7 @@ from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewSampl
 from jury_events.review_facts import NO_REVIEWS, AssignedReview, Review, ReviewFacts
 from jury_events.verdict import Verdict
 from jury_judge.app.writers import lend_writer
-from jury_judge.errors import ReviewRefused, condensed
+from jury_judge.errors import ReasonRefused, ReviewRefused, condensed
 from jury_judge.present.review_objects import reasons_in
 from jury_store.debate_history import DebateHistory
 from jury_store.errors import DebateNotFound, EventConflict, StoreError, WrongVersion
@@ -129,18 +129,15 @@ def record_review(store: EventStore, debate_id: str, new: NewReview, *, clock: C
 
     Raises:
         DebateNotFound: there is no such debate.
-        ReviewRefused: the debate has not ended or is in quarantine; a value cannot be recorded; or the review is said
-            to be blind, and its reviewer reviewed the debate before.
+        ReasonRefused: the reason is too long, or not valid Unicode.
+        ReviewRefused: the debate has not ended or is in quarantine; another value cannot be recorded; or the review is
+            said to be blind, and its reviewer reviewed the debate before.
         StoreError: the store cannot be written.
     """
     reason = _reason(debate_id, new.reason)
 
     def event(history: DebateHistory) -> _Decision:
-        if not history.finished:
-            raise ReviewRefused(
-                f"debate {debate_id} has not ended, so there is nothing to review yet: `jury run` continues it, "
-                "`jury cancel` ends it"
-            )
+        check_reviewable(history)
         facts = history.reviews
         before = facts.by(new.reviewer)
         if before is not None and before.verdict == new.verdict and _said(history, before) == new.reason.strip():
@@ -163,6 +160,20 @@ def record_review(store: EventStore, debate_id: str, new: NewReview, *, clock: C
 
     found = _add(store, debate_id, event, clock)
     return found if isinstance(found, Review) else _facts(found).reviews[0]
+
+
+def check_reviewable(history: DebateHistory) -> None:
+    """Refuse a debate that cannot be reviewed.
+
+    Raises:
+        ReviewRefused: it has not ended, or is in quarantine.
+    """
+    _check_released(history)
+    if not history.finished:
+        raise ReviewRefused(
+            f"debate {history.debate_id} has not ended, so there is nothing to review yet: `jury run` continues it, "
+            "`jury cancel` ends it"
+        )
 
 
 def assign_review(
@@ -260,11 +271,11 @@ def _reason(debate_id: str, text: str) -> Part | None:
     if not said:
         return None
     if len(said) > MAX_REASON:
-        raise ReviewRefused(f"debate {debate_id}: the reason has {len(said):,} characters, at most {MAX_REASON:,} fit")
+        raise ReasonRefused(f"debate {debate_id}: the reason has {len(said):,} characters, at most {MAX_REASON:,} fit")
     try:
         return make_part(said.encode("utf-8"), os.urandom(SALT_BYTES))
     except UnicodeEncodeError as error:
-        raise ReviewRefused(f"debate {debate_id}: the reason is not valid Unicode at index {error.start}") from None
+        raise ReasonRefused(f"debate {debate_id}: the reason is not valid Unicode at index {error.start}") from None
 
 
 def _said(history: DebateHistory, review: Review) -> str | None:
@@ -288,6 +299,14 @@ def reviewed_before(history: DebateHistory, reviewer: str) -> bool:
     )
 
 
+def _check_released(history: DebateHistory) -> None:
+    if (quarantine := history.local.quarantine) is not None:
+        raise ReviewRefused(
+            f"debate {history.debate_id} is in quarantine ({quarantine.reason}); take it back with: "
+            f"jury db release {history.debate_id} --by WHO"
+        )
+
+
 def _add(
     store: EventStore, debate_id: str, decide: Callable[[DebateHistory], _Decision], clock: Callable[[], int]
 ) -> tuple[ReviewEvent, int] | Review | AssignedReview:
@@ -296,11 +315,7 @@ def _add(
         (history,) = store.histories([debate_id])
         if not history.stored_events:
             raise DebateNotFound.named(debate_id)
-        if (quarantine := history.local.quarantine) is not None:
-            raise ReviewRefused(
-                f"debate {debate_id} is in quarantine ({quarantine.reason}); take it back with: "
-                f"jury db release {debate_id} --by WHO"
-            )
+        _check_released(history)
         try:
             found = decide(history)
         except ValidationError as error:

@@ -217,7 +217,7 @@ def _print_agreement(store: "EventStore", wanted: "DebateFilter", *, as_json: bo
 
 def _ask(store: "EventStore", url: str, debate_id: str | None, wanted: "DebateFilter", options: dict[str, Any]) -> int:
     from jury_judge.app.review_queue import QueueItem, why_waiting
-    from jury_judge.app.reviews import ReviewRecorder
+    from jury_judge.app.reviews import ReviewRecorder, check_reviewable
     from jury_judge.cli.review_session import Session, check_terminal, review_all
     from jury_judge.cli.terminal import note
     from jury_store.errors import DebateNotFound
@@ -227,6 +227,7 @@ def _ask(store: "EventStore", url: str, debate_id: str | None, wanted: "DebateFi
         row = store.debate(debate_id)
         if row is None:
             raise DebateNotFound.named(debate_id)
+        check_reviewable(store.history(debate_id))
         items = [QueueItem(row, "assigned", None)]
     else:
         items = _queue(store, wanted, options)

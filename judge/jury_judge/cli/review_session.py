@@ -88,17 +88,29 @@ def _review(item: "QueueItem", place: str, session: Session) -> bool | None:
         if verdict is None:
             continue
         minutes = round((time.monotonic() - started) / 60, 2)
-        reason = click.prompt("Reason (one line; empty: none)", default="", show_default=False, err=True)
-        return _record(item.row.debate_id, NewReview(session.reviewer, verdict, reason, blind, minutes), session)
+        return _record(item.row.debate_id, NewReview(session.reviewer, verdict, _reason(), blind, minutes), session)
+
+
+def _reason() -> str:
+    while True:
+        try:
+            reason: str = click.prompt("Reason (one line; empty: none)", default="", show_default=False, err=True)
+        except UnicodeDecodeError:
+            note("jury: not recorded: the reason is not UTF-8")
+        else:
+            return reason
 
 
 def _record(debate_id: str, new: "NewReview", session: Session) -> bool | None:
-    from jury_judge.errors import ReviewRefused
+    from jury_judge.errors import ReasonRefused, ReviewRefused
     from jury_store.errors import StoreError
 
     while True:
         try:
             session.recorder.record(debate_id, new)
+        except ReasonRefused as error:
+            note(f"jury: not recorded: {error}")
+            new = new._replace(reason=_reason())
         except ReviewRefused as error:
             note(f"jury: not recorded: {error}")
             return False
