@@ -24,7 +24,20 @@ _GROUPS = {
 }
 _SEED = 1
 _OF_ONE = ("verdict", "assign", "withdraw")
-_OF_QUEUE = ("sample", "of_queue", "of_agreement")
+_OF_QUEUE = {
+    "sample": "--sample",
+    "of_queue": "--list",
+    "of_agreement": "--agreement",
+    "run_id": "--run",
+    "where": "--where",
+    "limit": "--limit",
+}
+_NOT_WITH = {
+    "assign": ("reason", "minutes", "blind"),
+    "withdraw": ("minutes", "blind"),
+    "of_agreement": ("sample", "limit", "blind"),
+}
+"""Options that would be dropped silently."""
 
 
 def _debate(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -100,24 +113,35 @@ def command(debate_id: str | None, **options: Any) -> int:
 
 def _check_together(debate_id: str | None, options: dict[str, Any]) -> None:
     single = [name for name in _OF_ONE if options[name] is not None]
-    many = [name for name in _OF_QUEUE if options[name]]
+    many = [flag for name, flag in _OF_QUEUE.items() if options[name]]
     if len(single) > 1:
         raise click.UsageError(f"give one of --{' and --'.join(single)}")
     if single and debate_id is None:
         raise click.UsageError(f"--{single[0]} is about one debate: name it")
     if many and debate_id is not None:
-        raise click.UsageError("a debate that is named is reviewed alone: leave --sample, --list and --agreement out")
+        raise click.UsageError(f"{many[0]} is about the queue, and a debate is named: leave one of them out")
     if options["of_queue"] and options["of_agreement"]:
         raise click.UsageError("give --list or --agreement, not both")
     if (options["reason"] or options["minutes"] is not None) and not single:
         raise click.UsageError(
             "--reason and --minutes go with --verdict; at a terminal they are asked for and measured"
         )
+    _check_dropped(options)
     needs_name = not (options["of_queue"] or options["of_agreement"]) or options["sample"]
     if needs_name and not options["reviewer"]:
         raise click.UsageError("say --reviewer NAME, or set JURY_REVIEWER: who reviews is recorded")
     if options["as_json"] and not (single or options["of_queue"] or options["of_agreement"]):
         raise click.UsageError("--json prints what --list, --agreement, --verdict, --assign and --withdraw come to")
+
+
+def _check_dropped(options: dict[str, Any]) -> None:
+    for name, others in _NOT_WITH.items():
+        dropped = next((one for one in others if options[one] not in (None, "") and options[one] is not False), None)
+        if options[name] and dropped is not None:
+            flag = _OF_QUEUE.get(name, f"--{name}")
+            raise click.UsageError(f"--{dropped} has no meaning with {flag}: leave it out")
+    if options["seed"] != _SEED and options["sample"] is None:
+        raise click.UsageError("--seed is that of a random sample: it goes with --sample N")
 
 
 def _of_one(debate_id: str, recorder: "ReviewRecorder", options: dict[str, Any]) -> int:
