@@ -227,6 +227,21 @@ def test_a_sample_is_drawn_on_record_and_its_blind_reviews_are_a_random_sample_o
     assert "2 cases drawn at random without a blind review" in random.err
 
 
+def test_labels_of_the_cases_are_not_read_beside_a_random_sample_of_reviews(store: CommandLine) -> None:
+    drawn = store("review", "--sample", "2", "--reviewer", "ann", "--list", "--json").json
+    for one in drawn:
+        reviewed(store, one["debate_id"], "ann", "unsafe_fail", "--blind")
+
+    def labelled(*options: str) -> int:
+        found = store("stats", "--all", "--json", *options).json
+        return int(found["panels"][0]["against_labels"]["labelled"])
+
+    assert 2 == labelled("--labels", "reviews", "--random-labels")
+    assert 6 == labelled("--labels", "reviews")
+    assert 6 == labelled()
+    assert "2 labels to certify on are too few" in store("calibrate", "--all", "--labels", "reviews").err
+
+
 def test_reviews_are_in_the_exported_tables_as_labels(store: CommandLine) -> None:
     import pyarrow.parquet as pq
 

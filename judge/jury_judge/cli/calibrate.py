@@ -20,7 +20,7 @@ from jury_judge.cli.vote_options import (
     word_options,
     words_of,
 )
-from jury_judge.cli.vote_sources import ballots_and_labels, later_labels, selected_ballots, votes_are_in_files
+from jury_judge.cli.vote_sources import ballots_and_labels, votes_are_in_files
 
 if TYPE_CHECKING:
     from jury_analysis.calibration import CalibrationOptions
@@ -162,12 +162,12 @@ def _found(
     from jury_judge.app.calibrating import calibrate_ballots
     from jury_store.opening import open_store
 
+    # A bound holds for cases like those that were labelled: reviews of the queue alone are a chosen part.
+    ballots, labels = ballots_and_labels(options, words, of_files=of_files, random_only=True)
     if of_files:
-        return calibrate_ballots(*ballots_and_labels(options, words, of_files=True), chosen)
+        return calibrate_ballots(ballots, labels, chosen)
     with closing(open_store(resolved_store(options["store_url"]), write=False)) as store:
-        # A bound holds for cases like those that were labelled: reviews of the queue alone are a chosen part.
-        labels = later_labels(options, words, random_only=True)
-        return calibrate_ballots(selected_ballots(store, options), labels, chosen, store)
+        return calibrate_ballots(ballots, labels, chosen, store)
 
 
 def _write(found: "FoundCalibration", path: Path | None) -> None:

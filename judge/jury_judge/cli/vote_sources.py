@@ -54,9 +54,23 @@ def _flag(name: str) -> str:
 
 
 def ballots_and_labels(
-    options: dict[str, Any], words: "VerdictWords", *, of_files: bool, columns: "Sequence[str] | None" = None
+    options: dict[str, Any],
+    words: "VerdictWords",
+    *,
+    of_files: bool,
+    columns: "Sequence[str] | None" = None,
+    random_only: bool = False,
 ) -> "tuple[pa.Table, pa.Table | None]":
-    """The ballots, and the labels of annotators or of `--labels`, if there are any; see `selected_ballots`."""
+    """The ballots, and the labels of annotators or of `--labels`, if there are any.
+
+    Args:
+        options: those of `vote_options`.
+        words: what words of votes and labels mean.
+        of_files: see `votes_are_in_files`.
+        columns: see `selected_ballots`.
+        random_only: of reviews only a random sample is read, as with `--random-labels`.
+    """
+    random_only = random_only or options.get("random_labels", False)
     labels = None
     if of_files:
         from jury_judge.votes.vote_files import read_votes
@@ -71,7 +85,20 @@ def ballots_and_labels(
             ballots = selected_ballots(store, options, columns)
         finally:
             store.close()
-    return ballots, later_labels(options, words, labels)
+    labels = later_labels(options, words, labels, random_only=random_only)
+    if random_only and REVIEWS in options["labels"]:
+        # A label that is part of a case was not drawn: beside the reviews the sample would not be random.
+        ballots = _without_labels(ballots)
+    return ballots, labels
+
+
+def _without_labels(ballots: "pa.Table") -> "pa.Table":
+    """The same ballots without the labels that are part of the cases."""
+    import pyarrow as pa
+
+    place = ballots.schema.get_field_index("label")
+    field = ballots.schema.field(place)
+    return ballots.set_column(place, field, pa.nulls(ballots.num_rows, field.type))
 
 
 def selected_ballots(
@@ -94,12 +121,11 @@ def selected_ballots(
 def later_labels(
     options: dict[str, Any], words: "VerdictWords", labels: "pa.Table | None" = None, *, random_only: bool = False
 ) -> "pa.Table | None":
-    """The labels of `--labels`, else `labels`; of reviews with `random_only` or `--random-labels` a random sample."""
+    """The labels of `--labels`, else `labels`; of reviews with `random_only` a random sample."""
     if not options["labels"]:
         return labels
     if labels is not None:
         raise click.UsageError("--annotators and --labels: both give labels; keep one of them")
-    random_only = random_only or options.get("random_labels", False)
     return given_labels(options["labels"], words, options["store_url"], random_only=random_only)
 
 
