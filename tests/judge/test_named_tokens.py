@@ -26,7 +26,13 @@ def test_a_file_names_people_by_their_tokens(tmp_path: Path) -> None:
         (f"ann: {GOOD}\nbob: 12345678901234567\n", ":2: the token of bob needs"),
         (f"ann: {GOOD}\nbob: {GOOD}\n", ":2: bob and ann have the same token"),
         (f"ann: {GOOD}é\n", "printable ASCII"),
-        (f"12: {GOOD}\n", ":1: a name has 1 to 300"),
+        (f"12: {GOOD}\n", ":1: YAML reads a name as no text, such as no or 12; put it in quotes"),
+        (f"ann: {GOOD}2\nno: {GOOD}\n", "yaml: YAML reads a name as no text"),
+        (f"' ann': {GOOD}\n", ":1: a name has 1 to 300 printable characters, and no blank at either end"),
+        (f'"a\\u202Eb": {GOOD}\n', ":1: a name has 1 to 300"),
+        (f'"a\\tb": {GOOD}\n', ":1: a name has 1 to 300"),
+        (f"ann: ' {GOOD}'\n", ":1: the token of ann needs at least 16"),
+        (f"ann: '{GOOD} '\n", "no blank at either end"),
         (f"ann: {GOOD}\nann: {GOOD}2\n", ":2: not YAML"),
         (f"ann: [{GOOD}\n", "not YAML"),
     ],
@@ -39,6 +45,7 @@ def test_another_file_is_refused_with_its_line_and_without_a_token(tmp_path: Pat
 
     assert said in str(refused.value)
     assert str(refused.value).startswith(str(file))
+    assert "None" not in str(refused.value)
     assert "secret" not in str(refused.value)
     assert GOOD not in str(refused.value)
 

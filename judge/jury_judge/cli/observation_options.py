@@ -95,13 +95,13 @@ class MetricsServer:
         if port is None:
             return
         from jury_actors.observation.metric_totals import MetricTotals
-        from jury_judge.app.named_tokens import SHORTEST_TOKEN, is_token
+        from jury_judge.app.named_tokens import TOKEN_RULE, is_token
         from jury_judge.cli.terminal import note
         from jury_judge.errors import SettingError
         from jury_judge.web.metrics_endpoint import MetricsEndpoint
 
         if token is not None and not is_token(token):
-            raise SettingError(f"${TOKEN}: at least {SHORTEST_TOKEN} printable ASCII characters")
+            raise SettingError(f"${TOKEN}: {TOKEN_RULE}")
         self._endpoint = MetricsEndpoint.listening(host, port, token)
         if token is None and not self._endpoint.address.loopback:
             self.close()

@@ -44,12 +44,21 @@ def _debate(context: click.Context, parameter: click.Parameter, value: str | Non
     return None if value is None else str(debate_ids(context, parameter, value))
 
 
+def _name(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    from jury_judge.app.reviewer_names import RULE, is_reviewer_name
+
+    if value and not is_reviewer_name(value):
+        raise click.BadParameter(RULE, param=parameter)
+    return value
+
+
 @grouped("review", _GROUPS)
 @click.argument("debate_id", metavar="[DEBATE]", required=False, callback=_debate)
 @click.option(
     "--reviewer",
     metavar="NAME",
     envvar="JURY_REVIEWER",
+    callback=_name,
     help="Who reviews; recorded for ever, so a pseudonym will do. [env JURY_REVIEWER]",
 )
 @click.option(
@@ -85,7 +94,7 @@ def _debate(context: click.Context, parameter: click.Parameter, value: str | Non
     metavar="M",
     help="How long it took; measured at a terminal.",
 )
-@click.option("--assign", metavar="NAME", help="Ask this person for a review; --reviewer is who asks.")
+@click.option("--assign", metavar="NAME", callback=_name, help="Ask this person for a review; --reviewer is who asks.")
 @click.option(
     "--withdraw", type=click.IntRange(min=1), metavar="N", help="Withdraw the review or assignment of this number."
 )

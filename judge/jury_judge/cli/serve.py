@@ -144,7 +144,7 @@ def command(
     the server ends stop where they are; the next server of the store goes on with them.
     """
     from jury_actors.observation.metric_totals import MetricTotals
-    from jury_judge.app.named_tokens import SHORTEST_TOKEN, is_token, named_tokens
+    from jury_judge.app.named_tokens import TOKEN_RULE, is_token, named_tokens
     from jury_judge.app.reviews import ReviewRecorder
     from jury_judge.app.stores import open_or_create
     from jury_judge.cli.terminal import note
@@ -170,7 +170,7 @@ def command(
         processes=replicas is not None or coordinators is not None,
     )
     if token is not None and not is_token(token):
-        raise SettingError(f"--token: at least {SHORTEST_TOKEN} printable ASCII characters")
+        raise SettingError(f"--token: {TOKEN_RULE}")
     reviewers = {} if reviewers_file is None else named_tokens(reviewers_file)
     if token in reviewers.values():
         raise SettingError(f"--token: a reviewer in {reviewers_file} has it too; give each their own")
