@@ -129,8 +129,29 @@ def test_the_api_takes_no_form(site: TestClient, store: EventStore) -> None:
 
 def test_a_form_that_is_too_long_is_refused(site: TestClient) -> None:
     Visit(site, ANN)
+    answers = [
+        site.post(f"/reviews/{DEBATE}", data={"reason": "x" * 300_000}),
+        site.post(f"/api/debates/{DEBATE}/reviews", json={"verdict": "safe_pass", "reason": "x" * 33 * 2**20}),
+    ]
 
-    assert 413 == site.post(f"/reviews/{DEBATE}", data={"reason": "x" * 300_000}).status_code
+    assert [413, 413] == [one.status_code for one in answers]
+    assert all("send less in one request" in one.text for one in answers)
+
+
+@pytest.mark.parametrize("body", [b"verdict=safe_pass&reason=\xff", b"verdict=safe_pass&reason=%FF"])
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "The form is not UTF-8."), ("ja", "フォームがUTF-8ではありません。")]
+)
+def test_a_form_that_is_not_utf_8_is_said_to_be_none(
+    site: TestClient, store: EventStore, body: bytes, language: str, said: str
+) -> None:
+    Visit(site, ANN)
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    answer = Page(site.post(f"/reviews/{DEBATE}?lang={language}", content=body, headers=headers))
+
+    assert 400 == answer.status
+    assert answer.one(".notice.broken").startswith(said)
+    assert () == reviews_of(store, DEBATE).reviews
 
 
 # Blind

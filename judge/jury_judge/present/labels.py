@@ -779,6 +779,10 @@ class LabelCatalogue:
         "The form is not of your login. Nothing was recorded; record it again.",
         "フォームが現在のログインのものではありません。記録されていないため、もう一度送信してください。",
     )
+    review_not_utf8 = Translation(
+        "The form is not UTF-8. Nothing was recorded; record it again.",
+        "フォームがUTF-8ではありません。記録されていないため、もう一度送信してください。",
+    )
     review_no_verdict = Translation("Choose a verdict.", "判定を選んでください。")
     review_refused = Translation("The review was not recorded:", "レビューは記録されませんでした:")
     review_unsaved = Translation(

@@ -164,8 +164,7 @@ def _form_limit(path: str) -> int | None:
 
 
 def _too_large(limit: int) -> Rejection:
-    remedy = "send fewer or shorter cases"
-    return Rejection(413, f"the request is larger than {limit:,} bytes", remedy, (_CLOSE,))
+    return Rejection(413, f"the request is larger than {limit:,} bytes", "send less in one request", (_CLOSE,))
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

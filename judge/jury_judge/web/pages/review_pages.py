@@ -33,7 +33,7 @@ MAX_REASON = 10_000
 _MOST_FIELDS = 10
 _MINUTE = 60.0
 _DAY = 24 * 60.0
-_FORBIDDEN, _CONFLICT, _UNAVAILABLE = 403, 409, 503
+_BAD_REQUEST, _FORBIDDEN, _CONFLICT, _UNAVAILABLE = 400, 403, 409, 503
 
 
 class ReviewForm(NamedTuple):
@@ -47,9 +47,15 @@ class ReviewForm(NamedTuple):
 
     @classmethod
     def of(cls, body: bytes) -> "ReviewForm":
-        """The fields of a form that was sent; of several with one name, the first."""
+        """The fields of a form that was sent; of several with one name, the first.
+
+        Raises:
+            UnicodeDecodeError: it is not UTF-8.
+        """
         try:
             sent = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+        except UnicodeDecodeError:
+            raise
         except ValueError:
             return cls()
         fields = {name: values[0] for name, values in sent.items()}
@@ -120,7 +126,11 @@ class ReviewPages:
     async def record(self, received: Request) -> Response:
         """The form of `/reviews/{debate_id}`."""
         request = PageRequest.of(received)
-        form = ReviewForm.of(await received.body())
+        try:
+            form = ReviewForm.of(await received.body())
+        except UnicodeDecodeError:
+            problem = "review_not_utf8"
+            return await asyncio.to_thread(self._page, request, ReviewForm(), problem=problem, status=_BAD_REQUEST)
         return await asyncio.to_thread(self._record, request, form)
 
     def text(self, request: PageRequest) -> Response:
