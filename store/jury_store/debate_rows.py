@@ -184,7 +184,8 @@ class DebateFilter(NamedTuple):
     at all. `model` is one of `DebateRow.models`, `quorum` whether it was met; an unknown cost satisfies neither
     `min_cost` nor `max_cost`. `unfinished`: only debates that have not ended. `disposition` is that of `DebateRow`;
     `reviewed`: whether there is a human verdict. `may_need_review`: only debates whose verdict is `needs_review` or not
-    accepted, and those that people reviewed or are asked for. `imported`: whether events came from a cassette.
+    accepted, and those that people reviewed or are asked for. `with_reviews`: only debates with reviews, foreign ones
+    too. `imported`: whether events came from a cassette.
     """
 
     run_id: str | None = None
@@ -202,6 +203,7 @@ class DebateFilter(NamedTuple):
     disposition: str | None = None
     reviewed: bool | None = None
     may_need_review: bool = False
+    with_reviews: bool = False
     imported: bool | None = None
 
     def matches(self, row: Mapping[str, Any], text_matches: Callable[[int], bool]) -> bool:
@@ -226,6 +228,7 @@ class DebateFilter(NamedTuple):
             and self.disposition in {None, row["human_verdict"] or row["final_verdict"]}
             and self.reviewed in {None, row["human_verdict"] is not None}
             and (not self.may_need_review or _may_need_review(row))
+            and not (self.with_reviews and not row["reviews"])
             and self.imported in {None, row["imported"] is not None}
             and (self.search is None or self._id_matches(row) or text_matches(row["position"]))
             and (not self.where or admitted(self.where, case_fields(row)))

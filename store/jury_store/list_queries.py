@@ -109,6 +109,8 @@ def _of_reviews(wanted: DebateFilter) -> Iterator[ColumnElement[bool]]:
     if wanted.may_need_review:
         of_people = (type_coerce(column, Text) != "[]" for column in (columns.reviews, columns.assignments))
         yield or_(columns.final_verdict == "needs_review", columns.accepted.is_(False), *of_people)
+    if wanted.with_reviews:
+        yield type_coerce(columns.reviews, Text) != "[]"
 
 
 def _condition(condition: Condition) -> ColumnElement[bool]:

@@ -259,6 +259,18 @@ def test_reviews_are_in_the_exported_tables_as_labels(store: CommandLine) -> Non
     assert "needs_review" == debates[3]["disposition"]
 
 
+def test_an_erased_reason_is_said_to_be_erased(store: CommandLine) -> None:
+    reviewed(store, "run~1", "ann", "unsafe_fail", "--reason", "It paid twice.")
+    reviewed(store, "run~1", "bob", "unsafe_fail")
+    before = store("show", "run~1").out
+    erased = store("erase", "--review", "run~1", "1", "--by", "dpo@example.com", "--reason", "request 17", "--yes")
+    after = store("show", "run~1").out
+
+    assert 0 == erased.code
+    assert ("It paid twice." in before, "[erased]" in before) == (True, False)
+    assert ("It paid twice." in after, after.count("[erased]")) == (False, 1)
+
+
 def test_the_exported_label_of_the_random_sample_is_the_blind_one(store: CommandLine) -> None:
     import pyarrow.parquet as pq
 

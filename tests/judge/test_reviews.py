@@ -73,12 +73,13 @@ def test_the_lists_filter_by_disposition_and_by_review(store: EventStore) -> Non
             found(reviewed=True),
             found(reviewed=False),
             found(may_need_review=True),
+            found(with_reviews=True),
         ]
 
     unprojected = all_found()
     store.rebuild()
 
-    assert [["b", "a"], ["a"], ["b"], ["c", "a"], ["c", "b"]] == unprojected
+    assert [["b", "a"], ["a"], ["b"], ["c", "a"], ["c", "b"], ["b"]] == unprojected
     assert unprojected == all_found()
     assert 2 == store.totals(DebateFilter(disposition="safe_pass")).debates
 

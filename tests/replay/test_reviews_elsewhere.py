@@ -16,6 +16,7 @@ from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from support.cassettes import out_of, record_debate, seal
+from support.review_site import REVIEWERS, TOKEN, review_site
 from support.tampered_store import TamperedStore
 
 PASS, FAIL = Verdict.SAFE_PASS, Verdict.UNSAFE_FAIL
@@ -82,6 +83,21 @@ def test_a_review_here_counts_beside_foreign_ones(store: MemoryEventStore, take:
     assert None is reviews_of(other, "d").reviews[1].supersedes
 
 
+def test_foreign_reviews_are_in_the_list_of_reviews_and_marked(store: MemoryEventStore, take: Take) -> None:
+    other = MemoryEventStore()
+    take(store, other)
+
+    with review_site(other) as client:
+        rows = client.get("/api/reviews", headers={"authorization": f"Bearer {TOKEN}"}).json()["rows"]
+        standing = client.get("/api/reviews?standing=true", headers={"authorization": f"Bearer {TOKEN}"}).json()["rows"]
+        blind = client.get("/api/reviews", headers={"authorization": f"Bearer {REVIEWERS['ann']}"}).json()["rows"]
+
+    assert [("d", "ann", "unsafe_fail", True, False)] == [
+        (one["debateId"], one["reviewer"], one["verdict"], one["foreign"], one["stands"]) for one in rows
+    ]
+    assert [] == standing == blind
+
+
 def test_an_unsigned_cassette_does_not_withdraw_what_was_said_here(store: MemoryEventStore, take: Take) -> None:
     here = MemoryEventStore()
     take(store, here, key="example.com/jury")
@@ -133,7 +149,7 @@ def test_a_reviewers_reason_is_erased_on_record_and_the_log_verifies(store: Memo
 
     assert Erased("d", texts=1, events=1, shared=0, ended=False) == erased
     assert (True, 1) == (report.ok, report.erased)
-    assert {2: "It paid twice."} == reasons_of(store, "d"), "the same words of another person stay"
+    assert {1: None, 2: "It paid twice."} == reasons_of(store, "d"), "the same words of another person stay"
     assert len(before) == len(store.parts("d"))
     assert [("ann", "unsafe_fail"), ("bob", "unsafe_fail")] == standing(store)
 
@@ -141,7 +157,8 @@ def test_a_reviewers_reason_is_erased_on_record_and_the_log_verifies(store: Memo
 def test_erasing_a_debate_erases_the_reasons_of_its_reviews(store: MemoryEventStore) -> None:
     erase(store, "d", ORDER._replace(scope="debate"), now=9)
 
-    assert {} == reasons_of(store, "d") == store.parts("d")
+    assert {1: None} == reasons_of(store, "d")
+    assert {} == store.parts("d")
     assert verify(store).ok
 
 

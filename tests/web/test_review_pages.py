@@ -13,6 +13,7 @@ from jury_judge.app.reviews import NewReview, ReviewRecorder, assign_review, rea
 from jury_judge.web.app import AccessPolicy, create_app
 from jury_judge.web.pages.routing import page_routes
 from jury_judge.web.service import Service
+from jury_replay.erasure import ErasureOrder, erase
 from jury_store.errors import StoreLocked
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
@@ -261,6 +262,20 @@ def test_after_the_verdict_the_reviewer_sees_everything(said: MemoryEventStore) 
     assert 200 == debate.status
     assert [("bob", "needs_review"), ("ann", "safe_pass")] == [(one["reviewer"], one["verdict"]) for one in api]
     assert [("ann", True)] == [(one.reviewer, one.blind) for one in reviews_of(said, DEBATE).reviews[1:]]
+
+
+def test_an_erased_reason_is_said_to_be_erased(site: TestClient, store: EventStore) -> None:
+    ann = Visit(site, ANN)
+    ann.send(f"/reviews/{DEBATE}", verdict="safe_pass", reason="The name of a customer.")
+    Visit(site, BOB).send(f"/reviews/{DEBATE}", verdict="safe_pass")
+    erase(store, DEBATE, ErasureOrder("dpo@example.com", "request 17", "review/1"), now=9)
+    pages = [Visit(site, ANN).get(f"/reviews/{DEBATE}"), Visit(site, TOKEN).get(f"/debates/{DEBATE}")]
+
+    for page in pages:
+        first, second = page.all("ul.reviews > li")
+        assert "[erased]" in first
+        assert "[erased]" not in second
+        assert "customer" not in page.text
 
 
 def test_a_later_verdict_of_the_same_reviewer_is_not_blind(site: TestClient, store: EventStore) -> None:

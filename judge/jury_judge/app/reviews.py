@@ -106,8 +106,8 @@ def reviews_of(store: EventStore, debate_id: str) -> ReviewFacts:
     return store.history(debate_id).reviews
 
 
-def reasons_of(store: EventStore, debate_id: str) -> dict[int, str]:
-    """The reasons of reviews and withdrawals by the number of their event; erased ones are left out.
+def reasons_of(store: EventStore, debate_id: str) -> dict[int, str | None]:
+    """The reasons of reviews and withdrawals by the number of their event; None: it was erased.
 
     Raises:
         DebateNotFound: the debate was never opened.

@@ -10,8 +10,8 @@ from jury_events.review_facts import AssignedReview, Review, ReviewFacts
 from jury_judge.text.timestamps import moment
 from jury_store.debate_history import DebateHistory
 
-Reasons = Mapping[int, str]
-"""The reasons of reviews and withdrawals by the number of their event; erased ones are left out."""
+Reasons = Mapping[int, str | None]
+"""The reasons of reviews and withdrawals by the number of their event; None: it was erased."""
 
 NO_REASONS: Reasons = MappingProxyType({})
 
@@ -32,13 +32,13 @@ def review_objects(facts: ReviewFacts, reasons: Reasons = NO_REASONS) -> list[di
     return [{**review_object(one, reasons.get(one.number)), "stands": one in standing} for one in facts.reviews]
 
 
-def reasons_in(history: DebateHistory) -> dict[int, str]:
-    """The reasons in a debate's reviews.
+def reasons_in(history: DebateHistory) -> dict[int, str | None]:
+    """The reasons in a debate's reviews; None: it was erased.
 
     Raises:
         EventError: an event does not decode.
     """
-    found = {}
+    found: dict[int, str | None] = {}
     for stored in history.stored_reviews:
         event = decode_review(stored)
         if isinstance(event, ReviewAssigned) or event.reason is None:
@@ -46,4 +46,6 @@ def reasons_in(history: DebateHistory) -> dict[int, str]:
         text = history.texts.get(event.reason.part)
         if text is not None:
             found[event.number] = text.decode("utf-8")
+        elif event.reason.part in history.erased:
+            found[event.number] = None
     return found

@@ -1,11 +1,12 @@
 """The queue of reviews, the reviews of a debate, and the agreement of reviewers, for a terminal or a file."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from jury_judge.cli.views.statistics.figures import Figures
-from jury_judge.present.review_objects import assignment_object, review_objects
+from jury_judge.present.labels import LABELS
+from jury_judge.present.review_objects import Reasons, assignment_object, review_objects
 from jury_judge.text.page import Page, TextSpan
 from jury_judge.text.pluralize import pluralize
 from jury_judge.text.timestamps import moment
@@ -68,7 +69,7 @@ def _hidden(item: "QueueItem", *, blind: bool) -> bool:
     return blind or item.why == "sampled"
 
 
-def reviews_section(page: Page, facts: "ReviewFacts", reasons: Mapping[int, str]) -> None:
+def reviews_section(page: Page, facts: "ReviewFacts", reasons: Reasons) -> None:
     """The reviews of a debate; nothing where there is none."""
     if not facts.reviews and not facts.assignments:
         return
@@ -83,8 +84,9 @@ def reviews_section(page: Page, facts: "ReviewFacts", reasons: Mapping[int, str]
         ]
         details = " · ".join((moment(one.reviewed_at), *marks))
         page.line(TextSpan(f"{one.number}  {one.reviewer}: "), TextSpan(one.verdict, "bold"), f"  {details}")
-        if (reason := reasons.get(one.number)) is not None:
-            page.text(reason, indent=4)
+        if one.number in reasons:
+            reason = reasons[one.number]
+            page.text(LABELS["en"].erased if reason is None else reason, indent=4)
     for waiting in facts.open_assignments:
         drawn = ", drawn at random" if waiting.sampled else ""
         page.line(TextSpan(f"{waiting.number}  {waiting.reviewer} is asked for a review{drawn}", "dim"))

@@ -40,9 +40,11 @@ def listed(
 ) -> Listing[RecordedReview]:
     """Reviews that were not withdrawn, in the order in which their debates opened, in pages of `limit` debates.
 
+    Those of a cassette without a trusted seal are `foreign` and count for nothing.
+
     With a reviewer's token where reviewing is blind: only reviews of debates that this reviewer has reviewed.
     """
-    wanted = DebateFilter(run_id=run, reviewed=True)
+    wanted = DebateFilter(run_id=run, with_reviews=True)
     rows = service.store.list_debates(wanted, OLDEST, limit=limit, after=PageCursor(after))
     own = visitor_of(request.scope).reviewer if service.reviewing is None or service.reviewing.blind else None
     found: list[RecordedReview] = []

@@ -7,7 +7,7 @@ from jury_events.judgment import Judgment
 from jury_events.review_facts import Review, ReviewFacts
 from jury_judge.app.reviews import reviewed_before
 from jury_judge.present.events_by_phase import events_by_phase, role_of
-from jury_judge.present.review_objects import reasons_in
+from jury_judge.present.review_objects import Reasons, reasons_in
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
 from jury_judge.web.pages.text_previews import TextPreviews
 from jury_store.debate_history import DebateHistory
@@ -27,7 +27,7 @@ class JuryResult(NamedTuple):
     judgment: Judgment | None
     roles: dict[str, str]
     reviews: ReviewFacts
-    reasons: dict[int, str]
+    reasons: Reasons
 
 
 class CaseToReview(NamedTuple):
