@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 
 import pytest
 
@@ -240,15 +241,18 @@ def test_the_queue_has_what_needs_review_with_the_most_disagreement_first(store:
     assert [("c", "needs_review")] == queue("dee", 2)
 
 
-def test_a_blind_queue_does_not_follow_the_disagreement_of_the_jury(store: EventStore) -> None:
-    for number, name in enumerate("abc"):
-        judged_debate(store, name, REVIEW, seed=number, evaluated=name == "b")
+def test_drawn_debates_do_not_follow_the_disagreement_of_the_jury(store: EventStore) -> None:
+    for number, name in enumerate("abcdef"):
+        judged_debate(store, name, REVIEW, seed=number, case_id=f"case-{name}", evaluated=name in "bd")
 
-    def queue(*, blind: bool) -> list[tuple[str, float | None]]:
-        return [(one.row.debate_id, one.disagreement) for one in review_queue(store, "ann", blind=blind)]
+    def queue() -> list[str]:
+        return [one.row.debate_id for one in review_queue(store, "ann")]
 
-    assert [("a", 1.0), ("c", 1.0), ("b", 0.0)] == queue(blind=False)
-    assert [("a", None), ("b", None), ("c", None)] == queue(blind=True)
+    assert ["a", "c", "e", "f", "b", "d"] == queue()
+    drawn = draw_sample(store, 6, 7)
+    for debate in drawn.debates:
+        assign_review(store, debate, "ann", by="ann", sample=drawn.drawn)
+    assert sorted("abcdef", key=lambda name: sha256(f"case-{name}".encode()).digest()) == queue()
 
 
 def test_disagreement_is_the_share_outside_the_most_frequent_last_verdict() -> None:

@@ -44,7 +44,6 @@ def review_queue(
     wanted: DebateFilter = EVERY_DEBATE,
     *,
     reviews: int = 1,
-    blind: bool = False,
 ) -> list[QueueItem]:
     """The debates that a person is to review, in that order.
 
@@ -58,15 +57,13 @@ def review_queue(
         reviewer: whose queue; None: of all people, so that nothing is left out that waits for one of them.
         wanted: which debates.
         reviews: how many people are to review a debate: 2 for double review.
-        blind: without the jury's disagreement; the others are in the order in which they opened, which says nothing of
-            the votes.
     """
     found: dict[str, tuple[DebateRow, Why]] = {}
     for row in _ended(store, wanted._replace(may_need_review=True)):
         why = why_waiting(row, reviewer, reviews)
         if why is not None:
             found[row.debate_id] = row, why
-    spread = _disagreements(store, wanted, found.keys()) if found and not blind else {}
+    spread = _disagreements(store, wanted, found.keys()) if found else {}
     items = [QueueItem(row, why, spread.get(one)) for one, (row, why) in found.items()]
     return sorted(items, key=_rank)
 

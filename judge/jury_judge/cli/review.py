@@ -202,7 +202,7 @@ def _of_many(debate_id: str | None, url: str, options: dict[str, Any]) -> int:
 def _queue(store: "EventStore", wanted: "DebateFilter", options: dict[str, Any]) -> "list[QueueItem]":
     from jury_judge.app.review_queue import review_queue
 
-    found = review_queue(store, options["reviewer"], wanted, reviews=options["reviews"], blind=options["blind"])
+    found = review_queue(store, options["reviewer"], wanted, reviews=options["reviews"])
     if options["sample"] is not None:
         found = [one for one in found if one.why == "sampled"]
     return found[: options["limit"]]

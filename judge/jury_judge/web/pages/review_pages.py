@@ -194,8 +194,7 @@ class ReviewPages:
         )
 
     def _items(self, request: PageRequest, query: ReviewQuery) -> Sequence[QueueItem]:
-        reviewer, blind = request.visitor.reviewer, self._hides(request)
-        return review_queue(self._store, reviewer, query.wanted, reviews=query.people, blind=blind)
+        return review_queue(self._store, request.visitor.reviewer, query.wanted, reviews=query.people)
 
     def _query(self, request: PageRequest) -> ReviewQuery:
         return review_query(request, blind=self._hides(request))
