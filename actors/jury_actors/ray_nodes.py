@@ -1,5 +1,6 @@
 """The nodes of the Ray cluster of this process, and whether each can run jurors. Ray must be started."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import ray
@@ -7,6 +8,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from jury_actors.errors import NodesNotReady, StoreNotShared
 from jury_actors.node_check import NodeCheck, NodeFindings, differences, findings
+from jury_actors.notices import Notice, Say
 from jury_actors.runtime import RuntimeConfig
 
 _PATIENCE = 180.0
@@ -36,51 +38,91 @@ def alive_nodes() -> list[dict[str, Any]]:
     return sorted((node for node in found if node["Alive"]), key=lambda node: (node["NodeManagerAddress"], _id(node)))
 
 
-def node_cpus() -> dict[str, float]:
-    """The CPUs of each node that is alive and has any, by its id; if none has, each counts as one."""
-    cpus = {_id(node): float(node["Resources"].get("CPU", 0)) for node in alive_nodes()}
-    return {node: found for node, found in cpus.items() if found} or dict.fromkeys(cpus, 1.0)
-
-
-def inspect_nodes(wanted: NodeCheck) -> list[NodeReport]:
-    """Look at every node, all at once; takes a few seconds.
+def inspect_nodes(wanted: NodeCheck, nodes: Sequence[dict[str, Any]] | None = None) -> list[NodeReport]:
+    """Look at nodes, all at once; takes a few seconds.
 
     Args:
         wanted: what is looked at.
+        nodes: of `alive_nodes`; all if None.
 
     Returns:
-        A report a node, by address.
+        A report a node, in their order.
     """
     here = findings(NodeCheck())
-    nodes = alive_nodes()
+    nodes = alive_nodes() if nodes is None else nodes
     calls = [_call(_id(node), wanted) for node in nodes]
     ray.wait(calls, num_returns=len(calls), timeout=_PATIENCE)
     return [_report(node, call, here) for node, call in zip(nodes, calls, strict=True)]
 
 
-def check_nodes(config: RuntimeConfig) -> None:
-    """Refuse a cluster on which a run would fail, before anything is recorded or paid.
+class CheckedNodes:
+    """The nodes that jurors of a run may use. On a cluster that was joined each is looked at, once.
 
-    Raises:
-        StoreNotShared: there are several nodes, and the store is a SQLite file.
-        NodesNotReady: a node has other releases, lacks a key, cannot reach the store, or does not answer.
+    That is also when a node that joins becomes known everywhere: before a task has run on it, other nodes may not know
+    it, and start elsewhere what was meant for it.
+
+    Args:
+        config: of the run.
+        say: takes a line for each node that joins and is not used; is called from any thread.
     """
-    nodes = alive_nodes()
-    sqlite = config.store_url.startswith("sqlite")
-    if len(nodes) > 1 and sqlite:
-        raise StoreNotShared(
-            f"the Ray cluster has {len(nodes)} nodes, and a SQLite file is on one of them only: use a PostgreSQL store "
-            "(--store postgresql+psycopg://…; docs/postgresql.md)"
-        )
-    wanted = NodeCheck(config.panel, config.endpoints, None if sqlite else config.store_url)
-    bad = [one for one in inspect_nodes(wanted) if one.problems]
-    if bad:
-        lines = [f"{one.name}: {'; '.join(one.problems)}" for one in bad[:_SHOWN]]
-        more = [f"and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
-        raise NodesNotReady(
-            f"{len(bad)} of {len(nodes)} nodes of the Ray cluster cannot run jurors: {'. '.join([*lines, *more])}. "
-            "`jury doctor --ray-address` looks at every node"
-        )
+
+    def __init__(self, config: RuntimeConfig, say: Say) -> None:
+        self._shared = config.shared_cluster
+        self._sqlite = config.store_url.startswith("sqlite")
+        self._wanted = NodeCheck(config.panel, config.endpoints, None if self._sqlite else config.store_url)
+        self._say = say
+        self._usable: dict[str, bool] = {}
+
+    def check(self) -> None:
+        """Refuse a cluster on which a run would fail, before anything is recorded or paid.
+
+        Raises:
+            StoreNotShared: there are several nodes, and the store is a SQLite file.
+            NodesNotReady: a node has other releases, lacks a key, cannot reach the store, or does not answer.
+        """
+        if not self._shared:
+            return
+        nodes = alive_nodes()
+        if len(nodes) > 1 and self._sqlite:
+            raise StoreNotShared(
+                f"the Ray cluster has {len(nodes)} nodes, and a SQLite file is on one of them only: use a PostgreSQL "
+                "store (--store postgresql+psycopg://…; docs/postgresql.md)"
+            )
+        bad = [one for one in inspect_nodes(self._wanted, nodes) if one.problems]
+        if bad:
+            lines = [f"{one.name}: {'; '.join(one.problems)}" for one in bad[:_SHOWN]]
+            more = [f"and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
+            raise NodesNotReady(
+                f"{len(bad)} of {len(nodes)} nodes of the Ray cluster cannot run jurors: {'. '.join([*lines, *more])}. "
+                "`jury doctor --ray-address` looks at every node"
+            )
+        self._usable = dict.fromkeys(map(_id, nodes), True)
+
+    def cpus(self) -> dict[str, float]:
+        """The CPUs of each node that is alive, can run jurors and has any, by its id; if none has, each counts as one.
+
+        May block for long, while it looks at nodes that have joined.
+        """
+        nodes = alive_nodes()
+        if self._shared:
+            self._look_at([node for node in nodes if _id(node) not in self._usable])
+            nodes = [node for node in nodes if self._usable.get(_id(node))]
+        cpus = {_id(node): float(node["Resources"].get("CPU", 0)) for node in nodes}
+        return {node: found for node, found in cpus.items() if found} or dict.fromkeys(cpus, 1.0)
+
+    def _look_at(self, nodes: list[dict[str, Any]]) -> None:
+        if not nodes:
+            return
+        reports = inspect_nodes(self._wanted, nodes)
+        alive = set(map(_id, alive_nodes()))
+        for node, report in zip(nodes, reports, strict=True):
+            if _id(node) not in alive:
+                continue
+            self._usable[_id(node)] = not report.problems
+            if report.problems:
+                problems = "; ".join(report.problems)
+                said = f"the node {report.name} is not used: {problems}; mend that, and let it join anew"
+                self._say(Notice(said, "node_refused", node=report.name))
 
 
 def _id(node: dict[str, Any]) -> str:

@@ -10,7 +10,6 @@ from jury_actors.ray_cluster import head_address, start_ray, stop_ray
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -37,7 +36,7 @@ from jury_actors.ray_actors import (
 )
 from jury_actors.ray_collection import EVERY, ObservedActor, RayCollection
 from jury_actors.ray_head import HeadWatch
-from jury_actors.ray_nodes import check_nodes, node_cpus
+from jury_actors.ray_nodes import CheckedNodes
 from jury_actors.ray_processes import end_own_processes
 from jury_actors.ray_proxy import ray_proxy, remotely, repeated, unless_ended
 from jury_actors.ray_watch import RayWatch, Watched
@@ -64,15 +63,20 @@ async def ray_runtime(
 
     Raises:
         StoreError: the store cannot be opened for writing.
-        StoreNotShared, NodesNotReady: as `check_nodes`, on a cluster that was joined.
+        StoreNotShared, NodesNotReady: as `CheckedNodes.check`.
         ClusterLost: the cluster is gone.
     """
-    if config.shared_cluster:
-        await in_daemon_thread(partial(check_nodes, config))
-    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    loop = asyncio.get_running_loop()
+
+    def say_later(line: str) -> None:
+        loop.call_soon_threadsafe(say, line)
+
+    nodes = CheckedNodes(config, say_later)
+    await in_daemon_thread(nodes.check)
+    ended: asyncio.Future[None] = loop.create_future()
     watch = RayWatch(say, ended)
     collection = RayCollection(totals, every=EVERY)
-    actors = _Actors(config, watch, collection)
+    actors = _Actors(config, nodes, watch, collection)
     patience = _PATIENCE_WITH_OTHERS if config.shared_cluster else _PATIENCE
     head = HeadWatch(head_address(), ended, patience=patience)
     try:
@@ -116,7 +120,8 @@ async def _until_left(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 class _Actors:
     """The actors of a runtime, watched by `watch`, their observations fetched by `collection`."""
 
-    def __init__(self, config: RuntimeConfig, watch: RayWatch, collection: RayCollection) -> None:
+    def __init__(self, config: RuntimeConfig, nodes: CheckedNodes, watch: RayWatch, collection: RayCollection) -> None:
+        self._nodes = nodes
         self._observation = config.observation
         self._collection = collection
         self._namespace = f"jury-{token_hex(8)}"
@@ -170,7 +175,7 @@ class _Actors:
 
     def _look_at_nodes(self) -> float:
         """The CPUs of the cluster; the nodes are noted for the jurors that start next. May block for long."""
-        self._placement.update(node_cpus())
+        self._placement.update(self._nodes.cpus())
         return self._placement.cpus
 
     async def _end_juror(self, name: str) -> None:

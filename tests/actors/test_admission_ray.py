@@ -16,6 +16,7 @@ from jury_actors.admission.client import AdmissionClient
 from jury_actors.admission.service import AdmissionInterface
 from jury_actors.errors import Halted
 from jury_actors.messages import Finished
+from jury_actors.node_check import NodeCheck
 from jury_actors.ray_actors import SHARED_LIMITER, LimiterActor, shared_limiter
 from jury_actors.ray_proxy import ray_proxy
 from jury_events.ids import calls_stream
@@ -90,7 +91,7 @@ async def test_a_runtime_with_limited_models_runs_its_debates(
     sqlite_url: str, reader: EventStore, shared: bool
 ) -> None:
     run = Run(reader, debates=2, **LIMITED)
-    with patch("jury_actors.ray_runtime.check_nodes"):  # the fallback is never called, and has no key
+    with patch("jury_actors.ray_nodes.NodeCheck", lambda *_: NodeCheck()):  # the fallback is never called, has no key
         found = await execute_on_ray(run, sqlite_url, shared_cluster=shared)
     namespace, name = SHARED_LIMITER
     there = {"name": name, "namespace": namespace} in ray.util.list_named_actors(all_namespaces=True)
