@@ -119,7 +119,10 @@ def panel_worth(
     subsets = chosen_subsets(first.seats, len(numbers), _ranking(values))
     panels = list(recount(first, subsets, numbers) if recount else by_plurality(rounds, subsets, numbers))
     everyone = [one for one in panels if one.seats == first.seats]
-    whole = np.where(first.finals >= 0, first.finals, everyone[-1].verdicts)
+    counted, final = everyone[-1].verdicts, first.finals
+    # A calibration withholds verdicts of the whole panel alone, and a recount is without it. A recount has no verdict
+    # of a final judge, and votes of files have no final verdict.
+    whole = np.where(counted >= 0, counted, final) if recount else np.where(final >= 0, final, counted)
     return PanelWorth(
         categories=scale.categories,
         ordered=scale.ordered,

@@ -66,7 +66,7 @@ def tolerance_test(successes: Bools, counted: Bools, clusters: npt.NDArray[np.in
 
     effective, units = _effective(passed, sizes)
     p_value = float(betainc(effective, units - effective + 1, tolerated))
-    # A share of zero is refuted by any success, also where t cannot tell.
+    # A share of zero is refuted by any success, also where t has no p value.
     return p_value if (sizes == 1).all() or not tolerated else max(p_value, _t_test(passed - tolerated * sizes))
 
 

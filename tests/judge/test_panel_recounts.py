@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jury_analysis.ballots import SCHEMA
-from jury_analysis.panel_worth import Recount, WorthOptions, panel_worth
+from jury_analysis.panel_worth import PanelWorth, Recount, WorthOptions, panel_worth
 from jury_analysis.scale import OURS
 from jury_analysis.vote_matrix import vote_matrix
 from jury_debate.panel_spec import read_spec
@@ -19,6 +19,7 @@ from jury_judge.app.panel_recounts import PanelRecount
 from jury_providers.simulated.prompt import Prompt
 from jury_store.opening import open_store
 from support.biased_jurors import Bias, jurors, rows
+from support.calibrations import calibrated
 
 SEATS = ("lenient", "middle", "strict", "other")
 METHODS = ("majority_vote", "weighted_average", "median")
@@ -115,17 +116,36 @@ async def test_every_subset_judges_as_if_it_had_sat_alone(tmp_path: Path, method
     await check_subsets(f"sqlite:///{tmp_path / 'jury.db'}", method, 40, lambda _subset: True)
 
 
+def worth(url: str) -> PanelWorth:
+    """Of the run "r", by recount."""
+    store = open_store(url, write=False)
+    try:
+        ballots = stored_ballots(store, run_ids=["r"], columns=SCHEMA.names)
+        return panel_worth(ballots, None, WorthOptions(simulated=True), PanelRecount(store))
+    finally:
+        store.close()
+
+
+async def test_a_calibrated_panel_agrees_with_itself(tmp_path: Path) -> None:
+    """What its calibration withheld is not what smaller panels, which are recounted without one, are compared with."""
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    cases = [{key: value for key, value in row.items() if key != "label"} for row in rows(30)]
+    spec = panel(SEATS[:3], "majority_vote", rounds=0)
+    with jurors(biases={seat: of_its_own_mind(seat) for seat in SEATS}, noise=0.0):
+        withheld = await judged(url, "r", calibrated(spec, threshold=1.0), cases)
+        verdicts = await judged(url, "other", spec, cases)
+    found = worth(url)
+
+    assert withheld != verdicts
+    assert 1.0 == found.rounds[-1].value.value
+
+
 async def test_the_worth_of_a_run_is_recounted(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     cases = [{**row, "label": row["label"] or "needs_review"} for row in rows(12)]
     with jurors(biases={}, noise=0.0):
         verdicts = await judged(url, "r", panel(SEATS[:3], "majority_vote", rounds=1), cases)
-    store = open_store(url, write=False)
-    try:
-        ballots = stored_ballots(store, run_ids=["r"], columns=SCHEMA.names)
-        found = panel_worth(ballots, None, WorthOptions(simulated=True), PanelRecount(store))
-    finally:
-        store.close()
+    found = worth(url)
 
     right = sum(verdicts[row["case_id"]] == row["label"] for row in cases) / len(cases)
     assert "recount" == found.counting
