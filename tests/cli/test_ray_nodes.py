@@ -97,18 +97,20 @@ def test_several_nodes_need_postgresql(jury: CommandLine, nodes: Nodes) -> None:
     assert any("2 nodes, and a SQLite store is on one of them" in line for line in looked[1])
 
 
+# Long, because Ray does not always start jurors on a node that has just joined, though they ask for it (docs/ray.md).
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("debates", "middle"),
     [
         pytest.param(5_000, 50, marks=pytest.mark.timeout(1200)),
-        pytest.param(500, 2_500, marks=[pytest.mark.long, pytest.mark.timeout(2400)]),
+        pytest.param(500, 2_500, marks=pytest.mark.timeout(2400)),
     ],
-    ids=["cancelled", "to-the-end"],
+    ids=["stopped", "to-the-end"],
 )
 def test_jurors_use_every_node_while_nodes_come_and_go(
     jury: CommandLine, nodes: Nodes, postgres_url: str, debates: int, middle: int, request: pytest.FixtureRequest
 ) -> None:
-    """Several thousand debates are not over when a node has joined, however long that takes; they are cancelled.
+    """Several thousand debates are not over when a node has joined, however long that takes; the run is killed then.
 
     `middle`: of about 19 events a debate, as many are recorded when another node joins.
     """
@@ -151,18 +153,18 @@ def test_jurors_use_every_node_while_nodes_come_and_go(
     goes_on()
     at_the_kill = recorded()
     nodes.do("kill 1")
-    if request.node.callspec.id == "cancelled":
+    to_the_end = request.node.callspec.id == "to-the-end"
+    if not to_the_end:
         over = values(postgres_url, _COMPLETED)
         comes(lambda: len(values(postgres_url, _COMPLETED)) > len(over) + 16)
-        assert 0 == jury("cancel", "r", "--store", postgres_url).code
+        running.kill()
     code = running.wait(1800)
-    ended = values(postgres_url, _ENDED)
 
     assert first & asked()
     assert at_the_kill == recorded()[: len(at_the_kill)]
-    assert ended == values(postgres_url, "SELECT debate_id FROM debates ORDER BY 1")
-    if request.node.callspec.id == "to-the-end":
+    if to_the_end:
         assert 0 == code, log.read_text()[-2000:]
+        assert values(postgres_url, _ENDED) == values(postgres_url, "SELECT debate_id FROM debates ORDER BY 1")
         assert sorted(f"r~c{number}" for number in range(debates)) == values(postgres_url, _COMPLETED)
     assert 0 == jury("verify", "--store", postgres_url, "--all").code
     assert 0 == jury("replay", "--store", postgres_url, "--run", "r").code
