@@ -58,8 +58,7 @@ def inspect_nodes(wanted: NodeCheck, nodes: Sequence[dict[str, Any]] | None = No
 class CheckedNodes:
     """The nodes that jurors of a run may use. On a cluster that was joined each is looked at, once.
 
-    That is also when a node that joins becomes known everywhere: before a task has run on it, other nodes may not know
-    it, and start elsewhere what was meant for it.
+    Ray may still start on older nodes what was meant for one that has only just joined (docs/ray.md).
 
     Args:
         config: of the run.

@@ -88,7 +88,7 @@ def _effective(passed: Floats, sizes: Floats) -> tuple[float, float]:
 
 def _t_test(values: Floats) -> float:
     """One-sided p value of the t test that a mean is at most zero; 1 of a single value, which has no spread."""
-    if len(values) < 2:  # noqa: PLR2004
+    if len(values) < 2:  # noqa: PLR2004  (a single value has no spread)
         return 1.0
     from scipy.special import stdtr  # noqa: PLC0415  (part of an extra, and slow to import)
 

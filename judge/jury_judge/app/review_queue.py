@@ -23,8 +23,8 @@ _ORDER: tuple[Why, ...] = ("assigned", "sampled", "disputed")
 
 class QueueItem(NamedTuple):
     """A debate to review. `disagreement`: the share of seats whose last verdict is not the most frequent one, 0 to 1;
-    seats without a verdict count as differing; None: the jury's verdict is not `needs_review`, the votes cannot be
-    read, or the queue is that of a blind reviewer."""
+    seats without a verdict count as differing; None: the jury's verdict is not `needs_review`, or the votes cannot be
+    read."""
 
     row: DebateRow
     why: Why
@@ -39,11 +39,7 @@ class DrawnSample(NamedTuple):
 
 
 def review_queue(
-    store: EventStore,
-    reviewer: str | None = None,
-    wanted: DebateFilter = EVERY_DEBATE,
-    *,
-    reviews: int = 1,
+    store: EventStore, reviewer: str | None = None, wanted: DebateFilter = EVERY_DEBATE, *, reviews: int = 1
 ) -> list[QueueItem]:
     """The debates that a person is to review, in that order.
 
