@@ -30,13 +30,13 @@ from unittest import mock
 import pyarrow as pa
 from sqlalchemy import create_engine, select
 
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_judge import Jury
-from jury_judge.app.ballot_table import ballot_table
+from jury_judge.tables.ballot_table import ballot_table
 from jury_migrations.upgrading import upgrade
 from jury_store import listing, projection
 from jury_store.ballot_sheet import BallotSheet
-from jury_store.debate_history import DebateHistory
 from jury_store.event_store import Append
 from jury_store.opening import open_store
 from jury_store.schema import ballots, debates

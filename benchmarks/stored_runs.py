@@ -13,13 +13,13 @@ from pathlib import Path
 
 from growth_cases import RUN, case, panel
 
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import encode_digest, part_digest
 from jury_judge import Jury
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
-from jury_store.debate_history import DebateHistory
 from jury_store.event_store import Append
 from jury_store.opening import open_store
 

@@ -30,12 +30,12 @@ from jury_actors.driver import drive
 from jury_actors.messages import RunContext
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, resolve
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent
 from jury_events.parts import refs_in
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
 from jury_store import group_commit
-from jury_store.debate_history import DebateHistory
 from jury_store.event_store import Append
 from jury_store.opening import open_store
 

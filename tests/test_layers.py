@@ -100,12 +100,12 @@ def test_an_import_against_the_layers_is_caught(packages: Path, package: str, li
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("app/run_execution.py", "import jury_judge.web.server"),
-        ("present/terms.py", "import jury_judge.app.debates"),
+        ("app/run_execution.py", "import jury_web.server"),
+        ("present/terms.py", "import jury_judge.stores.debates"),
         ("cases/options.py", "import jury_judge.panels.document"),
-        ("text/page.py", "import jury_judge.present.terms"),
-        ("documents/seating.py", "import jury_judge.web.server"),
-        ("cases/rows.py", "import jury_judge.cli.exits"),
+        ("text/page.py", "import jury_views.terms"),
+        ("documents/seating.py", "import jury_web.server"),
+        ("cases/rows.py", "import jury_cli.exits"),
     ],
 )
 def test_an_import_against_the_layers_of_the_judge_is_caught(packages: Path, module: str, line: str) -> None:
@@ -121,7 +121,7 @@ def test_an_import_against_the_layers_of_the_judge_is_caught(packages: Path, mod
 def test_an_import_cycle_between_parts_of_one_layer_is_caught(packages: Path) -> None:
     for part, imported in (("live", "reports.report"), ("reports", "live.progress")):
         module = packages / "jury_judge" / "present" / part / "added.py"
-        module.write_text(f"import jury_judge.present.{imported}\n")
+        module.write_text(f"import jury_views.{imported}\n")
 
     result = lint(packages)
 

@@ -9,7 +9,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PRODUCT = ("events", "debate", "store", "migrations", "replay", "analysis", "providers", "actors", "judge")
+PRODUCT = (
+    "events",
+    "debate",
+    "store",
+    "migrations",
+    "replay",
+    "analysis",
+    "providers",
+    "actors",
+    "cases",
+    "judge",
+    "views",
+    "web",
+    "cli",
+)
 DOCUMENTS = ("docs", "README.md", "CONTRIBUTING.md", "SECURITY.md", "pyproject.toml", "mkdocs.yml")
 TEXTS = {".py", ".pyi", ".md", ".toml", ".yml", ".yaml", ".html", ".js", ".css", ".json", ".mako"}
 
@@ -29,8 +43,8 @@ RETIRED = frozenset(
 )
 ALLOWED = (
     ("debate/jury_debate/prompts/", {"told", "whoever"}, "recorded debates contain the text of the prompts"),
-    ("judge/jury_judge/cases/example_files/", {"tell"}, "words of the cases' users and agents"),
-    ("judge/jury_judge/cases/containers/zip_members.py", {"tell"}, "a method of file objects"),
+    ("cases/jury_cases/example_files/", {"tell"}, "words of the cases' users and agents"),
+    ("cases/jury_cases/containers/zip_members.py", {"tell"}, "a method of file objects"),
     ("docs/python-api.md", {"told"}, "an example of a record of a security gate"),
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

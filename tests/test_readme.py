@@ -196,7 +196,7 @@ def test_the_examples_run_as_they_are(tmp_path: Path) -> None:
 
 
 def test_the_guides_name_every_command() -> None:
-    from jury_judge.cli.main import COMMANDS
+    from jury_cli.main import COMMANDS
 
     shown = run(["--help"], ROOT).stdout
 

@@ -9,8 +9,8 @@ from jury_actors.batch_window import window_end
 from jury_actors.observation.metric_list import QUEUE_LENGTH
 from jury_actors.observation.observer import UNOBSERVED, Observer
 from jury_actors.store_retry import StoreRetry
+from jury_events.debate_history import DebateHistory
 from jury_events.ids import calls_stream, debate_stream
-from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.group_commit import GroupCommitter

@@ -18,8 +18,8 @@ from jury_actors.mailbox import Delivery, IncarnationLost, Outbox
 from jury_actors.messages import Chunk, Finished, Job, StepResult
 from jury_actors.observation.metric_list import DEBATES_IN_FLIGHT
 from jury_actors.observation.observer import UNOBSERVED, Observer
+from jury_events.debate_history import DebateHistory
 from jury_events.errors import JuryError
-from jury_store.debate_history import DebateHistory
 from jury_store.errors import EventConflict, WrongVersion
 
 _log = logging.getLogger(__name__)

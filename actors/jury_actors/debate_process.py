@@ -21,10 +21,10 @@ from jury_debate.state import Phase
 from jury_events.case import Case
 from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import CoordinatorResumed, DebateCancelled, DebateOpened
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.ids import Step, debate_stream
 from jury_events.parts import SALT_BYTES, PartBuffer, refs_in
-from jury_store.debate_history import DebateHistory
 from jury_store.errors import EventConflict
 from jury_store.event_store import Append, Appended
 

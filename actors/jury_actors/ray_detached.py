@@ -30,7 +30,7 @@ _MOST_OUTPUT = 64 * 1024
 _KEPT_SECONDS = 30.0
 """How long the actor answers after its process ended."""
 
-_ENTRY = "from jury_judge.cli.entry import main; main()"
+_ENTRY = "from jury_cli.entry import main; main()"
 
 
 class ProcessState(NamedTuple):

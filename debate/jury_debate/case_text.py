@@ -10,6 +10,7 @@ from jury_debate.datamark import mark
 from jury_debate.prompt_texts import CaseTexts, fill
 from jury_debate.prompts import Prompts
 from jury_events.case import Case, Scenario
+from jury_events.text.sizes import shown_size
 from jury_events.transcript import (
     Attachment,
     Event,
@@ -188,12 +189,3 @@ def _unseen(what: str, size: int | None, texts: CaseTexts) -> str:
     if size is None:
         return fill(texts.unseen, what=what)
     return fill(texts.unseen_size, what=what, size=shown_size(size))
-
-
-def shown_size(size: int) -> str:
-    """A size in bytes for people: `512 B`, `48 KB`, `3.2 MB`."""
-    if size < 1000:  # noqa: PLR2004  (decimal units)
-        return f"{size} B"
-    if size < 999_500:  # noqa: PLR2004  (decimal units)
-        return f"{size / 1000:.0f} KB"
-    return f"{size / 1e6:.1f} MB"

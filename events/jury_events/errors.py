@@ -1,8 +1,21 @@
 """Errors of this component."""
 
+from typing import Self
+
+_SHOWN = 240
+"""Characters of an id that a message quotes."""
+
 
 class JuryError(Exception):
     """Root of every error that Jury Judge raises on purpose; the message names the problem and the remedy."""
+
+
+class InputError(JuryError):
+    """What a caller gave cannot be used: a case, a setting, a file."""
+
+
+class SettingError(InputError):
+    """A setting has a value that it cannot have; the message names the variable or flag."""
 
 
 class BadCondition(JuryError):
@@ -47,3 +60,12 @@ class UnknownPart(EventError):
 
     def __reduce__(self) -> tuple[type["UnknownPart"], tuple[str]]:
         return UnknownPart, (self.part,)
+
+
+class DebateNotFound(JuryError):
+    """There is no debate of that id, or none that fits. The store works, so this is no error of the store."""
+
+    @classmethod
+    def named(cls, debate_id: str) -> Self:
+        """The error for one id."""
+        return cls(f"there is no debate {debate_id[:_SHOWN]!r} in this store; `jury list` lists the debates")

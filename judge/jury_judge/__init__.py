@@ -8,13 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jury_cases.files import CaseFiles
+    from jury_cases.options import CaseOptions
     from jury_events.case import Case, Scenario
     from jury_events.consensus import ConsensusStatus
     from jury_events.verdict import Verdict
-    from jury_judge.app.jury import Jury
-    from jury_judge.app.records import Records
-    from jury_judge.cases.files import CaseFiles
-    from jury_judge.cases.options import CaseOptions
     from jury_judge.documents.artifact_tools import (
         ArtifactContext,
         ArtifactToolsWithContext,
@@ -44,8 +42,10 @@ if TYPE_CHECKING:
     from jury_judge.documents.questions import ExecutionResult, QuestionSpec
     from jury_judge.documents.retired import RetiredModelWarning
     from jury_judge.errors import JudgeError
-    from jury_judge.present.live.encodings import LiveEvent
-    from jury_judge.present.result_models import (
+    from jury_judge.jury import Jury
+    from jury_judge.records import Records
+    from jury_views.live.encodings import LiveEvent
+    from jury_views.result_models import (
         Abstention,
         CollaborativeEvaluationResult,
         CollaborativeJuryResult,
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
-    "jury_judge.cases.files": ("CaseFiles",),
-    "jury_judge.cases.options": ("CaseOptions",),
+    "jury_cases.files": ("CaseFiles",),
+    "jury_cases.options": ("CaseOptions",),
     "jury_events.case": ("Case", "Scenario"),
     "jury_events.consensus": ("ConsensusStatus",),
     "jury_events.verdict": ("Verdict",),
@@ -92,7 +92,7 @@ _NAMES_BY_MODULE = {
         "create_juror_agents",
     ),
     "jury_judge.documents.questions": ("ExecutionResult", "QuestionSpec"),
-    "jury_judge.present.result_models": (
+    "jury_views.result_models": (
         "Abstention",
         "CollaborativeEvaluationResult",
         "CollaborativeJuryResult",
@@ -107,9 +107,9 @@ _NAMES_BY_MODULE = {
     ),
     "jury_judge.documents.retired": ("RetiredModelWarning",),
     "jury_judge.errors": ("JudgeError",),
-    "jury_judge.app.jury": ("Jury",),
-    "jury_judge.present.live.encodings": ("LiveEvent",),
-    "jury_judge.app.records": ("Records",),
+    "jury_judge.jury": ("Jury",),
+    "jury_views.live.encodings": ("LiveEvent",),
+    "jury_judge.records": ("Records",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 

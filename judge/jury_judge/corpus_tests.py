@@ -8,11 +8,11 @@ import pytest
 
 from jury_debate.errors import UnknownRules
 from jury_debate.rules_registry import rules_of
-from jury_judge.present.regression_view import regression_lines
 from jury_replay.cassettes.library import cassettes_in
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.errors import CassetteError
 from jury_replay.regression import TODAY, Regressed, RegressionStatus, accept, regress
+from jury_views.regression_view import regression_lines
 
 
 class Corpus:

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from jury_cases.votes.label_files import read_labels
 from jury_events.errors import JuryError
-from jury_judge.app.extras import check_statistics
-from jury_judge.app.settings import load_settings
-from jury_judge.present.gate_view import NamedGate, notes
-from jury_judge.present.reports.gate_reports import lines
-from jury_judge.votes.label_files import read_labels
+from jury_judge.extras import check_statistics
+from jury_judge.settings import load_settings
 from jury_store.opening import open_store
+from jury_views.gate_view import NamedGate, notes
+from jury_views.reports.gate_reports import lines
 
 
 class Gates:
@@ -65,7 +65,7 @@ class GateItem(pytest.Item):
         """Read both runs and decide."""
         from jury_analysis.gate import GateOptions  # noqa: PLC0415  (numpy: of an extra)
         from jury_analysis.pairing import PairedOptions  # noqa: PLC0415  (numpy: of an extra)
-        from jury_judge.app.gates import decide, sides_of_runs  # noqa: PLC0415  (numpy: of an extra)
+        from jury_judge.statistics.gates import decide, sides_of_runs  # noqa: PLC0415  (numpy: of an extra)
 
         option = self.config.getoption
         files = [_resolved(self.config, one) for one in option("--jury-gate-labels")]

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateOpened
+from jury_events.debate_history import DebateHistory
 from jury_replay.difference import DifferenceKind, FieldChange, ReplayDifference, split_changes, with_texts
 from jury_replay.replayer import Replayer
-from jury_store.debate_history import DebateHistory
 
 _CAUSES = {
     "debate_opened": "the debate opens differently",

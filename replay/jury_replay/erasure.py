@@ -12,13 +12,14 @@ from pydantic import ValidationError
 
 from jury_events.codec import encode
 from jury_events.debate_events import DebateFailed, DebateForked, TextsErased
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent, StoredEvent
+from jury_events.errors import DebateNotFound
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest, PartRef, decode_digest, encode_digest, refs_in
 from jury_replay.errors import ErasureRefused
-from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import DebateRow
-from jury_store.errors import DebateNotFound, Fenced, StoreError, WrongVersion
+from jury_store.errors import Fenced, StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore
 
 _ATTEMPTS = 5

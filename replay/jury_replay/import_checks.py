@@ -3,11 +3,11 @@
 import hashlib
 from collections.abc import Iterator
 
+from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
 from jury_events.ids import calls_stream, debate_stream, local_stream, review_stream
 from jury_events.local_events import DebateImported
 from jury_replay.integrity import IntegrityFailure
-from jury_store.debate_history import DebateHistory
 
 
 def seal_digest(origin: bytes) -> str:

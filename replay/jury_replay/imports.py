@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterator
 
+from jury_events.debate_history import DebateHistory
 from jury_events.ids import review_stream
 from jury_replay.cassettes.lines import SealLine
 from jury_replay.cassettes.provenance import origin_fault
 from jury_replay.import_checks import arrived_in, import_failures
 from jury_replay.integrity import IntegrityFailure
-from jury_store.debate_history import DebateHistory
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import read_checkpoint, signature_fault
 

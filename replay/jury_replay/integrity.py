@@ -13,13 +13,13 @@ from jury_events.debate_events import (
     StatementMade,
     TextsErased,
 )
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_events.errors import EventError
 from jury_events.ids import DEBATE_PREFIX, LOCAL_PREFIX, stream_debate
 from jury_events.parts import Digest, decode_digest, encode_digest
+from jury_events.streams import Head
 from jury_replay.quarantine import is_set_aside
-from jury_store.debate_history import DebateHistory
-from jury_store.inventory import Head
 
 # Bodies are canonical JSON, where a quotation mark inside a text is escaped: this finds references and nothing else.
 _REFERENCE = re.compile(rb'\{"part":"([A-Za-z0-9_-]{43})"\}')

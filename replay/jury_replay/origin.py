@@ -10,6 +10,7 @@ from jury_debate.recorded_panel import recorded_panel
 from jury_events.case import Case
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateForked, JurorAbstained, JurorEvaluated, StatementMade
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
@@ -17,7 +18,6 @@ from jury_events.parts import PartRef, decode_digest, refs_in
 from jury_replay.errors import ForkRefused, OriginAltered
 from jury_replay.integrity import check_debate
 from jury_replay.recorded_case import recorded_case
-from jury_store.debate_history import DebateHistory
 
 _BOOKKEEPING = frozenset({"debate_forked", "coordinator_resumed", "texts_erased", "debate_cancelled", "debate_failed"})
 """Events that are not part of the discussion: a branch leaves them out."""

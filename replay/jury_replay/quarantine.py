@@ -7,12 +7,12 @@ from pydantic import ValidationError
 
 from jury_events.codec import LocalEvent, encode
 from jury_events.envelope import StoredEvent
-from jury_events.errors import EventError
+from jury_events.errors import DebateNotFound, EventError
 from jury_events.ids import local_stream, stream_debate
 from jury_events.local_events import DebateQuarantined, DebateReleased
 from jury_events.local_facts import LocalFacts, local_facts
 from jury_replay.errors import QuarantineRefused
-from jury_store.errors import DebateNotFound, StoreError, WrongVersion
+from jury_store.errors import StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore
 
 _READ_AT_ONCE = 500

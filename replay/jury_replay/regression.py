@@ -16,6 +16,7 @@ from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.rules_registry import RULES, rules_of
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCompleted
+from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError, UnknownPart
 from jury_events.regular_files import read_text
 from jury_replay.cassettes.library import put
@@ -27,7 +28,6 @@ from jury_replay.errors import BadAcceptance, ReplayError
 from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Replayer
 from jury_replay.rescoring.settings import Setting
-from jury_store.debate_history import DebateHistory
 
 ACCEPTED_SUFFIX = ".accepted.json"
 TODAY = max(RULES)

@@ -5,10 +5,10 @@ from pathlib import Path
 from jury_debate.assignment import JUDGE_ROLE_PROMPT, ROLE_PROMPT
 from jury_debate.rules import Rules
 from jury_events.debate_events import DebateOpened
+from jury_events.debate_history import DebateHistory
 from jury_events.panel import Panel
 from jury_events.parts import PartBuffer
 from jury_replay.recorded_case import recorded_case
-from jury_store.debate_history import DebateHistory
 
 
 def pen_of(history: DebateHistory) -> PartBuffer:

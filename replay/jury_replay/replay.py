@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from jury_debate.errors import DebateError
 from jury_debate.rules_registry import rules_of
+from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError, UnknownPart
 from jury_replay.comparison import differences
 from jury_replay.difference import ReplayDifference
 from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Replayer
 from jury_replay.selection import DebateSelection, spread
-from jury_store.debate_history import DebateHistory
 from jury_store.event_store import EventStore
 
 

@@ -22,11 +22,11 @@ from jury_events.debate_events import (
     DebateOpened,
     TextsErased,
 )
+from jury_events.debate_history import DebateHistory
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, exchange_id
 from jury_events.parts import PartBuffer
 from jury_replay.difference import DifferenceKind, FieldChange, ReplayDifference, request_changes
-from jury_store.debate_history import DebateHistory
 
 INPUTS = (CoordinatorResumed, DebateCancelled, DebateFailed, DebateForked, TextsErased)
 """Events that do not follow from the rest of the record: inputs of the debate."""

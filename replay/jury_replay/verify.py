@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from jury_events.debate_history import DebateHistory
 from jury_events.ids import debate_stream
 from jury_replay.attested import NO_TRUST, Attested, Trust
 from jury_replay.import_checks import import_failures
@@ -20,7 +21,6 @@ from jury_replay.quarantine import set_aside
 from jury_replay.replay import Replayed, ReplayStatus, replay_history
 from jury_replay.sealed import check_seals
 from jury_replay.selection import ALL_STORED, DebateSelection, spread
-from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
 from jury_store.seals.keys import PublicKey

@@ -10,10 +10,10 @@ from typing import NamedTuple, Protocol
 from jury_events.envelope import GENESIS, NewEvent, StoredEvent, chain_hash
 from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, PREFIXES, stream_debate
 from jury_events.parts import Digest, Part, decode_digest, refs_in
+from jury_events.streams import Head
 from jury_store.errors import AppendRefused, EventConflict, Fenced, InvalidAppend, StoreError, WrongVersion
 from jury_store.event_equality import is_same_event
 from jury_store.event_store import Append, Appended, AppendResults
-from jury_store.inventory import Head
 
 NEW_STREAM = Head(0, 0, GENESIS)
 _MAX_INTEGER = 2**63

@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
 from jury_events.parts import Digest
+from jury_events.streams import Head
 from jury_store import part_rows
 from jury_store.append_plan import AppendPlan, LogLookup, NeedsLookup, PartRow, first_refusal
 from jury_store.committed_events import CommittedEvents
@@ -18,7 +19,6 @@ from jury_store.driver_cursor import DriverCursor
 from jury_store.errors import StoreFailed
 from jury_store.event_rows import read_events, the_counter
 from jury_store.event_store import Append, AppendResults
-from jury_store.inventory import Head
 from jury_store.schema import POSITION
 from jury_store.seal_rows import store_origin
 

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
+from jury_events.debate_history import DebateHistory
 from jury_events.ids import PREFIXES, stream_debate, streams_of
 from jury_events.parts import Digest, Part, encode_digest
-from jury_store.debate_history import DebateHistory
+from jury_events.streams import Head
 from jury_store.dialects import Dialect
 from jury_store.event_rows import by_stream, read_events
-from jury_store.inventory import Head, Inventory
+from jury_store.inventory import Inventory
 from jury_store.row_checks import row_faults
 from jury_store.schema import EPOCH, POSITION
 

@@ -1,24 +1,10 @@
 """Errors of this component."""
 
-from typing import Self
-
 from jury_events.errors import JuryError
-
-_SHOWN = 240
-"""Characters of an id that a message quotes."""
 
 
 class StoreError(JuryError):
     """Reading from or writing to a store failed."""
-
-
-class DebateNotFound(JuryError):
-    """The store contains no debate of that id, or none that fits. The store works, so this is no `StoreError`."""
-
-    @classmethod
-    def named(cls, debate_id: str) -> Self:
-        """The error for one id."""
-        return cls(f"there is no debate {debate_id[:_SHOWN]!r} in this store; `jury list` lists the debates")
 
 
 class AppendRefused(StoreError):

@@ -11,14 +11,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from jury_events.conditions import Condition
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent, StoredEvent
+from jury_events.errors import DebateNotFound
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part
+from jury_events.streams import Head
 from jury_store.debate_ballots import DebateBallots
-from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
-from jury_store.errors import DebateNotFound, StoreError
-from jury_store.inventory import Head, Inventory, ListFault
+from jury_store.errors import StoreError
+from jury_store.inventory import Inventory, ListFault
 from jury_store.list_order import NEWEST, OLDEST, PageCursor, SortOrder
 from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal

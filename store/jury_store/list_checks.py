@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy import Connection, func, select
 
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.errors import JuryError
 from jury_events.ids import streams_of
 from jury_store import audit_queries
-from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import indexed_values
 from jury_store.dialects import Dialect
 from jury_store.event_rows import read_events

@@ -3,16 +3,17 @@
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream, repeat_of, stream_debate, streams_of
 from jury_events.parts import Digest, Part, whole
+from jury_events.streams import Head, erased_in
 from jury_store.append_plan import AppendPlan, first_refusal
 from jury_store.debate_ballots import DebateBallots
-from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import ErasureNotRecorded, StoreClosed
 from jury_store.event_store import Append, AppendResults, EventStore
-from jury_store.inventory import Head, Inventory, ListFault, erased_in
+from jury_store.inventory import Inventory, ListFault
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.list_totals import single_group, sum_groups, totals_by_run
 from jury_store.projection import ListProjection, Row

@@ -9,14 +9,15 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, bindparam, select
 from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream, stream_debate
 from jury_events.parts import Digest, Part, whole
+from jury_events.streams import Head, erased_in
 from jury_store import audit_queries, event_rows, list_checks, listing, part_rows, seal_rows, search_index
 from jury_store.append_writer import AtomicExtras, write
 from jury_store.committed_events import CommittedEvents
 from jury_store.debate_ballots import DebateBallots
-from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.dialects import DIALECTS
 from jury_store.driver_errors import describe_disk_error, first_line
@@ -30,7 +31,7 @@ from jury_store.errors import (
 )
 from jury_store.event_rows import by_stream, read_events
 from jury_store.event_store import Append, AppendResults, EventStore
-from jury_store.inventory import Head, Inventory, ListFault, erased_in
+from jury_store.inventory import Inventory, ListFault
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.open_debates import OpenDebates
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from jury_judge.app.jury import Jury
+from jury_judge.jury import Jury
 from jury_replay.verify import verify
 
 

@@ -6,13 +6,9 @@ import psycopg
 
 import jury_actors.driver
 import jury_actors.runtime
-import jury_judge.app.preflight
-import jury_judge.app.run_session
-import jury_judge.cli.judging
-import jury_judge.cli.main
-import jury_judge.cli.run
-import jury_judge.cli.run_end
 import jury_judge.panels.files
+import jury_judge.run_session
+import jury_judge.runs.preflight
 import jury_providers.sdk.anthropic_messages
 import jury_providers.sdk.openai_sdk
 

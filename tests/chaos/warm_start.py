@@ -62,6 +62,6 @@ def _become(argv: list[str], folder: Path, env: dict[str, str], out: Path, err: 
     os.environ.clear()
     os.environ.update(env)
     sys.argv = argv
-    from jury_judge.cli.main import main
+    from jury_cli.main import main
 
     main()

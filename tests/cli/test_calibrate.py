@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jury_judge.cases.examples import example_path
+from jury_cases.examples import example_path
 from support.command_line import CommandLine
 from support.reference_data import FOLDER, needs_reference_data
 

@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from jury_analysis.report_schemas import report_schema_text
+from jury_cases.examples import example_path
 from jury_events.verdict import Verdict
-from jury_judge.app.reviews import NewReview, ReviewRecorder
-from jury_judge.cases.examples import example_path
+from jury_judge.reviews.reviews import NewReview, ReviewRecorder
 from support.command_line import CommandLine
 from support.keyboard import Keyboard
 

@@ -86,7 +86,7 @@ def test_a_reader_that_keeps_the_texts_in_the_file_is_reported_and_the_same_comm
 
 _KILLED = """
 import os, signal, sys
-from jury_judge.cli.main import main
+from jury_cli.main import main
 from jury_store import part_rows
 from jury_store.sql_store import SqlEventStore
 place = {"delete": part_rows, "scrub": SqlEventStore}[sys.argv[1]]

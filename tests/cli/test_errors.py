@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_judge.cli import judging
+from jury_cli import judging
 from jury_store.sqlite_lock import SqliteLock
 
 GOOD = {"id": "a", "question": "q", "response": "a"}

@@ -14,7 +14,7 @@ import pytest
 
 from jury_analysis.ballots import SCHEMA, check
 from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
-from jury_judge.app.parquet_export import CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
+from jury_judge.tables.parquet_export import CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
 from support.command_line import CommandLine
 from support.postgres import PostgresServer
 

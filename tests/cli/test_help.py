@@ -8,16 +8,16 @@ from typing import get_args
 import click
 import pytest
 
-from jury_judge.cli.list_options import SORTS, STATUSES
-from jury_judge.cli.main import COMMANDS
-from jury_judge.cli.main import jury as jury_commands
+from jury_cli.list_options import SORTS, STATUSES
+from jury_cli.main import COMMANDS
+from jury_cli.main import jury as jury_commands
 from jury_store import list_order
 from jury_store.debate_status import DebateStatus
 
 _PROBE = """
 import sys
 from contextlib import suppress
-from jury_judge.cli.main import COMMANDS, main
+from jury_cli.main import COMMANDS, main
 heavy = {"ray", "sqlalchemy", "alembic", "psycopg", "rich", "jury_actors", "jury_store"}
 heavy |= {"prometheus_client", "opentelemetry"}
 for words in ([], *([name] for name in COMMANDS)):
@@ -31,7 +31,7 @@ for words in ([], *([name] for name in COMMANDS)):
 _NEEDLESS = """
 import sys
 sys.argv = ["jury", *sys.argv[1:]]
-from jury_judge.cli.main import main
+from jury_cli.main import main
 try:
     main()
 finally:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from jury_judge.cli import interrupts
-from jury_judge.cli.interrupts import event_loop, run_interruptibly, until_interrupted
+from jury_cli import interrupts
+from jury_cli.interrupts import event_loop, run_interruptibly, until_interrupted
 
 
 @pytest.fixture(autouse=True)

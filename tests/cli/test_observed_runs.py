@@ -226,7 +226,7 @@ def test_a_run_sends_traces_where_the_standard_variables_say(
 def test_without_the_extra_a_run_that_wants_traces_is_one_line(
     jury: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jury_judge.app.extras.TRACES", ("no_such_package",))
+    monkeypatch.setattr("jury_judge.extras.TRACES", ("no_such_package",))
     outcome = jury.run(jury.write("cases.jsonl", *CASES), "--otel")
 
     assert 2 == outcome.code

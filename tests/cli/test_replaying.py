@@ -23,7 +23,7 @@ def refuse(event, arguments):
         raise SystemExit(f"the network was touched: {event} {arguments}")
 sys.addaudithook(refuse)
 atexit.register(lambda: print(sorted({name.split(".")[0] for name in sys.modules}), file=sys.stderr))
-from jury_judge.cli.main import main
+from jury_cli.main import main
 main()
 """
 

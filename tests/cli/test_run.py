@@ -397,4 +397,4 @@ def test_from_the_command_to_the_first_job_there_are_at_most_five_frames(jury, c
 
     ours = [one for one in reversed(stacks[0][1:]) if one.startswith("jury_")]
     assert outcome.code == 0
-    assert len(ours[ours.index("jury_judge.cli.run.command") :]) <= 5, ours
+    assert len(ours[ours.index("jury_cli.run.command") :]) <= 5, ours

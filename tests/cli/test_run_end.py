@@ -5,13 +5,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from jury_judge.app import run_session
-from jury_judge.app.run_session import RunOutcome
-from jury_judge.app.spending import Spending
-from jury_judge.cli.run_end import course, headline
-from jury_judge.cli.terminal import ProgressDisplay
-from jury_judge.present.reports.judged_case import judged_case
-from jury_judge.present.reports.tally import Tally
+from jury_cli.run_end import course, headline
+from jury_cli.terminal import ProgressDisplay
+from jury_judge import run_session
+from jury_judge.run_session import RunOutcome
+from jury_judge.runs.spending import Spending
+from jury_views.reports.judged_case import judged_case
+from jury_views.reports.tally import Tally
 from support.command_line import CommandLine
 
 LABELLED = (

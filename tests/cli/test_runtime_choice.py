@@ -2,9 +2,9 @@
 
 import pytest
 
-from jury_judge.app.preflight import PreflightReport
-from jury_judge.cases.omissions import OmissionReport
-from jury_judge.cli.runtime_choice import RAY_FROM, asked_in_process, in_process_for
+from jury_cases.omissions import OmissionReport
+from jury_cli.runtime_choice import RAY_FROM, asked_in_process, in_process_for
+from jury_judge.runs.preflight import PreflightReport
 from jury_store.debate_rows import RunRow
 
 NOTHING = OmissionReport(images_seen=True, blind=[])

@@ -51,12 +51,12 @@ def signalled(folder: Path, number: signal.Signals, module: str, *arguments: str
 @pytest.mark.parametrize(
     ("module", "arguments"),
     [
-        ("jury_judge.cli.main", ("list",)),
+        ("jury_cli.main", ("list",)),
         ("click", ("--help",)),
-        ("jury_judge.cli.verify", ("verify", "--all")),
+        ("jury_cli.verify", ("verify", "--all")),
         ("pydantic", ("show", "r1~leak")),
         ("sqlalchemy", ("list", "--json")),
-        ("jury_judge.cli.watch", ("watch", "--all")),
+        ("jury_cli.watch", ("watch", "--all")),
         ("asyncio.selector_events", ("watch", "--all")),
         ("uvicorn", ("serve", "--port", "0", "--read-only")),
     ],

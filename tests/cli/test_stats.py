@@ -33,7 +33,7 @@ QUICK = ("--resamples", "50")
 _PROBE = """
 import sys
 sys.argv = ["jury", *sys.argv[1:]]
-from jury_judge.cli.main import main
+from jury_cli.main import main
 try:
     main()
 finally:
@@ -345,7 +345,7 @@ def test_options_that_do_not_go_together_are_refused(
 def test_without_its_packages_it_names_the_extra(
     jury: CommandLine, votes: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jury_judge.app.extras.find_spec", lambda name: None if name == "scipy" else object())
+    monkeypatch.setattr("jury_judge.extras.find_spec", lambda name: None if name == "scipy" else object())
 
     outcome = jury("stats", "--votes", votes)
 

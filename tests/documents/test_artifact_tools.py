@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from jury_cases.errors import ArtifactSourceError, CaseFileError
+from jury_events.errors import SettingError
 from jury_judge import (
     ArtifactContext,
     ArtifactToolsWithContext,
@@ -13,7 +15,6 @@ from jury_judge import (
     get_google_tools,
     get_openai_tools,
 )
-from jury_judge.errors import ArtifactSourceError, CaseFileError, SettingError
 
 GATE = [
     {"verdict": verdict, "n": number} for number, verdict in enumerate(["fail", "pass", "blocked", "error", "fail"])

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from jury_cases.errors import CaseFileError
 from jury_events.case import Case, Scenario
+from jury_events.errors import SettingError
 from jury_judge import (
     ADKCollaborativeJuryJudge,
     ArtifactContext,
@@ -19,8 +21,8 @@ from jury_judge import (
     ExecutionResult,
     QuestionSpec,
 )
-from jury_judge.app.records import Records
-from jury_judge.errors import CaseFileError, PanelFileError, SettingError
+from jury_judge.errors import PanelFileError
+from jury_judge.records import Records
 from jury_replay.verify import verify
 
 SIMULATED: dict[str, Any] = {

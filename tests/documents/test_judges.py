@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from jury_events.case import Case
+from jury_events.errors import SettingError
 from jury_events.exchange import ExchangeRecorded
 from jury_judge import ADKCollaborativeJuryJudge, ArtifactContext, CollaborativeJuryJudge, RetiredModelWarning, Scenario
-from jury_judge.app.records import Records
-from jury_judge.errors import PanelFileError, SettingError
+from jury_judge.errors import PanelFileError
+from jury_judge.records import Records
 from jury_store.errors import StoreError
 from jury_store.sqlite_lock import SqliteLock
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from jury_events.errors import SettingError
 from jury_judge import (
     JUROR_CONFIGS,
     ArtifactContext,
@@ -20,8 +21,8 @@ from jury_judge import (
     SequentialDiscussionRound,
     create_juror_agents,
 )
-from jury_judge.app.records import Records
-from jury_judge.errors import NoEvaluation, SettingError
+from jury_judge.errors import NoEvaluation
+from jury_judge.records import Records
 from jury_providers.simulated.script import Script
 from jury_replay.verify import verify
 

@@ -6,8 +6,8 @@ import pytest
 
 from jury_events.calibration import Acceptance
 from jury_events.verdict import Verdict
-from jury_judge.present.acceptance_line import acceptance_line
-from jury_judge.present.labels import LABELS
+from jury_views.acceptance_line import acceptance_line
+from jury_views.labels import LABELS
 
 
 def said(language: Any, **fields: Any) -> str:

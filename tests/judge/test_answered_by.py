@@ -5,6 +5,9 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from jury_cli.results import Results
+from jury_cli.views.debate import render_debate
+from jury_cli.views.live_lines import LiveLines
 from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import RoundStarted
 from jury_events.envelope import StoredEvent
@@ -12,11 +15,8 @@ from jury_events.errors import EventError
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
-from jury_judge.cli.results import Results
-from jury_judge.cli.views.debate import render_debate
-from jury_judge.cli.views.live_lines import LiveLines
-from jury_judge.present.answered_by import answered_in_stream, answers
-from jury_judge.present.result_lines import collaborative_result, result_line
+from jury_views.answered_by import answered_in_stream, answers
+from jury_views.result_lines import collaborative_result, result_line
 from support.debate_builder import SEATS, DebateBuilder
 
 FAIL = Verdict.UNSAFE_FAIL

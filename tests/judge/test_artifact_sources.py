@@ -7,10 +7,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from jury_judge.cases import artifact_sources
-from jury_judge.cases.artifact_hosts import parse_hosts
-from jury_judge.cases.artifact_sources import ArtifactSources
-from jury_judge.errors import ArtifactSourceError, SettingError
+from jury_cases import artifact_sources
+from jury_cases.artifact_hosts import parse_hosts
+from jury_cases.artifact_sources import ArtifactSources
+from jury_cases.errors import ArtifactSourceError
+from jury_events.errors import SettingError
 from support.debate_harness import a_case
 from support.tls import server_context
 

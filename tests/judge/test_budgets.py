@@ -7,7 +7,7 @@ from unittest.mock import patch
 from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.runtime import in_process_runtime
 from jury_events.exchange import Usage
-from jury_judge.app.budgets import ceiling
+from jury_judge.runs.budgets import ceiling
 from jury_providers.prices import Price, Prices
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.provider import SimulatedProvider

@@ -12,12 +12,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_judge.cases.containers import compressed, json_text
-from jury_judge.cases.containers.row import FileRow, RowSelection
-from jury_judge.cases.containers.rows import read_rows
-from jury_judge.cases.files import read_cases
-from jury_judge.cases.options import CaseOptions
-from jury_judge.errors import CaseFileError
+from jury_cases.containers import compressed, json_text
+from jury_cases.containers.row import FileRow, RowSelection
+from jury_cases.containers.rows import read_rows
+from jury_cases.errors import CaseFileError
+from jury_cases.files import read_cases
+from jury_cases.options import CaseOptions
 from support.compression import gzipped
 
 ROWS = [{"case_id": f"c{number}", "question": "q", "response": "é" * number} for number in range(5)]

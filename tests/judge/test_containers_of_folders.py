@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_judge.cases.containers.row import FileRow, RowSelection
-from jury_judge.cases.containers.rows import read_rows
-from jury_judge.cases.files import read_cases
-from jury_judge.errors import CaseFileError
+from jury_cases.containers.row import FileRow, RowSelection
+from jury_cases.containers.rows import read_rows
+from jury_cases.errors import CaseFileError
+from jury_cases.files import read_cases
 from support.compression import gzipped
 
 

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from jury_judge.app.estimate import RunEstimate, estimate, rounds_of
+from jury_judge.runs.estimate import RunEstimate, estimate, rounds_of
 from jury_providers.endpoints import Endpoint, Limits
 from jury_providers.prices import Price, Prices
 from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from jury_judge.errors import SettingError
-from jury_judge.present.reports.fail_conditions import GRAMMAR, parse_fail_condition
-from jury_judge.present.reports.tally import COUNTED
+from jury_events.errors import SettingError
+from jury_views.reports.fail_conditions import GRAMMAR, parse_fail_condition
+from jury_views.reports.tally import COUNTED
 
 
 def counts(**given: int) -> Mapping[str, int]:

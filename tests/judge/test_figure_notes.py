@@ -1,6 +1,6 @@
 """Notes under figures: what differs in a count only is one line."""
 
-from jury_judge.present.figure_notes import FigureNotes
+from jury_views.figure_notes import FigureNotes
 
 
 def test_notes_that_differ_in_a_count_are_one() -> None:

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from jury_cases.errors import CaseFileError
+from jury_cases.formats.registry import format_of
+from jury_cases.rows import read_case
 from jury_events.case import Case
+from jury_events.text.strict_json import is_cut_short
 from jury_events.transcript import Item, ToolCall, ToolResult, Transcript
-from jury_judge.cases.formats.registry import format_of
-from jury_judge.cases.rows import read_case
-from jury_judge.errors import CaseFileError
-from jury_judge.text.strict_json import is_cut_short
 from support.foreign_rows import PNG_URL
 
 USER = {"role": "user", "content": "Do it."}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jury_events.errors import JuryError
 from jury_events.panel import Bands
 from jury_events.rubric import AISEV_RUBRIC, Dimension, Rubric
-from jury_judge.app.grids import load_grid
+from jury_judge.replays.grids import load_grid
 from jury_replay.rescoring.settings import KEYS, SeatWeight, Setting
 
 TWO = Rubric(

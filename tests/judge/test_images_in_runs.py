@@ -13,11 +13,11 @@ from jury_events.debate_events import DebateOpened
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import Part, PartBuffer, refs_in
-from jury_judge.app.debates import panel_changes
-from jury_judge.app.estimate import estimate
-from jury_judge.app.preflight import is_over
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import load_panel
+from jury_judge.runs.estimate import estimate
+from jury_judge.runs.preflight import is_over
+from jury_judge.stores.debates import panel_changes
 from jury_providers.prices import Price, Prices
 from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, MAX_PICTURE_TOKENS, picture_token_upper_bound
 from jury_store.event_store import Append, Appended

@@ -15,17 +15,19 @@ from unittest.mock import patch
 import pytest
 
 from jury_actors.errors import Broken
+from jury_cases.errors import CaseFileError
 from jury_debate.panel_spec import PanelSpec, SeatSpec
-from jury_judge.app.jury import Jury
-from jury_judge.app.writers import lend_writer
-from jury_judge.errors import CaseFileError, JuryClosed, RunRefused, RunUnfinished, SettingError
-from jury_judge.present.result_models import CollaborativeJuryResult
+from jury_events.errors import DebateNotFound, SettingError
+from jury_judge.errors import JuryClosed, RunRefused, RunUnfinished
+from jury_judge.jury import Jury
+from jury_judge.stores.writers import lend_writer
 from jury_migrations.upgrading import upgrade
 from jury_providers.errors import KeyMissing
 from jury_replay.verify import verify
-from jury_store.errors import DebateNotFound, StoreLocked
+from jury_store.errors import StoreLocked
 from jury_store.opening import open_store
 from jury_store.sqlite_lock import SqliteLock
+from jury_views.result_models import CollaborativeJuryResult
 from support.runtime_harness import Meter, broken_promises
 from support.waiting import comes
 
@@ -564,7 +566,7 @@ async def test_a_run_that_is_cancelled_while_it_is_locked_releases_the_lock(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock = Lock()
-    monkeypatch.setattr("jury_judge.app.stores.RunLock", lock)
+    monkeypatch.setattr("jury_judge.stores.stores.RunLock", lock)
     async with Jury("independent", store=url, environ={}) as jury:
         first = asyncio.ensure_future(anext(jury.evaluate_many([], run_id="r")))
         await asyncio.to_thread(lock.asked.wait, 60)

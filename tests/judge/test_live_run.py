@@ -7,16 +7,16 @@ import pytest
 from starlette.testclient import TestClient
 
 from jury_actors.load import ModelLoad, RuntimeLoad, SeatLoad
-from jury_judge.app.running.live_run import NOT_HERE, NOT_RUNNING, LiveRunReader, live_object
-from jury_judge.app.running.live_runs import FRESH, LiveRuns
-from jury_judge.app.running.recent_calls import ProviderCalls
-from jury_judge.cli.views.live_run import live_lines
-from jury_judge.web.app import AccessPolicy, create_app
-from jury_judge.web.service import Service
+from jury_cli.views.live_run import live_lines
+from jury_events.errors import DebateNotFound
+from jury_judge.running.live_run import NOT_HERE, NOT_RUNNING, LiveRunReader, live_object
+from jury_judge.running.live_runs import FRESH, LiveRuns
+from jury_judge.running.recent_calls import ProviderCalls
 from jury_store.debate_rows import DebateFilter, Totals
-from jury_store.errors import DebateNotFound
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
+from jury_web.app import AccessPolicy, create_app
+from jury_web.service import Service
 from support.debate_builder import DebateBuilder
 from support.live_figures import SECOND, a_run, executed, figures
 from support.pages import START, keep
@@ -152,7 +152,7 @@ def test_the_totals_of_a_large_run_are_not_read_at_every_look(
     clock = iter([0.0, 2.0, 10.0, 23.0, 25.0])
     read: Callable[[DebateFilter], Totals] = store.totals
     monkeypatch.setattr(store, "totals", lambda wanted: (reads.append(wanted), read(wanted))[1])
-    monkeypatch.setattr("jury_judge.app.running.live_run.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("jury_judge.running.live_run.time.monotonic", lambda: next(clock))
     reader = LiveRunReader(store, None, "r", clock=lambda: START)
     counts = []
     for _ in range(3):

@@ -9,16 +9,17 @@ from contextlib import asynccontextmanager, contextmanager
 import pytest
 
 from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
+from jury_cases.case_inputs import case_source
+from jury_cases.errors import CaseFileError
+from jury_cli.results import Results
 from jury_events.case import Case
 from jury_events.envelope import StoredEvent
-from jury_judge.app.preflight import PreflightReport, preflight
-from jury_judge.app.run import Run
-from jury_judge.app.run_execution import execute_run
-from jury_judge.app.run_lines import Line
-from jury_judge.app.run_progress import NoListener
-from jury_judge.cases.case_inputs import case_source
-from jury_judge.cli.results import Results
-from jury_judge.errors import CaseFileError, RunRefused
+from jury_judge.errors import RunRefused
+from jury_judge.runs.preflight import PreflightReport, preflight
+from jury_judge.runs.run import Run
+from jury_judge.runs.run_execution import execute_run
+from jury_judge.runs.run_lines import Line
+from jury_judge.runs.run_progress import NoListener
 from jury_store.debate_rows import CaseRow
 from jury_store.memory import MemoryEventStore
 from support.debate_harness import a_case

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge.app.named_tokens import named_tokens
-from jury_judge.errors import SettingError
+from jury_events.errors import SettingError
+from jury_judge.reviews.named_tokens import named_tokens
 
 GOOD = "0123456789abcdef-long"
 

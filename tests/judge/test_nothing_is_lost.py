@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury_cases.errors import CaseFileError
+from jury_cases.formats.registry import FORMATS, format_of
+from jury_cases.rows import read_case
 from jury_debate.case_text import render_case
 from jury_debate.datamark import unmark
 from jury_debate.prompts import load_prompts
 from jury_events.case import Case
-from jury_judge.cases.formats.registry import FORMATS, format_of
-from jury_judge.cases.rows import read_case
-from jury_judge.errors import CaseFileError
 from support.foreign_rows import PNG_BASE64, PNG_URL, ROWS
 
 EN = load_prompts(1, "en")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from jury_cases.errors import CaseFileError
+from jury_cases.files import read_cases
+from jury_cases.formats.otel_traces import OTEL
+from jury_cases.rows import read_case
 from jury_events.case import Case
-from jury_judge.cases.files import read_cases
-from jury_judge.cases.formats.otel_traces import OTEL
-from jury_judge.cases.rows import read_case
-from jury_judge.errors import CaseFileError
 from support.foreign_rows import PNG_BASE64, otel
 
 ERROR = {"code": 2, "message": "boom"}

@@ -14,8 +14,8 @@ from jury_analysis.scale import OURS
 from jury_analysis.vote_matrix import vote_matrix
 from jury_debate.panel_spec import read_spec
 from jury_judge import Jury
-from jury_judge.app.ballot_sources import stored_ballots
-from jury_judge.app.panel_recounts import PanelRecount
+from jury_judge.statistics.panel_recounts import PanelRecount
+from jury_judge.tables.ballot_sources import stored_ballots
 from jury_providers.simulated.prompt import Prompt
 from jury_store.opening import open_store
 from support.biased_jurors import Bias, jurors, rows

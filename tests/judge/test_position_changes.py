@@ -5,17 +5,17 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from jury_cli.views.debate import render_debate
+from jury_cli.views.live_lines import LiveLines
 from jury_events.debate_events import RoundStarted
 from jury_events.ids import Step
 from jury_events.verdict import Verdict
-from jury_judge.app.comparison import positions
-from jury_judge.cli.views.debate import render_debate
-from jury_judge.cli.views.live_lines import LiveLines
-from jury_judge.present.answered_by import answered_in_stream, answers
-from jury_judge.present.events_by_phase import events_by_phase
-from jury_judge.present.events_view import event_lines
-from jury_judge.present.position_changes import change_counts, position_changes
-from jury_judge.present.result_lines import collaborative_result, line_of
+from jury_judge.comparisons.comparison import positions
+from jury_views.answered_by import answered_in_stream, answers
+from jury_views.events_by_phase import events_by_phase
+from jury_views.events_view import event_lines
+from jury_views.position_changes import change_counts, position_changes
+from jury_views.result_lines import collaborative_result, line_of
 from support.debate_builder import SEATS, DebateBuilder
 from support.pages import Site, stored
 

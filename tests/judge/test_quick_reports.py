@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from jury_judge.app import run_reports
-from jury_judge.app.run_reports import RunReports
 from jury_judge.errors import ReviewRefused
+from jury_judge.statistics import run_reports
+from jury_judge.statistics.run_reports import RunReports
 from jury_store.debate_rows import EVERY_DEBATE
 from jury_store.memory import MemoryEventStore
 

@@ -9,12 +9,10 @@ from jury_analysis.calibration import CalibrationOptions
 from jury_analysis.errors import TooFewLabels
 from jury_analysis.statistics import StatisticsOptions
 from jury_events.conditions import parse_condition
-from jury_events.errors import BadCondition
-from jury_judge.app.records import Records
-from jury_judge.errors import SettingError
+from jury_events.errors import BadCondition, DebateNotFound, SettingError
+from jury_judge.records import Records
 from jury_migrations.upgrading import upgrade
 from jury_replay.rescoring.rows import RescoreRow
-from jury_store.errors import DebateNotFound
 from jury_store.event_store import Append
 from jury_store.opening import open_store
 from support.debates import DebateScript

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from jury_cases.errors import CaseFileError
 from jury_events.case import ArtifactRecord, Case
-from jury_judge.errors import CaseFileError, PanelFileError
+from jury_judge.errors import PanelFileError
 from jury_judge.panels import redaction as module
 from jury_judge.panels.files import load_panel
 from jury_judge.panels.redaction import NO_REDACTION, Redaction, RedactionRule

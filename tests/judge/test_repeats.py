@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from jury_events.errors import SettingError
 from jury_events.ids import MOST_REPEATS, debate_id, repeat_id, repeat_of
-from jury_judge.app.jury import Jury
-from jury_judge.errors import RunRefused, SettingError
+from jury_judge.errors import RunRefused
+from jury_judge.jury import Jury
 from support.command_line import CommandLine
 
 ROWS: tuple[dict[str, Any], ...] = (

@@ -9,15 +9,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from jury_judge.errors import ReportFailed, ReportRefused
-from jury_judge.present.reports import junit, markdown
-from jury_judge.present.reports.fail_conditions import parse_fail_condition
-from jury_judge.present.reports.judged_case import JudgedCase
-from jury_judge.present.reports.junit import junit as to_junit
-from jury_judge.present.reports.kept_cases import KeptCases
-from jury_judge.present.reports.markdown import markdown as to_markdown
-from jury_judge.present.reports.report import RunReport, check_report_path, write_report
-from jury_judge.present.reports.tally import NAMED, Tally
+from jury_views.errors import ReportFailed, ReportRefused
+from jury_views.reports import junit, markdown
+from jury_views.reports.fail_conditions import parse_fail_condition
+from jury_views.reports.judged_case import JudgedCase
+from jury_views.reports.junit import junit as to_junit
+from jury_views.reports.kept_cases import KeptCases
+from jury_views.reports.markdown import markdown as to_markdown
+from jury_views.reports.report import RunReport, check_report_path, write_report
+from jury_views.reports.tally import NAMED, Tally
 
 
 def case(name: str, **more: Any) -> JudgedCase:
@@ -90,7 +90,7 @@ HOSTILE = "<b>]]>&amp;\x00\x1b[31m\ud800\ufffe\uffff\r\n|`*_[x](javascript:y) @t
 
 def test_cases_that_were_kept_make_the_same_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where they are in a file, and where a report was made before the last of them."""
-    monkeypatch.setattr("jury_judge.present.reports.kept_cases._IN_MEMORY", 100)
+    monkeypatch.setattr("jury_views.reports.kept_cases._IN_MEMORY", 100)
     with closing(KeptCases()) as kept:
         for one in MIXED:
             kept.append(one)

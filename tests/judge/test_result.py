@@ -7,9 +7,9 @@ import pytest
 from jury_events.case import Omission
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_judge.errors import JudgeError
-from jury_judge.present.answered_by import answers
-from jury_judge.present.result_lines import collaborative_result, result_line
-from jury_judge.present.result_models import result_model
+from jury_views.answered_by import answers
+from jury_views.result_lines import collaborative_result, result_line
+from jury_views.result_models import result_model
 from support.debate_builder import SEATS, DebateBuilder
 
 

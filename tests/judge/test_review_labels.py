@@ -5,15 +5,16 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from jury_cases.votes.words import VerdictWords
+from jury_events.errors import SettingError
 from jury_events.review_events import ReviewSample
 from jury_events.verdict import Verdict
-from jury_judge.app.parquet_export import export_tables
-from jury_judge.app.review_agreement import review_agreement
-from jury_judge.app.review_labels import review_labels
-from jury_judge.app.review_queue import draw_sample
-from jury_judge.app.reviews import NewReview, assign_review, record_review
-from jury_judge.errors import ReviewRefused, SettingError
-from jury_judge.votes.words import VerdictWords
+from jury_judge.errors import ReviewRefused
+from jury_judge.reviews.review_agreement import review_agreement
+from jury_judge.reviews.review_labels import review_labels
+from jury_judge.reviews.review_queue import draw_sample
+from jury_judge.reviews.reviews import NewReview, assign_review, record_review
+from jury_judge.tables.parquet_export import export_tables
 from jury_replay.selection import DebateSelection
 from jury_store.memory import MemoryEventStore
 from support.reviewed import judged_debate

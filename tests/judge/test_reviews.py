@@ -8,16 +8,16 @@ from hashlib import sha256
 import pytest
 
 from jury_events.canonical import canonical_json
+from jury_events.errors import DebateNotFound
 from jury_events.ids import review_stream
 from jury_events.verdict import Verdict
-from jury_judge.app.review_queue import disagreement, disputed, draw_sample, review_queue
-from jury_judge.app.reviews import NewReview, assign_review, reasons_of, record_review, reviews_of, withdraw_review
 from jury_judge.errors import ReviewRefused
+from jury_judge.reviews.review_queue import disagreement, disputed, draw_sample, review_queue
+from jury_judge.reviews.reviews import NewReview, assign_review, reasons_of, record_review, reviews_of, withdraw_review
 from jury_replay.quarantine import quarantine
 from jury_replay.replay import ReplayStatus, replay_history
 from jury_replay.verify import verify
 from jury_store.debate_rows import DebateFilter
-from jury_store.errors import DebateNotFound
 from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store

@@ -14,16 +14,16 @@ from jury_actors.driver import drive
 from jury_actors.mailbox import Delivery, Outbox
 from jury_actors.messages import Finished, Job
 from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
+from jury_cases.omissions import OmissionReport
 from jury_events.case import Case
 from jury_events.transcript import Attachment, Transcript
-from jury_judge.app.allowance import Allowance
-from jury_judge.app.estimate import estimate
-from jury_judge.app.preflight import PreflightReport, preflight
-from jury_judge.app.run import Run
-from jury_judge.app.run_execution import Driving, execute_run
-from jury_judge.app.run_lines import Line
-from jury_judge.cases.omissions import OmissionReport
 from jury_judge.errors import RunRefused
+from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.estimate import estimate
+from jury_judge.runs.preflight import PreflightReport, preflight
+from jury_judge.runs.run import Run
+from jury_judge.runs.run_execution import Driving, execute_run
+from jury_judge.runs.run_lines import Line
 from jury_providers.prices import Prices
 from jury_store.debate_rows import DebateRow
 from jury_store.errors import EventConflict, Fenced, StoreError, StoreFailed, WrongVersion

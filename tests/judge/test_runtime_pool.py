@@ -13,8 +13,8 @@ from jury_actors.errors import ClusterLost
 from jury_actors.mailbox import Delivery, Outbox
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.runtime import Runtime
-from jury_judge.app.runtime_pool import RuntimePool
 from jury_judge.errors import JuryClosed
+from jury_judge.runs.runtime_pool import RuntimePool
 from support.runtime_harness import a_resolved
 from support.waiting import until
 

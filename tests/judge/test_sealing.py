@@ -10,7 +10,7 @@ import pytest
 
 from jury_actors.clerk import ClerkInterface
 from jury_actors.runtime import Runtime
-from jury_judge.app.sealing import Sealing
+from jury_judge.seals.sealing import Sealing
 from jury_store.errors import StoreFailed
 from jury_store.event_store import Append
 from jury_store.memory import MemoryEventStore

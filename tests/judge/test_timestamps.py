@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_judge.text.timestamps import moment
+from jury_events.text.timestamps import moment
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 
 from jury_actors.notices import Notice
 from jury_events.codec import decode
+from jury_events.errors import SettingError
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
-from jury_judge.app.jury import Jury
-from jury_judge.app.traces.span_tree import PHASES, SpanTree, span_tree
-from jury_judge.errors import ExtraMissing, SettingError
+from jury_judge.errors import ExtraMissing
+from jury_judge.jury import Jury
+from jury_judge.traces.span_tree import PHASES, SpanTree, span_tree
 from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -157,7 +158,7 @@ def tree_of(run: Run) -> SpanTree | None:
 
 
 def test_without_the_extra_one_line_names_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("jury_judge.app.extras.TRACES", ("no_such_package.sdk",))
+    monkeypatch.setattr("jury_judge.extras.TRACES", ("no_such_package.sdk",))
     with pytest.raises(ExtraMissing) as raised:
         Jury(store=f"sqlite:///{tmp_path / 'jury.db'}", otel=True, environ={})
 

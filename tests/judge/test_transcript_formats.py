@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from jury_cases.errors import CaseFileError
+from jury_cases.files import CaseFiles, read_cases
+from jury_cases.formats.registry import FORMATS, format_of, rows_path
+from jury_cases.rows import read_case
 from jury_debate.case_text import render_case
 from jury_debate.datamark import unmark
 from jury_debate.prompts import load_prompts
 from jury_events.case import Case
-from jury_judge.cases.files import CaseFiles, read_cases
-from jury_judge.cases.formats.registry import FORMATS, format_of, rows_path
-from jury_judge.cases.rows import read_case
-from jury_judge.errors import CaseFileError
 from support.foreign_rows import ROWS, inspect_logs
 
 GOLDEN = Path(__file__).parent / "golden" / "transcripts"

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from jury_cases.errors import CaseFileError
+from jury_cases.outline import Fetch
 from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.transcript import Message, ToolCall, Transcript
 from jury_events.verdict import Verdict
-from jury_judge.cases.outline import Fetch
-from jury_judge.errors import CaseFileError
 from jury_judge.probes.padding import LEAST
 from jury_judge.probes.probe_texts import probe_texts
 from jury_judge.probes.registry import PROBES, absent_twins, twin, twins_alone, with_twins

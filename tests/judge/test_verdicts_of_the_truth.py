@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from jury_cases.case_inputs import case_of
 from jury_events.case import Case
 from jury_judge import Jury
-from jury_judge.cases.case_inputs import case_of
-from jury_judge.present.result_models import CollaborativeJuryResult
+from jury_views.result_models import CollaborativeJuryResult
 from support.foreign_rows import PNG_URL
 
 PAY = {"to": "GB29NWBK60161331926819", "amount": 5000}

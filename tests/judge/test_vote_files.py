@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from jury_analysis.ballots import SCHEMA, check, decoded
-from jury_judge.errors import CaseFileError
-from jury_judge.votes.label_files import read_labels
-from jury_judge.votes.options import VoteOptions
-from jury_judge.votes.vote_files import RecordedVotes, read_votes
-from jury_judge.votes.words import VerdictWords, parse_words
+from jury_cases.errors import CaseFileError
+from jury_cases.votes.label_files import read_labels
+from jury_cases.votes.options import VoteOptions
+from jury_cases.votes.vote_files import RecordedVotes, read_votes
+from jury_cases.votes.words import VerdictWords, parse_words
 from support.vote_rows import flat_rows, long_rows, wide_rows, write_csv, write_json, write_jsonl, write_parquet
 
 ROWS = long_rows()

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 from jury_actors.load import ModelLoad, OpenCalls, RuntimeLoad, SeatLoad
 from jury_actors.runtime import Runtime
-from jury_judge.app.running.waits import waits_text
-from jury_judge.app.runtime_pool import RuntimePool
+from jury_judge.running.waits import waits_text
+from jury_judge.runs.runtime_pool import RuntimePool
 
 
 def test_calls_in_flight_are_named_by_model_with_the_longest_first() -> None:

@@ -18,15 +18,16 @@ from pathlib import Path
 import pytest
 
 from jury_events.envelope import StoredEvent
+from jury_events.errors import SettingError
 from jury_events.review_events import ReviewSample
 from jury_events.verdict import Verdict
-from jury_judge.app.reviews import NewReview, assign_review, record_review, withdraw_review
-from jury_judge.app.webhooks import deliveries as deliveries_module
-from jury_judge.app.webhooks.deliveries import DELAYS, ReviewDeliveries, deliver
-from jury_judge.app.webhooks.journal import DeliveryJournal
-from jury_judge.app.webhooks.sender import SendOutcome, WebhookSender
-from jury_judge.app.webhooks.signature import signed_headers, webhook_secret
-from jury_judge.errors import JournalFailed, SettingError
+from jury_judge.errors import JournalFailed
+from jury_judge.reviews.reviews import NewReview, assign_review, record_review, withdraw_review
+from jury_judge.webhooks import deliveries as deliveries_module
+from jury_judge.webhooks.deliveries import DELAYS, ReviewDeliveries, deliver
+from jury_judge.webhooks.journal import DeliveryJournal
+from jury_judge.webhooks.sender import SendOutcome, WebhookSender
+from jury_judge.webhooks.signature import signed_headers, webhook_secret
 from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.reading import read_cassette
 from jury_store.errors import StoreFailed

@@ -12,16 +12,16 @@ import pytest
 
 from jury_events.envelope import StoredEvent
 from jury_judge.errors import JuryClosed, TooManyReaders
-from jury_judge.present.live.encodings import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
-from jury_judge.present.live.event_buffer import Cursor
-from jury_judge.present.live.feed import Feed, Opening
-from jury_judge.present.live.points import parse_point
+from jury_judge.live.event_buffer import Cursor
+from jury_judge.live.feed import Feed, Opening
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
 from jury_store.errors import StoreClosed, StoreFailed
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
+from jury_views.live.encodings import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
+from jury_views.live.points import parse_point
 from support.cassettes import erase_text
 from support.runtime_harness import Run
 from support.waiting import until
@@ -295,7 +295,7 @@ async def test_an_erased_statement_is_not_sent_any_more(store: MemoryEventStore,
 async def test_a_log_that_cannot_be_read_for_a_while_is_read_on(
     store: MemoryEventStore, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jury_judge.present.live.feed._RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("jury_judge.live.feed._RETRY_SECONDS", 0.01)
     writing = Writing(store)
     script = writing.script
     writing.write(script.opened())

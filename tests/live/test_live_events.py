@@ -18,11 +18,11 @@ from jury_events.debate_events import (
     RoundStarted,
     StatementMade,
 )
-from jury_judge.present.live.encodings import Fold
-from jury_judge.present.live.frames import Frames
-from jury_judge.present.live.schema import NAMES, schema_text
-from jury_judge.present.live.sse_events import SseEvents
 from jury_replay.cassettes.reading import read_cassette
+from jury_views.live.encodings import Fold
+from jury_views.live.frames import Frames
+from jury_views.live.schema import NAMES, schema_text
+from jury_views.live.sse_events import SseEvents
 from support.debate_builder import DebateBuilder
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.cassette.jsonl"))

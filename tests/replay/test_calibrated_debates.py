@@ -6,6 +6,7 @@ import pytest
 
 from jury_debate.calibrated import panel_digest
 from jury_events.calibration import Calibration
+from jury_events.debate_history import DebateHistory
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.errors import NotApplicable
@@ -17,7 +18,6 @@ from jury_replay.rescoring.results import RowStatus
 from jury_replay.rescoring.rows import RescoreRow
 from jury_replay.rescoring.settings import Grid, Setting
 from jury_replay.rescoring.strict import StrictRescoring
-from jury_store.debate_history import DebateHistory
 from support.calibrations import a_calibration
 from support.corpus import CORPUS
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent
 from jury_events.errors import JuryError
 from jury_events.ids import debate_stream, local_stream
@@ -19,7 +20,6 @@ from jury_replay.cassettes.reading import read_cassette
 from jury_replay.integrity import check_debate
 from jury_replay.quarantine import quarantine
 from jury_replay.verify import verify
-from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store

@@ -8,6 +8,8 @@ import pytest
 
 from jury_events.codec import encode
 from jury_events.debate_events import TextsErased
+from jury_events.debate_history import DebateHistory
+from jury_events.errors import DebateNotFound
 from jury_events.ids import calls_stream, debate_stream, exchange_id
 from jury_events.parts import PartRef
 from jury_replay.cassettes.lines import SUFFIX
@@ -16,8 +18,6 @@ from jury_replay.difference import DifferenceKind
 from jury_replay.replay import Replayed, ReplayStatus, replay, replay_history
 from jury_replay.selection import DebateSelection
 from jury_replay.verify import verify
-from jury_store.debate_history import DebateHistory
-from jury_store.errors import DebateNotFound
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from support.corpus import CORPUS

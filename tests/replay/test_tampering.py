@@ -13,12 +13,12 @@ import pytest
 
 from jury_events.envelope import StoredEvent
 from jury_events.ids import Step, exchange_id
+from jury_events.streams import Head
 from jury_events.verdict import Verdict
-from jury_judge.app.reviews import NewReview, record_review
+from jury_judge.reviews.reviews import NewReview, record_review
 from jury_replay.sealed import check_seals
 from jury_replay.verify import VerifyReport, verify
 from jury_store.event_store import Append
-from jury_store.inventory import Head
 from jury_store.memory import MemoryEventStore
 from jury_store.sealer import Sealer
 from jury_store.seals.keys import SealKey

@@ -1,6 +1,6 @@
 """The spending of a run while it lasts, separate from earlier spending, on every database."""
 
-from jury_judge.app.spending import Spending, SpendingWatch
+from jury_judge.runs.spending import Spending, SpendingWatch
 from jury_store.event_store import Append, EventStore
 from support.debates import DebateScript
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from jury_judge.cli.main import main
+from jury_cli.main import main
 from support.started_processes import ends_with_the_test
 
 JURY = str(Path(sys.executable).parent / "jury")

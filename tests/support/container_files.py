@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge.cases.containers.row import FileRow
-from jury_judge.cases.containers.rows import read_rows
-from jury_judge.errors import CaseFileError
+from jury_cases.containers.row import FileRow
+from jury_cases.containers.rows import read_rows
+from jury_cases.errors import CaseFileError
 
 
 def read(path: Path) -> list[FileRow]:

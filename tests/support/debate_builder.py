@@ -18,6 +18,7 @@ from jury_events.debate_events import (
     StatementMade,
     TextsErased,
 )
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.evaluation import Evaluation, Statement
 from jury_events.exchange import ExchangeRecorded, Usage
@@ -28,7 +29,6 @@ from jury_events.panel import CallSettings, Language, Panel
 from jury_events.parts import PartRef, make_part
 from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
 from jury_events.verdict import Verdict
-from jury_store.debate_history import DebateHistory
 
 SEATS = ("juror-gpt", "juror-claude", "juror-gemini")
 PASS, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL

@@ -180,7 +180,7 @@ def _defect(jury: CommandLine) -> int:
 
 def _without_packages(line: str) -> Call:
     def call(jury: CommandLine) -> int:
-        with patch("jury_judge.app.extras.find_spec", return_value=None):
+        with patch("jury_judge.extras.find_spec", return_value=None):
             return jury(*shlex.split(line)).code
 
     return call

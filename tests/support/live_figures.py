@@ -6,8 +6,8 @@ from contextlib import closing, contextmanager
 from jury_actors.load import RuntimeLoad
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_judge.app.running.live_run import LiveRun, LiveRunReader
-from jury_judge.app.running.status_file import ProcessFigures, StatusFile
+from jury_judge.running.live_run import LiveRun, LiveRunReader
+from jury_judge.running.status_file import ProcessFigures, StatusFile
 from jury_store.event_store import EventStore
 from support.debate_builder import DebateBuilder
 from support.pages import START, keep

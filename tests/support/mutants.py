@@ -8,13 +8,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import Part, decode_digest, encode_digest, make_part
+from jury_events.streams import Head
 from jury_replay.cassettes.lines import Manifest, StreamEnd, part_line, written
 from jury_replay.cassettes.reading import read_cassette
-from jury_store.debate_history import DebateHistory
-from jury_store.inventory import Head
 from support.cassettes import canonical_line, with_its_hash
 from support.corpus import CORPUS
 

@@ -18,6 +18,6 @@ def fail(**options: object) -> NoReturn:
 if __name__ == "__main__":
     ray.init = fail
     sys.argv[0] = "jury"
-    from jury_judge.cli.entry import main
+    from jury_cli.entry import main
 
     main()

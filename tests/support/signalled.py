@@ -26,6 +26,6 @@ if __name__ == "__main__":
     _, number, module, *arguments = sys.argv
     sys.argv = ["jury", *arguments]
     sys.meta_path.insert(0, Moment(module, signal.Signals[number]))
-    from jury_judge.cli.entry import main
+    from jury_cli.entry import main
 
     main()

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jury_judge.web import body_limits
 from jury_store.memory import MemoryEventStore
+from jury_web import body_limits
 from support.running_server import running_server
 from support.writing import Writing
 

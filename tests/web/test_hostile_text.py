@@ -103,7 +103,7 @@ def test_every_link_of_a_page_stays_on_the_server():
 
 
 def test_no_template_switches_escaping_off():
-    for template in (files("jury_judge.web") / "templates").iterdir():
+    for template in (files("jury_web") / "templates").iterdir():
         source = template.read_text("utf-8")
         for way in (
             "|safe",
@@ -122,7 +122,7 @@ def test_no_template_switches_escaping_off():
 
 def test_no_code_of_the_web_marks_text_as_safe():
     for folder in ("", "pages"):
-        for module in (files("jury_judge.web") / folder).iterdir():
+        for module in (files("jury_web") / folder).iterdir():
             if module.name.endswith(".py"):
                 source = module.read_text("utf-8")
                 assert "Markup" not in source, module.name
@@ -130,7 +130,7 @@ def test_no_code_of_the_web_marks_text_as_safe():
 
 
 def test_the_script_never_parses_text_as_markup():
-    source = (files("jury_judge.web") / "static" / "page.js").read_text("utf-8")
+    source = (files("jury_web") / "static" / "page.js").read_text("utf-8")
 
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "Function("):
         assert way not in source

@@ -15,10 +15,10 @@ from jury_events.judgment import Decider, VoteKind
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
 from jury_events.panel import FinalMethod, Language
 from jury_events.transcript import Origin
-from jury_judge.present.event_words import EVENT_WORDS
-from jury_judge.present.labels import LABELS, LabelCatalogue, Translation
-from jury_judge.present.terms import term
-from jury_judge.web.pages.languages import chosen_language
+from jury_views.event_words import EVENT_WORDS
+from jury_views.labels import LABELS, LabelCatalogue, Translation
+from jury_views.terms import term
+from jury_web.pages.languages import chosen_language
 from support.debate_builder import SEATS, DebateBuilder
 from support.pages import Page, Site, stored
 

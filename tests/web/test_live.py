@@ -17,16 +17,16 @@ from websockets.exceptions import InvalidStatus
 
 from jury_events.codec import decode
 from jury_events.ids import debate_stream
-from jury_judge.app.debates import read_debate
-from jury_judge.app.jury import Jury
-from jury_judge.present.live.frames import Frames
-from jury_judge.present.live.points import parse_point, pieces
-from jury_judge.present.live.sse_events import SseEvents
+from jury_judge.jury import Jury
+from jury_judge.stores.debates import read_debate
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
+from jury_views.live.frames import Frames
+from jury_views.live.points import parse_point, pieces
+from jury_views.live.sse_events import SseEvents
 from support.running_server import running_server
 from support.waiting import comes
 from support.writing import Writing

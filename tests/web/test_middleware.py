@@ -14,12 +14,12 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from jury_judge.web import body_limits
-from jury_judge.web.app import AccessPolicy, with_middleware
-from jury_judge.web.credentials import cookie_of
-from jury_judge.web.login import login_route
-from jury_judge.web.middleware import COOKIE
-from jury_judge.web.token_attempts import TokenAttempts
+from jury_web import body_limits
+from jury_web.app import AccessPolicy, with_middleware
+from jury_web.credentials import cookie_of
+from jury_web.login import login_route
+from jury_web.middleware import COOKIE
+from jury_web.token_attempts import TokenAttempts
 
 NAME = "127.0.0.1:8765"
 TOKEN = "a token that is not guessed"

@@ -7,11 +7,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from jury_actors.load import ModelLoad, RuntimeLoad, SeatLoad
-from jury_judge.app.running.live_run import LiveRun
-from jury_judge.app.running.live_runs import LiveRuns
-from jury_judge.web.pages.routing import page_routes
+from jury_judge.running.live_run import LiveRun
+from jury_judge.running.live_runs import LiveRuns
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+from jury_web.pages.routing import page_routes
 from support.debate_builder import DebateBuilder
 from support.live_figures import a_run, executed, figures
 from support.pages import Page, Site, keep, stored

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jury_judge.web.server import Address, listen
-from jury_judge.web.slow_client_timeout import HttpConnection
 from jury_providers.embedded_server import CannotListen
 from jury_store.memory import MemoryEventStore
+from jury_web.server import Address, listen
+from jury_web.slow_client_timeout import HttpConnection
 from support.running_server import running_server
 from support.writing import Writing
 

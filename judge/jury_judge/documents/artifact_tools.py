@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from jury_cases.artifact_sources import ArtifactSources
+from jury_cases.rows import artifact_record
 from jury_debate import artifacts
 from jury_debate.artifact_tools import OPINIONS_TOOL, ToolSpec, call_tool, tool_definitions
 from jury_debate.prompts import PROMPTS_VERSION, load_prompts
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.errors import SettingError
 from jury_events.panel import Language
-from jury_judge.cases.artifact_sources import ArtifactSources
-from jury_judge.cases.rows import artifact_record
-from jury_judge.errors import SettingError
 
 Records = Sequence[Mapping[str, Any]]
 """Decoded JSONL records; each has a `verdict`."""

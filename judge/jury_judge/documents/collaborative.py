@@ -9,8 +9,6 @@ from typing import ClassVar, Unpack
 from jury_debate.presets import ADK_SEQUENTIAL, PARALLEL_ROUNDS
 from jury_events.panel import FinalMethod, Language, Panel
 from jury_events.verdict import Verdict
-from jury_judge.app.callbacks import OnEvent
-from jury_judge.app.jury import Jury
 from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.compatibility import warn_of
 from jury_judge.documents.reports import Report, Reported, read_reports
@@ -35,9 +33,11 @@ from jury_judge.documents.seating import (
 )
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
 from jury_judge.documents.supplied_jury import DEFAULT_CASE_ID, judged_case
+from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import USE_COLLABORATIVE, Overrides, read_variables
-from jury_judge.present.result_models import CollaborativeEvaluationResult
+from jury_judge.runs.callbacks import OnEvent
+from jury_views.result_models import CollaborativeEvaluationResult
 
 _FINAL_JUDGE = "final_judge"
 

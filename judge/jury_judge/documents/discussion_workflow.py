@@ -15,8 +15,9 @@ from jury_debate.presets import ADK_SEQUENTIAL
 from jury_debate.rules_registry import LATEST
 from jury_events.case import Case
 from jury_events.consensus import ConsensusStatus
+from jury_events.errors import SettingError
 from jury_events.ids import Step
-from jury_judge.app.callbacks import OnEvent
+from jury_events.text.validation import condensed
 from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.juror_agents import (
     LANGUAGE,
@@ -32,8 +33,8 @@ from jury_judge.documents.opinions import Opinions, read_opinions, verdict_of
 from jury_judge.documents.shared_jury import JuryOptions
 from jury_judge.documents.supplied_answers import SuppliedAnswer
 from jury_judge.documents.supplied_jury import NO_ARTIFACTS, SuppliedJury, judged_case, one_scenario
-from jury_judge.errors import SettingError, condensed
-from jury_judge.present.result_models import CollaborativeJuryResult, ConsensusResult, DiscussionRound, JurorStatement
+from jury_judge.runs.callbacks import OnEvent
+from jury_views.result_models import CollaborativeJuryResult, ConsensusResult, DiscussionRound, JurorStatement
 
 THRESHOLD = 0.67
 """Two of three (document 002)."""

@@ -20,8 +20,10 @@ from jury_debate.panel_spec import (
 )
 from jury_debate.presets import ADK_SEQUENTIAL, INDEPENDENT
 from jury_debate.prompts import PROMPTS_VERSION, load_prompts
+from jury_events.errors import SettingError
 from jury_events.ids import Step
 from jury_events.panel import Language
+from jury_events.text.visible_text import visible_line
 from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.opinions import Opinions, read_opinion, read_opinions
 from jury_judge.documents.retired import warn_of_retired
@@ -29,10 +31,9 @@ from jury_judge.documents.seating import documents_fallbacks
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
 from jury_judge.documents.supplied_answers import SuppliedAnswer
 from jury_judge.documents.supplied_jury import NO_ARTIFACTS, SuppliedJury, judged_case, one_scenario
-from jury_judge.errors import NoEvaluation, SettingError
+from jury_judge.errors import NoEvaluation
 from jury_judge.panels.files import load_panel
-from jury_judge.present.result_models import CollaborativeJuryResult, JurorEvaluation, JurorStatement
-from jury_judge.text.visible_text import visible_line
+from jury_views.result_models import CollaborativeJuryResult, JurorEvaluation, JurorStatement
 
 LANGUAGE: Language = "ja"
 """The language of the documents' prompts."""

@@ -5,11 +5,11 @@ from dataclasses import asdict, is_dataclass
 from numbers import Real
 from typing import Any
 
+from jury_events.errors import SettingError
+from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.documents.supplied_answers import SuppliedAnswer
-from jury_judge.errors import SettingError
-from jury_judge.present.result_models import DIMENSIONS
-from jury_judge.text.visible_text import visible_line
+from jury_views.result_models import DIMENSIONS
 
 Opinions = Mapping[str, Any] | Iterable[Any]
 """Evaluations, or mappings of their fields: by juror id, or in a list where each has its `juror_id`."""

@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic import model_validator
 
+from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.reading import last_answer, read_messages
 from jury_events import case
 from jury_events.transcript import Text
 from jury_events.value import ScenarioId
-from jury_judge.cases.transcripts.builder import TranscriptBuilder
-from jury_judge.cases.transcripts.reading import last_answer, read_messages
-from jury_judge.errors import CaseFileError
 
 _SPELLINGS = ("expected_behavior", "expected_behaviour")
 

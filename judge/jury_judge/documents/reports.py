@@ -12,11 +12,10 @@ from jury_debate import artifacts
 from jury_debate.prompts import PROMPTS_VERSION, load_prompts
 from jury_events.canonical import canonical_json
 from jury_events.case import ArtifactKind
-from jury_events.errors import EventError
+from jury_events.errors import EventError, SettingError
 from jury_events.panel import Language
+from jury_events.text.visible_text import visible_line
 from jury_judge.documents.artifact_tools import ArtifactContext, Records, records_of
-from jury_judge.errors import SettingError
-from jury_judge.text.visible_text import visible_line
 
 Report = Records | Mapping[str, Any]
 """Decoded JSONL records in a list; or an object with such a list under one of `RECORD_NAMES`, or has at least one

@@ -7,11 +7,12 @@ from pydantic import ValidationError
 
 from jury_events import case
 from jury_events.case import Scenario
+from jury_events.errors import SettingError
+from jury_events.text.validation import condensed
+from jury_events.text.visible_text import visible_line
 from jury_events.value import Value
 from jury_judge.documents.questions import ExecutionResult, QuestionSpec
-from jury_judge.errors import SettingError, condensed
-from jury_judge.present.result_models import CollaborativeJuryResult
-from jury_judge.text.visible_text import visible_line
+from jury_views.result_models import CollaborativeJuryResult
 
 Question = case.QuestionSpec | str | Mapping[str, Any]
 Execution = case.ExecutionResult | str | Mapping[str, Any]

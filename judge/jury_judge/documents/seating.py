@@ -15,10 +15,11 @@ from jury_debate.panel_spec import (
     resolve,
 )
 from jury_debate.recorded_panel import spec_of
-from jury_judge.errors import PanelFileError, SettingError
+from jury_events.errors import SettingError
+from jury_events.text.visible_text import visible_line
+from jury_judge.errors import PanelFileError
 from jury_judge.panels.changed import changed_panel
 from jury_judge.panels.variables import Overrides
-from jury_judge.text.visible_text import visible_line
 
 _SIMULATED_JUDGE = "simulated/judge"
 

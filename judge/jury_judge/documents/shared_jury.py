@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Generic, TypedDict, TypeVar
 
-from jury_judge.app.jury import Jury
+from jury_judge.jury import Jury
 from jury_providers.prices import Prices
 from jury_providers.simulated.script import Script
 

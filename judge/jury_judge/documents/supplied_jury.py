@@ -7,18 +7,19 @@ from typing import Unpack
 from pydantic import ValidationError
 
 from jury_actors.juror import ProviderFactory
+from jury_cases.transcripts.builder import images_within_limits
 from jury_debate.panel_spec import PanelSpec
 from jury_events.case import Case, Image, Scenario
-from jury_judge.app.callbacks import OnEvent
-from jury_judge.app.jury import Jury
-from jury_judge.app.run import fresh_debate_id
-from jury_judge.cases.transcripts.builder import images_within_limits
+from jury_events.errors import SettingError
+from jury_events.text.validation import condensed
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
 from jury_judge.documents.scenarios import asked_of
 from jury_judge.documents.shared_jury import JuryOptions
 from jury_judge.documents.supplied_answers import StepAnswers, SuppliedAnswers
-from jury_judge.errors import SettingError, condensed
-from jury_judge.present.result_models import CollaborativeJuryResult
+from jury_judge.jury import Jury
+from jury_judge.runs.callbacks import OnEvent
+from jury_judge.runs.run import fresh_debate_id
+from jury_views.result_models import CollaborativeJuryResult
 
 DEFAULT_CASE_ID = "evaluation"
 

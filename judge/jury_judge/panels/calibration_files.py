@@ -9,10 +9,11 @@ from pydantic import ValidationError
 
 from jury_events.calibration import Calibration
 from jury_events.canonical import canonical_json
-from jury_judge.errors import PanelFileError, condensed
+from jury_events.text.strict_json import JsonRefused, decode_text
+from jury_events.text.validation import condensed
+from jury_events.text.visible_text import visible_line
+from jury_judge.errors import PanelFileError
 from jury_judge.panels.document import PanelDocument, read_text
-from jury_judge.text.strict_json import JsonRefused, decode_text
-from jury_judge.text.visible_text import visible_line
 
 FORMAT = 1
 FIELD = "calibration"

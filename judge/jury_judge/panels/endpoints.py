@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, get_args
 
+from jury_events.text.visible_text import visible_line
 from jury_judge.panels.document import PanelDocument
-from jury_judge.text.visible_text import visible_line
 from jury_providers.endpoints import ApiProtocol, Endpoint, Endpoints, ProviderName
 from jury_providers.registry import NO_ENDPOINTS, SIMULATED, known_providers
 

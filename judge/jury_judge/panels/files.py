@@ -9,6 +9,7 @@ from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
 from jury_events.panel import Panel
+from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error
 from jury_judge.errors import PanelFileError
 from jury_judge.panels import endpoints, redaction_rules
@@ -17,7 +18,6 @@ from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_docum
 from jury_judge.panels.prompt_files import with_prompts
 from jury_judge.panels.redaction import NO_REDACTION, Redaction
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
-from jury_judge.text.visible_text import visible_line
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from jury_events.panel import MOST_SEATS
+from jury_events.text.visible_text import visible_line
 from jury_judge.panels.document import PanelDocument, read_text
-from jury_judge.text.visible_text import visible_line
 
 FIELD = "prompt_file"
 

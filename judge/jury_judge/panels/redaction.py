@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import regex
 from pydantic import ValidationError
 
+from jury_cases.errors import CaseFileError
 from jury_events.canonical import canonical_json
 from jury_events.case import Case
-from jury_judge.errors import CaseFileError, condensed
-from jury_judge.text.visible_text import visible_line
+from jury_events.text.validation import condensed
+from jury_events.text.visible_text import visible_line
 
 Redactor = Callable[[str], str]
 """Redacts a text; must be deterministic."""
@@ -145,7 +146,7 @@ class OutlinedRedactedCases(RedactedCases):
         self._outline = outline
 
     def outline(self, *asked: Any) -> Iterator[Case | str]:
-        """See `jury_judge.cases.outline`."""
+        """See `jury_cases.outline`."""
         for found in self._outline(*asked):
             yield found if isinstance(found, str) else self._redaction.case(found)
 

@@ -4,9 +4,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from jury_cases.errors import CaseFileError
+from jury_cases.outline import Fetch
 from jury_events.case import Case
-from jury_judge.cases.outline import Fetch
-from jury_judge.errors import CaseFileError
+from jury_events.text.pluralize import pluralize
+from jury_events.text.visible_text import visible_line
 from jury_judge.probes.identity import identity
 from jury_judge.probes.injection import injection
 from jury_judge.probes.layout import layout
@@ -14,8 +16,6 @@ from jury_judge.probes.master_key import master_key
 from jury_judge.probes.orders import records, scenarios, speakers
 from jury_judge.probes.padding import length
 from jury_judge.probes.twin import Altered, parse_twin_id, twin_of
-from jury_judge.text.pluralize import pluralize
-from jury_judge.text.visible_text import visible_line
 
 CaseSource = Callable[[Fetch], Iterable[Case]]
 """Returns the cases from the first on; called for each case whether to fetch the records behind its URIs."""

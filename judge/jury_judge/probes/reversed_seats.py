@@ -1,8 +1,8 @@
 """The panel of the twins of `speakers`: the same seats in reverse order."""
 
 from jury_debate.panel_spec import ResolvedPanel
+from jury_events.errors import SettingError
 from jury_events.panel import Panel
-from jury_judge.errors import SettingError
 
 
 def reversed_seats(resolved: ResolvedPanel) -> ResolvedPanel:

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from jury_events.debate_history import DebateHistory
 from jury_replay.cassettes.lines import SealLine
-from jury_store.debate_history import DebateHistory
 
 
 class Cassette(NamedTuple):

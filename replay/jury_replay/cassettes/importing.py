@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from jury_events.codec import encode
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.ids import calls_stream, debate_stream, local_stream, portable_streams, review_stream
 from jury_events.local_events import DebateImported, VersionRange
@@ -16,7 +17,6 @@ from jury_replay.errors import ErasureUnasked, OtherDebate, RecordDamaged
 from jury_replay.import_checks import seal_digest
 from jury_replay.integrity import check_debate
 from jury_replay.quarantine import now
-from jury_store.debate_history import DebateHistory
 from jury_store.errors import Fenced, StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore
 from jury_store.seals.note import read_checkpoint

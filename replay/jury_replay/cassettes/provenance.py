@@ -4,12 +4,12 @@ from collections.abc import Collection
 
 from pydantic import ValidationError
 
+from jury_events.debate_history import DebateHistory
 from jury_events.parts import decode_digest, encode_digest
 from jury_replay.cassettes.lines import Included, SealLine, written
 from jury_replay.errors import RecordDamaged
 from jury_replay.import_checks import import_failures
 from jury_store import sealer
-from jury_store.debate_history import DebateHistory
 from jury_store.errors import BadNote
 from jury_store.event_store import EventStore
 from jury_store.log_tree import LogTree

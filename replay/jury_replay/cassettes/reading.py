@@ -13,10 +13,12 @@ from typing import BinaryIO, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from jury_events.debate_events import DebateOpened
+from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.ids import portable_streams
 from jury_events.parts import Digest, Part, decode_digest, encode_digest
 from jury_events.regular_files import open_regular
+from jury_events.streams import Head
 from jury_events.value import Value
 from jury_replay.cassettes.cassette import Cassette
 from jury_replay.cassettes.lines import (
@@ -34,8 +36,6 @@ from jury_replay.cassettes.lines import (
 from jury_replay.cassettes.provenance import seal_fault
 from jury_replay.errors import CassetteDamaged, CassetteError
 from jury_replay.integrity import check_debate
-from jury_store.debate_history import DebateHistory
-from jury_store.inventory import Head
 
 L = TypeVar("L")
 

@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Iterator
 
+from jury_events.debate_history import DebateHistory
+from jury_events.errors import DebateNotFound
 from jury_events.ids import portable_streams
 from jury_events.parts import encode_digest
 from jury_replay.cassettes.lines import (
@@ -17,8 +19,6 @@ from jury_replay.cassettes.lines import (
 )
 from jury_replay.errors import CassetteError, RecordDamaged
 from jury_replay.integrity import check_debate
-from jury_store.debate_history import DebateHistory
-from jury_store.errors import DebateNotFound
 
 
 def write_cassette(history: DebateHistory, seal: SealLine | None = None) -> bytes:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 from jury_debate.state import SeatEvaluation
 from jury_events.codec import SCHEMAS, DebateEvent
 from jury_events.debate_events import DebateOpened
+from jury_events.debate_history import DebateHistory
 from jury_replay.errors import RecordDamaged
 from jury_replay.rescoring.results import RecordedEnd, end_of
-from jury_store.debate_history import DebateHistory
 
 _ROUND: str = "round_started"
 _FOLLOWS = frozenset(

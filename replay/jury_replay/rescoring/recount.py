@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from jury_debate.errors import DebateError
 from jury_debate.rules_registry import rules_under
 from jury_debate.state import SeatEvaluation
-from jury_events.errors import EventError
+from jury_events.errors import DebateNotFound, EventError
 from jury_events.evaluation import Evaluation
 from jury_events.exact import exact
 from jury_events.ids import FINAL
@@ -22,7 +22,6 @@ from jury_replay.rescoring.positions import Positions, read_positions
 from jury_replay.rescoring.results import Result, RowStatus
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RowMaker
 from jury_replay.rescoring.settings import Grid, Setting
-from jury_store.errors import DebateNotFound
 from jury_store.event_store import EventStore
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from jury_debate.errors import DebateError
 from jury_debate.rules_registry import rules_under
-from jury_events.errors import EventError, UnknownPart
+from jury_events.debate_history import DebateHistory
+from jury_events.errors import DebateNotFound, EventError, UnknownPart
 from jury_events.ids import FINAL
 from jury_events.panel import Panel
 from jury_events.parts import PartBuffer
@@ -19,8 +20,6 @@ from jury_replay.rescoring.panels import Panels
 from jury_replay.rescoring.results import Result, RowStatus, end_of
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RowMaker
 from jury_replay.rescoring.settings import Grid
-from jury_store.debate_history import DebateHistory
-from jury_store.errors import DebateNotFound
 from jury_store.event_store import EventStore
 
 

@@ -1,0 +1,137 @@
+"""Allowed hosts of artifact records and their allowed addresses (`JURY_ARTIFACT_HOSTS`)."""
+
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from jury_cases.errors import ArtifactSourceError
+from jury_events.errors import SettingError
+from jury_events.text.visible_text import visible_line
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+Resolve = Callable[[str, int], Sequence[str]]
+"""The addresses of a host, for a port."""
+
+FORMS = "HOST, HOST:PORT or HOST=NETWORK, as in reports.example or reports.internal=10.0.0.0/8"
+
+_LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
+_NAT64 = IPv6Network("64:ff9b::/96")
+_UNICAST = IPv6Network("2000::/3")
+"""All allocated global unicast addresses of IPv6 (RFC 4291, 2.4)."""
+
+_PLATFORM = IPv4Address("168.63.129.16")
+"""Azure's service address inside virtual machines: formally public, reachable from inside only."""
+
+
+class AllowedHost(NamedTuple):
+    """A host by name or address; `port` None: any; `networks`: allowed networks besides public addresses."""
+
+    host: str
+    port: int | None
+    networks: tuple[Network, ...]
+
+
+def parse_hosts(value: str, variable: str = "JURY_ARTIFACT_HOSTS") -> frozenset[str]:
+    """The hosts in a value of `variable`, separated by commas.
+
+    Raises:
+        SettingError: one has invalid syntax.
+    """
+    hosts = frozenset(host.strip().lower() for host in value.split(",") if host.strip())
+    AllowedHosts(hosts, variable)
+    return hosts
+
+
+class AllowedHosts:
+    """The allowed hosts.
+
+    A name must resolve to public addresses, or to addresses in its `NETWORK`. Addresses and `localhost` are allowed
+    directly.
+
+    Args:
+        hosts: each as `HOST`, `HOST:PORT` or `HOST=NETWORK`.
+        variable: where a user writes them, for messages.
+
+    Raises:
+        SettingError: one has invalid syntax.
+    """
+
+    def __init__(self, hosts: Iterable[str], variable: str = "JURY_ARTIFACT_HOSTS") -> None:
+        self._hosts = tuple(_allowed(one, variable) for one in hosts)
+        self._variable = variable
+
+    def find(self, host: str, port: int | None) -> tuple[AllowedHost, ...]:
+        """The entries that allow a host, in letters of any case; () if it is not allowed."""
+        return tuple(one for one in self._hosts if one.host == host.lower() and one.port in {None, port})
+
+    def addresses(self, host: str, port: int, resolve: Resolve) -> Sequence[str]:
+        """The addresses of an allowed host, resolved once.
+
+        Raises:
+            ArtifactSourceError: one address is neither public nor allowed; then none is used.
+            OSError, ValueError: the host has no address.
+        """
+        networks = [network for one in self.find(host, port) for network in one.networks]
+        found = resolve(host, port)
+        for text in found:
+            address = ip_address(text)
+            if not (_is_public(address) or any(_embedded(address) in network for network in networks)):
+                raise ArtifactSourceError(
+                    f"the host {visible_line(host)} has the address {address}, which is not public; "
+                    f"to allow it, write {visible_line(host)}={address} in {self._variable}"
+                )
+        return found
+
+
+def resolved(host: str, port: int) -> Sequence[str]:
+    """The addresses of a host from the system's resolver."""
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+
+
+def _allowed(entry: str, variable: str) -> AllowedHost:
+    place, equals, network = entry.strip().lower().partition("=")
+    try:
+        host, port = _host_and_port(place)
+        networks = (ip_network(network.strip(), strict=False),) if equals else _own_networks(host)
+    except ValueError:
+        raise SettingError(f"{variable}: {visible_line(entry, 300)!r} is not a host; write {FORMS}") from None
+    return AllowedHost(host, port, networks)
+
+
+def _host_and_port(place: str) -> tuple[str, int | None]:
+    try:
+        return str(ip_address(place.strip())), None
+    except ValueError:
+        parts = urlsplit(f"//{place.strip()}")
+    if not parts.hostname or parts.path or parts.query or parts.fragment or parts.username is not None:
+        raise ValueError(place)
+    return parts.hostname, parts.port
+
+
+def _own_networks(host: str) -> tuple[Network, ...]:
+    if host == "localhost":
+        return _LOOPBACK
+    try:
+        return (ip_network(host),)
+    except ValueError:
+        return ()
+
+
+def _is_public(address: Address) -> bool:
+    own = _embedded(address)
+    if isinstance(own, IPv6Address) and own not in _UNICAST:
+        return False
+    return own.is_global and not own.is_multicast and own != _PLATFORM
+
+
+def _embedded(address: Address) -> Address:
+    """The IPv4 address in a mapped or translated IPv6 address, else the address."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped or address.sixtofour or address

@@ -1,0 +1,156 @@
+"""CSV and TSV: a header, then one row per record. Cells are text; an empty cell is None."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+from jury_cases.containers.json_rows import BOM
+from jury_cases.containers.row import FileRow, RowSource
+from jury_cases.errors import CaseFileError
+from jury_events.text.visible_text import visible_line
+
+MAX_ROW = 64 * 1024 * 1024
+"""Bytes of one row, and so of one cell."""
+MAX_COLUMNS = 10_000
+
+_QUOTED = re.compile(r'"[^"]*"')
+_DELIMITERS = ",\t;"
+_LONGEST_NAME = 200
+_SHOWN_COLUMNS = 8
+
+
+def looks_like_csv(head: bytes) -> bool:
+    """Whether the first line of `head` is a header of two or more names."""
+    line = head.removeprefix(BOM).partition(b"\n")[0].decode("utf-8", "ignore").rstrip("\r")
+    try:
+        names = next(csv.reader([line], delimiter=_delimiter(line), strict=True), [])
+    except csv.Error:
+        return False
+    if len(names) > MAX_COLUMNS:
+        return True
+    named = [name for name in names if name.strip()]
+    return len(names) > 1 and len(named) == len(set(named)) and all(len(name) <= _LONGEST_NAME for name in named)
+
+
+def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = False) -> Iterator[FileRow]:
+    """The rows of a stream in order; `FileRow.line` is each row's first line.
+
+    The delimiter is the comma; the tab or semicolon if the header has no comma; always the tab with `tabs`. A column
+    without a name is named by its position, `column_3`.
+
+    Raises:
+        CaseFileError: the header or a row is invalid.
+        OSError: the stream cannot be read.
+    """
+    # The limit is global to the process, so it is only raised, never lowered.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))
+    lines = _Lines(stream, origin.name)
+    head = next((line for line in lines if line.strip()), None)
+    if head is None:
+        raise CaseFileError(f"{origin.name}: the file is empty; it must contain a header and at least one row")
+    lines.begin = lines.line
+    records = _records(lines, head, "\t" if tabs else _delimiter(head))
+    names = _names(next(records), f"{origin.name}:{lines.begin}")
+    number = 0
+    for cells in records:
+        if not cells:
+            continue
+        number += 1
+        if len(cells) != len(names):
+            raise CaseFileError(
+                f"{origin.name}:{lines.begin}: the row has {len(cells)} cells and the header {len(names)} "
+                f"({_listing(names)}); put quotes around cells with delimiters or line breaks"
+            )
+        yield origin.row(lines.begin, number, {name: cell or None for name, cell in zip(names, cells, strict=True)})
+    if not number:
+        raise CaseFileError(f"{origin.name}: contains a header and no row")
+
+
+class _Lines(Iterator[str]):
+    """The lines of a stream, and the first line of the current record."""
+
+    def __init__(self, stream: io.BufferedReader, name: str) -> None:
+        self._stream = stream
+        self._name = name
+        self._size = 0
+        self.line = 0
+        self.begin = 1
+
+    def next_record(self) -> None:
+        """Start the next record."""
+        self.begin = self.line + 1
+        self._size = 0
+
+    def refused(self, message: str) -> CaseFileError:
+        """An error with `message` at the current record."""
+        return CaseFileError(f"{self._name}:{self.begin}: {message}")
+
+    def __next__(self) -> str:
+        raw = self._stream.readline(MAX_ROW + 1 - self._size)
+        if not raw:
+            raise StopIteration
+        self.line += 1
+        self._size += len(raw)
+        if self._size > MAX_ROW:
+            raise self.refused(
+                f"the row that begins here is longer than {MAX_ROW >> 20} MiB; close its quote, or split the row"
+            )
+        if b"\0" in raw:
+            raise CaseFileError(f"{self._name}:{self.line}: a NUL byte; save the file as CSV in UTF-8 without it")
+        try:
+            return (raw.removeprefix(BOM) if self.line == 1 else raw).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise CaseFileError(
+                f"{self._name}:{self.line}: the byte 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8"
+            ) from error
+
+
+def _records(lines: _Lines, head: str, delimiter: str) -> Iterator[list[str]]:
+    def text() -> Iterator[str]:
+        yield head
+        yield from lines
+
+    reader = csv.reader(text(), delimiter=delimiter, strict=True)
+    while True:
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise lines.refused(_meaning(error)) from error
+        yield record
+        lines.next_record()
+
+
+def _meaning(error: csv.Error) -> str:
+    message = str(error)
+    if "unexpected end of data" in message:
+        return "a quote that is opened in this row is never closed; close it, or write the quote twice"
+    if "new-line character" in message:
+        return "a line ends with CR alone; save the file with LF or CR LF"
+    if "field larger" in message:
+        return f"a cell of this row is longer than {MAX_ROW >> 20} MiB; split the row"
+    return f"not CSV: {visible_line(message)}; write a quote inside a quoted cell twice"
+
+
+def _names(header: list[str], place: str) -> list[str]:
+    if len(header) > MAX_COLUMNS:
+        raise CaseFileError(f"{place}: {len(header):,} columns; at most {MAX_COLUMNS:,} are read: is this a header?")
+    names = [written.strip() or f"column_{number}" for number, written in enumerate(header, start=1)]
+    seen: set[str] = set()
+    for one in names:
+        if one in seen:
+            raise CaseFileError(f"{place}: two columns are named {visible_line(one, 80)!r}; rename one of them")
+        seen.add(one)
+    return names
+
+
+def _delimiter(header: str) -> str:
+    bare = _QUOTED.sub("", header)
+    return next((mark for mark in _DELIMITERS if mark in bare), ",")
+
+
+def _listing(names: list[str]) -> str:
+    shown = ", ".join(visible_line(name, 40) for name in names[:_SHOWN_COLUMNS])
+    return shown + (", …" if len(names) > _SHOWN_COLUMNS else "")

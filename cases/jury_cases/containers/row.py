@@ -1,0 +1,97 @@
+"""Decoded rows with their position, and the selection of a file's rows."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.reading import is_message
+
+RowData = dict[str, Any] | list[Any]
+"""An object, or a bare list of chat messages."""
+
+
+class FileRow(NamedTuple):
+    """A decoded row of a file.
+
+    Attributes:
+        place: its position, for messages: `file.jsonl:12`, `file.parquet: row 12`, `log.eval: sample 3 (epoch 1)`.
+        line: its first line, from 1; the row's number if the file has no lines.
+        number: its number in the file, from 1; for JSONL the line.
+        data: an object, or a bare list of chat messages.
+        file: the file's name without folder and extensions, for default case ids.
+        name: the file's name in messages.
+        folder: the base of relative paths in the row.
+        size: characters of the row in the file; 0 if they are not counted.
+    """
+
+    place: str
+    line: int
+    number: int
+    data: RowData
+    file: str
+    name: str = ""
+    folder: Path = Path()
+    size: int = 0
+
+
+class RowSource(NamedTuple):
+    """The file that rows are read from: `name`, `file` and `folder` as in `FileRow`."""
+
+    name: str
+    file: str = ""
+    folder: Path = Path()
+
+    def row(self, line: int, number: int, data: RowData, size: int = 0) -> FileRow:
+        """A row of a file that has lines."""
+        return FileRow(f"{self.name}:{line}", line, number, data, self.file, self.name, self.folder, size)
+
+    def numbered(self, number: int, data: RowData, place: str | None = None) -> FileRow:
+        """A row of a file that has no lines; `place` is within the file."""
+        where = f"{self.name}: {place or f'row {number}'}"
+        return FileRow(where, number, number, data, self.file, self.name, self.folder)
+
+
+class RowSelection(NamedTuple):
+    """Selects rows of the files.
+
+    Attributes:
+        rows_path: the dotted path from each object of a file to its list of rows (`--rows`).
+        split: the split of a folder in the layout of Hugging Face `datasets` (`--split`).
+        natural_rows: returns such a path for a JSON object of a known shape, else None; used if `rows_path` is None.
+            A document of a known shape may contain NaN, read as None.
+    """
+
+    rows_path: str | None = None
+    split: str | None = None
+    natural_rows: Callable[[Mapping[str, Any]], str | None] = lambda _document: None
+
+
+def row_data(value: Any, place: str) -> RowData:
+    """Check that a decoded JSON value can be a row's data.
+
+    Raises:
+        CaseFileError: it is neither an object nor a list that begins with a chat message.
+    """
+    if isinstance(value, dict) or (isinstance(value, list) and value and is_message(value[0])):
+        return value
+    raise CaseFileError(f"{place}: a row must be a JSON object, not {kind_of(value)}")
+
+
+def rows_of_list(values: list[Any], place: str) -> Iterator[RowData]:
+    """The rows in a decoded list; a list of chat messages is one row.
+
+    Raises:
+        CaseFileError: an element cannot be a row.
+    """
+    if values and is_message(values[0]):
+        yield values
+        return
+    for number, value in enumerate(values, start=1):
+        yield row_data(value, f"{place} row {number}")
+
+
+def kind_of(value: Any) -> str:
+    """The JSON type of a decoded value, for messages."""
+    kinds = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value)) or ("bytes" if isinstance(value, bytes) else "a number")

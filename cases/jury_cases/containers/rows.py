@@ -1,0 +1,148 @@
+"""Reads the rows of case files of any format; the content determines the format."""
+
+import io
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from jury_cases.containers import csv_rows, inspect_logs, json_rows
+from jury_cases.containers.byte_streams import peekable
+from jury_cases.containers.compressed import GZIP, ZSTD, decompressed
+from jury_cases.containers.endings import CSV_ENDINGS, JSON_ENDINGS, TAB_ENDINGS, content_ending
+from jury_cases.containers.nested_rows import nested_rows
+from jury_cases.containers.row import FileRow, RowSelection, RowSource
+from jury_cases.containers.sources import Source, shown, sources_of
+from jury_cases.errors import CaseFileError
+
+STDIN = "-"
+
+_PARQUET = b"PAR1"
+_ARROW_FILE = b"ARROW1"
+_ARROW_STREAM = b"\xff\xff\xff\xff"
+_ZIP = (inspect_logs.ZIP, inspect_logs.EMPTY_ZIP)
+_SEEKABLE = {
+    _PARQUET: "Parquet",
+    _ARROW_FILE: "an Arrow file",
+    _ARROW_STREAM: "an Arrow stream",
+    _ZIP[0]: "a zip archive",
+    _ZIP[1]: "a zip archive",
+}
+_UNKNOWN_COMPRESSION = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x04\x22\x4d\x18": "lz4"}
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_rows(
+    paths: Iterable[str | Path], selection: RowSelection | None = None, *, stdin: BinaryIO | None = None
+) -> Iterator[FileRow]:
+    """The rows of the files in order, streamed.
+
+    Args:
+        paths: files, folders and globs; `-` is standard input (JSON, JSONL or CSV, compressed or not).
+        selection: of rows; None: all.
+        stdin: the stream for `-`; None: the process's. It is not closed.
+
+    Raises:
+        CaseFileError: a file cannot be read; raised during iteration, after the rows before the fault.
+    """
+    chosen = selection or RowSelection()
+    for path in paths:
+        count = 0
+        for row in _rows_of(path, chosen, stdin):
+            count += 1
+            yield row
+        if not count:
+            raise CaseFileError(f"{shown(path)}: contains no row; it must contain at least one")
+
+
+def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) -> Iterator[FileRow]:
+    if str(path) == STDIN:
+        with _os_errors("stdin"):
+            stream = peekable(sys.stdin.buffer if stdin is None else stdin)
+            yield from _streamed(stream, RowSource("stdin", "stdin"), "", selection)
+        return
+    with _os_errors(shown(path)):
+        sources = sources_of(path, selection.split)
+    for source in sources:
+        with _os_errors(source.origin.name):
+            yield from _rows_of_file(source, selection)
+
+
+@contextmanager
+def _os_errors(name: str) -> Iterator[None]:
+    """Convert an `OSError` into a `CaseFileError` with the file's name."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise CaseFileError(f"{name}: there is no such file") from error
+    except PermissionError as error:
+        raise CaseFileError(f"{name}: you may not read this file") from error
+    except OSError as error:
+        raise CaseFileError(f"{name}: cannot be read: {error.strerror or error}") from error
+
+
+def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[FileRow]:
+    path, origin = source
+    # Checked before opening: opening a pipe blocks until a writer opens it.
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise CaseFileError(f"{origin.name}: a pipe or device, and no file; name - to read standard input")
+    with path.open("rb") as stream:
+        head = stream.peek(len(_ARROW_FILE))
+        if head.startswith((_PARQUET, _ARROW_FILE, _ARROW_STREAM)):
+            yield from nested_rows(_columnar(source, head), selection, of_json=False)
+        elif head.startswith(_ZIP):
+            yield from nested_rows(inspect_logs.read_rows(stream, origin), selection, of_json=False)
+        else:
+            yield from _streamed(stream, origin, content_ending(path), selection)
+
+
+def _columnar(source: Source, head: bytes) -> Iterator[FileRow]:
+    from jury_cases.containers import arrow_rows  # noqa: PLC0415  (slow to import; few files need it)
+
+    if head.startswith(_PARQUET):
+        return arrow_rows.parquet_rows(*source)
+    return arrow_rows.arrow_rows(*source, is_stream=head.startswith(_ARROW_STREAM))
+
+
+def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selection: RowSelection) -> Iterator[FileRow]:
+    head = stream.peek()
+    within = ""
+    if head.startswith((GZIP, ZSTD)):
+        within = " in compressed data"
+        stream = decompressed(stream, origin.name)
+        head = stream.peek()
+    _check_text(head, origin.name, within)
+    if _is_csv(head, ending):
+        rows = csv_rows.read_rows(stream, origin, tabs=ending in TAB_ENDINGS)
+        yield from nested_rows(rows, selection, of_json=False)
+    else:
+        # NaN is allowed in documents of known shapes: Python's JSON writers produce it.
+        rows = json_rows.read_rows(stream, origin, lambda value: _is_known(value, selection))
+        yield from nested_rows(rows, selection, of_json=True)
+
+
+def _is_known(value: Any, selection: RowSelection) -> bool:
+    return isinstance(value, dict) and selection.natural_rows(value) is not None
+
+
+def _check_text(head: bytes, name: str, within: str) -> None:
+    for magic, kind in _SEEKABLE.items():
+        if head.startswith(magic):
+            remedy = "decompress it first" if within else "save it to a file and name that"
+            raise CaseFileError(f"{name}: this is {kind}{within}, which cannot be read from a stream; {remedy}")
+    for magic, kind in _UNKNOWN_COMPRESSION.items():
+        if head.startswith(magic):
+            raise CaseFileError(f"{name}: this is {kind} data; decompress it first, or use gzip or Zstandard")
+    if within and head.startswith((GZIP, ZSTD)):
+        raise CaseFileError(f"{name}: is compressed twice; decompress it once")
+
+
+def _is_csv(head: bytes, ending: str) -> bool:
+    if ending in JSON_ENDINGS or head.startswith(_UTF_16):
+        return False
+    start = head.removeprefix(json_rows.BOM).lstrip()
+    if ending in CSV_ENDINGS:
+        return not start.startswith((b'{"', b"[{"))
+    return not start.startswith((b"{", b"[")) and csv_rows.looks_like_csv(start)

@@ -1,0 +1,82 @@
+"""Normalizes metadata, tags and costs of rows for events: short labels, numbers, booleans."""
+
+import json
+import math
+from typing import Any
+
+from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.json_values import json_kind
+from jury_events.case import MetadataValue
+from jury_events.hidden_characters import CONTROL
+
+MAX_VALUES = 200
+"""Metadata values of a case."""
+
+_LONGEST = 300
+_WHOLE = 2**53
+
+
+def metadata_of(written: dict[str, Any]) -> dict[str, MetadataValue]:
+    """The values by name; null and blank values are omitted, objects and lists become JSON text.
+
+    Texts are cut to 300 characters with a final "…"; line breaks become spaces.
+
+    Raises:
+        CaseFileError: there are more than `MAX_VALUES`.
+    """
+    if len(written) > MAX_VALUES:
+        raise CaseFileError(
+            f"metadata: {len(written)} values; a case keeps at most {MAX_VALUES}, "
+            "choose with --field metadata.NAME=COLUMN"
+        )
+    found = {as_label(str(name)): _value(value) for name, value in written.items()}
+    return {name: value for name, value in found.items() if name and value is not None}
+
+
+def tags_of(written: Any) -> tuple[str, ...]:
+    """The distinct tags of a list, or of text with commas.
+
+    Raises:
+        CaseFileError: it is neither.
+    """
+    if written is None:
+        return ()
+    if isinstance(written, str):
+        written = written.split(",")
+    if not isinstance(written, list | tuple) or any(isinstance(one, dict | list) for one in written):
+        raise CaseFileError(f"tags: must be a list of texts, or text with commas, not {json_kind(written)}")
+    labels = (as_label(one if isinstance(one, str) else json.dumps(one)) for one in written if one is not None)
+    return tuple(dict.fromkeys(label for label in labels if label))
+
+
+def cost_of(written: Any) -> float | None:
+    """US dollars, from a number or text; None for null and blank text.
+
+    Raises:
+        CaseFileError: it is not an amount.
+    """
+    if written is None or (isinstance(written, str) and not written.strip()):
+        return None
+    try:
+        amount = math.nan if isinstance(written, bool) else float(written)
+    except (TypeError, ValueError):
+        amount = math.nan
+    if not (math.isfinite(amount) and amount >= 0):
+        raise CaseFileError("cost: must be an amount of US dollars from 0 up")
+    return amount
+
+
+def as_label(text: str) -> str:
+    """A text as one line of at most 300 characters, without unprintable characters."""
+    line = CONTROL.sub(" ", text).strip()
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+
+
+def _value(value: Any) -> MetadataValue | None:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= _WHOLE else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return as_label(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)) or None

@@ -1,0 +1,395 @@
+"""Streams cases from files: JSON, CSV, Parquet, Arrow, Inspect logs, and folders of them."""
+
+import io
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any, BinaryIO, NamedTuple
+
+from jury_cases.artifact_sources import ArtifactSources
+from jury_cases.columns import AUTOMATIC, snake_case
+from jury_cases.containers.byte_streams import SharedStream
+from jury_cases.containers.row import FileRow, RowSelection
+from jury_cases.containers.rows import STDIN, read_rows
+from jury_cases.errors import ArtifactSourceError, CaseFileError
+from jury_cases.formats.format import Format
+from jury_cases.formats.otel_traces import OTEL
+from jury_cases.formats.otlp import TraceGrouper
+from jury_cases.formats.registry import format_of, rows_path
+from jury_cases.labels import Labels, UnknownLabel, label_word, seen
+from jury_cases.options import EVERY_CASE, CaseOptions
+from jury_cases.outline import Fetch, Skip, batches, outlined
+from jury_cases.rows import RowReading, case_of_draft, draft_of, quick_case_id
+from jury_cases.seen_ids import SeenIds
+from jury_events.case import Case
+from jury_events.nearest import nearest
+from jury_events.text.visible_text import visible_line
+
+__all__ = ["STDIN", "CaseFiles", "read_cases"]
+
+_COUNTING_SECONDS = 5.0
+"""Time limit for counting a file's labels, for the error about an unknown one."""
+
+
+def _always(_case: Case) -> bool:
+    return True
+
+
+@dataclass(kw_only=True)
+class ReadingNotes:
+    """Statistics of a reading: rows by format, labels by word, unread columns by name."""
+
+    formats: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    unread: Counter[str] = field(default_factory=Counter)
+
+    def note(self, row: Any, form: Format, fields: Mapping[str, str]) -> None:
+        """Count a row."""
+        self.formats[form.name] += 1
+        if form.columns is None or not isinstance(row, dict):
+            return
+        named = {source if source in row else source.partition(".")[0] for source in fields.values()}
+        for column in row:
+            known = column in _READ_UNASKED or column in form.columns or column in named
+            if not known and (column in self.unread or len(self.unread) < _COLUMNS):
+                self.unread[column] += 1
+
+    def slips(self) -> list[tuple[str, str]]:
+        """Unread columns with a similar known name, as pairs."""
+        found = [(column, nearest(snake_case(column), _READ_UNASKED, 0.85)) for column in self.unread]
+        return [(visible_line(column, 60), near) for column, near in found if near]
+
+
+_READ_UNASKED = frozenset(column for columns in AUTOMATIC.values() for column in columns)
+_COLUMNS = 1000
+
+
+class _FoundRow(NamedTuple):
+    """A row of a file, or one of several made of it by its format; `suffix` is appended to a default id."""
+
+    row: FileRow
+    suffix: str
+    data: Any
+    form: Format
+
+
+class _SelectedCase(NamedTuple):
+    """A selected case, its row, and its unparsed label."""
+
+    case: Case
+    row: _FoundRow
+    label: Any
+
+
+class _NamedRow(NamedTuple):
+    """A row with the id of its case, and the case where it had to be built for it, without fetched records."""
+
+    row: _FoundRow
+    case_id: str
+    built: _SelectedCase | None
+
+
+def _labels(seen_so_far: Counter[str], later: Iterator[_SelectedCase | str]) -> str:
+    """The label counts for an error message, as far as they can be counted in `_COUNTING_SECONDS`."""
+    counts = Counter(seen_so_far)
+    end = time.monotonic() + _COUNTING_SECONDS
+    whole = True
+    try:
+        for found in later:
+            word = None if isinstance(found, str) else label_word(found.label)
+            counts.update([word] if word is not None else [])
+            if time.monotonic() > end:
+                whole = False
+                break
+    except CaseFileError:
+        whole = False
+    return f"; labels{'' if whole else ' so far'}: {seen(counts)}"
+
+
+class _Export:
+    """Consecutive batches of an OTLP file: a trace may span several."""
+
+    def __init__(self, first: FileRow) -> None:
+        self.first = first
+        self._grouper = TraceGrouper()
+
+    def add(self, row: FileRow) -> None:
+        """Add a batch; raises CaseFileError."""
+        try:
+            self._grouper.add(row.data)
+        except CaseFileError as error:
+            raise CaseFileError(f"{row.place}: {error}") from error
+
+    def rows(self) -> Iterator[_FoundRow]:
+        """One row per trace; raises CaseFileError if there is none."""
+        try:
+            for number, (name, data) in enumerate(self._grouper.traces(), start=1):
+                yield _FoundRow(self.first, f"-{name or number}", data, OTEL)
+        except CaseFileError as error:
+            raise CaseFileError(f"{self.first.place}: {error}") from error
+
+
+class CaseFiles:
+    """The cases of files, in order; each iteration reads the files from the start. Several may go on at once.
+
+    Args:
+        paths: files, folders and globs; `-` is standard input.
+        options: selection of cases, and how they are read.
+        allowed_hosts: allowed hosts of `http(s):` records.
+        artifact_roots: allowed folders of record files, besides each file's folder (standard input: the working
+            directory).
+        stdin: the stream for `-`, read from its start each time if it is seekable; None: the process's.
+
+    Attributes:
+        notes: statistics of the latest iteration.
+
+    Raises:
+        CaseFileError: standard input is named twice.
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[str | Path],
+        options: CaseOptions = EVERY_CASE,
+        *,
+        allowed_hosts: frozenset[str] = frozenset(),
+        artifact_roots: Iterable[str | os.PathLike[str]] = (),
+        stdin: BinaryIO | None = None,
+    ) -> None:
+        self._paths = tuple(paths)
+        if [str(path) for path in self._paths].count(STDIN) > 1:
+            raise CaseFileError("stdin: - is named twice, and can be read once; name it once")
+        self._options = options
+        self._hosts = allowed_hosts
+        self._roots = tuple(map(Path, artifact_roots))
+        self._stdin = stdin
+        self._lock = threading.Lock()
+        self._sampled: frozenset[int] | None = None
+        self.notes = ReadingNotes()
+
+    @property
+    def labels(self) -> Labels:
+        """The verdicts of label words."""
+        return self._options.words
+
+    def __iter__(self) -> Iterator[Case]:
+        return self.read()
+
+    def __call__(self, fetch: Fetch) -> Iterator[Case]:
+        """As `read`: the interface that runs expect of a source of cases."""
+        return self.read(fetch)
+
+    def read(self, fetch: Fetch = _always) -> Iterator[Case]:
+        """The cases, streamed.
+
+        Args:
+            fetch: whether to read the records that a case's URIs refer to; called with the case without them.
+
+        Raises:
+            CaseFileError: a file, row or field is invalid; raised during iteration.
+        """
+        for case in self._taken(self._chosen(fetch) if self._options.sample is None else self._sample(fetch)):
+            assert not isinstance(case, str)
+            yield case
+
+    def outline(self, skip: Skip, fetch: Fetch = _always) -> Iterator[Case | str]:
+        """The cases; where `skip` chose a case, its id alone: its row is decoded, and not checked further.
+
+        Where a case is chosen by its fields, every row is read all the same.
+
+        Args:
+            skip: called with the ids of the next cases.
+            fetch: as for `read`.
+
+        Raises:
+            CaseFileError: as `read`.
+        """
+        if self._options.sample is None:
+            return self._taken(self._chosen(fetch, skip))
+        return outlined(self.read(fetch), skip)
+
+    def _taken(self, chosen: Iterator[_SelectedCase | str]) -> Iterator[Case | str]:
+        """At most `limit` cases, with notes and labels checked."""
+        options = self._options
+        self.notes = notes = ReadingNotes()
+        if options.limit == 0:
+            return
+        count = 0
+        for found in chosen:
+            if isinstance(found, str):
+                yield found
+            else:
+                notes.note(found.row.data, found.row.form, options.fields)
+                word = label_word(found.label)
+                notes.labels.update([word] if word is not None else [])
+                try:
+                    options.words.verdict(found.label)
+                except UnknownLabel as error:
+                    raise CaseFileError(f"{found.row.row.place}: {error}{_labels(notes.labels, chosen)}") from error
+                yield found.case
+            count += 1
+            if count == options.limit:
+                return
+        if not count and (options.where or options.case_ids):
+            raise CaseFileError(
+                "no case matches --where and --case-id; run jury cases without them to see the fields and ids"
+            )
+
+    def _chosen(self, fetch: Fetch, skip: Skip | None = None) -> Iterator[_SelectedCase | str]:
+        """The selected cases; without `skip` one row is read after the other."""
+        folder = Path()
+        sources = self._sources(folder)
+        # Unknown labels are accepted here: those of selected cases are checked later.
+        reading = replace(self._options.reading, labels=self._options.words.lenient())
+        with SeenIds() as ids:
+            named = self._named(reading, quickly=skip is not None)
+            if skip is None:
+                lists: Iterator[list[_NamedRow]] = ([one] for one in named)
+            else:
+                lists = batches(named, lambda one: one.row.row.size)
+            for batch in self._new(lists, ids):
+                skipped = () if skip is None else skip([one.case_id for one in batch])
+                for one in batch:
+                    if one.case_id in skipped:
+                        yield one.case_id
+                        continue
+                    selected = one.built or _built(one.row, reading)
+                    row = one.row.row
+                    if row.folder != folder:
+                        folder, sources = row.folder, self._sources(row.folder)
+                    if fetch(selected.case):
+                        with _at_place(row):
+                            selected = selected._replace(case=sources.resolved(selected.case))
+                    yield selected
+
+    def _named(self, reading: RowReading, *, quickly: bool) -> Iterator[_NamedRow]:
+        """The rows with the ids of their cases; `quickly`: cases are built only where the selection needs it."""
+        quickly = quickly and not self._options.conditions
+        for found in self._rows():
+            case_id = quick_case_id(found.data, reading, found.form, partial(_default_id, found)) if quickly else None
+            built = _built(found, reading) if case_id is None else None
+            if built is not None:
+                case_id = built.case.case_id
+            assert case_id is not None
+            yield _NamedRow(found, case_id, built)
+
+    def _new(self, lists: Iterator[list[_NamedRow]], ids: SeenIds) -> Iterator[list[_NamedRow]]:
+        """The rows of selected cases. A row with the id of an earlier one is refused after those before it."""
+        for batch in lists:
+            rest = batch
+            while rest:
+                new = ids.add_all([(one.case_id, one.row.row) for one in rest])
+                if chosen := self._selected(rest[:new]):
+                    yield chosen
+                rest = rest[new:]
+                if rest:
+                    ids.add(rest[0].case_id, rest[0].row.row)
+                    if chosen := self._selected(rest[:1]):
+                        yield chosen
+                    rest = rest[1:]
+
+    def _selected(self, batch: list[_NamedRow]) -> list[_NamedRow]:
+        options = self._options
+        if not options.chooses:
+            return batch
+        return [
+            one
+            for one in batch
+            if (options.admits_id(one.case_id) if one.built is None else options.admits(one.built.case))
+        ]
+
+    def _sources(self, folder: Path) -> ArtifactSources:
+        return ArtifactSources(folder, self._hosts, roots=(folder, *self._roots))
+
+    def _rows(self) -> Iterator[_FoundRow]:
+        """The rows, one per case: some formats make several of a file's row."""
+        options = self._options
+        stdin = self._stdin
+        if stdin is not None and stdin.seekable():
+            stdin = io.BufferedReader(SharedStream(stdin, self._lock))
+        selection = RowSelection(options.rows, options.split, rows_path)
+        export: _Export | None = None
+        for row in read_rows(self._paths, selection, stdin=stdin):
+            form = format_of(row.data, options.format)
+            if export is not None and (form is not OTEL or row.name != export.first.name):
+                yield from export.rows()
+                export = None
+            if form is OTEL:
+                export = export or _Export(row)
+                export.add(row)
+            else:
+                yield _FoundRow(row, "", row.data, form)
+        if export is not None:
+            yield from export.rows()
+
+    def _sample(self, fetch: Fetch) -> Iterator[_SelectedCase | str]:
+        """Reservoir sampling in a first pass over the files; the drawn numbers are kept for later passes."""
+        if self._sampled is None:
+            self._sampled = self._drawn()
+        drawn = self._sampled
+        number = -1
+
+        def is_drawn(case: Case) -> bool:
+            nonlocal number
+            number += 1
+            return number in drawn and fetch(case)
+
+        last = max(drawn, default=-1)
+        if last < 0:
+            return
+        for index, found in enumerate(self._chosen(is_drawn)):
+            if index in drawn:
+                yield found
+            if index == last:
+                return
+
+    def _drawn(self) -> frozenset[int]:
+        size = self._options.sample or 0
+        random = Random(self._options.seed)  # noqa: S311  (a reproducible sample)
+        drawn: list[int] = []
+        for index, _ in enumerate(self._chosen(lambda _case: False)):
+            if index < size:
+                drawn.append(index)
+            elif (place := random.randrange(index + 1)) < size:
+                drawn[place] = index
+        return frozenset(drawn)
+
+
+def _default_id(found: _FoundRow) -> str:
+    return f"{found.row.file}-{found.row.number}{found.suffix}"
+
+
+def _built(found: _FoundRow, reading: RowReading) -> _SelectedCase:
+    with _at_place(found.row):
+        draft = draft_of(found.data, reading, found.form)
+        return _SelectedCase(case_of_draft(draft, found.data, reading, _default_id(found)), found, draft.label)
+
+
+@contextmanager
+def _at_place(row: FileRow) -> Iterator[None]:
+    """Errors name the place of the row."""
+    try:
+        yield
+    except (CaseFileError, ArtifactSourceError) as error:
+        at_place = str(error).startswith(row.place)
+        raise CaseFileError(str(error) if at_place else f"{row.place}: {error}") from error
+
+
+def read_cases(
+    paths: Iterable[str | Path],
+    options: CaseOptions = EVERY_CASE,
+    *,
+    allowed_hosts: frozenset[str] = frozenset(),
+    artifact_roots: Iterable[str | os.PathLike[str]] = (),
+    stdin: BinaryIO | None = None,
+) -> Iterator[Case]:
+    """The cases of the files, once; see `CaseFiles`."""
+    files = CaseFiles(paths, options, allowed_hosts=allowed_hosts, artifact_roots=artifact_roots, stdin=stdin)
+    return files.read()

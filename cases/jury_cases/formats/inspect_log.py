@@ -1,0 +1,177 @@
+"""Samples of Inspect logs: messages with resolved attachments, output, target, scores and metadata.
+
+Source: inspect_ai, `EvalSample`. A sample's `events` record how its messages came about, and are not read.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from jury_cases.draft import CaseDraft
+from jury_cases.formats.format import Format
+from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.chat import read_chat, read_end, read_message
+from jury_cases.transcripts.json_values import as_text
+from jury_cases.transcripts.reading import first_prompt
+from jury_events.transcript import Event, Item
+
+_ATTACHMENT = "attachment://"
+_LACKED = re.compile(r"attachment://[0-9a-f]{32}")
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+HEADER = "_eval"
+"""The key of the log's `eval` object in a sample from an archive."""
+
+
+def _read(row: Any) -> CaseDraft:
+    sample = row
+    header = _object(sample.get(HEADER))
+    attachments = _object(sample.get("attachments"))
+    builder = TranscriptBuilder()
+    last = _messages(sample.get("messages") or [], attachments, builder)
+    _output(_resolved(sample.get("output"), attachments), last, builder)
+    _limit(sample.get("limit"), builder)
+    error = sample.get("error")
+    target = sample.get("target")
+    targets = [as_text(one) for one in (target if isinstance(target, list) else [target]) if one not in (None, "")]
+    epoch = sample.get("epoch") or 1
+    identity = as_text(sample.get("id")) or None
+    return CaseDraft(
+        case_id=identity if epoch == 1 or identity is None else f"{identity} epoch {as_text(epoch)}",
+        question=_question(_resolved(sample.get("input"), attachments), sample.get("choices"), builder),
+        expected_behavior="\n".join(targets) or None,
+        built=builder,
+        error=as_text(error.get("message")) if isinstance(error, dict) else as_text(error) or None,
+        metadata={
+            **_object(sample.get("metadata")),
+            **{f"score.{name}": _score(score) for name, score in _object(sample.get("scores")).items()},
+            **{name: header[name] for name in ("task", "model") if header.get(name) is not None},
+            "epoch": epoch,
+        },
+        tags=header.get("tags"),
+        cluster=identity,
+    )
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilder) -> Any:
+    """Read the messages; returns the assistant's last one, None if there is none."""
+    last = None
+    if not isinstance(value, list):
+        read_chat(value, builder)
+    for index, written in enumerate(value):
+        place = f"messages.{index}"
+        message = _resolved(written, attachments)
+        read_message(message, builder, place)
+        for _ in range(_lacking(message, attachments)):
+            builder.not_shown("attachment that the log lacks", "environment", place)
+        if message["role"] == "assistant":
+            last = message
+    return last
+
+
+class _AgentOutput(NamedTuple):
+    """A message's items and text, for comparison."""
+
+    items: tuple[Item, ...]
+    words: str
+
+
+def _agent_output(message: Any) -> _AgentOutput:
+    """`words` is the message's text without spaces, for comparison with a completion."""
+    builder = TranscriptBuilder()
+    if message is not None:
+        read_message(message, builder, "message")
+    items = builder.transcript().items
+    texts = "".join(item.text for item in items if item.kind in {"assistant", "refusal"})
+    return _AgentOutput(items, _without_spaces(texts))
+
+
+def _without_spaces(text: str) -> str:
+    return "".join(text.split())
+
+
+def _output(output: Any, last: Any, builder: TranscriptBuilder) -> None:
+    """Add the output's content that the messages lack: a different final answer, more choices, an abnormal end."""
+    found = _object(output)
+    choices = found.get("choices")
+    listed = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
+    first = listed[0] if listed else {}
+    before, message = _agent_output(last), first.get("message")
+    if message is not None and _agent_output(message).items != before.items:
+        read_message(message, builder, "output.choices.0.message")
+    completion = as_text(found.get("completion"))
+    if _without_spaces(completion) not in {"", before.words, _agent_output(message).words}:
+        builder.message("assistant", completion, "output.completion")
+    for index, choice in enumerate(listed[1:], 1):
+        builder.not_shown("another choice", "model", f"output.choices.{index}", choice)
+    if first.get("stop_reason") != "unknown":
+        read_end(first.get("stop_reason"), builder, "output.choices.0.stop_reason")
+    if found.get("error"):
+        builder.add(Event, "output.error", origin="environment", name="error", text=as_text(found["error"]))
+
+
+def _limit(limit: Any, builder: TranscriptBuilder) -> None:
+    """The limit that ended the sample."""
+    if limit is None:
+        return
+    text = as_text(limit)
+    if isinstance(limit, dict):
+        value = limit.get("limit")
+        written = as_text(int(value) if isinstance(value, float) and value.is_integer() else value)
+        text = " ".join(part for part in (as_text(limit.get("type")), written, as_text(limit.get("reason"))) if part)
+    builder.add(Event, "limit", origin="environment", name="limit", text=text)
+
+
+def _question(given: Any, choices: Any, builder: TranscriptBuilder) -> str | None:
+    """The input if it is text, with the choices of a multiple-choice question if it lacks them."""
+    written = given if isinstance(given, str) and given.strip() else None
+    asked = written or first_prompt(builder.transcript())
+    listed = [as_text(one) for one in choices] if isinstance(choices, list) else []
+    if asked is None or all(choice in asked for choice in listed):
+        return written
+    lines = (f"{_letter(index)}) {choice}" for index, choice in enumerate(listed))
+    return "\n".join([asked, "", "Choices:", *lines])
+
+
+def _letter(index: int) -> str:
+    """A choice's name in Inspect's prompts."""
+    return _LETTERS[index] if index < len(_LETTERS) else str(index - len(_LETTERS) + 1)
+
+
+def _score(score: Any) -> Any:
+    return score.get("value") if isinstance(score, dict) and "value" in score else score
+
+
+def _resolved(value: Any, attachments: dict[str, Any]) -> Any:
+    """The value with references to attachments replaced by their content."""
+    if isinstance(value, str):
+        return attachments.get(value.removeprefix(_ATTACHMENT), value) if value.startswith(_ATTACHMENT) else value
+    if isinstance(value, list):
+        return [_resolved(one, attachments) for one in value]
+    if isinstance(value, dict):
+        return {name: _resolved(one, attachments) for name, one in value.items()}
+    return value
+
+
+def _lacking(value: Any, attachments: dict[str, Any]) -> int:
+    """The number of references to attachments that the log does not contain."""
+    if isinstance(value, str):
+        return int(_LACKED.fullmatch(value) is not None and value.removeprefix(_ATTACHMENT) not in attachments)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(_lacking(one, attachments) for one in inner)
+
+
+def _recognises(row: Any) -> bool:
+    return isinstance(row, dict) and (HEADER in row or {"id", "epoch", "input", "target", "messages"} <= row.keys())
+
+
+def _rows_path(document: Mapping[str, Any]) -> str | None:
+    return "samples" if {"eval", "samples"} <= document.keys() else None
+
+
+INSPECT = Format(
+    "inspect", _recognises, _read, _rows_path, marks=frozenset({HEADER, "epoch"}), lists=frozenset({"samples"})
+)

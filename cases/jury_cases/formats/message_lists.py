@@ -1,0 +1,268 @@
+"""Rows in a provider's format: requests, responses, dialogues of datasets."""
+
+from collections.abc import Callable
+from typing import Any
+
+from jury_cases.columns import automatic
+from jury_cases.draft import CaseDraft
+from jury_cases.errors import CaseFileError
+from jury_cases.formats.format import WRAPPERS, Format, wraps
+from jury_cases.formats.own_rows import decoded_cell, read_own_row
+from jury_cases.transcripts.blocks import BlockReader, Speaker
+from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.chat import read_chat, read_choices, read_end, read_message
+from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents
+from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
+from jury_cases.transcripts.reading import is_message, read_messages
+from jury_cases.transcripts.responses import is_item, read_responses
+from jury_cases.transcripts.sharegpt import read_sharegpt
+
+_ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
+_BATCH = "custom_id"
+
+
+def _found(row: dict[str, Any], *names: str) -> Any:
+    return next((row[name] for name in names if row.get(name) is not None), None)
+
+
+def _body(row: dict[str, Any]) -> dict[str, Any]:
+    """A line of a batch's output or of a request log as one object with the fields of request and response."""
+    request, response = row.get("request", row.get("params")), row.get("response")
+    if isinstance(row.get("result"), dict) and isinstance(row["result"].get("message"), dict):
+        response = row["result"]["message"]  # Anthropic's batches
+    if isinstance(response, dict) and isinstance(response.get("body"), dict):
+        response = response["body"]
+    if isinstance(request, dict) and isinstance(request.get("body"), dict):
+        request = request["body"]
+    body = row.get("body")
+    parts = [part for part in (request, body, response) if isinstance(part, dict)]
+    merged: dict[str, Any] = {}
+    for part in parts:
+        merged |= part
+    return {**merged, **{name: value for name, value in row.items() if name not in WRAPPERS}}
+
+
+def _object(row: Any) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise CaseFileError(f"a case must be an object, not {json_kind(row)}")
+    return _body(row) if wraps(row) else row
+
+
+def _case_id(row: Any) -> Any:
+    """What `_draft` finds."""
+    if not isinstance(row, dict):
+        return None
+    table = _object(row)
+    return table[_BATCH] if isinstance(table.get(_BATCH), str) else automatic(table, "case_id")
+
+
+def _draft(row: dict[str, Any], builder: TranscriptBuilder, *read: str) -> CaseDraft:
+    """A draft of the default columns, with the transcript read from the provider's columns."""
+    draft = read_own_row({name: value for name, value in row.items() if name not in read})
+    if isinstance(row.get(_BATCH), str):
+        draft.case_id = row[_BATCH]
+    draft.built = builder
+    return draft
+
+
+def _chat(row: Any) -> CaseDraft:
+    """A request's `messages`, a completion's `choices`, or both."""
+    table = _object(row)
+    builder = TranscriptBuilder()
+    if table.get("messages") is not None:
+        read_chat(decoded_cell(table["messages"], "messages"), builder)
+    if table.get("choices") is not None:
+        read_choices(table["choices"], builder)
+    return _draft(table, builder, "messages", "choices", "object", "model")
+
+
+def _responses(row: Any) -> CaseDraft:
+    """`instructions`, `input` and `output`, and the reason of an incomplete answer."""
+    table = _object(row)
+    builder = TranscriptBuilder()
+    if table.get("instructions") is not None:
+        read_responses(
+            [{"type": "message", "role": "developer", "content": table["instructions"]}]
+            if isinstance(table["instructions"], str)
+            else table["instructions"],
+            builder,
+            "instructions",
+        )
+    if table.get("input") is not None:
+        read_responses(table["input"], builder, "input")
+    if table.get("output") is not None:
+        read_responses(table["output"], builder)
+    incomplete = table.get("incomplete_details")
+    if isinstance(incomplete, dict):
+        read_end(incomplete.get("reason"), builder, "incomplete_details.reason")
+    read = ("instructions", "input", "output", "metadata", "object", "error")
+    draft = _draft(table, builder, *read)
+    draft.metadata = table["metadata"] if isinstance(table.get("metadata"), dict) else {}
+    draft.error = as_text(table["error"]) if table.get("error") else None
+    return draft
+
+
+def _anthropic(row: Any) -> CaseDraft:
+    """`system`, `messages`, and the response: a message object, or its `content` beside them."""
+    table = _object(row)
+    builder = TranscriptBuilder()
+    if table.get("system") is not None:
+        BlockReader(Speaker("system", "developer"), builder).read(table["system"], "system")
+    if table.get("messages") is not None:
+        read_chat(decoded_cell(table["messages"], "messages"), builder)
+    if table.get("content") is not None:
+        read_message({"role": table.get("role", "assistant"), "content": table["content"]}, builder, "content")
+        read_end(table.get("stop_reason"), builder, "stop_reason")
+    return _draft(table, builder, "system", "messages", "content", "role")
+
+
+def _gemini(row: Any) -> CaseDraft:
+    """`systemInstruction`, `contents` and `candidates`, and the reason of a blocked prompt."""
+    table = _object(row)
+    builder = TranscriptBuilder()
+    config = _found(table, "config", "generationConfig", "generation_config")
+    system = _found(table, "systemInstruction", "system_instruction")
+    if system is None and isinstance(config, dict):
+        system = _found(config, "systemInstruction", "system_instruction")
+    if isinstance(system, str | list):
+        system = {"parts": system}
+    if isinstance(system, dict):
+        read_content(system, builder, "systemInstruction", system=True)
+    elif not is_blank(system):
+        raise CaseFileError(f"systemInstruction: must be a content, not {json_kind(system)}")
+    history = _found(table, "automaticFunctionCallingHistory", "automatic_function_calling_history")
+    contents = table.get("contents")
+    if isinstance(history, list) and history:
+        # The SDK's automatic function calls, after a copy of the contents.
+        listed = contents if isinstance(contents, list) else []
+        contents = history if history[: len(listed)] == listed else [*listed, *history]
+    if contents is not None:
+        read_contents(contents, builder)
+    if table.get("candidates") is not None:
+        read_candidates(table["candidates"], builder)
+    feedback = _found(table, "promptFeedback", "prompt_feedback")
+    if isinstance(feedback, dict):
+        read_end(_found(feedback, "blockReason", "block_reason"), builder, "promptFeedback")
+    read = ("contents", "candidates", "systemInstruction", "system_instruction", "response", "result")
+    return _draft(table, builder, *read)
+
+
+def _sharegpt(row: Any) -> CaseDraft:
+    """`conversations`, with a `system` text beside them."""
+    table = _object(row)
+    builder = TranscriptBuilder()
+    if isinstance(table.get("system"), str) and table["system"].strip():
+        builder.message("system", table["system"], "system")
+    read_sharegpt(decoded_cell(_found(table, "conversations", "conversation"), "messages"), builder)
+    return _draft(table, builder, "conversations", "conversation", "system")
+
+
+def _bare(row: Any) -> CaseDraft:
+    """The row is a list of messages."""
+    builder = TranscriptBuilder()
+    read_messages(row if isinstance(row, list) else _object(row).get("messages"), builder)
+    return CaseDraft(built=builder) if isinstance(row, list) else _draft(row, builder, "messages")
+
+
+def _of_object(test: Callable[[dict[str, Any]], bool]) -> Callable[[Any], bool]:
+    return lambda row: isinstance(row, dict) and test(_body(row) if wraps(row) else row)
+
+
+def _has_list(row: dict[str, Any], name: str) -> bool:
+    return isinstance(row.get(name), list)
+
+
+def _is_anthropic(row: dict[str, Any]) -> bool:
+    if row.get("type") == "message" and row.get("role") == "assistant" and _has_list(row, "content"):
+        return True
+    messages = row.get("messages")
+    return isinstance(messages, list) and any(
+        isinstance(block, dict) and as_text(block.get("type")) in _ANTHROPIC_BLOCKS and "tool_type" not in block
+        for message in messages
+        if isinstance(message, dict) and isinstance(message.get("content"), list)
+        for block in message["content"]
+    )
+
+
+def _is_responses(row: dict[str, Any]) -> bool:
+    if row.get("object") == "response":
+        return True
+    listed = [one for name in ("input", "output") if _has_list(row, name) for one in row[name]]
+    messages = any(isinstance(one, dict) and one.get("type") == "message" for one in listed)
+    return _has_list(row, "output") and (messages or any(map(is_item, listed)))
+
+
+def _has_objects(row: dict[str, Any], name: str, *keys: str) -> bool:
+    """Whether a column is a list of objects whose first one has one of the keys."""
+    listed = row.get(name)
+    return (
+        isinstance(listed, list)
+        and bool(listed)
+        and isinstance(listed[0], dict)
+        and any(map(listed[0].__contains__, keys))
+    )
+
+
+def _is_sharegpt(row: dict[str, Any]) -> bool:
+    for name in ("conversations", "conversation"):
+        value = row.get(name)
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            return True
+        if _has_objects(row, name, "from") or (_has_objects(row, name, "role") and _has_objects(row, name, "value")):
+            return True
+    return False
+
+
+_OF_ANSWERS = frozenset(
+    {"id", "object", "created", "created_at", "model", "usage", "status", "type", "response", "request"}
+)
+
+OPENAI_CHAT = Format(
+    "openai-chat",
+    _of_object(lambda row: _has_objects(row, "choices", "message", "text", "delta")),
+    _chat,
+    case_id=_case_id,
+    marks=frozenset({"choices"}),
+    columns=_OF_ANSWERS | {"messages", "choices", "custom_id", "body"},
+)
+OPENAI_RESPONSES = Format(
+    "openai-responses",
+    _of_object(_is_responses),
+    _responses,
+    case_id=_case_id,
+    marks=frozenset({"object", "output"}),
+    columns=_OF_ANSWERS
+    | {"instructions", "input", "output", "metadata", "error", "incomplete_details", "custom_id", "body"},
+)
+ANTHROPIC = Format(
+    "anthropic",
+    _of_object(_is_anthropic),
+    _anthropic,
+    case_id=_case_id,
+    marks=frozenset({"content", "messages"}),
+    columns=_OF_ANSWERS | {"system", "messages", "content", "role", "stop_reason", "custom_id", "params", "result"},
+)
+GEMINI = Format(
+    "gemini",
+    _of_object(
+        lambda row: (
+            _has_objects(row, "contents", "parts", "role")
+            or _has_objects(row, "candidates", "content", "finishReason", "finish_reason")
+        )
+    ),
+    _gemini,
+    case_id=_case_id,
+    marks=frozenset({"contents", "candidates"}),
+    columns=_OF_ANSWERS
+    | {"contents", "candidates", "systemInstruction", "system_instruction", "promptFeedback", "prompt_feedback"}
+    | {"automaticFunctionCallingHistory", "automatic_function_calling_history", "usageMetadata", "usage_metadata"},
+)
+SHAREGPT = Format(
+    "sharegpt",
+    _of_object(_is_sharegpt),
+    _sharegpt,
+    case_id=_case_id,
+    marks=frozenset({"conversations", "conversation"}),
+    columns=frozenset({"id", "system", "conversations", "conversation"}),
+)
+MESSAGES = Format("messages", lambda row: isinstance(row, list) and any(map(is_message, row)), _bare, marks=frozenset())

@@ -1,0 +1,76 @@
+"""The known formats, and their detection."""
+
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Any
+
+from jury_cases.formats.benchmarks import AGENTDOJO, TAU_BENCH
+from jury_cases.formats.format import Format, wraps
+from jury_cases.formats.inspect_log import INSPECT
+from jury_cases.formats.langfuse import LANGFUSE
+from jury_cases.formats.message_lists import (
+    ANTHROPIC,
+    GEMINI,
+    MESSAGES,
+    OPENAI_CHAT,
+    OPENAI_RESPONSES,
+    SHAREGPT,
+)
+from jury_cases.formats.otel_traces import OTEL
+from jury_cases.formats.own_rows import OWN_ROWS
+from jury_cases.formats.promptfoo import PROMPTFOO
+
+FORMATS: dict[str, Format] = {
+    one.name: one
+    for one in (
+        INSPECT,
+        OTEL,
+        PROMPTFOO,
+        TAU_BENCH,
+        AGENTDOJO,
+        OPENAI_RESPONSES,
+        OPENAI_CHAT,
+        ANTHROPIC,
+        GEMINI,
+        SHAREGPT,
+        MESSAGES,
+        LANGFUSE,
+        OWN_ROWS,
+    )
+}
+"""By the names of `--format`, in the order of detection: most distinctive first."""
+
+_LISTS = frozenset[str]().union(*(one.lists for one in FORMATS.values()))
+
+_KEPT_COLUMNS = 64
+"""Candidates are kept for rows of at most so many columns."""
+
+
+def format_of(row: Any, name: str | None) -> Format:
+    """The named format, else the first that recognises the row."""
+    if name is not None:
+        return FORMATS[name]
+    candidates: Collection[Format] = FORMATS.values()
+    if type(row) is dict and not wraps(row):  # a trace of OpenTelemetry is another class
+        candidates = _candidates(tuple(row)) if len(row) <= _KEPT_COLUMNS else _marked(row.keys())
+        if len(candidates) == 1:  # that of any object
+            return OWN_ROWS
+    return next((one for one in candidates if one.recognises(row)), OWN_ROWS)
+
+
+@lru_cache(maxsize=256)
+def _candidates(columns: tuple[str, ...]) -> tuple[Format, ...]:
+    """`_marked`, kept: the rows of a file have few sets of columns."""
+    return _marked(columns)
+
+
+def _marked(columns: Collection[str]) -> tuple[Format, ...]:
+    """The formats that an object with these columns may have, in the order of detection."""
+    return tuple(one for one in FORMATS.values() if one.marks is None or not one.marks.isdisjoint(columns))
+
+
+def rows_path(document: Mapping[str, Any]) -> str | None:
+    """The path of a document's rows, by the first format that knows it; None: the document is a row."""
+    if document.keys().isdisjoint(_LISTS):
+        return None
+    return next((path for one in FORMATS.values() if (path := one.rows_path(document)) is not None), None)

@@ -1,0 +1,117 @@
+"""Parts of cases that are not shown to any juror: counted by kind, and listed per case."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from jury_cases.errors import CaseFileError
+from jury_events.case import Case, Omission
+from jury_events.text.pluralize import pluralize
+from jury_events.text.sizes import shown_size
+from jury_events.text.visible_text import visible_line
+
+_NAMED = 8
+"""Maximum number of kinds in a line."""
+
+
+class OmissionCount(NamedTuple):
+    """One kind: number of cases, of occurrences, and known bytes (`whole`: the sizes of all are known)."""
+
+    cases: int
+    times: int
+    size: int
+    whole: bool
+
+    def with_omission(self, omission: Omission) -> "OmissionCount":
+        """The count including another case's omission."""
+        size = self.size + (omission.size or 0)
+        return OmissionCount(
+            self.cases + 1, self.times + omission.count, size, self.whole and omission.size is not None
+        )
+
+
+class OmissionReport:
+    """Counts parts not shown to any juror, and pictures not shown to some.
+
+    Args:
+        images_seen: whether any juror sees pictures.
+        blind: the jurors that do not, if others do.
+    """
+
+    def __init__(self, *, images_seen: bool, blind: Collection[str] = ()) -> None:
+        self._images_seen = images_seen
+        self._blind = tuple(blind)
+        self._pictures = 0
+        self._kinds: dict[str, OmissionCount] = {}
+        self.cases = 0
+        self.with_omissions = 0
+
+    def add(self, case: Case) -> tuple[Omission, ...]:
+        """Count a case; returns its omissions."""
+        omissions = self.of(case)
+        self.cases += 1
+        self._pictures += len(case.images)
+        self.with_omissions += bool(omissions)
+        for omission in omissions:
+            self._kinds[omission.what] = self._kinds.get(
+                omission.what, OmissionCount(0, 0, 0, whole=True)
+            ).with_omission(omission)
+        return omissions
+
+    def of(self, case: Case) -> tuple[Omission, ...]:
+        """The omissions of a case."""
+        return case.omissions(images_seen=self._images_seen)
+
+    @property
+    def kinds(self) -> dict[str, OmissionCount]:
+        """The counts by kind, most frequent first."""
+        return dict(sorted(self._kinds.items(), key=lambda kind: (-kind[1].times, kind[0])))
+
+    def line(self) -> str | None:
+        """A one-line summary; None if everything is shown."""
+        if not self._kinds:
+            return None
+        named = [_counted(what, found.times, found.size if found.whole else None) for what, found in self.kinds.items()]
+        more = f" and {len(named) - _NAMED} more kinds" if len(named) > _NAMED else ""
+        of_cases = f"{self.with_omissions} of {pluralize(self.cases, 'case')}"
+        return f"not shown to any juror, in {of_cases}: {', '.join(named[:_NAMED])}{more}"
+
+    def blind_line(self) -> str | None:
+        """A line with the jurors that are not shown pictures, if others are; else None."""
+        if not (self._images_seen and self._blind and self._pictures):
+            return None
+        return f"{pluralize(self._pictures, 'picture')} not shown to {', '.join(self._blind)}, and shown to the others"
+
+    def data(self) -> dict[str, Any]:
+        """The counts as JSON data; `size` is null unless all sizes are known."""
+        return {
+            "cases": self.with_omissions,
+            "pictures_not_shown_to": list(self._blind) if self.blind_line() else [],
+            "kinds": [
+                {"what": what, "cases": one.cases, "count": one.times, "size": one.size if one.whole else None}
+                for what, one in self.kinds.items()
+            ],
+        }
+
+
+def omissions_text(omissions: Iterable[Omission]) -> str:
+    """The omissions of one case in one line."""
+    return ", ".join(_counted(omission.what, omission.count, omission.size) for omission in omissions)
+
+
+def without_omissions(cases: Iterable[Case], *, images_seen: bool) -> Iterator[Case]:
+    """The cases, if jurors are shown all of each (`--strict`).
+
+    Raises:
+        CaseFileError: part of a case is not shown.
+    """
+    for case in cases:
+        if omissions := case.omissions(images_seen=images_seen):
+            raise CaseFileError(
+                f"case {visible_line(case.case_id, 120)!r}: jurors would not be shown {omissions_text(omissions)}; "
+                "leave the case out, or run without --strict"
+            )
+        yield case
+
+
+def _counted(what: str, count: int, size: int | None) -> str:
+    return f"{count} {what}" + ("" if size is None else f" ({shown_size(size)})")

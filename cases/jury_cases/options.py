@@ -1,0 +1,100 @@
+"""Selection of cases from files, and how their rows are read."""
+
+import fnmatch
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from jury_cases.columns import check_targets
+from jury_cases.errors import CaseFileError
+from jury_cases.formats.registry import FORMATS
+from jury_cases.labels import Labels, labels_of
+from jury_cases.rows import RowReading
+from jury_events.case import Case
+from jury_events.conditions import Condition, admitted, fields_of, parse_condition
+from jury_events.nearest import did_you_mean
+from jury_events.text.visible_text import visible_line
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseOptions:
+    """How case files are read, and which cases are selected.
+
+    Attributes:
+        format: a name of `FORMATS`; None: detected per row.
+        fields: columns (dotted if nested) by part of a case; "" omits the part.
+        labels: verdicts by label word; None: no label.
+        policy: default for cases without a policy.
+        rows: the dotted path from each object of a file to its list of rows.
+        split: the split to read of a folder with several.
+        where: conditions such as `tags~refund`, all of which must match.
+        case_ids: patterns (`refund-*`), one of which the id must match; (): any id.
+        sample: number of cases drawn at random with `seed`, in file order; None: all.
+        seed: of the sample.
+        limit: maximum number of cases after all other selections; None: all.
+
+    Raises:
+        CaseFileError: an unknown format or part of a case, an invalid verdict, or a negative number.
+        BadCondition: an invalid condition.
+    """
+
+    format: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    labels: Labels | Mapping[str, str | None] = field(default_factory=dict)
+    policy: str | None = None
+    rows: str | None = None
+    split: str | None = None
+    where: Sequence[Condition | str] = ()
+    case_ids: Sequence[str] = ()
+    sample: int | None = None
+    seed: int = 0
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        check_targets(self.fields)
+        _ = self.conditions, self.words
+        if self.format is not None and self.format not in FORMATS:
+            raise CaseFileError(
+                f"--format {visible_line(self.format)!r}: there is no such format{did_you_mean(self.format, FORMATS)}; "
+                f"formats are {', '.join(FORMATS)}"
+            )
+        if self.limit is not None and self.limit < 0:
+            raise CaseFileError(f"the limit {self.limit} is negative; it counts cases from 0 up")
+        if self.sample is not None and self.sample < 0:
+            raise CaseFileError(f"the sample {self.sample} is negative; it counts cases from 0 up")
+
+    @property
+    def reading(self) -> RowReading:
+        """How rows are read."""
+        return RowReading(format=self.format, fields=self.fields, labels=self.words, policy=self.policy)
+
+    @cached_property
+    def words(self) -> Labels:
+        """The verdicts of label words."""
+        return self.labels if isinstance(self.labels, Labels) else labels_of(self.labels)
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions of `where`."""
+        return tuple(parse_condition(one) if isinstance(one, str) else one for one in self.where)
+
+    def admits(self, case: Case) -> bool:
+        """Whether a case is selected by `where` and `case_ids`."""
+        return self.admits_id(case.case_id) and (not self.conditions or admitted(self.conditions, fields_of(case)))
+
+    @property
+    def chooses(self) -> bool:
+        """Whether some cases are not selected: by their ids or by conditions."""
+        return bool(self.case_ids or self.where)
+
+    def admits_id(self, case_id: str) -> bool:
+        """Whether a case is selected by `case_ids`."""
+        return not self.case_ids or self._ids.fullmatch(case_id) is not None
+
+    @cached_property
+    def _ids(self) -> re.Pattern[str]:
+        return re.compile("|".join(f"(?:{fnmatch.translate(pattern)})" for pattern in self.case_ids))
+
+
+EVERY_CASE = CaseOptions()

@@ -1,0 +1,301 @@
+"""Converts a decoded row to a case: the format's draft, the user's `--field` settings, validation."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from jury_cases.columns import METADATA, listing, value_at
+from jury_cases.draft import CaseDraft
+from jury_cases.errors import CaseFileError
+from jury_cases.facts import as_label, cost_of, metadata_of, tags_of
+from jury_cases.formats.format import Format
+from jury_cases.formats.own_rows import built_of, decoded_cell, metadata_cell, read_own_row
+from jury_cases.formats.registry import format_of
+from jury_cases.labels import Labels
+from jury_cases.transcripts.builder import TranscriptBuilder, images_within_limits
+from jury_cases.transcripts.chat import read_message
+from jury_cases.transcripts.json_values import json_kind
+from jury_cases.transcripts.reading import first_prompt, last_answer, split_system
+from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, Image, QuestionSpec, Scenario
+from jury_events.errors import EventError
+from jury_events.text.validation import condensed
+from jury_events.text.visible_text import visible_line
+from jury_events.transcript import Message, Transcript
+
+_OF_ONE_SCENARIO = ("question", "policy", "expected_behavior", "response", "messages", "execution", "scenario_id")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowReading:
+    """How rows are read.
+
+    Attributes:
+        format: a name of `FORMATS`; None: detected per row.
+        fields: columns (dotted if nested) by part of a case; "" omits the part.
+        labels: verdicts of label words.
+        policy: default for cases without a policy.
+    """
+
+    format: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    labels: Labels = field(default_factory=Labels)
+    policy: str | None = None
+
+
+DEFAULT_READING = RowReading()
+
+
+def read_case(row: Any, reading: RowReading = DEFAULT_READING, *, default_id: str, form: Format | None = None) -> Case:
+    """The case of a row, without records referred to by URI.
+
+    Args:
+        row: decoded.
+        reading: how to read it.
+        default_id: for a row without an id.
+        form: the row's format, if known.
+
+    Raises:
+        CaseFileError: a field is invalid; the message begins with its name.
+    """
+    return case_of_draft(draft_of(row, reading, form), row, reading, default_id)
+
+
+def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> CaseDraft:
+    """The row's values, with the user's `--field` settings applied; raises CaseFileError."""
+    try:
+        draft = (form or format_of(row, reading.format)).read(row)
+    except RecursionError as error:
+        raise CaseFileError("nested too deeply; a case needs a few levels only") from error
+    _apply_fields(draft, row, reading.fields)
+    return draft
+
+
+def _apply_fields(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
+    """The user's columns take precedence over those of the format."""
+    for target, source in fields.items():
+        value = None if not source else value_at(row, source, target)
+        if target == "messages":
+            draft.built = None if value is None else built_of(value)
+        elif target == "execution":
+            inner = read_own_row({"execution": value})
+            draft.built, draft.response, draft.error = inner.built, inner.response, inner.error
+            draft.answered = True
+        elif target == "metadata":
+            draft.metadata = metadata_cell(value)
+        elif target.startswith(METADATA):
+            draft.metadata = {**draft.metadata, target.removeprefix(METADATA): value}
+        elif target == "cost":
+            draft.agent_cost = value
+        else:
+            setattr(draft, target, decoded_cell(value, target))
+            draft.answered = draft.answered or target == "response"
+        if target == "case_id" and source and value is None:
+            raise CaseFileError(f"case_id: {source!r} is null; every case needs an id")
+
+
+def case_of_draft(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) -> Case:
+    """The case of a draft; raises as `read_case`."""
+    scenarios, images = _scenarios(draft, row, reading)
+    try:
+        return Case(
+            case_id=_case_id(draft.case_id, default_id),
+            scenarios=scenarios,
+            security_gate_records=_records(draft, "security_gate"),
+            agent_card_records=_records(draft, "agent_card"),
+            security_gate_uri=draft.security_gate_uri,
+            agent_card_uri=draft.agent_card_uri,
+            images=images,
+            label=reading.labels.verdict(draft.label),
+            metadata=metadata_of(draft.metadata),
+            tags=tags_of(draft.tags),
+            cluster=_cluster(draft.cluster),
+            agent_cost=cost_of(draft.agent_cost),
+        )
+    except ValidationError as error:
+        raise CaseFileError(condensed(error)) from error
+
+
+def quick_case_id(row: Any, reading: RowReading, form: Format, default_id: Callable[[], str]) -> str | None:
+    """The id of a row's case without reading the rest of the row; None: the row must be read."""
+    try:
+        if "case_id" in reading.fields:
+            source = reading.fields["case_id"]
+            return _case_id(value_at(row, source, "case_id"), "") or None if source else default_id()
+        if form.case_id is None:
+            return None
+        found = form.case_id(row)
+        return default_id() if found is None else _case_id(found, "")
+    except CaseFileError:
+        return None  # reading the row raises it, with its place
+
+
+def _case_id(found: Any, default_id: str) -> str:
+    if found is None:
+        return default_id
+    if isinstance(found, int) and not isinstance(found, bool):
+        return str(found)
+    if not isinstance(found, str):
+        raise CaseFileError(f"case_id: must be text or a whole number, not {json_kind(found)}")
+    return found
+
+
+def _cluster(found: Any) -> str | None:
+    if isinstance(found, dict | list):
+        raise CaseFileError(f"cluster: must be text or a number, not {json_kind(found)}")
+    return None if found is None else as_label(str(found)) or None
+
+
+def _scenarios(draft: CaseDraft, row: Any, reading: RowReading) -> tuple[tuple[Scenario, ...], tuple[Image, ...]]:
+    """The scenarios, and the pictures of all of them."""
+    if draft.scenarios is None:
+        scenario = _scenario(draft, row, reading, "scenario-1")
+        return (scenario,), _images([draft])
+    listed = draft.scenarios
+    if not isinstance(listed, list) or not listed or not all(isinstance(item, dict) for item in listed):
+        raise CaseFileError("scenarios: must be a list of objects with question and response, one at least")
+    for part in _OF_ONE_SCENARIO:
+        if part in reading.fields or _has(draft, part):
+            raise CaseFileError(f"{part}: the row has scenarios; write {part} inside each of them instead")
+    built, drafts = [], []
+    for index, item in enumerate(listed):
+        try:
+            drafts.append(read_own_row(item))
+            built.append(_scenario(drafts[-1], item, reading, f"scenario-{index + 1}"))
+        except CaseFileError as error:
+            raise CaseFileError(f"scenarios.{index}.{error}") from error
+    return tuple(built), _images(drafts)
+
+
+def _has(draft: CaseDraft, part: str) -> bool:
+    """Whether the row says something of a part of one scenario."""
+    if part in {"messages", "execution"}:
+        return draft.built is not None or (part == "execution" and draft.error is not None)
+    return getattr(draft, part) is not None
+
+
+def _images(drafts: list[CaseDraft]) -> tuple[Image, ...]:
+    """The pictures of all scenarios within the limits of a request; the others stay attachments, not shown."""
+    found = {image.digest: image for one in drafts if one.built is not None for image in one.built.images}
+    return images_within_limits(found.values())
+
+
+def _scenario(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) -> Scenario:
+    if draft.built is None and draft.error is None and not draft.answered:
+        raise CaseFileError(
+            "response: missing; write response or messages, or name the column with --field response=COLUMN; "
+            f"the row has {listing(row)}"
+        )
+    question = _blocks(draft, "user", draft.question, "question") if isinstance(draft.question, list) else None
+    response = _blocks(draft, "assistant", draft.response, "response")
+    transcript = Transcript() if draft.built is None else draft.built.transcript()
+    answer = last_answer(transcript) if response is None else response
+    asked, transcript = _question(draft, row, reading, transcript, question)
+    try:
+        execution = ExecutionResult(response=answer, transcript=transcript, error=draft.error)
+    except ValidationError as problem:
+        raise CaseFileError(f"execution.{condensed(problem)}") from problem
+    if not (asked.prompt.strip() or answer.strip() or len(transcript) or draft.error):
+        raise CaseFileError("question: it is empty, and so is the response; there is nothing to judge")
+    scenario_id = default_id if draft.scenario_id is None else draft.scenario_id
+    try:
+        return Scenario(scenario_id=scenario_id, question=asked, execution=execution)
+    except ValidationError as error:
+        raise CaseFileError(condensed(error)) from error
+
+
+def _blocks(draft: CaseDraft, role: str, value: Any, part: str) -> str | None:
+    """A text of the row; if it is a list of blocks, its items are added to the transcript, a user's first."""
+    if value is None or isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        raise CaseFileError(f"{part}: must be text, not {json_kind(value)}")
+    items = TranscriptBuilder()
+    read_message({"role": role, "content": value}, items, part)
+    if draft.built is None:
+        draft.built = items
+    elif any(not isinstance(item, Message) for item in items.transcript().items):
+        before, after = (items, draft.built) if role == "user" else (draft.built, items)
+        before.extend(after)
+        draft.built = before
+    texts = (item.text for item in items.transcript().items if item.kind in {"user", "assistant", "refusal"})
+    return "\n".join(texts)
+
+
+def _question(
+    draft: CaseDraft, row: Any, reading: RowReading, transcript: Transcript, asked: str | None
+) -> tuple[QuestionSpec, Transcript]:
+    """The question, and the transcript, without its system text if that became the policy."""
+    written: Any = draft.question if asked is None else {"prompt": asked}
+    if isinstance(written, str):
+        written = {"prompt": written}
+    if written is None and (prompt := first_prompt(transcript)) is not None:
+        written = {"prompt": prompt}
+    if written is None:
+        raise CaseFileError(
+            "question: missing; write question, or messages with a user's, or name the column with "
+            f"--field question=COLUMN; the row has {listing(row)}"
+        )
+    if not isinstance(written, dict):
+        raise CaseFileError(f"question: must be text or an object with a prompt, not {json_kind(written)}")
+    spec = dict(written)
+    for part in ("policy", "expected_behavior"):
+        value = getattr(draft, part)
+        if value is not None and (part in reading.fields or spec.get(part) is None):
+            spec[part] = _text(value, part)
+    if spec.get("policy") is None:
+        spec["policy"], transcript = split_system(transcript)
+    if spec.get("policy") is None:
+        spec["policy"] = reading.policy
+    try:
+        return QuestionSpec.model_validate(spec), transcript
+    except ValidationError as error:
+        raise CaseFileError(f"question.{condensed(error)}") from error
+
+
+def _text(value: Any, part: str) -> str:
+    """Text, or a list of texts and text blocks."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        items = TranscriptBuilder()
+        read_message({"role": "system", "content": value}, items, part)
+        found = items.transcript().items
+        if all(item.kind == "system" for item in found):
+            return "\n".join(item.text for item in found if item.kind == "system")
+        raise CaseFileError(f"{part}: must be text, and contains {visible_line(found[-1].kind)}")
+    raise CaseFileError(f"{part}: must be text, not {json_kind(value)}")
+
+
+def _records(draft: CaseDraft, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]:
+    field = f"{kind}_records"
+    listed, uri = getattr(draft, field), getattr(draft, f"{kind}_uri")
+    if uri is not None:
+        if listed is not None:
+            raise CaseFileError(f"{kind}_uri: the row has {field} too; keep one of them")
+        if not isinstance(uri, str):
+            raise CaseFileError(f"{kind}_uri: must be text, not {json_kind(uri)}")
+        return ()
+    if listed is None:
+        return ()
+    if not isinstance(listed, list):
+        raise CaseFileError(f"{field}: must be a list of objects, not {json_kind(listed)}")
+    return tuple(artifact_record(item, f"{field}.{index}") for index, item in enumerate(listed))
+
+
+def artifact_record(item: Any, field: str) -> ArtifactRecord:
+    """A decoded record, with its verdict at the top level or in `evaluation.verdict`.
+
+    Raises:
+        CaseFileError: it is not an object, or its verdict is missing, ambiguous, not text or too long. The message
+            begins with `field`.
+    """
+    if not isinstance(item, dict):
+        raise CaseFileError(f"{field}: must be an object, not {json_kind(item)}")
+    try:
+        return ArtifactRecord.from_json(item)
+    except ValidationError as error:
+        raise CaseFileError(f"{field}.{condensed(error)}") from error
+    except EventError as error:
+        raise CaseFileError(f"{field}: {error}") from error

@@ -1,0 +1,377 @@
+"""Content blocks of messages: OpenAI's parts, Anthropic's blocks, Inspect's contents.
+
+Their type names are distinct except `tool_use`, which has a `tool_type` in Inspect.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.json_values import as_text, is_blank, json_kind, text_or_none
+from jury_cases.transcripts.tool_calls import add_call
+from jury_events.transcript import Event, Message, Origin, Reasoning, Refusal, ToolCall, ToolResult
+
+_TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
+
+
+class Speaker(NamedTuple):
+    """The author of a message's blocks.
+
+    `kind`: of the message; None for a tool's result, identified by `call_id` and `tool`; `error`: the tool failed.
+    """
+
+    kind: str | None
+    origin: Origin
+    name: str | None = None
+    call_id: str | None = None
+    tool: str | None = None
+    error: bool = False
+
+
+class BlockReader:
+    """Reads the content of one message.
+
+    Consecutive texts become one item. A tool's result is one item with all its texts, followed by its other content
+    (such as pictures).
+    """
+
+    def __init__(self, speaker: Speaker, builder: TranscriptBuilder) -> None:
+        self._speaker = speaker
+        self._builder = builder
+        self._aside = builder if speaker.kind is not None else TranscriptBuilder()
+        self._texts: list[str] = []
+        self._cited = False
+        self._place = ""
+
+    def read(self, content: Any, place: str) -> None:
+        """Read text, null, or a list of blocks; a tool's result may be any JSON.
+
+        Raises:
+            CaseFileError: it is another value, or a block is invalid for its type.
+        """
+        speaker = self._speaker
+        self._place = place
+        if isinstance(content, list) and (speaker.kind is not None or any(map(_is_block, content))):
+            for index, block in enumerate(content):
+                self._block(block, f"{place}.{index}")
+        elif content is None or isinstance(content, str):
+            self._texts += [content] if content else []
+        elif isinstance(content, dict) and (speaker.kind is not None or _is_block(content)):
+            self._block(content, place)
+        elif speaker.kind is None or isinstance(content, bool | int | float):
+            self._texts.append(as_text(content))
+        else:
+            raise CaseFileError(f"{place}: must be text, not {json_kind(content)}")
+        if speaker.kind is None:
+            self._result()
+        else:
+            self._flush()
+
+    def _joined(self) -> str:
+        """The texts so far, joined; blocks with citations are parts of sentences."""
+        text = ("" if self._cited else "\n").join(self._texts)
+        self._texts, self._cited = [], False
+        return text
+
+    def _flush(self) -> None:
+        speaker = self._speaker
+        if self._texts and speaker.kind is not None:
+            text = self._joined()
+            self._builder.add(
+                Message, self._place, kind=speaker.kind, origin=speaker.origin, text=text, name=speaker.name
+            )
+
+    def _result(self) -> None:
+        speaker = self._speaker
+        if self._texts or speaker.error or not len(self._aside):
+            self._builder.add(
+                ToolResult,
+                self._place,
+                origin=speaker.origin,
+                call_id=speaker.call_id,
+                name=speaker.tool,
+                text=self._joined(),
+                error=speaker.error,
+            )
+        self._builder.extend(self._aside)
+
+    def _block(self, block: Any, place: str) -> None:
+        if not isinstance(block, dict):
+            self._texts.append(block if isinstance(block, str) else as_text(block))
+            return
+        kind = block.get("type")
+        if kind is None and isinstance(block.get("text"), str | dict):
+            kind = "text"
+        if isinstance(kind, str) and kind in _TEXTS:
+            self._text(block, place)
+            return
+        self._flush()
+        known = _reader(kind)
+        if known is not None:
+            read, fields = known
+            read(block, self._speaker, self._aside, place)
+            self._aside.unread(block, fields | _BOOKKEEPING, self._speaker.origin, place)
+        elif self._speaker.kind is None and not _contains_base64(block):
+            self._texts.append(as_text(block))
+        else:
+            what = f"block {kind}" if isinstance(kind, str) else "block unnamed"
+            self._aside.not_shown(what, self._speaker.origin, place, block)
+
+    def _text(self, block: dict[str, Any], place: str) -> None:
+        text = block.get("text")
+        if text is None and isinstance(block.get("content"), str):
+            text = block["content"]  # as AgentDojo writes them
+        if isinstance(text, dict) and isinstance(text.get("value"), str):
+            text = text["value"]
+        if text is not None and not isinstance(text, str):
+            raise CaseFileError(f"{place}.text: must be text, not {json_kind(text)}")
+        if block.get("refusal") is True and self._speaker.kind is not None:
+            self._flush()
+            self._builder.add(Refusal, place, origin=self._speaker.origin, text=text or "")
+        elif text:
+            self._texts.append(text)
+            self._cited = self._cited or bool(block.get("citations"))
+        self._aside.unread(block, _BOOKKEEPING | {"text", "content", "refusal"}, self._speaker.origin, place)
+
+
+_Read = Callable[[dict[str, Any], Speaker, TranscriptBuilder, str], None]
+
+
+def _refusal(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    builder.add(Refusal, place, origin=speaker.origin, text=as_text(block.get("refusal")))
+
+
+def _thinking(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    _thoughts(block, ("thinking",), speaker, builder, place)
+
+
+def _thoughts(
+    block: dict[str, Any], keys: tuple[str, ...], speaker: Speaker, builder: TranscriptBuilder, place: str
+) -> None:
+    """Texts of thoughts, or lists of them; a signature without text is a hidden thought."""
+    found = False
+    for key in keys:
+        for one in block[key] if isinstance(block.get(key), list) else [block.get(key)]:
+            text = one.get("text") if isinstance(one, dict) and isinstance(one.get("text"), str) else one
+            if not is_blank(text):
+                builder.add(Reasoning, place, origin=speaker.origin, text=as_text(text))
+                found = True
+    if not found and not is_blank(block.get("signature")):
+        builder.not_shown(_ENCRYPTED, speaker.origin, place)
+
+
+_ENCRYPTED = "reasoning that the provider encrypted"
+
+
+def _redacted_thinking(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    builder.not_shown(_ENCRYPTED, speaker.origin, place, block.get("data"))
+
+
+def _reasoning(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """Inspect's and LangChain's format: encrypted reasoning has at most a summary."""
+    if block.get("redacted"):
+        _thoughts(block, ("summary",), speaker, builder, place)
+        builder.not_shown(_ENCRYPTED, speaker.origin, place, block.get("reasoning"))
+        return
+    _thoughts(block, ("reasoning", "text", "summary", "content"), speaker, builder, place)
+
+
+def _call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    add_call({key: value for key, value in block.items() if key in _CALL}, builder, place, speaker.origin)
+
+
+def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """Anthropic's format; or Inspect's, with a `tool_type`: a call that the provider ran itself."""
+    if "tool_type" not in block:
+        _call(block, speaker, builder, place)
+        return
+    call_id = text_or_none(block.get("id"))
+    name = as_text(block.get("name")) or as_text(block["tool_type"])
+    arguments = as_text(block.get("arguments"))
+    builder.add(ToolCall, place, origin=speaker.origin, call_id=call_id, name=name, arguments=arguments)
+    result, error = as_text(block.get("result")), as_text(block.get("error"))
+    if result or not error:
+        builder.add(ToolResult, place, call_id=call_id, name=name, text=result)
+    if error:
+        builder.add(ToolResult, place, call_id=call_id, name=name, text=error, error=True)
+
+
+def _tool_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """A tool's result, whatever the message's role."""
+    result = Speaker(
+        None,
+        "tool",
+        call_id=text_or_none(block.get("tool_use_id") or block.get("toolCallId")),
+        tool=text_or_none(block.get("name") or block.get("toolName")),
+        error=block.get("is_error") is True or block.get("isError") is True,
+    )
+    content = block.get("content", block.get("result", block.get("output")))
+    if isinstance(content, dict) and isinstance(content.get("type"), str) and "value" in content:
+        result = result._replace(error=result.error or content["type"].startswith("error"))  # as Vercel writes them
+        content = content["value"]
+    BlockReader(result, builder).read(content, f"{place}.content")
+
+
+def _server_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """The result of a tool run by the provider (`web_search_tool_result`): its JSON unchanged."""
+    content = block.get("content")
+    failed = isinstance(content, dict) and str(content.get("type", "")).endswith("_error")
+    builder.add(ToolResult, place, call_id=text_or_none(block.get("tool_use_id")), text=as_text(content), error=failed)
+
+
+def _source(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """`image` and `document`: Anthropic's with a source, Inspect's with a URL."""
+    what = block["type"]
+    name = text_or_none(block.get("title") or block.get("filename") or block.get("name"))
+    source, url = block.get("source"), block.get(what)
+    if isinstance(source, dict):
+        _from_source(source, what, speaker, builder, place, name=name)
+    elif isinstance(url, str) and url.startswith(("data:", "http:", "https:")):
+        builder.url(url, what, speaker.origin, place, name=name, call_id=speaker.call_id)
+    elif isinstance(url, str):
+        builder.not_shown(f"{what} by its path", speaker.origin, place)
+    else:
+        builder.not_shown(what, speaker.origin, place, block)
+    if block.get("context"):
+        builder.add(Event, place, origin=speaker.origin, name="context", text=as_text(block["context"]))
+
+
+def _from_source(
+    source: dict[str, Any], what: str, speaker: Speaker, builder: TranscriptBuilder, place: str, *, name: str | None
+) -> None:
+    """Base64, text, blocks, a URL, or an uploaded file's id."""
+    kind = source.get("type")
+    if kind == "base64":
+        builder.base64_file(
+            source.get("data"), source.get("media_type"), speaker.origin, place, name=name, call_id=speaker.call_id
+        )
+    elif kind == "text":
+        content = as_text(source.get("data")).encode("utf-8", "replace")
+        builder.file(content, "text/plain", speaker.origin, place, name=name, call_id=speaker.call_id)
+    elif kind == "content":
+        BlockReader(speaker, builder).read(source.get("content"), f"{place}.source.content")
+    elif kind == "url":
+        builder.url(source.get("url"), what, speaker.origin, place, name=name, call_id=speaker.call_id)
+    else:
+        builder.not_shown(f"{what} by its id", speaker.origin, place)
+    known = {"type", "data", "media_type", "content", "url", "file_id"}
+    builder.unread(source, known, speaker.origin, f"{place}.source")
+
+
+def _image(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """OpenAI's format: a URL, in an object or not, or an uploaded file's id."""
+    image = block.get("image_url")
+    url = image.get("url") if isinstance(image, dict) else image
+    if url is None and block.get("file_id"):
+        builder.not_shown("image by its id", speaker.origin, place)
+    else:
+        builder.url(url, "image", speaker.origin, place, call_id=speaker.call_id)
+    if isinstance(image, dict):
+        builder.unread(image, {"url", "detail"}, speaker.origin, f"{place}.image_url")
+
+
+def _audio(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """OpenAI's `input_audio`, Inspect's `audio` and `video`."""
+    kind = block["type"]
+    audio = block.get(kind)
+    if isinstance(audio, str):
+        builder.url(audio, kind, speaker.origin, place, call_id=speaker.call_id)
+    elif isinstance(audio, dict):
+        media = f"audio/{as_text(audio.get('format')) or 'unknown'}"
+        builder.base64_file(audio.get("data"), media, speaker.origin, place, call_id=speaker.call_id)
+        builder.unread(audio, {"data", "format"}, speaker.origin, f"{place}.{kind}")
+    else:
+        builder.not_shown(kind, speaker.origin, place, block)
+
+
+def _file(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """OpenAI's `file` and `input_file`."""
+    inner = block.get("file")
+    file = inner if isinstance(inner, dict) else block
+    name, data = text_or_none(file.get("filename")), file.get("file_data")
+    if isinstance(data, str) and data.startswith("data:"):
+        builder.url(data, "file", speaker.origin, place, name=name, call_id=speaker.call_id)
+    elif isinstance(data, str):
+        builder.base64_file(data, None, speaker.origin, place, name=name, call_id=speaker.call_id)
+    else:
+        builder.not_shown("file at a URL" if file.get("file_url") else "file by its id", speaker.origin, place)
+    if isinstance(inner, dict):
+        builder.unread(inner, {"filename", "file_data", "file_id", "file_url"}, speaker.origin, f"{place}.file")
+
+
+def _data(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """Inspect's `data`: JSON of the model."""
+    builder.add(Event, place, origin=speaker.origin, name="data", text=as_text(block.get("data")))
+
+
+_CALL = frozenset({"id", "name", "input", "args", "arguments", "toolName", "toolCallId", "server_name"})
+_RESULT = frozenset(
+    {"tool_use_id", "toolCallId", "name", "toolName", "is_error", "isError", "content", "result", "output"}
+)
+_SOURCE = frozenset({"source", "title", "context", "detail", "filename", "name", "mime_type"})
+
+
+def _nothing(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """A separator block without content."""
+
+
+_READERS: dict[str, tuple[_Read, frozenset[str]]] = {
+    "refusal": (_refusal, frozenset({"refusal"})),
+    "thinking": (_thinking, frozenset({"thinking", "signature"})),
+    "redacted_thinking": (_redacted_thinking, frozenset({"data"})),
+    "reasoning": (
+        _reasoning,
+        frozenset({"reasoning", "text", "summary", "content", "signature", "redacted", "id", "index", "extras"}),
+    ),
+    "tool_use": (_tool_use, _CALL | {"tool_type", "result", "error"}),
+    "server_tool_use": (_call, _CALL),
+    "mcp_tool_use": (_call, _CALL),
+    "tool_call": (_call, _CALL),
+    "tool-call": (_call, _CALL),
+    "tool_result": (_tool_result, _RESULT),
+    "tool-result": (_tool_result, _RESULT),
+    "mcp_tool_result": (_tool_result, _RESULT),
+    "image": (_source, _SOURCE | {"image"}),
+    "document": (_source, _SOURCE | {"document"}),
+    "image_url": (_image, frozenset({"image_url", "detail"})),
+    "input_image": (_image, frozenset({"image_url", "file_id", "detail"})),
+    "input_audio": (_audio, frozenset({"input_audio"})),
+    "audio": (_audio, frozenset({"audio", "format"})),
+    "video": (_audio, frozenset({"video", "format"})),
+    "file": (_file, frozenset({"file", "file_id", "file_data", "file_url", "filename"})),
+    "input_file": (_file, frozenset({"file", "file_id", "file_data", "file_url", "filename", "detail"})),
+    "data": (_data, frozenset({"data"})),
+    "step-start": (_nothing, frozenset({"id"})),
+}
+"""By type: the block's reader and the fields it reads; other fields are reported as not shown."""
+
+_BOOKKEEPING = frozenset({"type", "cache_control", "cache_breakpoint", "internal", "caller", "logprobs"})
+
+
+def _reader(kind: Any) -> tuple[_Read, frozenset[str]] | None:
+    """The reader of a block; results of provider-run tools have specific names (`web_search_tool_result`)."""
+    if not isinstance(kind, str):
+        return None
+    found = _READERS.get(kind)
+    return (_server_result, _RESULT) if found is None and kind.endswith("_tool_result") else found
+
+
+def _is_block(value: Any) -> bool:
+    """Whether an element of a tool's result is a content block rather than the tool's JSON."""
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("type")
+    return (isinstance(kind, str) and (kind in _TEXTS or _reader(kind) is not None)) or value.keys() == {"text"}
+
+
+def _contains_base64(value: Any) -> bool:
+    """Whether JSON contains a long text without spaces: a file in base64."""
+    if isinstance(value, dict):
+        return any(map(_contains_base64, value.values()))
+    if isinstance(value, list):
+        return any(map(_contains_base64, value))
+    return isinstance(value, str) and len(value) > _LONGEST_WORD and not any(map(str.isspace, value[:_LONGEST_WORD]))
+
+
+_LONGEST_WORD = 2000

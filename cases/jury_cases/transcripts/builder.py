@@ -1,0 +1,194 @@
+"""Builds transcripts: items in order, pictures for jurors, and parts that are not shown."""
+
+import hashlib
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Literal
+from urllib.parse import unquote_to_bytes
+
+from pydantic import ValidationError
+
+from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.json_values import as_text, is_blank
+from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
+from jury_events.text.validation import condensed
+from jury_events.transcript import Attachment, Item, Message, NotShown, Origin, ToolCall, ToolResult, Transcript
+
+AUTHORS: Mapping[str, Origin] = {"system": "developer", "user": "user", "assistant": "model"}
+"""The default author of each kind of message."""
+
+_WHAT = re.compile(r"[^A-Za-z0-9_./+:-]+")
+_DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
+_MAGIC: dict[bytes, str] = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+_NAMED = 60
+
+
+class TranscriptBuilder:
+    """Collects items in order. Errors are `CaseFileError` whose message begins with the item's place.
+
+    Attributes:
+        called: the ids of the tool calls so far.
+        answered: the call ids of the results so far.
+    """
+
+    def __init__(self) -> None:
+        self._items: list[Item] = []
+        self._images: dict[str, Image] = {}
+        self.called: set[str] = set()
+        self.answered: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The pictures that models can read, each once, in the order of their first attachment."""
+        return tuple(self._images.values())
+
+    def transcript(self) -> Transcript:
+        """The items so far."""
+        return Transcript(items=tuple(self._items))
+
+    def add(self, make: type[Item], place: str, /, **fields: Any) -> None:
+        """Add an item made of `fields`.
+
+        Raises:
+            CaseFileError: a field is invalid.
+        """
+        try:
+            item = make(**fields)
+        except ValidationError as error:
+            raise CaseFileError(f"{place}.{condensed(error)}") from error
+        self._items.append(item)
+        if isinstance(item, ToolCall | ToolResult) and item.call_id is not None:
+            (self.called if isinstance(item, ToolCall) else self.answered).add(item.call_id)
+
+    def extend(self, later: "TranscriptBuilder") -> None:
+        """Append the items of another builder."""
+        self._items += later.transcript().items
+        for image in later.images:
+            self._images.setdefault(image.digest, image)
+        self.called |= later.called
+        self.answered |= later.answered
+
+    def message(
+        self, kind: Literal["system", "user", "assistant"], text: str, place: str, *, name: str | None = None
+    ) -> None:
+        """Add a text by the default author of its kind."""
+        self.add(Message, place, kind=kind, origin=AUTHORS[kind], text=text, name=name)
+
+    def not_shown(self, what: str, origin: Origin, place: str, value: Any = None) -> None:
+        """Add a part that jurors are not shown; `value` determines its size in bytes (None: unknown)."""
+        size = None if value is None else len(as_text(value).encode("utf-8", "replace"))
+        self.add(NotShown, place, origin=origin, what=label_of(what), size=size, location=place)
+
+    def unread(self, table: Mapping[str, Any], known: Collection[str], origin: Origin, place: str) -> None:
+        """Add the unknown fields of a message or block as not shown."""
+        for name, value in table.items():
+            if name not in known and not is_blank(value):
+                self.not_shown(f"field {name}", origin, f"{place}.{name}", value)
+
+    def base64_file(
+        self,
+        data: Any,
+        media_type: Any,
+        origin: Origin,
+        place: str,
+        *,
+        name: str | None = None,
+        call_id: str | None = None,
+    ) -> None:
+        """Add a file given as base64."""
+        media = media_type if isinstance(media_type, str) and media_type else "application/octet-stream"
+        try:
+            content = b64decode("".join(data.split()), validate=True)
+        except (AttributeError, Base64Error, ValueError):
+            self.not_shown(f"{media} that is not base64", origin, place, data)
+            return
+        self.file(content, media, origin, place, name=name, call_id=call_id)
+
+    def url(
+        self, url: Any, what: str, origin: Origin, place: str, *, name: str | None = None, call_id: str | None = None
+    ) -> None:
+        """Add a file given by its URL. Only `data:` URLs are read; nothing is fetched."""
+        found = _DATA_URL.match(url) if isinstance(url, str) else None
+        if found is None:
+            self.not_shown(f"{what} at a URL", origin, place)
+            return
+        media, options, rest = found.group(1) or "text/plain", found.group(2).lower(), url[found.end() :]
+        if "base64" in options:
+            self.base64_file(rest, media, origin, place, name=name, call_id=call_id)
+        else:
+            self.file(unquote_to_bytes(rest), media, origin, place, name=name, call_id=call_id)
+
+    def file(
+        self,
+        content: bytes,
+        media_type: str,
+        origin: Origin,
+        place: str,
+        *,
+        name: str | None = None,
+        call_id: str | None = None,
+    ) -> None:
+        """Add a file: text as text, pictures for jurors that see pictures, others by type and size only."""
+        media = label_of(media_type.lower())
+        text = None
+        if media.startswith("text/") or media in {"application/json", "application/xml"}:
+            try:
+                text = content.decode("utf-8")
+            except UnicodeDecodeError:
+                text = None
+        digest = hashlib.sha256(content).hexdigest()
+        if media.startswith("image/"):
+            media = self._keep_picture(content, media, digest)
+        self.add(
+            Attachment,
+            place,
+            origin=origin,
+            media_type=media,
+            size=len(content),
+            digest=digest,
+            name=name,
+            text=text,
+            call_id=call_id,
+        )
+
+    def _keep_picture(self, content: bytes, media: str, digest: str) -> str:
+        """Keep the picture if models can read it; returns its actual media type."""
+        real = picture_type(content)
+        if real in IMAGE_TYPES and len(content) <= MAX_IMAGE_BYTES:
+            kept = Image.model_validate({"media_type": real, "digest": digest, "content": content})
+            self._images.setdefault(digest, kept)
+        return real or media
+
+
+def images_within_limits(images: Iterable[Image]) -> tuple[Image, ...]:
+    """The first pictures within the limits of a case, by number and total bytes."""
+    kept: list[Image] = []
+    size = 0
+    for image in images:
+        if len(kept) < MAX_IMAGES and size + len(image.content) <= MAX_IMAGES_BYTES:
+            kept.append(image)
+            size += len(image.content)
+    return tuple(kept)
+
+
+def label_of(text: str) -> str:
+    """A kind's name as an event's label: letters, digits and a few marks, at most 60 characters."""
+    words = (_WHAT.sub("-", word).strip("-") for word in text.split())
+    return " ".join(word for word in words if word)[:_NAMED].strip() or "unnamed"
+
+
+def picture_type(content: bytes) -> str | None:
+    """The media type of a picture by its first bytes; None: not a PNG, JPEG, GIF or WebP."""
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    return next((media for magic, media in _MAGIC.items() if content.startswith(magic)), None)

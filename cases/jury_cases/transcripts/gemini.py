@@ -1,0 +1,204 @@
+"""Gemini's contents: turns of `user` and `model` with parts; camelCase (API) or snake_case (SDK).
+
+Source: the types of the SDK `google-genai` (`google.genai.types`). Older models send no call ids: a response belongs
+to the first open call of its name.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none
+from jury_events.transcript import Event, Message, Origin, Reasoning, ToolCall, ToolResult
+
+_HUMP = re.compile(r"(?<=[a-z])([A-Z])")
+_BOOKKEEPING = frozenset({"thought_signature", "part_metadata", "video_metadata", "media_resolution"})
+_CANDIDATE = frozenset(
+    {"content", "finish_reason", "index", "token_count", "avg_logprobs", "logprobs_result", "safety_ratings"}
+)
+_SYSTEM: tuple[str, Origin] = ("system", "developer")
+_OTHER: tuple[str, Origin] = ("other", "environment")
+_ROLES: dict[str, tuple[str, Origin]] = {
+    "user": ("user", "user"),
+    "model": ("assistant", "model"),
+    "system": _SYSTEM,
+    "function": ("tool", "tool"),
+    "tool": ("tool", "tool"),
+}
+_GOOD_ENDS = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
+
+
+def read_contents(value: Any, builder: TranscriptBuilder, place: str = "contents") -> None:
+    """Read `contents` of a request: text, a content, or a list of contents.
+
+    Raises:
+        CaseFileError: it is another value.
+    """
+    if isinstance(value, str):
+        builder.message("user", value, place)
+        return
+    for index, content in enumerate(as_objects([value] if isinstance(value, dict) else value, place, "contents")):
+        read_content(content, builder, f"{place}.{index}")
+
+
+def read_candidates(value: Any, builder: TranscriptBuilder, place: str = "candidates") -> None:
+    """Read `candidates` of a response: the first one; others are reported as not shown, an abnormal end is an event.
+
+    Raises:
+        CaseFileError: the candidates are invalid.
+    """
+    for index, written in enumerate(as_objects(value, place, "candidates")):
+        candidate = _snake(written)
+        if index:
+            builder.not_shown("another candidate", "model", f"{place}.{index}", written)
+            continue
+        if isinstance(candidate.get("content"), dict):
+            read_content({"role": "model", **candidate["content"]}, builder, f"{place}.{index}.content")
+        reason = candidate.get("finish_reason")
+        if isinstance(reason, str) and reason not in _GOOD_ENDS:
+            text = ": ".join(part for part in (reason, as_text(candidate.get("finish_message"))) if part)
+            builder.add(Event, f"{place}.{index}", origin="environment", name="end of the answer", text=text)
+        builder.unread(candidate, _CANDIDATE | {"finish_message"}, "model", f"{place}.{index}")
+
+
+def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str, *, system: bool = False) -> None:
+    """Read one turn.
+
+    Raises:
+        CaseFileError: its parts are invalid.
+    """
+    role = content.get("role")
+    kind, origin = _SYSTEM if system else _ROLES.get(role or "user", _OTHER) if isinstance(role, str | None) else _OTHER
+    parts = content.get("parts")
+    if isinstance(parts, dict | str):
+        parts = [parts]
+    before = len(builder)
+    if not isinstance(parts, list | None):
+        raise CaseFileError(f"{place}.parts: must be a list of parts, not {json_kind(parts)}")
+    texts: list[str] = []
+    for index, part in enumerate([*(parts or ()), None]):
+        text = _plain_text(part)
+        if text is not None:
+            texts.append(text)
+            continue
+        if texts and any(texts):
+            _add_text("\n".join(texts), kind, origin, builder, f"{place}.parts")
+        texts = []
+        if part is not None:
+            _part(part, kind, origin, builder, f"{place}.parts.{index}")
+    if len(builder) == before:
+        _add_text("", kind, origin, builder, place)
+    builder.unread(content, {"role", "parts"}, origin, place)
+
+
+def _plain_text(part: Any) -> str | None:
+    """The text of a text-only part, else None; a sentence may be split over several parts."""
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict) or not isinstance(part.get("text"), str):
+        return None
+    return part["text"] if all(key == "text" or is_blank(value) for key, value in part.items()) else None
+
+
+def _add_text(text: str, kind: str, origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    if kind == "tool":
+        builder.add(ToolResult, place, text=text)
+    elif kind == "other":
+        builder.add(Event, place, origin=origin, name="unknown role", text=text)
+    else:
+        builder.add(Message, place, kind=kind, origin=origin, text=text)
+
+
+def _part(written: Any, kind: str, origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    if not isinstance(written, dict):
+        raise CaseFileError(f"{place}: must be a part, not {json_kind(written)}")
+    part = {key: value for key, value in _snake(written).items() if value is not None}
+    known = {"thought"}
+    if "text" in part:
+        known.add("text")
+        if part.get("thought") is True:
+            builder.add(Reasoning, place, origin=origin, text=as_text(part["text"]))
+        else:
+            _add_text(as_text(part["text"]), kind, origin, builder, place)
+    for name, read in _PARTS.items():
+        if isinstance(part.get(name), dict):
+            known.add(name)
+            read(_snake(part[name]), origin, builder, place)
+    builder.unread(part, known | _BOOKKEEPING, origin, place)
+
+
+def _function_call(call: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    name, call_id = as_text(call.get("name")) or "unnamed", text_or_none(call.get("id"))
+    arguments = "" if call.get("args") is None else as_text(call["args"])
+    builder.add(ToolCall, place, call_id=call_id, name=name, arguments=arguments)
+    builder.unread(call, {"name", "id", "args"}, "model", place)
+
+
+def _function_response(answer: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    response = answer.get("response")
+    failed = isinstance(response, dict) and "error" in response and "output" not in response
+    if isinstance(response, dict) and len(response) == 1:
+        response = next((response[key] for key in ("output", "result", "error") if key in response), response)
+    call_id, name = text_or_none(answer.get("id")), text_or_none(answer.get("name"))
+    builder.add(ToolResult, place, call_id=call_id, name=name, text=as_text(response), error=failed)
+    for index, part in enumerate(as_objects(answer.get("parts"), f"{place}.parts", "parts")):
+        at = f"{place}.parts.{index}"
+        table = _snake(part)
+        data = table.get("inline_data")
+        if isinstance(data, dict):
+            _inline_data(_snake(data), "tool", builder, at, call_id=call_id)
+        builder.unread(table, {"inline_data"}, "tool", at)
+    builder.unread(answer, {"name", "id", "response", "parts", "will_continue", "scheduling"}, "tool", place)
+
+
+def _inline_data(
+    data: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str, *, call_id: str | None = None
+) -> None:
+    name = text_or_none(data.get("display_name"))
+    # The SDK writes base64 for URLs.
+    content = (
+        data["data"].replace("-", "+").replace("_", "/") if isinstance(data.get("data"), str) else data.get("data")
+    )
+    builder.base64_file(content, data.get("mime_type"), origin, place, name=name, call_id=call_id)
+    builder.unread(data, {"data", "mime_type", "display_name"}, origin, place)
+
+
+def _file_data(data: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    builder.not_shown(f"{data.get('mime_type') or 'file'} at a URL", origin, place)
+    builder.unread(data, {"file_uri", "mime_type", "display_name"}, origin, place)
+
+
+def _executable_code(code: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    name = "code_execution"
+    arguments = as_text(code.get("code"))
+    builder.add(ToolCall, place, call_id=text_or_none(code.get("id")), name=name, arguments=arguments)
+    builder.unread(code, {"id", "code", "language"}, "model", place)
+
+
+def _code_result(result: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    outcome = as_text(result.get("outcome"))
+    builder.add(
+        ToolResult,
+        place,
+        call_id=text_or_none(result.get("id")),
+        name="code_execution",
+        text=as_text(result.get("output")) or outcome,
+        error=outcome not in {"", "OUTCOME_OK", "OUTCOME_UNSPECIFIED"},
+    )
+    builder.unread(result, {"id", "output", "outcome"}, "tool", place)
+
+
+_PARTS: dict[str, Callable[..., None]] = {
+    "function_call": _function_call,
+    "function_response": _function_response,
+    "inline_data": _inline_data,
+    "file_data": _file_data,
+    "executable_code": _executable_code,
+    "code_execution_result": _code_result,
+}
+
+
+def _snake(table: dict[str, Any]) -> dict[str, Any]:
+    return {_HUMP.sub(lambda found: f"_{found.group(1).lower()}", key): value for key, value in table.items()}

@@ -1,0 +1,90 @@
+"""Reads lists of messages in any format; the first element determines the format."""
+
+from typing import Any
+
+from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.chat import is_langchain, read_chat
+from jury_cases.transcripts.gemini import read_contents
+from jury_cases.transcripts.json_values import as_text
+from jury_cases.transcripts.otel import read_parts_messages
+from jury_cases.transcripts.responses import is_item, read_responses
+from jury_cases.transcripts.sharegpt import read_sharegpt
+from jury_events.transcript import Message, Refusal, Transcript
+
+_OF_MESSAGES = frozenset({"content", "tool_calls", "function_call", "parts", "thought", "reasoning_content", "refusal"})
+_OF_CASES = frozenset({"case_id", "question", "messages", "prompt", "response", "scenarios"})
+_OTEL_PARTS = frozenset({"text", "tool_call", "tool_call_response", "reasoning", "blob", "uri", "file"})
+
+
+def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
+    """Read messages in their detected format; the default is chat messages.
+
+    Raises:
+        CaseFileError: it is not a list of messages.
+    """
+    elements = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    first = elements[0] if elements else {}
+    if {"from", "value"} <= first.keys():
+        read_sharegpt(value, builder, place)
+    elif isinstance(first.get("parts"), list):
+        kinds = {as_text(part.get("type")) for part in first["parts"] if isinstance(part, dict)}
+        read = read_parts_messages if kinds & _OTEL_PARTS else read_contents
+        read(value, builder, place)
+    elif any(map(is_item, elements)):
+        read_responses(value, builder, place)
+    else:
+        read_chat(value, builder, place)
+
+
+def is_message(value: Any) -> bool:
+    """Whether a value looks like a message rather than a case."""
+    if not isinstance(value, dict) or not _OF_CASES.isdisjoint(value):
+        return False
+    has_role = (isinstance(value.get("role"), str) and not _OF_MESSAGES.isdisjoint(value)) or is_langchain(value)
+    return has_role or is_item(value) or {"from", "value"} <= value.keys()
+
+
+def first_prompt(transcript: Transcript) -> str | None:
+    """The user's first messages, up to the first item of another author.
+
+    "" if the user sent only a file, None if there is no item of the user.
+    """
+    texts: list[str] = []
+    by_user = False
+    for item in transcript.items:
+        if item.origin == "user" and item.kind in {"user", "attachment", "not_shown"}:
+            by_user = True
+            texts += [item.text] if isinstance(item, Message) and item.text.strip() else []
+        elif texts:
+            break
+    return "\n".join(texts) if by_user else None
+
+
+def last_answer(transcript: Transcript) -> str:
+    """The agent's last text, which may be a refusal; "" if it only called tools.
+
+    Texts separated only by a file or a refusal are one answer.
+    """
+    texts: list[str] = []
+    parted = False
+    for item in reversed(transcript.items):
+        by_agent = isinstance(item, Message | Refusal) and item.kind in {"assistant", "refusal"}
+        if isinstance(item, Message | Refusal) and by_agent and item.text.strip():
+            if texts and not (parted or isinstance(item, Refusal)):
+                break
+            texts.append(item.text)
+            parted = isinstance(item, Refusal)
+        elif texts and not (item.kind in {"attachment", "not_shown"} and item.origin == "model"):
+            break
+        elif texts:
+            parted = True
+    return "\n".join(reversed(texts))
+
+
+def split_system(transcript: Transcript) -> tuple[str | None, Transcript]:
+    """The text of a transcript's leading system messages, and the rest."""
+    items = transcript.items
+    # A system message with a name is part of an example dialogue.
+    count = next((i for i, m in enumerate(items) if m.kind != "system" or m.name is not None), len(items))
+    policy = "\n\n".join(m.text for m in items[:count] if m.kind == "system" and m.text.strip())
+    return (policy, Transcript(items=items[count:])) if policy else (None, transcript)

@@ -1,0 +1,96 @@
+"""Reads the votes of files as the table of ballots."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import BinaryIO, NamedTuple
+
+import pyarrow as pa
+
+from jury_cases.columns import listing
+from jury_cases.containers.rows import read_rows
+from jury_cases.errors import CaseFileError
+from jury_cases.votes.annotations import Annotations
+from jury_cases.votes.debate_facts import checked_votes
+from jury_cases.votes.options import VoteOptions
+from jury_cases.votes.seat_columns import EVERY_JUDGE
+from jury_cases.votes.vote_columns import SeatVoteColumns, VoteColumns
+from jury_cases.votes.vote_rows import VoteRowReader
+from jury_events.nearest import did_you_mean
+from jury_events.text.visible_text import visible_line
+
+_SHOWN = 20
+
+
+class RecordedVotes(NamedTuple):
+    """The votes of files.
+
+    Attributes:
+        ballots: `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded, sorted by debate, round, role and seat.
+        labels: `jury_analysis.label_schema.LABELS` of human annotators in the same files; None: none were asked for.
+    """
+
+    ballots: pa.Table
+    labels: pa.Table | None
+
+
+def read_votes(
+    paths: Iterable[str | os.PathLike[str]], options: VoteOptions | None = None, *, stdin: BinaryIO | None = None
+) -> RecordedVotes:
+    """The votes of the files: CSV, JSON, JSONL, Parquet or Arrow.
+
+    A row is one vote (`seat`, `verdict`, …), or all votes on a case: a column `judges` with an object of them, or the
+    columns of `VoteOptions.judges`. The same votes give the same table, whatever the form and order of the rows.
+
+    Args:
+        paths: files, folders and globs; `-` is standard input.
+        options: how rows are read; None: by the default names of columns.
+        stdin: the stream for `-`; None: the process's.
+
+    Raises:
+        CaseFileError: a file, row or value cannot be used; the message names the file, the row and the remedy.
+    """
+    chosen = options or VoteOptions()
+    reader = VoteRowReader(chosen)
+    columns: VoteColumns | SeatVoteColumns | None = None
+    annotations = Annotations()
+    listed = ""
+    rows = read_rows([os.fspath(path) for path in paths], stdin=stdin)
+    for row in rows:
+        try:
+            found = reader.read(row.data, f"{row.file}-{row.number}")
+        except CaseFileError as error:
+            raise CaseFileError(f"{row.place}: {error}") from error
+        if columns is None:
+            listed = listing(row.data)
+            columns = VoteColumns() if reader.judges is None else SeatVoteColumns()
+        columns.add(row.place, found)
+        if found.labels:
+            annotations.add(row.place, found.debate["case_id"], found.labels)
+    assert columns is not None, "a file without a row is refused"
+    _check_found(chosen, reader, listed)
+    return RecordedVotes(checked_votes(columns.table()), annotations.table() if chosen.annotators else None)
+
+
+def _check_found(options: VoteOptions, reader: VoteRowReader, listed: str) -> None:
+    """Refuse patterns and seats that nothing in the files has: they are mistyped.
+
+    Raises:
+        CaseFileError: there are such.
+    """
+    if not reader.seats:
+        raise CaseFileError(_no_column("--judges", options.judges or [EVERY_JUDGE], listed))
+    if options.annotators and not reader.annotators:
+        raise CaseFileError(_no_column("--annotators", options.annotators, listed))
+    seats = sorted(reader.seats)
+    for seat in options.seats:
+        if seat not in reader.seats:
+            more = f" and {len(seats) - _SHOWN} more" if len(seats) > _SHOWN else ""
+            shown = ", ".join(visible_line(one, 60) for one in seats[:_SHOWN]) + more
+            raise CaseFileError(
+                f"--seats {visible_line(seat, 60)!r}: there is no vote of it{did_you_mean(seat, seats)}; "
+                f"the seats are {shown}"
+            )
+
+
+def _no_column(flag: str, patterns: Sequence[str], listed: str) -> str:
+    return f"{flag} {visible_line(' '.join(patterns))}: no row has such a column; the first row has {listed}"

@@ -1,0 +1,213 @@
+"""One row of a file as the facts of its debate, and its votes with the columns of the ballots table."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from jury_analysis.ballots import KINDS, ROLES
+from jury_cases.columns import listing
+from jury_cases.errors import CaseFileError
+from jury_cases.votes.fields import OF_A_BALLOT, OF_A_VOTE, FieldReader
+from jury_cases.votes.options import VoteOptions
+from jury_cases.votes.seat_columns import EVERY_JUDGE, MAX_SEATS, SeatColumns, too_many_seats
+from jury_cases.votes.values import flag_of, name_of, number_within, whole_number
+from jury_cases.votes.words import VerdictWords
+from jury_events.text.visible_text import visible_line
+
+Values = dict[str, Any]
+"""Values by column of the ballots table; a column without a value is left out."""
+
+_MOST_ROUNDS = 1000
+_UNBOUNDED = float("inf")
+_LONG = 2**63 - 1
+
+
+class VotesOfRow(NamedTuple):
+    """What a row says.
+
+    Attributes:
+        debate: the columns that all of its votes share.
+        votes: the columns of each vote, by seat.
+        labels: the labels of human annotators, by name.
+    """
+
+    debate: Values
+    votes: list[tuple[str, Values]]
+    labels: list[tuple[str, str]]
+
+
+class VoteRowReader:
+    """Reads the rows of files of votes.
+
+    Attributes:
+        judges: the columns of seats; None until a row was read, and where a row is one vote.
+    """
+
+    def __init__(self, options: VoteOptions) -> None:
+        self._options = options
+        self._words = options.words
+        self._fields = FieldReader(options.fields)
+        self._chosen = frozenset(options.seats) or None
+        self.judges = SeatColumns(options.judges, self._chosen) if options.judges else None
+        self._annotators = SeatColumns(options.annotators) if options.annotators else None
+        self._single: set[str] = set()
+        self._begun = bool(options.judges)
+
+    @property
+    def seats(self) -> set[str]:
+        """The names of all seats seen, chosen or not."""
+        return self._single if self.judges is None else self.judges.seen
+
+    @property
+    def annotators(self) -> set[str]:
+        """The names of all annotators seen."""
+        return set() if self._annotators is None else self._annotators.seen
+
+    def read(self, row: Any, default_id: str) -> VotesOfRow:
+        """The votes of the chosen seats in a row.
+
+        Args:
+            row: decoded.
+            default_id: the case id of a row of several votes that has none.
+
+        Raises:
+            CaseFileError: a part is missing or cannot be read; the message begins with its name.
+        """
+        if not isinstance(row, dict):
+            raise CaseFileError("a row of votes must be an object with columns")
+        if not self._begun:
+            self._begin(row)
+        parts = self._fields.read(row)
+        labels = [] if self._annotators is None else list(self._labels(row))
+        if self.judges is not None:
+            debate = self._debate(parts, row, default_id)
+            return VotesOfRow(debate, [(seat, self._vote(said, seat)) for seat, said in self.judges.votes(row)], labels)
+        seat = self._seat(parts, row)
+        debate = self._debate(parts, row, None)
+        if self._chosen is not None and seat not in self._chosen and parts.get("role") != "judge":
+            return VotesOfRow(debate, [], labels)
+        if "verdict" not in parts and not self._fields.has(row, "verdict"):
+            raise CaseFileError(
+                f"verdict: missing; name the column with --field verdict=COLUMN; the row has {listing(row)}"
+            )
+        return VotesOfRow(debate, [(seat, self._vote(parts, ""))], labels)
+
+    def _begin(self, row: dict[str, Any]) -> None:
+        """Decide by the first row what a row is."""
+        self._begun = True
+        automatic = SeatColumns([EVERY_JUDGE], self._chosen)
+        if not self._fields.has(row, "seat") and automatic.is_in(row):
+            self.judges = automatic
+
+    def _seat(self, parts: Values, row: dict[str, Any]) -> str:
+        seat = name_of(parts["seat"], "seat") if "seat" in parts else None
+        if seat is None:
+            raise CaseFileError(
+                "seat: missing; name the column with --field seat=COLUMN, or the columns of the judges with "
+                f"--judges 'judges.*'; the row has {listing(row)}"
+            )
+        self._single.add(seat)
+        if len(self._single) > MAX_SEATS:
+            raise too_many_seats("the column of the seats with --field seat=COLUMN")
+        return seat
+
+    def _debate(self, parts: Values, row: dict[str, Any], default_id: str | None) -> Values:
+        found: Values = {}
+        for part in ("case_id", "debate_id", "run_id", "cluster", "variant", "panel"):
+            if part in parts and (name := name_of(parts[part], part)) is not None:
+                found[part] = name
+        if "case_id" not in found:
+            if default_id is None:
+                raise CaseFileError(
+                    f"case_id: missing; name the column with --field case_id=COLUMN; the row has {listing(row)}"
+                )
+            found["case_id"] = default_id
+        if "label" in parts and (label := self._words.meaning(parts["label"], "label")) is not None:
+            found["label"] = label
+        found["round"] = whole_number(parts["round"], "round", 0, _MOST_ROUNDS) if "round" in parts else 0
+        found["repeat"] = whole_number(parts["repeat"], "repeat", 1) if "repeat" in parts else 1
+        if "debate_id" not in found:
+            found["debate_id"] = _debate_id(found)
+        return found
+
+    def _vote(self, parts: Values, seat: str) -> Values:
+        try:
+            return _vote(parts, self._words)
+        except CaseFileError as error:
+            raise type(error)(f"{visible_line(seat, 60)}: {error}" if seat else str(error)) from error
+
+    def _labels(self, row: dict[str, Any]) -> Any:
+        assert self._annotators is not None
+        for annotator, parts in self._annotators.votes(row):
+            try:
+                label = self._words.meaning(parts.get("verdict"), "label")
+            except CaseFileError as error:
+                raise type(error)(f"{visible_line(annotator, 60)}: {error}") from error
+            if label is not None:
+                yield annotator, label
+
+
+def _debate_id(debate: Values) -> str:
+    """The case's id, with what distinguishes several debates over it."""
+    others = [f"{part} {debate[part]}" for part in ("run_id", "panel", "variant") if part in debate]
+    if debate["repeat"] > 1:
+        others.append(f"repeat {debate['repeat']}")
+    return f"{debate['case_id']} ({', '.join(others)})" if others else str(debate["case_id"])
+
+
+def _vote(parts: Values, words: VerdictWords) -> Values:
+    found: Values = {}
+    verdict = words.meaning(parts.get("verdict"), "verdict")
+    if verdict is not None:
+        found["verdict"] = verdict
+    for part, read in _PARTS.items():
+        if part in parts and not (verdict is None and part in _OF_A_VERDICT):
+            found[part] = read(parts[part], part)
+    if "final_verdict" in parts:
+        found["final_verdict"] = words.meaning(parts["final_verdict"], "verdict")
+    found.setdefault("kind", "abstained" if verdict is None else "own")
+    if (found["kind"] == "abstained") != (verdict is None):
+        raise CaseFileError(
+            f"kind: {found['kind']} does not go with {'no verdict' if verdict is None else 'a verdict'}"
+        )
+    return found
+
+
+def _one_of(allowed: tuple[str, ...]) -> Callable[[Any, str], str]:
+    def read(written: Any, part: str) -> str:
+        if written not in allowed:
+            raise CaseFileError(f"{part}: must be one of {', '.join(allowed)}, or left out with --field {part}=")
+        return str(written)
+
+    return read
+
+
+def _within(least: float, most: float) -> Callable[[Any, str], float]:
+    return lambda written, part: number_within(written, part, least, most)
+
+
+def _count(most: int) -> Callable[[Any, str], int]:
+    return lambda written, part: whole_number(written, part, 0, most)
+
+
+_PARTS: dict[str, Callable[[Any, str], Any]] = {
+    "role": _one_of(ROLES),
+    "kind": _one_of(KINDS),
+    "score": _within(0, 100),
+    "confidence": _within(0, 1),
+    "weight": _within(0, _UNBOUNDED),
+    "changed": flag_of,
+    "model_asked": name_of,
+    "model_answered": name_of,
+    "calls": _count(2**31 - 1),
+    "input_tokens": _count(_LONG),
+    "output_tokens": _count(_LONG),
+    "cost": _within(0, _UNBOUNDED),
+    "simulated": flag_of,
+    "final_score": _count(2**31 - 1),
+}
+"""How the parts of a vote besides its verdicts are read."""
+
+_OF_A_VERDICT = ("score", "confidence")
+"""An abstention has neither."""
+
+assert {*_PARTS, "final_verdict"} == {*OF_A_BALLOT, *OF_A_VOTE} - {"seat", "verdict"}

@@ -1,0 +1,145 @@
+"""The options of `jury list` that select, sort and show; the page and the HTTP API use the same names."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from jury_cli.options import finite, run_id, where_option
+from jury_events.verdict import Verdict
+
+if TYPE_CHECKING:
+    from jury_store.debate_rows import DebateFilter
+    from jury_store.list_order import SortOrder
+
+STATUSES = ("evaluating", "discussing", "judging", "completed", "failed", "cancelled", "unreadable")
+SORTS = (
+    *(
+        "opened",
+        "updated",
+        "ended",
+        "case",
+        "debate",
+        "run",
+        "status",
+        "verdict",
+        "score",
+        "label",
+        "cluster",
+        "method",
+    ),
+    *("rounds", "quorum", "calls", "input_tokens", "output_tokens", "cost", "agent_cost", "not_shown"),
+)
+"""Those of the store, which `--help` does not load."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_VERDICTS = click.Choice([verdict.value for verdict in Verdict])
+_DOLLARS = click.FloatRange(min=0, max=1e12)
+_MOST = 200
+"""Characters of a search."""
+
+
+def _searched(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    if text is None:
+        return None
+    sought = text.strip()
+    if not sought or len(sought) > _MOST or not sought.isprintable():
+        raise click.BadParameter(
+            f"must be 1 to {_MOST} printable characters: a word that jurors wrote, a piece of an id"
+        )
+    return sought
+
+
+def chosen_options(command: F) -> F:
+    """Which debates; `wanted` returns them as a filter."""
+    for option in (
+        click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out else."),
+        click.option("--unfinished", is_flag=True, help="Only debates that are not over."),
+        click.option("--label", type=_VERDICTS, help="Only those whose case has this label."),
+        filter_options,
+        click.option("--run", "run_id", metavar="ID", callback=run_id, help="Only the debates of this run."),
+    ):
+        command = option(command)
+    return command
+
+
+def filter_options(command: F) -> F:
+    """Conditions on debates of any run; `conditions_of` returns them."""
+    for option in (
+        click.option(
+            "--max-cost", type=_DOLLARS, callback=finite, metavar="USD", help="Only those that cost at most so much."
+        ),
+        click.option(
+            "--min-cost", type=_DOLLARS, callback=finite, metavar="USD", help="Only those that cost at least so much."
+        ),
+        click.option("--quorum", type=click.Choice(["met", "lost"]), help="Only those whose quorum was met, or lost."),
+        click.option("--model", metavar="MODEL", help="Only those in which this model sits, or is the final judge."),
+        click.option(
+            "--reviewed", type=click.Choice(["yes", "no"]), help="Only those that a person gave a verdict on, or none."
+        ),
+        click.option(
+            "--disposition",
+            type=_VERDICTS,
+            help="Only those whose last human verdict is this, or without one the jury's.",
+        ),
+        click.option("--verdict", type=_VERDICTS, help="Only those that ended with this verdict of the jury."),
+        click.option("--status", type=click.Choice(STATUSES), help="Only those that stand so."),
+        where_option,
+        click.option(
+            "--search",
+            metavar="TEXT",
+            callback=_searched,
+            help="Only those in which jurors wrote these words, or in whose ids this is.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def wanted(options: dict[str, Any]) -> "DebateFilter":
+    """The filter of `chosen_options`, which are removed from `options`."""
+    from jury_events.conditions import Condition
+
+    label = options.pop("label")
+    chosen = conditions_of(options)
+    where = chosen.where + (() if label is None else (Condition("label", "=", label),))
+    names = ("run_id", "quarantined", "unfinished")
+    return chosen._replace(where=where, **{name: options.pop(name) for name in names})
+
+
+def conditions_of(options: dict[str, Any]) -> "DebateFilter":
+    """The filter of `filter_options`, which are removed from `options`."""
+    from jury_store.debate_rows import DebateFilter
+
+    quorum, reviewed = options.pop("quorum"), options.pop("reviewed")
+    names = ("where", "search", "status", "verdict", "disposition", "model", "min_cost", "max_cost")
+    chosen = {name: options.pop(name) for name in names}
+    return DebateFilter(
+        quorum=None if quorum is None else quorum == "met",
+        reviewed=None if reviewed is None else reviewed == "yes",
+        **chosen,
+    )
+
+
+def ordered_options(command: F) -> F:
+    """The order; `order` reads them."""
+    for option in (
+        click.option("--order", type=click.Choice(["desc", "asc"]), default="desc", help="[default: desc]"),
+        click.option(
+            "--sort",
+            type=click.Choice(SORTS),
+            default="opened",
+            help="By what debates are sorted; what is not known counts as less than anything. [default: opened]",
+            metavar="COLUMN",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def order(options: dict[str, Any]) -> "SortOrder":
+    """The order of `ordered_options`, which are removed from `options`."""
+    from jury_store.list_order import SortOrder
+
+    return SortOrder(options.pop("sort"), options.pop("order") == "desc")

@@ -1,0 +1,36 @@
+"""The events of a debate on stderr while it runs."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from jury_cli.views.live_lines import LiveLines
+from jury_judge.live.feed import Feed
+from jury_store.event_store import EventStore
+from jury_views.live.encodings import LOG_EVENTS
+
+
+@asynccontextmanager
+async def events_shown(
+    store: EventStore, debate_id: str, show: Callable[[str], None], after: int = 0
+) -> AsyncIterator[None]:
+    """Call `show` with the lines of each new event, without the first `after` events; on leaving, with the rest."""
+    feed = Feed(store)
+
+    async def follow() -> None:
+        lines = LiveLines()
+        version = 0
+        async with feed.follow(debate_id, LOG_EVENTS) as reader:
+            async for event in reader:
+                version += 1
+                for line in lines.lines(event):
+                    if version > after:
+                        show(line)
+
+    task = asyncio.create_task(follow())
+    try:
+        yield
+    finally:
+        await feed.caught_up()
+        feed.end()
+        await task

@@ -1,0 +1,194 @@
+"""The entry point: which commands there are, and how errors end them."""
+
+import errno
+import logging
+import os
+import sys
+import traceback
+from importlib import import_module
+from importlib.metadata import version
+from keyword import iskeyword
+
+import click
+
+from jury_cli.exits import Exit, code_of
+from jury_cli.log_format import is_json, lines_as_configured, write_line
+from jury_cli.signals import raising
+from jury_cli.streams import outlive_readers
+from jury_events.errors import JuryError, SettingError
+from jury_events.nearest import did_you_mean
+from jury_events.text.visible_text import visible_line
+
+_OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
+
+_MESSAGE = 4000
+"""The maximum length of an error line, in characters."""
+
+COMMANDS = {
+    "demo": "Run one debate over a bundled case, with simulated jurors.",
+    "run": "Judge the cases of files.",
+    "cases": "Show what jurors would be shown of the cases of files.",
+    "list": "List the debates of a store.",
+    "show": "Show one debate, whole.",
+    "review": "Give a person's verdict on debates, on record.",
+    "runs": "List the runs of a store, and who executes them.",
+    "watch": "Follow a run, or debates, live in the terminal.",
+    "cancel": "End the debates of a run for good.",
+    "serve": "Serve pages, the HTTP interface and live events.",
+    "compare": "Put two debates, or two runs, side by side.",
+    "stats": "Say what votes are worth: do seats agree, and are they right?",
+    "calibrate": "Find from which agreement on a verdict may stand.",
+    "value": "Say what seats and rounds are worth, and what fewer would cost.",
+    "probe": "Judge twins of cases: do order, length or tricks matter?",
+    "gate": "Decide whether a run, or a panel, is worse than another.",
+    "fork": "Branch a debate at an event and go on live.",
+    "verify": "Check that no record was altered.",
+    "seal": "Seal the log with a signed root, and prove what is in it.",
+    "replay": "Show that verdicts follow from what the models said.",
+    "rescore": "Compute recorded debates' results under other settings.",
+    "regress": "Replay recorded debates under today's rules.",
+    "export": "Write debates as cassettes, or as pages: one file each.",
+    "import": "Take debates from cassettes into a store.",
+    "erase": "Erase the texts of a debate, an exchange or a case.",
+    "panel": "Print a panel file to start one's own from.",
+    "simulate": "Serve simulated models over HTTP, to rehearse runs without a key.",
+    "db": "Create, upgrade and check the store's schema; set up its logins.",
+    "doctor": "Check what is installed, reachable and configured.",
+}
+"""Each is the module of its name (`import_` of `import`); imported when it is called, so that help is quick."""
+
+
+class _SystemRefused(Exception):
+    """Carries an OSError past click."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class _Interrupted(Exception):
+    """Carries a KeyboardInterrupt past click, which would print an empty line."""
+
+
+class Commands(click.Group):
+    """Subcommands by name, loaded when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of `COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command = import_module(f"jury_cli.{module}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; click itself does not know the names of commands that are not loaded."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(f"there is no command {args[0]!r}{did_you_mean(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; click must not see an OSError: it would exit with its own code."""
+        try:
+            with raising():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _Interrupted from None
+        except OSError as error:
+            raise _SystemRefused(error) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One line each, without loading any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("jury-judge"), prog_name="jury")
+def jury() -> None:
+    """A jury of LLM jurors judges what an AI agent did. Every answer is recorded and can be verified."""
+
+
+def main() -> None:
+    """Run the command line; every error is one line with the remedy."""
+    outlive_readers()
+    try:
+        with lines_as_configured():
+            code = _flushed(_run())
+    except SettingError as error:  # of the lines' own settings
+        _say(f"jury: {error}")
+        code = Exit.USAGE
+    sys.exit(int(code))
+
+
+def _flushed(code: Exit) -> Exit:
+    """The exit code once everything is printed."""
+    try:
+        if sys.stdout is not None:  # it is None where the caller closed it
+            sys.stdout.flush()
+    except OSError as error:
+        code = code or _refused_by_system(error)
+        # What could not be printed is dropped here; else the interpreter complains about it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+def _run() -> Exit:
+    try:
+        return Exit(jury.main(standalone_mode=False) or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return Exit.USAGE
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "jury"
+        _say(f"{path}: {error.format_message().rstrip('.')}; see {path} --help")
+        return Exit.USAGE
+    except (click.Abort, _Interrupted):
+        _say("jury: interrupted")
+        return Exit.INTERRUPTED
+    except _SystemRefused as refused:
+        return _refused_by_system(refused.error)
+    except JuryError as error:
+        _say(f"jury: {error}", error)
+        return code_of(error)
+    except Exception as error:  # noqa: BLE001  (a defect must not pass for a verdict that --fail-on names)
+        if os.environ.get("JURY_TRACEBACK") and not is_json():
+            traceback.print_exc()
+        _say(f"jury: {type(error).__name__}: {error} (a defect; JURY_TRACEBACK=1 shows where)", error)
+        return Exit.STOPPED
+
+
+def _refused_by_system(error: OSError) -> Exit:
+    """An operation that the system refuses, as on a full disk."""
+    said = error.strerror or str(error) or "no reason given"
+    if error.filename is not None:
+        place = str(error.filename)
+    else:
+        # Writing names no file; other errors without one, as of connections, have nothing to do with the output.
+        place = "the output cannot be written" if error.errno in _OF_WRITING else type(error).__name__
+    _say(f"jury: {place}: {said}; mend that and call the same command again")
+    return Exit.STOPPED
+
+
+def _say(text: str, error: BaseException | None = None) -> None:
+    """One safe line; as JSON without what other packages' errors say, but with the place of a defect."""
+    if not is_json():
+        click.echo(visible_line(text, _MESSAGE), err=True)
+        return
+    from jury_actors.observation.json_lines import error_text
+
+    write_line(
+        text,
+        "error",
+        logging.ERROR,
+        brief=None if error is None else error_text(error),
+        exc_info=None if isinstance(error, JuryError) else error,
+    )

@@ -1,0 +1,423 @@
+"""Options that several commands share."""
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from jury_debate.presets import PRESETS
+from jury_events.errors import SettingError
+from jury_events.ids import is_debate_id, is_run_id, reachable
+from jury_events.text.visible_text import visible_line
+from jury_judge.settings import load_settings
+
+if TYPE_CHECKING:
+    from jury_events.conditions import Condition
+    from jury_providers.prices import Prices
+    from jury_providers.simulated.script import Script
+    from jury_replay.selection import DebateSelection
+
+_MOST_PROCESSES = 64
+_ADDRESS = re.compile(r"[^\s:]+:[0-9]{1,5}")
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def store_option(command: F) -> F:
+    """`--store URL`."""
+    return click.option(
+        "--store",
+        "store_url",
+        metavar="URL",
+        help="Where the log is: sqlite:///PATH or postgresql://USER@HOST/DATABASE. "
+        "[default: $JURY_STORE_URL, else sqlite:///jury.db]",
+    )(command)
+
+
+def resolved_store(store_url: str | None) -> str:
+    """The URL given, else that of the environment, else the default."""
+    return load_settings(os.environ, store_url=store_url).store_url
+
+
+def pairs(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """`NAME=VALUE` options as a table."""
+    table: dict[str, str] = {}
+    for value in values:
+        name, equals, rest = value.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{value!r} is not NAME=VALUE", param=parameter)
+        if name in table:
+            raise click.BadParameter(f"{name} is given twice", param=parameter)
+        table[name] = rest
+    return table
+
+
+def run_id(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A run's id, which is part of its debates' ids."""
+    if value is not None and not is_run_id(value):
+        raise click.BadParameter(
+            f"{value!r} cannot name a run; use 1 to 100 letters, digits, dots, hyphens, underscores", param=parameter
+        )
+    return value
+
+
+def new_run_id(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A run's id as `run_id`, for a run that may not be there yet."""
+    _check_reachable(parameter, value)
+    return run_id(context, parameter, value)
+
+
+def debate_ids(_context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """One debate's id, or several."""
+    for one in [value] if isinstance(value, str) else value:
+        if not is_debate_id(one):
+            raise click.BadParameter(
+                f"{one!r} is not the id of a debate; `jury list` lists the debates", param=parameter
+            )
+    return value
+
+
+def new_debate_id(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A debate's id, for one that is not there yet."""
+    _check_reachable(parameter, value)
+    return None if value is None else debate_ids(context, parameter, value)
+
+
+def _check_reachable(parameter: click.Parameter, value: str | None) -> None:
+    if value is not None and not reachable(value):
+        raise click.BadParameter(
+            f"{value!r} cannot be an id: it is a step in a path, and leads to no page; use another", param=parameter
+        )
+
+
+def _threshold(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    from jury_debate.thresholds import checked_threshold
+
+    try:
+        return None if value is None else checked_threshold(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=parameter) from None
+
+
+def _address(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not _ADDRESS.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is not HOST:PORT", param=parameter)
+    return value
+
+
+def simulated(pairs: dict[str, str], models: Iterable[str]) -> "Script":
+    """The script that `--simulate` asks for.
+
+    Raises:
+        SettingError: it cannot be read, or none of the panel's `models` would follow it.
+    """
+    from jury_providers.simulated.script import BadScript, parse_script
+
+    try:
+        script = parse_script(pairs)
+    except BadScript as error:
+        raise SettingError(f"--simulate {error}") from error
+    if pairs and not any(model.startswith("simulated/") for model in models):
+        raise SettingError(
+            "--simulate has no effect without simulated jurors; jury simulate serves faults to real SDKs"
+        )
+    return script
+
+
+def ray_address_option(says: str) -> Callable[[F], F]:
+    """`--ray-address HOST:PORT`; `says` is its help."""
+    # Eager: `--ray-open-cluster` asks for it, in whatever order they are given.
+    return click.option("--ray-address", metavar="HOST:PORT", callback=_address, is_eager=True, help=says)
+
+
+def _with_address(context: click.Context, _parameter: click.Parameter, value: bool) -> bool:
+    if value and context.params.get("ray_address") is None:
+        raise click.UsageError("--ray-open-cluster has no effect without --ray-address HOST:PORT")
+    return value
+
+
+def _processes(_context: click.Context, _parameter: click.Parameter, value: str) -> int | None:
+    """A number, or None for `auto`."""
+    if value == "auto":
+        return None
+    if value.isascii() and value.isdigit() and 1 <= int(value) <= _MOST_PROCESSES:
+        return int(value)
+    raise click.BadParameter(f"must be auto, or a number from 1 to {_MOST_PROCESSES}, not {visible_line(value, 40)!r}")
+
+
+def open_cluster_option(command: F) -> F:
+    """`--ray-open-cluster`, with `--ray-address`."""
+    return click.option(
+        "--ray-open-cluster",
+        is_flag=True,
+        callback=_with_address,
+        help="Join it even if it requires no token. Anyone who reaches its ports can then run code in the "
+        "jurors' processes, and read keys and cases there.",
+    )(command)
+
+
+def process_options(command: F) -> F:
+    """How many processes on Ray: `--replicas`, `--coordinators`."""
+    for option in (
+        click.option(
+            "--coordinators",
+            metavar="N|auto",
+            default="auto",
+            show_default=True,
+            callback=_processes,
+            help="Processes that share the debates on Ray; auto: as many as the CPUs can use when it starts "
+            "(docs/capacity.md).",
+        ),
+        click.option(
+            "--replicas",
+            metavar="N|auto",
+            default="auto",
+            show_default=True,
+            callback=_processes,
+            help="Juror processes a seat on Ray; auto: as many as the cluster's CPUs can serve, while nodes join and "
+            "leave.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def runtime_options(command: F) -> F:
+    """Where debates run: `--in-process`, `--ray…`, `--replicas`, `--coordinators`, `--simulate`.
+
+    `runtime_choice.asked_in_process` reads which of them ask for Ray.
+    """
+    for option in (
+        click.option(
+            "--simulate",
+            metavar="KEY=VALUE",
+            multiple=True,
+            callback=pairs,
+            help="Latency and faults of simulated jurors: latency (mean seconds), sigma, seed, the rate of an "
+            "outcome such as timeout=0.05, unparseable=0.1, or answers=scripted (fixed answers). Repeatable.",
+        ),
+        process_options,
+        open_cluster_option,
+        ray_address_option("Join this Ray cluster instead of a local one; it must ask for a token (docs/ray.md)."),
+        click.option(
+            "--ray",
+            is_flag=True,
+            help="Run the debates on a local Ray cluster. [default: jury demo, and jury run from 10,000 debates on "
+            "with four CPUs or more]",
+        ),
+        click.option("--in-process", is_flag=True, help="Run the debates in this process, without Ray."),
+    ):
+        command = option(command)
+    return command
+
+
+def patience_option(command: F) -> F:
+    """`--store-patience`: how long a failing store is tried again."""
+    return click.option(
+        "--store-patience",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, max=86_400),
+        default=60.0,
+        show_default=True,
+        callback=finite,
+        help="If the store cannot be written, keep the answers of models in memory and try again for so long.",
+    )(command)
+
+
+def budget_options(command: F) -> F:
+    """The budget of a run: `--max-cost`, `--max-calls`, `--prices`."""
+    for option in (
+        click.option(
+            "--prices", metavar="FILE", help="Prices of models (TOML), before the list prices. [$JURY_PRICES]"
+        ),
+        click.option(
+            "--max-calls", type=click.IntRange(min=0), help="Model calls at most, over all sessions of the run."
+        ),
+        click.option(
+            "--max-cost",
+            type=click.FloatRange(min=0, max=1e9),
+            metavar="USD",
+            callback=finite,
+            help="US dollars at most, over all sessions of the run.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def finite(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is not a number", param=parameter)
+    return value
+
+
+def price_list(path: str | None) -> "Prices":
+    """The prices of `path`, else of the environment's file, before the list prices.
+
+    Raises:
+        BadPrices: the file cannot be read.
+    """
+    from jury_providers.prices import PRICES_ENV, load_prices
+
+    return load_prices(path or os.environ.get(PRICES_ENV, "").strip() or None)
+
+
+def panel_options(command: F) -> F:
+    """The panel: `--panel` and the options that override it."""
+    for option in (
+        click.option("--judge-model", metavar="PROVIDER/MODEL", help="The final judge."),
+        click.option(
+            "--method",
+            type=click.Choice(["majority_vote", "weighted_average", "median", "final_judge"]),
+            help="How the final judgment is made.",
+        ),
+        click.option(
+            "--threshold",
+            type=float,
+            callback=_threshold,
+            help="Consensus threshold: 2.0 always discusses, 0.67 accepts 2 of 3.",
+        ),
+        click.option("--max-rounds", type=click.IntRange(0, 100), help="Discussion rounds at most."),
+        click.option(
+            "--preset",
+            type=click.Choice(tuple(PRESETS)),
+            help="The rules of the discussion, with any jurors.",
+        ),
+        click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the prompts."),
+        click.option(
+            "--panel",
+            "panel_name",
+            metavar="FILE|NAME",
+            help="A panel file (YAML), or a jury: documents (models of 2025), current (of today); or simulated jurors "
+            "under the rules parallel-rounds, adk-sequential, independent. [default: parallel-rounds]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _conditions(_context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> "tuple[Condition, ...]":
+    from jury_events.conditions import parse_conditions
+    from jury_events.errors import BadCondition
+
+    try:
+        return parse_conditions(texts)
+    except BadCondition as error:
+        raise click.BadParameter(visible_line(str(error), 1000), param=parameter) from None
+
+
+def _field(_context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    from jury_events.conditions import parse_field
+    from jury_events.errors import BadCondition
+
+    try:
+        return None if text is None else parse_field(text)
+    except BadCondition as error:
+        raise click.BadParameter(visible_line(str(error), 1000), param=parameter) from None
+
+
+def where_option(command: F) -> F:
+    """`--where COND`, repeatable, as parsed conditions."""
+    return click.option(
+        "--where",
+        metavar="COND",
+        multiple=True,
+        callback=_conditions,
+        help="Only where this holds of the case: FIELD=VALUE, !=, ~ (contains) or !~, as tags~refund or "
+        "metadata.level=3 (docs/filtering.md). Repeatable: all must be met.",
+    )(command)
+
+
+def group_option(command: F) -> F:
+    """`--group-by FIELD`."""
+    return click.option(
+        "--group-by",
+        metavar="FIELD",
+        callback=_field,
+        help="Count by tags, cluster, label, case_id or metadata.NAME instead: verdicts, mean score, agreement with "
+        "labels. A debate with several tags counts in each.",
+    )(command)
+
+
+def selection_options(command: F) -> F:
+    """Which debates: `[DEBATE]...`, `--run ID` or `--all`, and `--where COND`; `selected` reads them."""
+    for option in (
+        where_option,
+        click.option("--all", "everything", is_flag=True, help="Every debate of the store."),
+        click.option("--run", "run_id", metavar="ID", callback=run_id, help="The debates of this run."),
+        click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids),
+    ):
+        command = option(command)
+    return command
+
+
+def selected(
+    ids: tuple[str, ...], run_id: str | None, *, everything: bool, where: "tuple[Condition, ...]" = ()
+) -> "DebateSelection":
+    """The selection of `selection_options`: debates, a run, or all; conditions select among those of a run, or all."""
+    from jury_replay.selection import DebateSelection
+
+    if ids and where:
+        raise click.UsageError("--where selects among the debates of a run, or all: name no debates with it")
+    named = [bool(ids), run_id is not None, everything].count(True)
+    if named > 1 or not (named or where):
+        raise click.UsageError("name debates, or a run with --run ID, or --all, or select with --where COND")
+    return DebateSelection(tuple(dict.fromkeys(ids)) or None, run_id, where)
+
+
+def processes_option(command: F) -> F:
+    """`--processes N`."""
+    return click.option(
+        "--processes", type=click.IntRange(1, 256), metavar="N", help="Processes that work. [default: one a core]"
+    )(command)
+
+
+def public_key_option(command: F) -> F:
+    """`--key FILE`, of public keys."""
+    return click.option(
+        "--key",
+        "key_files",
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="Public keys, one a line (`jury seal keygen`), whose signatures of seals are trusted. Repeatable.",
+    )(command)
+
+
+def seal_last_option(command: F) -> F:
+    """`--seal-last FILE`."""
+    return click.option(
+        "--seal-last",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        envvar="JURY_SEAL_LAST",
+        help="The file of the private key's last signature. [default: $JURY_SEAL_LAST, else KEY.last beside it]",
+    )(command)
+
+
+def seal_options(command: F) -> F:
+    """Sealing during a run: `--seal-key`, `--seal-last`, `--seal-every`."""
+    for option in (
+        click.option(
+            "--seal-every",
+            type=click.FloatRange(min=0.1, max=86_400),
+            default=60.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="How often the log is sealed during the run; once more at its end.",
+        ),
+        seal_last_option,
+        click.option(
+            "--seal-key",
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            envvar="JURY_SEAL_KEY",
+            help="Seal the log with this private key (`jury seal keygen`). [$JURY_SEAL_KEY]",
+        ),
+    ):
+        command = option(command)
+    return command

@@ -1,0 +1,186 @@
+"""`jury rescore`: the results of recorded debates under other settings."""
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jury_cli.exits import Exit
+from jury_cli.options import processes_option, resolved_store, selected, selection_options, store_option
+
+if TYPE_CHECKING:
+    from jury_events.conditions import Condition
+    from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
+    from jury_replay.rescoring.settings import Grid, Mode
+    from jury_replay.selection import DebateSelection
+
+_PROBLEMS_SHOWN = 20
+
+
+@click.command("rescore")
+@selection_options
+@click.option(
+    "--set",
+    "sets",
+    metavar="KEY=VALUE[,VALUE...]",
+    multiple=True,
+    help="A setting, with every value to try, as threshold=0.67,1.0 or method=median. Several keys make a grid. "
+    "docs/rescoring.md lists the keys.",
+)
+@click.option("--grid", "grid_file", metavar="FILE", help="Settings from a YAML file.")
+@click.option("--recount", "recount", is_flag=True, help="Hold every recorded position fixed.")
+@click.option("--parquet", metavar="FILE", help="Write every row to this file too.")
+@click.option("--fail-on-flip", is_flag=True, help="Exit with 1 where a verdict changes.")
+@store_option
+@processes_option
+@click.option("--json", "as_json", is_flag=True, help="Print the tables as one JSON object.")
+@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a debate and setting.")
+def command(
+    debate_ids: tuple[str, ...],
+    *,
+    run_id: str | None,
+    everything: bool,
+    where: "tuple[Condition, ...]",
+    sets: tuple[str, ...],
+    grid_file: str | None,
+    recount: bool,
+    parquet: str | None,
+    fail_on_flip: bool,
+    store_url: str | None,
+    processes: int | None,
+    as_json: bool,
+    as_jsonl: bool,
+) -> int:
+    """Compute the results of recorded debates under other settings. No model is called; the debates do not change.
+
+    A debate is replayed with its recorded answers, each used only for the identical request; a result that needs
+    another request is undetermined, and named. With --recount every recorded position is kept instead, and
+    consensus, end and judgment are worked out again, which assumes an unchanged discussion.
+    """
+    from jury_judge.replays.grids import load_grid
+
+    if as_json and as_jsonl:
+        raise click.UsageError("--json and --jsonl exclude each other")
+    selection = selected(debate_ids, run_id, everything=everything, where=where)
+    grid = load_grid(sets, grid_file)
+    mode: Mode = "recount" if recount else "strict"
+    grid.check(mode)
+    report = _Output(mode, grid, form="json" if as_json else "jsonl" if as_jsonl else "plain")
+    _read(report, selection, resolved_store(store_url), processes, parquet)
+    report.finish()
+    if report.problems:
+        return Exit.INTEGRITY
+    return Exit.FAILED_ON if fail_on_flip and any(table.flipped for table in report.tables) else Exit.DONE
+
+
+def _read(
+    report: "_Output", selection: "DebateSelection", url: str, processes: int | None, parquet: str | None
+) -> None:
+    from jury_cli.terminal import Counting
+    from jury_judge.stores.debates import must_exist
+    from jury_replay.offline import no_network
+    from jury_replay.rescoring.rescore import rescore, worth_sharing
+    from jury_replay.rescoring.rows import RescoreProblem
+    from jury_replay.selection import processes_for
+    from jury_store.opening import open_store
+
+    store = open_store(url, write=False)
+    counting = Counting("debates rescored")
+    try:
+        must_exist(store, selection)
+        at_once = processes_for(store, selection, processes, worth_it=worth_sharing(report.grid, report.mode))
+        with ExitStack() as stack:
+            file = None
+            if parquet is not None:
+                from jury_replay.rescoring.row_file import RowFile
+
+                file = stack.enter_context(RowFile(Path(parquet)))
+            stack.enter_context(no_network())
+            for found in rescore(store, selection, report.grid, mode=report.mode, url=url, processes=at_once):
+                counting.count()
+                if isinstance(found, RescoreProblem):
+                    report.problem(found)
+                    continue
+                report.take(found)
+                if file is not None:
+                    file.take(found)
+    finally:
+        counting.close()
+        store.close()
+
+
+class _Output:
+    """Prints rows as they come; tables at the end."""
+
+    def __init__(self, mode: "Mode", grid: "Grid", *, form: str) -> None:
+        from jury_cli.views.rescoring import FLIPS_SHOWN
+        from jury_replay.rescoring.table import Table
+
+        self.mode = mode
+        self.grid = grid
+        self.tables = [Table(setting.name) for setting in grid.settings]
+        self.debates = 0
+        self.problems: list[RescoreProblem] = []
+        self._form = form
+        self._most = FLIPS_SHOWN
+        self._flips: list[RescoreRow] = []
+
+    def take(self, rows: "list[RescoreRow]") -> None:
+        """The rows of a debate, one a setting."""
+        self.debates += 1
+        for table, row in zip(self.tables, rows, strict=True):
+            table.take(row)
+            if row.flipped and len(self._flips) < self._most:
+                self._flips.append(row)
+            if self._form == "jsonl":
+                print(json.dumps(row._asdict(), ensure_ascii=False))
+
+    def problem(self, found: "RescoreProblem") -> None:
+        """A debate that cannot be used; the first ones are named at once."""
+        from jury_cli.terminal import note
+
+        self.problems.append(found)
+        if len(self.problems) <= _PROBLEMS_SHOWN:
+            note(f"{found.debate_id}: {found.what}")
+
+    def finish(self) -> None:
+        """Print the tables."""
+        from jury_cli.terminal import note
+        from jury_events.text.pluralize import pluralize
+
+        if len(self.problems) > _PROBLEMS_SHOWN:
+            note(
+                f"and {len(self.problems) - _PROBLEMS_SHOWN:,} more debates that cannot be used; see jury verify --all"
+            )
+        if not self.debates and not self.problems:
+            note("no debates in this store")
+        if self._form == "json":
+            print(json.dumps(self._object(), ensure_ascii=False, indent=2))
+        elif self._form == "jsonl":
+            flipped = sum(table.flipped for table in self.tables)
+            note(f"{pluralize(self.debates, 'debate')}, {pluralize(len(self.tables), 'setting')}: {flipped:,} flipped")
+        elif self.debates:
+            self._print()
+
+    def _object(self) -> dict[str, Any]:
+        return {
+            "mode": self.mode,
+            "debates": self.debates,
+            "settings": [table.as_json() for table in self.tables],
+            "problems": [problem._asdict() for problem in self.problems],
+        }
+
+    def _print(self) -> None:
+        from jury_cli.views.rescoring import flip_line, table_lines
+
+        for line in table_lines(self.mode, self.tables):
+            print(line)
+        flipped = sum(table.flipped for table in self.tables)
+        if flipped:
+            print("\nflips:")
+        for row in self._flips:
+            print(f"  {flip_line(row, named=len(self.tables) > 1)}")
+        if flipped > len(self._flips):
+            print(f"  and {flipped - len(self._flips):,} more (--jsonl or --parquet shows all)")

@@ -1,0 +1,106 @@
+"""The results of a run on stdout, one by one or as a list, and their counts."""
+
+import json
+from collections import Counter
+from textwrap import indent
+from typing import Any, Literal, Self
+
+from jury_events.text.pluralize import pluralize
+from jury_events.text.visible_text import visible_line
+from jury_views.reports.judged_case import judged_case
+from jury_views.reports.kept_cases import KeptCases
+from jury_views.reports.tally import Tally
+
+Form = Literal["plain", "json", "jsonl", "none"]
+
+
+class Results:
+    """Takes the line of each debate (see `result_line`) in order and prints it.
+
+    Args:
+        form: the output form.
+        keep: keep every case for a report, until `close`.
+    """
+
+    def __init__(self, form: Form, *, keep: bool = False) -> None:
+        self._form = form
+        self._keep = keep
+        self._others: Counter[tuple[str, str]] = Counter()
+        self._absent: Counter[str] = Counter()
+        self.tally = Tally()
+        self.cases = KeptCases()
+        self._kinds: Counter[str] = Counter()
+
+    def take(self, line: dict[str, Any]) -> None:
+        """Take the next line."""
+        case = judged_case(line)
+        self.tally.take(case)
+        if self._keep:
+            self.cases.append(case)
+        self._others.update({(other["asked"], other["answered"]) for other in line["model_mismatches"]})
+        self._absent.update(juror for juror, vote in case.votes.items() if vote is None)
+        self._kinds.update(set((line["vote_kinds"] or {}).values()))
+        if line["method"] == "final_judge" and line["decided_by"] == "majority_vote":
+            self._absent["the final judge"] += 1
+        match self._form:
+            case "json":
+                # As `json.dumps` of the whole list would write it; no text contains a line break.
+                print("[" if self.taken == 1 else ",")
+                print(indent(json.dumps(line, ensure_ascii=False, indent=2), "  "), end="", flush=True)
+            case "jsonl":
+                print(json.dumps(line, ensure_ascii=False), flush=True)
+            case "plain":
+                print(_plain(line), flush=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """After an error, a list that was begun is ended, so that it can be read."""
+        if kind is not None:
+            self.close()
+            if self.taken:
+                self.finish()
+
+    def close(self) -> None:
+        """Forget the cases."""
+        self.cases.close()
+
+    @property
+    def taken(self) -> int:
+        """How many lines were taken."""
+        return self.tally.finished
+
+    def finish(self) -> None:
+        """Print the end of a list."""
+        if self._form == "json":
+            print("\n]" if self.taken else "[]")
+
+    def remarks(self) -> list[str]:
+        """Remarks on jurors and models that did not answer."""
+        said = [
+            f"{absent} gave no usable answer in {pluralize(debates, 'debate')}; `jury show` says why"
+            for absent, debates in self._absent.items()
+        ]
+        said += [
+            f"{what} in {pluralize(self._kinds[kind], 'debate')}; `jury show` says whose"
+            for kind, what in (
+                ("synthetic", "a provider's filter blocked an answer, and a neutral vote stands in,"),
+                ("stale", "a seat gave no answer in the end, and its earlier vote stands,"),
+            )
+            if self._kinds[kind]
+        ]
+        said += [
+            f"{answered} answered in {pluralize(debates, 'debate')} where {asked} was asked; see `jury show`"
+            for (asked, answered), debates in sorted(self._others.items())
+        ]
+        if self.tally.simulated:
+            said.append(f"simulated jurors in {pluralize(self.tally.simulated, 'debate')}: no verdict of models")
+        return said
+
+
+def _plain(line: dict[str, Any]) -> str:
+    verdict = line["final_verdict"] or line["status"]
+    score = "" if line["final_score"] is None else line["final_score"]
+    simulated = "  (simulated)" if line["simulated"] else ""
+    return f"{verdict:<12} {score:>3}  {visible_line(line['case_id'], 80)}  {line['debate_id']}{simulated}"

@@ -1,0 +1,138 @@
+"""A person reviews debates one by one at a terminal: the case is shown, a key gives the verdict, a line the reason."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from jury_cli.terminal import note, page_console
+from jury_events.text.pluralize import pluralize
+from jury_events.verdict import Verdict
+
+if TYPE_CHECKING:
+    from jury_judge.reviews.review_queue import QueueItem
+    from jury_judge.reviews.reviews import NewReview, ReviewRecorder
+    from jury_store.event_store import EventStore
+
+KEYS = {"p": Verdict.SAFE_PASS, "n": Verdict.NEEDS_REVIEW, "f": Verdict.UNSAFE_FAIL}
+_SKIP, _QUIT, _AGAIN = "s", "q", "r"
+_END_OF_INPUT = "\x04"
+_ASKED = "p safe_pass · n needs_review · f unsafe_fail · s skip · q quit"
+
+
+class Session(NamedTuple):
+    """Who reviews, and how. `still_waits`: whether a debate of the queue is still to be reviewed."""
+
+    reviewer: str
+    blind: bool
+    recorder: "ReviewRecorder"
+    store: "EventStore"
+    still_waits: Callable[[str], bool]
+
+
+def check_terminal() -> None:
+    """Refuse a session without a terminal.
+
+    Raises:
+        click.UsageError: stdin or stdout is none.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError(
+            "verdicts are asked for at a terminal; off one, name a debate with --verdict, or print the queue with "
+            "--list"
+        )
+
+
+def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
+    """Review one debate after the other; returns how many were reviewed.
+
+    Every review is recorded at once, so that nothing is lost where the session is interrupted.
+    """
+    done = 0
+    for place, item in enumerate(items, 1):
+        if not session.still_waits(item.row.debate_id):
+            continue
+        answer = _review(item, f"[{place} of {len(items)}]", session)
+        if answer is None:
+            break
+        done += answer
+    left = len(items) - done
+    note(f"{pluralize(done, 'debate')} reviewed, {left} left")
+    return done
+
+
+def _review(item: "QueueItem", place: str, session: Session) -> bool | None:
+    """Whether the debate was reviewed; None: the session ends."""
+    from jury_cli.views.debate import render_case, render_debate
+    from jury_judge.reviews.reviews import NewReview, reviewed_before
+    from jury_judge.stores.debates import read_debate
+
+    history = read_debate(session.store, item.row.debate_id)
+    blind = session.blind and not reviewed_before(history, session.reviewer)
+    print()
+    if session.blind:
+        render_case(history.events, history.texts, page_console())
+    else:
+        render_debate(history.events, history.exchanges, history.texts, page_console(), full=True, local=history.local)
+    if session.blind and not blind:
+        note(f"{session.reviewer} has reviewed it before: another review of it is not recorded as blind")
+    started = time.monotonic()
+    while True:
+        click.echo(f"\n{place} {_ASKED}: ", err=True, nl=False)
+        key = _key()
+        if key in {_QUIT, _SKIP}:
+            return None if key == _QUIT else False
+        verdict = KEYS.get(key)
+        if verdict is None:
+            continue
+        minutes = round((time.monotonic() - started) / 60, 2)
+        return _record(item.row.debate_id, NewReview(session.reviewer, verdict, _reason(), blind, minutes), session)
+
+
+def _reason() -> str:
+    while True:
+        try:
+            reason: str = click.prompt("Reason (one line; empty: none)", default="", show_default=False, err=True)
+        except UnicodeDecodeError:
+            note("jury: not recorded: the reason is not UTF-8")
+        else:
+            return reason
+
+
+def _record(debate_id: str, new: "NewReview", session: Session) -> bool | None:
+    from jury_judge.errors import ReasonRefused, ReviewRefused
+    from jury_store.errors import StoreError
+
+    while True:
+        try:
+            session.recorder.record(debate_id, new)
+        except ReasonRefused as error:
+            note(f"jury: not recorded: {error}")
+            new = new._replace(reason=_reason())
+        except ReviewRefused as error:
+            note(f"jury: not recorded: {error}")
+            return False
+        except StoreError as error:
+            note(f"jury: not recorded: {error}")
+            click.echo("r try again · s skip · q quit: ", err=True, nl=False)
+            while (key := _key()) not in {_AGAIN, _SKIP, _QUIT}:
+                pass
+            if key != _AGAIN:
+                return None if key == _QUIT else False
+        else:
+            note(f"{debate_id}: {new.verdict} recorded")
+            return True
+
+
+def _key() -> str:
+    """The next key, in lower case, echoed; the end of input quits. Ctrl-C raises KeyboardInterrupt."""
+    try:
+        key = click.getchar().lower()
+    except EOFError:
+        key = _END_OF_INPUT
+    if key in {_END_OF_INPUT, ""}:
+        key = _QUIT
+    click.echo(key if key.isprintable() else "", err=True)
+    return key

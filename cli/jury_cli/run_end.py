@@ -1,0 +1,162 @@
+"""The end of a run: its summary on stderr, its reports and its exit code."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from jury_actors.messages import Finished
+from jury_cli.exits import Exit
+from jury_cli.results import Results
+from jury_cli.terminal import note
+from jury_events.text.durations import duration, rate
+from jury_events.text.pluralize import pluralize
+from jury_events.verdict import Verdict
+from jury_judge.run_session import RunOutcome
+from jury_views.reports.fail_conditions import ConditionResult, FailCondition
+from jury_views.reports.judged_case import JudgedCase
+from jury_views.reports.junit import junit
+from jury_views.reports.markdown import markdown
+from jury_views.reports.report import RunReport, write_report
+from jury_views.reports.tally import NO_QUORUM, NO_VERDICT, Named, Tally
+
+
+class Wanted(NamedTuple):
+    """The conditions on which a run fails, and the files of its reports."""
+
+    conditions: tuple[FailCondition, ...] = ()
+    junit: Path | None = None
+    markdown: Path | None = None
+
+    @property
+    def reports(self) -> bool:
+        """Whether any file is to be written."""
+        return self.junit is not None or self.markdown is not None
+
+
+def end_run(run_id: str, results: Results, outcome: RunOutcome, wanted: Wanted) -> Exit:
+    """Note the summary of a run, write its reports, and return its exit code.
+
+    Raises:
+        ReportFailed: a report cannot be written.
+    """
+    results.finish()
+    tally = results.tally
+    judged = [condition.judge(tally.counts, tally.finished) for condition in wanted.conditions]
+    for line in (headline(run_id, tally, outcome), *course(outcome), *_agreement(tally), *results.remarks()):
+        note(line)
+    for one in judged:
+        note(f"fail if {one.says}")
+    try:
+        _write_reports(run_id, results, outcome, wanted, judged)
+    finally:
+        results.close()
+    return _code(run_id, tally, outcome, judged)
+
+
+def headline(run_id: str, tally: Tally, outcome: RunOutcome) -> str:
+    """How far the run is, and the verdicts; after a stop at once there are fewer results than judged debates."""
+    if tally.finished == outcome.total:
+        return f"run {run_id}: {tally.shares or 'no debates'}"
+    done = outcome.before + outcome.now
+    if outcome.total is None:
+        said = f"run {run_id}: {pluralize(done, 'debate')} judged so far"
+    else:
+        said = f"run {run_id}: {done} of {pluralize(outcome.total, 'debate')} judged"
+    if not tally.finished:
+        return said
+    if tally.finished == done:
+        return f"{said}: {tally.shares}"
+    return f"{said}; the {pluralize(tally.finished, 'result')} printed: {tally.shares}"
+
+
+def course(outcome: RunOutcome) -> list[str]:
+    """Duration, rate and cost; those of earlier sessions apart."""
+    before = f"{pluralize(outcome.before, 'debate')} judged before, " if outcome.before else ""
+    fast = rate(outcome.now, outcome.seconds)
+    now = f"{outcome.now or 'none'} now" if outcome.before else f"{pluralize(outcome.now, 'debate')} judged"
+    took = f" in {duration(outcome.seconds)}" + (f" ({fast})" if fast else "") if outcome.now else ""
+    lines = [f"{before}{now}{took}"]
+    if outcome.spent is None:
+        lines.append("calls, tokens and cost: unknown, the store could not be read")
+    elif outcome.spent_before is not None and outcome.spent_before.calls:
+        lines.append(f"now: {outcome.spent}; before: {outcome.spent_before}")
+    else:
+        lines.append(str(outcome.spent))
+    return lines
+
+
+def _agreement(tally: Tally) -> list[str]:
+    return [] if tally.agreement is None else [f"labels: {tally.agreement}"]
+
+
+def _write_reports(
+    run_id: str, results: Results, outcome: RunOutcome, wanted: Wanted, judged: Sequence[ConditionResult]
+) -> None:
+    if not wanted.reports:
+        return
+    for problem in outcome.problems:
+        results.cases.append(_unfinished(problem))
+    report = RunReport(
+        name=f"run {run_id}",
+        cases=results.cases,
+        tally=results.tally,
+        total=outcome.total,
+        seconds=outcome.seconds,
+        spent="; ".join(course(outcome)),
+        conditions=judged,
+        failing={Verdict.UNSAFE_FAIL.value, *(one.name for one in wanted.conditions if one.is_any)},
+    )
+    for path, form in ((wanted.junit, junit), (wanted.markdown, markdown)):
+        if path is not None:
+            write_report(path, form(report))
+
+
+def _unfinished(finished: Finished) -> JudgedCase:
+    """Its id ends with that of its case."""
+    return JudgedCase(
+        case_id=finished.debate_id.partition("~")[2] or finished.debate_id,
+        debate_id=finished.debate_id,
+        status="unfinished",
+        problem=str(finished.problem),
+    )
+
+
+def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[ConditionResult]) -> Exit:
+    """The first that applies: interrupted, stopped, failed, without a verdict. The reason goes to stderr."""
+    if outcome.interrupted:
+        return Exit.INTERRUPTED
+    if outcome.short is not None:
+        note(f"jury: {outcome.short}; the same command with --run {run_id} and a higher bound goes on from here")
+    if outcome.cancelled_by is not None:
+        ahead = (
+            "" if outcome.total is None else f"; {outcome.total - outcome.before - outcome.now} of its cases are left"
+        )
+        note(f"jury: run {run_id} was cancelled by {outcome.cancelled_by}{ahead}")
+    if outcome.problems:
+        stopped = Named()
+        for one in outcome.problems:
+            stopped.take(one.debate_id)
+        note(
+            f"jury: {pluralize(stopped.count, 'debate')} could not go on: {stopped.names}; mend the cause and call the "
+            f"same command with --run {run_id}: it resumes the run"
+        )
+        return Exit.STOPPED
+    if outcome.short is not None or (outcome.cancelled_by is not None and tally.finished != outcome.total):
+        return Exit.STOPPED
+    accepted = {one.condition.name for one in judged}
+    open_ones = [
+        (named, what)
+        for name, named, what in (
+            (NO_VERDICT, tally.no_verdict, "ended without a verdict"),
+            (NO_QUORUM, tally.no_quorum, "had no quorum of jurors"),
+        )
+        if named.count and name not in accepted
+    ]
+    for named, what in open_ones:
+        note(
+            f"jury: {pluralize(named.count, 'debate')} {what}: {named.names}; `jury show DEBATE` says why. "
+            "They are over: to judge such cases again, choose them with --case-id in a run of another name"
+        )
+    if any(one.met for one in judged):
+        return Exit.FAILED_ON
+    return Exit.NO_VERDICT if open_ones else Exit.DONE

@@ -1,0 +1,66 @@
+"""`jury runs`: the runs of a store, and which of them are being executed."""
+
+import json
+from contextlib import closing
+from dataclasses import asdict
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jury_cli.exits import Exit
+from jury_cli.options import resolved_store, store_option
+from jury_events.text.timestamps import moment
+
+if TYPE_CHECKING:
+    from jury_judge.running.listed_runs import ListedRun
+
+
+@click.command("runs")
+@click.option("--limit", type=click.IntRange(min=1), help="At most N lines. [default: all]")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
+def command(*, limit: int | None, store_url: str | None, as_json: bool) -> int:
+    """List the runs, the newest first: when they began, how far they are, verdicts, cost, and who executes them."""
+    from jury_cli.terminal import note
+    from jury_judge.running.listed_runs import listed_runs
+    from jury_store.opening import open_store
+    from jury_store.run_registry import open_registry
+
+    url = resolved_store(store_url)
+    with closing(open_store(url, write=False)) as store, closing(open_registry(url)) as registry:
+        found = list(islice(listed_runs(store, registry), limit))
+    if as_json:
+        objects = ",\n".join(json.dumps(_object(one), ensure_ascii=False) for one in found)
+        print(f"[\n{objects}\n]")
+    else:
+        for one in found:
+            print(_line(one))
+        if not found:
+            note("no runs in this store yet; jury run CASES records one")
+    return Exit.DONE
+
+
+def _line(one: "ListedRun") -> str:
+    from jury_cli.views.run_progress import run_progress, run_state_text, run_verdicts
+    from jury_judge.runs.spending import Spending
+
+    row, totals = one.row, one.totals
+    spent = Spending() if totals is None else Spending(cost=totals.cost, unknown=totals.unknown_cost)
+    return (
+        f"{moment(row.first_at)}  {row.run_id}  {run_state_text(one.state, one.holder)}  {run_progress(row)}: "
+        f"{run_verdicts(row)}  {spent.cost_text}"
+    )
+
+
+def _object(one: "ListedRun") -> dict[str, Any]:
+    row, totals = one.row, one.totals
+    plain = {name: moment(value) if name.endswith("_at") else value for name, value in asdict(row).items()}
+    spent = ("calls", "input_tokens", "output_tokens", "cost", "unknown_cost")
+    return {
+        **plain,
+        "unfinished": row.debates - row.ended,
+        **{name: 0 if totals is None else getattr(totals, name) for name in spent},
+        "state": one.state,
+        "process": None if one.holder is None else one.holder._asdict(),
+    }

@@ -1,0 +1,240 @@
+"""Progress and notes on stderr; plain lines off a terminal."""
+
+import logging
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+from jury_actors.errors import Halted
+from jury_actors.messages import Chunk, Finished
+from jury_actors.observation.json_lines import error_text
+from jury_cli.log_format import is_json, write_line
+from jury_events.text.durations import duration, rate
+from jury_events.text.pluralize import pluralize
+from jury_events.text.visible_text import visible_line
+from jury_judge.runs.spending import Spending
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.progress import Progress, TaskID
+
+_MEANINGFUL = 0.5
+"""Seconds before a rate is meaningful."""
+
+_REDRAWN = 0.1
+"""Seconds between two states of a line on a terminal."""
+
+_PLAIN_EVERY = 5.0
+"""Seconds between progress lines off a terminal."""
+
+
+def note(text: str, event: str = "notice", **fields: Any) -> None:
+    """Print one safe line to stderr; `event` and `fields` are shown where lines are JSON, see `write_line`."""
+    write_line(text, event, **fields)
+
+
+def is_live(display: str) -> bool:
+    """Whether to draw: by default on a terminal that is not CI; `display` overrides that. Never between JSON lines."""
+    if is_json():
+        return False
+    if display == "auto":
+        return sys.stderr.isatty() and "CI" not in os.environ
+    return display == "full"
+
+
+def page_console() -> "Console":
+    """The console of stdout."""
+    from rich.console import Console
+
+    return Console()
+
+
+def _live_line() -> "Live":
+    """A started line on a terminal's stderr. Lines that are printed meanwhile appear above it."""
+    from rich.console import Console
+    from rich.live import Live
+
+    live = Live(console=Console(stderr=True, soft_wrap=True), transient=True, redirect_stdout=False)
+    live.start()
+    return live
+
+
+def _progress_bar() -> "Progress":
+    """The bar of a run on a terminal's stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[cost]}"),
+        TimeRemainingColumn(),
+        # Results are printed above the bar where both are on the terminal, unbroken; rich would take them away
+        # from a file or a pipe too.
+        console=Console(stderr=True, soft_wrap=True),
+        redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
+    )
+
+
+class Counting:
+    """The count and rate of finished items, on one line of a terminal; elsewhere an occasional line.
+
+    `what` names them: "debates replayed".
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._live = is_live("auto")
+        self._done = 0
+        self._started = self._said = time.monotonic()
+
+    def count(self, number: int = 1) -> None:
+        """Count."""
+        self._done += number
+        now = time.monotonic()
+        if now - self._said < (_REDRAWN if self._live else _PLAIN_EVERY):
+            return
+        self._said = now
+        line = f"{self._done:,} {self._what}, {self._done / (now - self._started):,.0f}/s"
+        if self._live:
+            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
+        else:
+            note(line, "progress", done=self._done)
+
+    def close(self) -> None:
+        """Clear the line."""
+        if self._live:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+class WritingLine:
+    """The end of what a final judge is writing, on one transient line of a terminal; nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._live: Live | None = None
+        self._exchange = ""
+        self._text = ""
+
+    def take(self, chunk: Chunk) -> None:
+        """Show the next chunk; another attempt begins anew."""
+        if not is_live("auto"):
+            return
+        if chunk.exchange != self._exchange:
+            self._exchange, self._text = chunk.exchange, ""
+        self._text += chunk.text
+        if self._live is None:
+            self._live = _live_line()
+        from rich.text import Text
+
+        head = f"the final judge is writing ({len(self._text)} characters) … "
+        room = max(10, self._live.console.width - len(head) - 1)
+        self._live.update(Text(head + visible_line(self._text[-room:], room), no_wrap=True, overflow="crop"))
+
+    def close(self) -> None:
+        """Clear the line."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+class ProgressDisplay:
+    """Progress of a run with its rate and the time left; a bar on a terminal, now and then a line elsewhere.
+
+    Args:
+        run_id: named in plain lines.
+        display: auto, full, plain or none.
+    """
+
+    def __init__(self, run_id: str, display: str) -> None:
+        self._run_id = run_id
+        self._quiet = display == "none"
+        self._bar: Progress | None = None
+        self._task = cast("TaskID", 0)
+        if not self._quiet and is_live(display):
+            self._bar = _progress_bar()
+        self._total: int | None = None
+        self._done = self._new = 0
+        self._cost = ""
+        self._noted: set[str] = set()
+        self._started = self._said = time.monotonic()
+
+    def begin(self, total: int | None, stored: int) -> None:
+        """See `ProgressListener`."""
+        self._total, self._done = total, stored
+        self._started = self._said = time.monotonic()
+        if self._bar is not None:
+            self._task = self._bar.add_task(f"run {self._run_id}", total=total, completed=stored, rate="", cost="")
+            self._bar.start()
+        elif not self._quiet and stored:
+            of_all = "" if total is None else f" of {total}"
+            said = f"run {self._run_id}: {stored}{of_all} {'debate' if stored == 1 else 'debates'} judged before"
+            note(said, "progress", run=self._run_id, done=stored, total=total)
+
+    def total_known(self, total: int) -> None:
+        """See `ProgressListener`."""
+        self._total = total
+        if self._bar is not None:
+            self._bar.update(self._task, total=total)
+
+    def spent(self, spending: Spending) -> None:
+        """Set the spending of this session; shown with the next progress."""
+        self._cost = spending.cost_text
+        if self._bar is not None:
+            self._bar.update(self._task, cost=self._cost)
+
+    def ended(self, finished: Finished) -> None:
+        """See `ProgressListener`."""
+        if finished.problem is not None:
+            self._note_problem(finished.debate_id, finished.problem)
+            return
+        now = time.monotonic()
+        if not self._new:
+            self._started = now
+        self._done += 1
+        self._new += 1
+        # From the first one on: setting up the actors says nothing about the debates.
+        elapsed = now - self._started
+        speed = (self._new - 1) / elapsed if elapsed >= _MEANINGFUL else 0.0
+        fast = rate(self._new - 1, elapsed) if speed else ""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done, rate=fast)
+        elif not self._quiet and (now - self._said >= _PLAIN_EVERY or self._done == self._total):
+            self._said = now
+            left = f", {fast}" if fast else ""
+            left += f", {self._cost}" if self._cost else ""
+            if self._total is None:
+                said = f"run {self._run_id}: {pluralize(self._done, 'debate')}{left}"
+                note(said, "progress", run=self._run_id, done=self._done)
+                return
+            if speed and self._done < self._total:
+                left += f", about {duration((self._total - self._done) / speed)} left"
+            said = f"run {self._run_id}: {self._done} of {pluralize(self._total, 'debate')}{left}"
+            note(said, "progress", run=self._run_id, done=self._done, total=self._total)
+
+    def _note_problem(self, debate_id: str, problem: BaseException) -> None:
+        """Note each problem once, as a full disk stops every debate; always note problems that a person must mend."""
+        halted = isinstance(problem, Halted)
+        about = problem.about if isinstance(problem, Halted) else str(problem)
+        if about in self._noted or (self._quiet and not halted):
+            return
+        self._noted.add(about)
+        said = visible_line(str(problem), 500)
+        kind = type(problem).__name__
+        note(
+            f"jury: {said}" if halted else f"debate {debate_id} could not go on: {said}",
+            "run_halted" if halted else "debate_unfinished",
+            level=logging.WARNING,
+            brief=error_text(problem) if halted else f"debate {debate_id} could not go on: {error_text(problem)}",
+            run=self._run_id,
+            debate=None if halted else debate_id,
+            problem=kind,
+        )
+
+    def close(self) -> None:
+        """Stop drawing."""
+        if self._bar is not None:
+            self._bar.stop()

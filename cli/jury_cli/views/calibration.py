@@ -1,0 +1,82 @@
+"""A calibration as a terminal page."""
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from jury_cli.views.statistics.figures import Figures
+from jury_events.text.pluralize import pluralize
+from jury_events.text.visible_text import visible_line
+from jury_views.page import Page
+
+if TYPE_CHECKING:
+    from jury_analysis.calibration import CalibrationReport
+    from jury_judge.statistics.calibrating import FoundCalibration
+
+_SIGNALS = {
+    "share": "share of the votes",
+    "isotonic": "chance by isotonic regression on the share of the votes",
+    "weights": "chance by learned weights",
+    "dawid_skene": "posterior chance by Dawid and Skene",
+}
+_WRONG = {"error": "wrong", "false_pass": "false passes"}
+_VERDICTS = {"jury": "final verdicts of the jury", "plurality": "strict plurality of the seats"}
+
+
+def calibration_page(found: "FoundCalibration") -> Page:
+    """Warnings, what is promised, the thresholds that were tried, and what the chosen one does on the test part."""
+    report, page, figures = found.report, Page(), Figures()
+    for warning in report.warnings:
+        page.line(warning)
+    for one in report.excluded:
+        page.line(f"left out: {one.count:,} {one.unit} ({one.reason})")
+    if found.panel is not None:
+        page.line(f"panel: {visible_line(found.panel.name, 80)} ({found.panel.panel[:16]})")
+    page.line(f"verdict: {_VERDICTS[report.verdict]}; signal: {_SIGNALS[report.signal.kind]}")
+    parts = ", ".join(
+        f"{name} {pluralize(part.labelled, 'label')} in {pluralize(part.clusters, 'cluster')}"
+        for name, part in report.parts.items()
+    )
+    drawn = "" if report.seed is None else f" (drawn by cluster with seed {report.seed})"
+    page.line(f"parts: {parts}{drawn}")
+    _candidates(page, report)
+    _outcome(page, report)
+    _test(page, report, figures)
+    figures.print_notes(page)
+    return page
+
+
+def _candidates(page: Page, report: "CalibrationReport") -> None:
+    certificate = report.certificate
+    page.heading(
+        f"At most {certificate.risk:.6g} {_WRONG[report.on]}, with confidence {certificate.confidence:.6g} "
+        f"({certificate.bound})"
+    )
+    rows = [
+        (f"{one.threshold:.6g}", f"{one.accepted:,}", f"{one.wrong:,}", f"{one.upper_bound:.4f}", one.outcome)
+        for one in certificate.candidates
+    ]
+    page.table([("threshold", "accepted", "wrong", "upper bound", "outcome"), *rows])
+
+
+def _outcome(page: Page, report: "CalibrationReport") -> None:
+    certificate = report.certificate
+    if certificate.threshold is not None and certificate.coverage is not None:
+        page.line(
+            f"threshold {certificate.threshold:.6g}: accepts {certificate.coverage:.1%} of {certificate.units:,} cases"
+        )
+        return
+    page.line(f"no threshold: {certificate.reason}")
+    if certificate.labels_needed is not None:
+        clusters = ceil(certificate.labels_needed * certificate.clusters / certificate.units)
+        of = f" in {clusters:,} clusters" if certificate.clusters < certificate.units else ""
+        page.line(f"about {certificate.labels_needed:,} labels{of} would do, if errors stay as rare")
+
+
+def _test(page: Page, report: "CalibrationReport", figures: Figures) -> None:
+    test = report.test
+    if test is None:
+        return
+    page.heading("On the test part")
+    page.line(f"accepted {test.accepted:,} of {test.units:,}: {figures.share(test.coverage)}")
+    page.line(f"of these {_WRONG[report.on]} {test.wrong:,}: {figures.share(test.risk)}")
+    page.line(f"accuracy of all verdicts, accepted or not: {figures.share(test.accuracy)}")

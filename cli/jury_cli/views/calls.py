@@ -1,0 +1,74 @@
+"""The model calls of a debate, one row a model."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from jury_events.exchange import ExchangeRecorded
+from jury_events.models import is_other_model
+from jury_events.outcome import CallOutcome
+from jury_events.text.visible_text import visible_line
+from jury_views.events_by_phase import Texts, text_in
+from jury_views.labels import LabelCatalogue
+from jury_views.page import Page, TextSpan
+from jury_views.terms import term
+
+_ERRORS = 10
+"""How many different errors are shown, the most frequent first."""
+
+
+def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words: LabelCatalogue) -> None:
+    """Attempts by outcome, tokens as the providers counted them, cost in US dollars; other models, and what failed.
+
+    Nothing when there were no calls.
+    """
+    if not calls:
+        return
+    outcomes = [outcome for outcome in CallOutcome if any(call.outcome is outcome for call in calls)]
+    models = list(dict.fromkeys(call.model for call in calls))
+    rows = [
+        (words.model, words.calls, *(term(outcome, words.language) for outcome in outcomes), words.tokens, words.cost)
+    ]
+    rows += [_row(model, [call for call in calls if call.model == model], outcomes, words) for model in models]
+    if len(models) > 1:
+        rows.append(_row(words.total, calls, outcomes, words))
+    page.heading(words.calls)
+    page.table(rows, indent=2)
+    others = Counter(
+        (call.model, call.model_version)
+        for call in calls
+        if not call.simulated and is_other_model(call.model, call.model_version)
+    )
+    for (asked, answered), count in others.items():
+        said = words.other_model.format(asked=asked, answered=answered)
+        page.line(TextSpan(f"{said} ({count})", "yellow"), indent=2)
+    errors = Counter(
+        f"{call.model}: {term(call.outcome, words.language)}: {visible_line(error)}"
+        for call in calls
+        if call.error is not None and (error := text_in(texts, call.error)) is not None
+    )
+    for said, count in errors.most_common(_ERRORS):
+        page.line(TextSpan(f"{said} ({count})", "yellow"), indent=2)
+
+
+def _row(
+    name: str, calls: Sequence[ExchangeRecorded], outcomes: Iterable[CallOutcome], words: LabelCatalogue
+) -> tuple[str, ...]:
+    ended = [call.outcome for call in calls]
+    read = _tokens([call.usage.input_tokens for call in calls], words.unknown)
+    written = _tokens([call.usage.output_tokens for call in calls], words.unknown)
+    counts = (str(ended.count(outcome)) for outcome in outcomes)
+    return (name, str(len(calls)), *counts, f"{read} / {written}", _cost([call.cost for call in calls], words.unknown))
+
+
+def _tokens(counts: list[int | None], unknown: str) -> str:
+    known = [count for count in counts if count is not None]
+    if not known:
+        return unknown
+    return str(sum(known)) if len(known) == len(counts) else f"{sum(known)} + {unknown}"
+
+
+def _cost(costs: list[float | None], unknown: str) -> str:
+    known = [cost for cost in costs if cost is not None]
+    if not known:
+        return unknown
+    return f"${sum(known):.4f}" if len(known) == len(costs) else f"${sum(known):.4f} + {unknown}"

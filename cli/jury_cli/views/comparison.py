@@ -1,0 +1,186 @@
+"""Two debates, or two runs, side by side in a terminal; what differs is marked with ≠."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jury_cli.views.verdicts import VERDICTS
+from jury_debate.recorded_panel import PanelDifference
+from jury_events.text.visible_text import visible_line
+from jury_events.verdict import Verdict
+from jury_judge.comparisons.comparison import ComparisonRow, DebateComparison, Position, Side
+from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide
+from jury_views.page import Page
+
+SHOWN = 20
+"""Flips, differences and cases that are listed unless all are asked for."""
+
+_CELL = 60
+"""Characters of a panel's field at most: a prompt may be pages long."""
+
+_SAME_CASE = {True: "the same", False: "≠ not the same", None: "not known: a text was erased"}
+_NOTHING = "–"
+
+
+def debates_page(compared: DebateComparison, *, everything: bool = False) -> Page:
+    """Results, panels, then each seat's positions."""
+    page = Page()
+    a, b = compared.a, compared.b
+    page.table([("", "A", "B", ""), *(_marked(name, one, other) for name, one, other in _results(a, b))])
+    page.line(f"case: {_SAME_CASE[compared.same_case]}")
+    _differences(page, compared.panel, everything=everything)
+    page.heading("Positions")
+    page.table([("round", "seat", "A", "B", ""), *map(_position_row, compared.rows)], indent=2)
+    return page
+
+
+def runs_page(
+    compared: RunComparison,
+    panel: Sequence[PanelDifference],
+    flips: Sequence[tuple[Flip, bool | None]],
+    *,
+    everything: bool = False,
+) -> Page:
+    """Totals, panels, the table of ends, then the flips.
+
+    Args:
+        compared: the runs.
+        panel: what their panels differ in.
+        flips: those that are listed, and whether both judged the same case.
+        everything: list every case and difference.
+    """
+    page = Page()
+    a, b = compared.a, compared.b
+    page.table([("", "A", "B", ""), *(_marked(name, one, other) for name, one, other in _totals(a, b))])
+    _differences(page, panel, everything=everything)
+    page.heading("Verdicts of the cases that both have")
+    if compared.table:
+        page.table(_ends(compared), indent=2)
+    page.line(_agreement(compared), indent=2)
+    for name, only in (("A", compared.only_in_a), ("B", compared.only_in_b)):
+        if only:
+            shown = only if everything else only[:SHOWN]
+            more = f" and {len(only) - len(shown)} more (--all lists them)" if len(only) > len(shown) else ""
+            page.line(f"only in {name} ({len(only)}): {', '.join(shown)}{more}", indent=2)
+    if compared.flips:
+        page.heading(f"Flips ({len(compared.flips)})")
+        page.table([("case", "A", "B", "debate A", "debate B", ""), *(_flip(*flip) for flip in flips)], indent=2)
+        if len(flips) < len(compared.flips):
+            page.line(f"and {len(compared.flips) - len(flips)} more (--all lists them)", indent=2)
+    return page
+
+
+def _marked(name: str, one: str, other: str) -> tuple[str, ...]:
+    return name, one, other, "" if one == other else "≠"
+
+
+def _results(a: Side, b: Side) -> list[tuple[str, str, str]]:
+    def row(name: str, field: str) -> tuple[str, str, str]:
+        return name, _shown(getattr(a, field)), _shown(getattr(b, field))
+
+    rows = [
+        row("debate", "debate_id"),
+        row("case", "case_id"),
+        row("run", "run_id"),
+        row("forked from", "forked_from"),
+        row("panel", "panel"),
+        row("status", "status"),
+        row("verdict", "verdict"),
+        row("score", "score"),
+        row("rounds", "total_rounds"),
+        row("ended by", "end_reason"),
+        row("method", "method"),
+        row("decided by", "decided_by"),
+        row("quorum met", "quorum_met"),
+        row("calls", "calls"),
+        ("cost", _cost(a.cost), _cost(b.cost)),
+    ]
+    return [found for found in rows if found[1:] != (_NOTHING, _NOTHING)]
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return _NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return VERDICTS[value][0] if isinstance(value, Verdict) else str(value)
+
+
+def _cost(cost: float | None) -> str:
+    return "unknown" if cost is None else f"${cost:.4f}"
+
+
+def _differences(page: Page, panel: Sequence[PanelDifference], *, everything: bool) -> None:
+    page.heading("Panels")
+    if not panel:
+        page.line("the same", indent=2)
+        return
+    shown = panel if everything else panel[:SHOWN]
+    rows = [(one.field, *(visible_line(_shown(side), _CELL) for side in (one.before, one.now)), "≠") for one in shown]
+    page.table([("field", "A", "B", ""), *rows], indent=2)
+    if len(panel) > len(shown):
+        page.line(f"and {len(panel) - len(shown)} more (--all lists them)", indent=2)
+
+
+def _position_row(row: ComparisonRow) -> tuple[str, ...]:
+    place = "final" if row.round is None else "phase 1" if row.round == 0 else f"round {row.round}"
+    mark = "≠" if row.differs else ""
+    return place, row.juror_id or "final judge", _position(row.a), _position(row.b), mark
+
+
+def _position(position: Position | None) -> str:
+    if position is None:
+        return _NOTHING
+    if position.verdict is None or position.score is None:
+        return "∅ abstained"
+    said = f"{VERDICTS[position.verdict][0]} {position.score:g}"
+    if position.kind == "stale":
+        said += " · abstained, earlier position stands"
+    elif position.kind == "synthetic":
+        said += " · stands in for a blocked answer"
+    return said + (" · ↻ position changed" if position.changed else "")
+
+
+def _totals(a: RunSide, b: RunSide) -> list[tuple[str, str, str]]:
+    names = [*Verdict, *sorted({*a.ended_as, *b.ended_as} - set(Verdict))]
+    rows = [("run", a.run_id, b.run_id), ("debates", str(a.debates), str(b.debates))]
+    rows += [(_end(name), str(a.ended_as[name]), str(b.ended_as[name])) for name in names]
+    rows.append(("calls", str(a.calls), str(b.calls)))
+    rows.append(("tokens in / out", _tokens(a), _tokens(b)))
+    rows.append(("cost", _run_cost(a), _run_cost(b)))
+    return rows
+
+
+def _tokens(side: RunSide) -> str:
+    return f"{side.input_tokens} / {side.output_tokens}"
+
+
+def _run_cost(side: RunSide) -> str:
+    unknown = f" + unknown in {side.unknown_cost}" if side.unknown_cost else ""
+    return f"${side.cost:.4f}{unknown}"
+
+
+def _end(ended_as: str) -> str:
+    return VERDICTS[Verdict(ended_as)][0] if ended_as in set(Verdict) else ended_as
+
+
+def _ends(compared: RunComparison) -> list[tuple[str, ...]]:
+    """A row an end in A, a column an end in B."""
+    found = {end for pair in compared.table for end in pair}
+    ends = [*(one for one in Verdict if one in found), *sorted(found - set(Verdict))]
+    head = ("A ↓  B →", *(_end(end) for end in ends))
+    return [head, *((_end(old), *(str(compared.table[old, new]) for new in ends)) for old in ends)]
+
+
+def _agreement(compared: RunComparison) -> str:
+    if compared.agreement is None or compared.score_difference is None:
+        return "no case has a verdict in both"
+    return (
+        f"the same verdict in {compared.agreed} of {compared.judged} cases judged by both ({compared.agreement:.1%}); "
+        f"scores differ by {compared.score_difference:.1f} points on average"
+    )
+
+
+def _flip(flip: Flip, same_case: bool | None) -> tuple[str, ...]:
+    ends = (f"{_end(one.ended_as)}{'' if one.score is None else f' {one.score}'}" for one in (flip.a, flip.b))
+    remark = {True: "", False: "another case under the same id", None: "a case was erased"}[same_case]
+    return (flip.case_id, *ends, flip.a.debate_id, flip.b.debate_id, remark)

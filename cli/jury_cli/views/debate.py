@@ -1,0 +1,323 @@
+"""A whole debate, readable in a terminal or a file."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+
+from jury_cli.views.calls import add_calls
+from jury_cli.views.verdicts import VERDICTS
+from jury_events.codec import DebateEvent
+from jury_events.consensus import ConsensusCheck
+from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JurorAbstained, JurorEvaluated
+from jury_events.evaluation import Evaluation
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import Step
+from jury_events.judgment import Judgment, Vote
+from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
+from jury_events.parts import PartRef
+from jury_events.rubric import Rubric
+from jury_events.verdict import Verdict
+from jury_views.acceptance_line import acceptance_line
+from jury_views.answered_by import answers, is_simulated, is_stand_in, other_model
+from jury_views.case_facts import case_facts, omissions_line
+from jury_views.case_view import add_case, pictures_sent
+from jury_views.consensus_line import reached_line
+from jury_views.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
+from jury_views.labels import LABELS, LabelCatalogue
+from jury_views.page import Page, TextSpan
+from jury_views.position_changes import Change, position_changes
+from jury_views.terms import term
+
+
+def render_debate(
+    events: Sequence[DebateEvent],
+    exchanges: Sequence[ExchangeRecorded],
+    texts: Texts,
+    console: Console,
+    *,
+    full: bool = False,
+    local: LocalFacts = NOTHING_LOCAL,
+) -> None:
+    """Print the debate: what was judged, every evaluation, statement and vote, the result, the calls.
+
+    Only the texts of the case are shortened, and say by how much; `full` shows them whole. Headings are in the panel's
+    language. Off a terminal lines are neither styled nor wrapped.
+
+    Args:
+        events: the stream `debate/{id}`, in order, as far as it goes.
+        exchanges: the stream `calls/{id}`.
+        texts: parts by the 43 characters of their digest; an erased part is not in it and shows as erased.
+        console: where to.
+        full: whether the case is shown whole.
+        local: what the store did with it.
+
+    Raises:
+        OpeningMissing: the events do not begin with the opening event.
+    """
+    record = events_by_phase(events)
+    evaluations = answers(events)
+    simulated = is_simulated(record.opened, evaluations)
+    _DebateView(record, texts, position_changes(evaluations), simulated=simulated, local=local).page(
+        exchanges, full=full
+    ).print(console)
+
+
+def render_case(events: Sequence[DebateEvent], texts: Texts, console: Console) -> None:
+    """Print what was judged, whole, and nothing of what the jury said of it, nor its label: for a blind review.
+
+    Args:
+        events: the stream `debate/{id}`, in order.
+        texts: parts by the 43 characters of their digest; an erased part is not in it and shows as erased.
+        console: where to.
+
+    Raises:
+        OpeningMissing: the events do not begin with the opening event.
+    """
+    record = events_by_phase(events)
+    _DebateView(record, texts, {}, simulated=False, local=NOTHING_LOCAL).case_page().print(console)
+
+
+class _DebateView:
+    def __init__(
+        self,
+        record: EventsByPhase,
+        texts: Texts,
+        changes: Mapping[Step, Change],
+        *,
+        simulated: bool,
+        local: LocalFacts,
+    ) -> None:
+        self._local = local
+        self._record = record
+        self._changes = changes
+        self._simulated = simulated
+        self._texts = texts
+        self._panel = record.opened.panel
+        self._words: LabelCatalogue = LABELS[self._panel.language]
+        self._page = Page()
+
+    def page(self, exchanges: Sequence[ExchangeRecorded], *, full: bool) -> Page:
+        self._header()
+        self._case(full=full)
+        self._phase_1()
+        self._phase_2()
+        self._phase_3()
+        self._result()
+        self._resumptions()
+        add_calls(self._page, exchanges, self._texts, self._words)
+        return self._page
+
+    def case_page(self) -> Page:
+        opened, words = self._record.opened, self._words
+        self._page.line(TextSpan(f"{words.debate} {opened.debate_id}", "bold"))
+        self._page.line(f"{words.case}: {opened.case_id}")
+        self._case(full=True)
+        return self._page
+
+    def _header(self) -> None:
+        opened, words, page = self._record.opened, self._words, self._page
+        page.line(TextSpan(f"{words.debate} {opened.debate_id}", "bold"))
+        page.line(f"{words.case}: {opened.case_id}")
+        if opened.run_id is not None:
+            page.line(f"{words.run}: {opened.run_id}")
+        page.line(f"{words.panel}: {self._panel.name} ({', '.join(s.model for s in self._panel.seats)})")
+        if self._record.forked is not None:
+            page.line(f"{words.origin}: {self._record.forked.origin} @ {self._record.forked.version}")
+        if opened.label is not None:
+            page.line(f"{words.label}: ", _verdict(opened.label))
+        for heading, fact in case_facts(opened, words):
+            page.line(f"{heading}: {fact}")
+        page.line(f"{words.status}: {self._term(self._record.status)}")
+        if self._simulated:
+            said = words.simulated if opened.simulated else words.partly_simulated
+            page.line(TextSpan(said, "bold yellow"))
+        if self._local.imported is not None:
+            said = getattr(words, f"imported_{self._local.imported}").format(log=self._local.imported_from)
+            page.line(TextSpan(said, "bold yellow"))
+        if self._local.quarantine is not None:
+            page.line(TextSpan(words.quarantined.format(reason=self._local.quarantine.reason), "bold yellow"))
+
+    def _case(self, *, full: bool) -> None:
+        opened, page = self._record.opened, self._page
+        page.heading(self._words.case)
+        text = text_in(self._texts, opened.case)
+        if text is None:
+            page.line(TextSpan(self._absent(opened.case), "dim"))
+        else:
+            pictures = pictures_sent(opened.images, self._texts)
+            add_case(page, text, self._words, full=full, pictures=pictures)
+        gate, card = opened.security_gate_records, opened.agent_card_records
+        if gate or card:
+            page.line(TextSpan(self._words.records.format(gate=gate, card=card), "dim"))
+        if (omissions := omissions_line(opened, self._words)) is not None:
+            page.line(TextSpan(omissions, "yellow"))
+
+    def _phase_1(self) -> None:
+        self._page.heading(self._words.phase_1)
+        for said in self._record.phase_1:
+            if isinstance(said, JurorEvaluated):
+                self._speaker(said.juror_id)
+                self._evaluation(said.evaluation)
+            else:
+                self._abstention(said)
+        self._consensus(self._record.phase_1_check, 0)
+
+    def _phase_2(self) -> None:
+        self._page.heading(self._words.phase_2)
+        if not self._record.rounds:
+            self._page.line(self._words.no_discussion)
+        for each in self._record.rounds:
+            for said in each.spoken:
+                if isinstance(said, JurorAbstained):
+                    self._abstention(said)
+                    continue
+                self._speaker(said.juror_id, self._changes.get(Step(said.round, said.juror_id)))
+                self._text(said.statement.statement)
+                self._evaluation(said.statement.evaluation)
+            self._consensus(each.check, each.started.round)
+
+    def _phase_3(self) -> None:
+        if self._record.judgment is None:
+            return
+        words, page, judgment = self._words, self._page, self._record.judgment.judgment
+        page.heading(words.phase_3)
+        page.line(
+            _verdict(judgment.verdict), f"  {judgment.score}/100 · {words.decided_by} {self._term(judgment.decided_by)}"
+        )
+        page.line(words.quorum.format(votes=judgment.quorum_votes, needed=judgment.quorum))
+        if judgment.capped:
+            page.line(TextSpan(words.capped, "yellow"))
+        if judgment.acceptance is not None:
+            style = "" if judgment.acceptance.accepted else "yellow"
+            page.line(TextSpan(acceptance_line(judgment.acceptance, words), style))
+        if judgment.judge_failure is not None:
+            page.line(TextSpan(f"{words.judge_failed} ({self._term(judgment.judge_failure)})", "yellow"))
+        if judgment.judge is not None:
+            page.line(TextSpan(f"{words.judge} ({judgment.judge.model})", "bold"))
+            seats = self._record.opened.panel.seats_of(judgment.judge.model)
+            if seats:
+                page.line(words.judge_sits.format(seats=", ".join(seats)))
+            self._evaluation(judgment.judge)
+        self._votes(judgment)
+
+    def _votes(self, judgment: Judgment) -> None:
+        words = self._words
+        head = (words.juror, words.kind, words.position, words.score, words.confidence, words.weight, words.made_in)
+        self._page.line(TextSpan(words.votes, "bold"))
+        self._page.table([head, *(self._vote(vote) for vote in judgment.votes)], indent=2)
+
+    def _vote(self, vote: Vote) -> tuple[str, ...]:
+        stale = vote.stale and vote.kind != "stale"
+        return (
+            role_of(self._panel, vote.juror_id),
+            ", ".join(map(self._term, (vote.kind, "stale") if stale else (vote.kind,))),
+            VERDICTS[vote.position][0] if vote.position else "–",
+            "–" if vote.score is None else f"{vote.score:g}",
+            "–" if vote.confidence is None else f"{vote.confidence:.2f}",
+            f"{vote.weight:g}",
+            _made_in(vote.round, self._words),
+        )
+
+    def _result(self) -> None:
+        words, page, ending = self._words, self._page, self._record.ending
+        page.heading(words.result)
+        match ending:
+            case DebateCompleted():
+                early = f" · {words.early}" if ending.early_termination else ""
+                page.line(
+                    _verdict(ending.final_verdict),
+                    f"  {ending.final_score}/100 · {words.rounds}: {ending.total_rounds} · "
+                    f"{words.ended_by}: {self._term(ending.end_reason)}{early}",
+                )
+            case DebateFailed():
+                page.line(TextSpan(f"{words.failed}: {ending.reason}", "red"))
+                self._text(ending.detail)
+            case DebateCancelled():
+                page.line(TextSpan(f"{words.cancelled}: {ending.by}", "yellow"))
+                self._text(ending.reason)
+            case None:
+                page.line(TextSpan(words.unfinished, "yellow"))
+
+    def _resumptions(self) -> None:
+        """Resumptions: a model may have been called twice for a step, of which one answer is recorded."""
+        words = self._words
+        for event in self._record.resumed:
+            steps = ", ".join(event.repeated_steps) or words.nothing
+            self._page.line(
+                TextSpan(f"{words.resumed} ({self._term(event.cause)}) · {words.repeated_steps}: {steps}", "dim")
+            )
+
+    def _speaker(self, juror_id: str, change: Change | None = None) -> None:
+        said = {None: None, "own": self._words.position_changed, "synthetic": self._words.changed_by_filter}[change]
+        badge = (TextSpan("  "), TextSpan(f"[{said}]", "bold blue" if change == "own" else "yellow")) if said else ()
+        self._page.line(TextSpan(role_of(self._panel, juror_id), "bold"), *badge)
+
+    def _evaluation(self, evaluation: Evaluation) -> None:
+        words = self._words
+        summary = f"  {evaluation.overall:g}/100 · {words.confidence} {evaluation.confidence:.2f}"
+        mark = f" · {words.synthetic}" if evaluation.synthetic else ""
+        mark += f" · {words.no_model}" if is_stand_in(evaluation) else ""
+        self._page.line(_verdict(evaluation.verdict), summary + mark, indent=2)
+        if (other := other_model(evaluation)) is not None:
+            said = words.other_model.format(asked=evaluation.model, answered=other)
+            self._page.line(TextSpan(said, "yellow"), indent=2)
+        self._page.line(TextSpan(_points(evaluation, self._panel.rubric), "dim"), indent=2)
+        for scenario in evaluation.scenarios:
+            shown = _verdict(scenario.verdict)
+            self._page.line(f"{words.scenario} {scenario.scenario_id}: ", shown, f"  {scenario.score:g}", indent=2)
+        self._text(evaluation.rationale)
+
+    def _abstention(self, absent: JurorAbstained) -> None:
+        words = self._words
+        reasons = (absent.reason, absent.refusal) if absent.refusal else (absent.reason,)
+        reason = ", ".join(map(self._term, reasons))
+        stands = f"; {words.stands}" if absent.stale else ""
+        self._page.line(
+            TextSpan(role_of(self._panel, absent.juror_id), "bold"),
+            TextSpan(f"  {words.abstained} ({reason}){stands}", "yellow"),
+        )
+
+    def _consensus(self, check: ConsensusCheck | None, number: int) -> None:
+        if check is None:
+            return
+        words = self._words
+        position = f" {check.majority_position}" if check.majority_position else ""
+        reached = reached_line(check, self._panel.discussion, number, words)
+        status = self._term(check.status)
+        self._page.line(
+            TextSpan(f"— {words.consensus}: {status}{position} {check.largest}/{check.seats}, {reached} —", "magenta")
+        )
+
+    def _term(self, word: object) -> str:
+        return term(word, self._words.language)
+
+    def _text(self, ref: PartRef | None) -> None:
+        if ref is None:
+            return
+        text = text_in(self._texts, ref)
+        if text is None:
+            self._page.line(TextSpan(self._absent(ref), "dim"), indent=2)
+        else:
+            self._page.text(text, indent=2)
+
+    def _absent(self, ref: PartRef) -> str:
+        return self._words.erased if ref.part in self._record.erased else self._words.missing
+
+
+def _made_in(number: int | None, words: LabelCatalogue) -> str:
+    if number is None:
+        return "–"
+    return words.in_round.format(number=number) if number else words.in_phase_1
+
+
+def _verdict(verdict: Verdict) -> TextSpan:
+    text, style = VERDICTS[verdict]
+    return TextSpan(text, style)
+
+
+def _points(evaluation: Evaluation, rubric: Rubric) -> str:
+    maxima = {dimension.name: dimension.maximum for dimension in rubric.dimensions}
+    return " · ".join(
+        f"{score.dimension} {score.points:g}" + (f"/{maxima[score.dimension]:g}" if score.dimension in maxima else "")
+        for score in evaluation.scores.dimensions
+    )

@@ -1,0 +1,88 @@
+"""The events of a running debate as lines for a terminal."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from jury_events.debate_events import (
+    ConsensusChecked,
+    CoordinatorResumed,
+    DebateCompleted,
+    DebateOpened,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    RoundStarted,
+    StatementMade,
+)
+from jury_events.evaluation import Evaluation
+from jury_events.judgment import Judgment
+from jury_events.text.pluralize import pluralize
+from jury_events.text.visible_text import visible_line
+from jury_views.acceptance_line import acceptance_line
+from jury_views.answered_by import answered_in_phase_1, answered_in_statement, is_stand_in, other_model
+from jury_views.labels import LABELS
+from jury_views.position_changes import Change, PositionTracker
+
+_CHANGED: dict[Change | None, str] = {
+    None: "",
+    "own": "  [position changed]",
+    "synthetic": "  [changed by a provider's filter only]",
+}
+
+
+class LiveLines:
+    """Turns events, in order, into lines; remembers the role names of the panel and the position of each seat."""
+
+    def __init__(self) -> None:
+        self._opened: DebateOpened | None = None
+        self._changes = PositionTracker()
+
+    def lines(self, event: Any) -> Iterator[str]:
+        """The lines that `event` gives, if any."""
+        match event:
+            case DebateOpened():
+                self._opened = event
+                yield "phase 1: independent evaluation"
+            case JurorEvaluated():
+                self._changes.take(answered_in_phase_1(event))
+                yield f"  {self._name(event.juror_id)}: {_view(event.evaluation)}"
+            case JurorAbstained():
+                yield f"  {self._name(event.juror_id)}: abstains ({event.reason.value})"
+            case RoundStarted():
+                yield f"phase 2: discussion, round {event.round}"
+            case StatementMade():
+                changed = _CHANGED[self._changes.take(answered_in_statement(event))]
+                yield f"  {self._name(event.juror_id)}: {_view(event.statement.evaluation)}{changed}"
+            case ConsensusChecked():
+                check = event.check
+                position = f", {check.majority_position.value}" if check.majority_position else ""
+                yield f"  consensus: {check.status.value}, {check.largest} of {check.seats}{position}"
+            case JudgmentRendered():
+                yield from _judged(event.judgment)
+            case DebateCompleted():
+                yield f"completed after {pluralize(event.total_rounds, 'round')} ({event.end_reason})"
+            case CoordinatorResumed():
+                yield f"  resumed; asked again: {', '.join(event.repeated_steps) or 'nothing'}"
+            case _:
+                pass
+
+    def _name(self, juror_id: str) -> str:
+        seat = self._opened.panel.seat(juror_id) if self._opened else None
+        return visible_line(seat.role_name if seat else juror_id, 100)
+
+
+def _judged(judgment: Judgment) -> Iterator[str]:
+    if judgment.judge is not None:
+        yield f"  final judge: {_view(judgment.judge)}"
+    yield f"phase 3: {judgment.decided_by.value} says {judgment.verdict.value}, {judgment.score}/100"
+    if judgment.acceptance is not None:
+        yield f"  {acceptance_line(judgment.acceptance, LABELS['en'])}"
+
+
+def _view(evaluation: Evaluation) -> str:
+    marks = " (neutral, blocked)" if evaluation.synthetic else ""
+    if is_stand_in(evaluation):
+        marks += " (simulated)"
+    if (other := other_model(evaluation)) is not None:
+        marks += f" ({visible_line(other, 100)} answered, {evaluation.model} was asked)"
+    return f"{evaluation.verdict.value} {evaluation.overall:g}/100, confidence {evaluation.confidence:g}{marks}"

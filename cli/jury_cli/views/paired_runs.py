@@ -1,0 +1,82 @@
+"""The paired table of two runs in a terminal."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jury_cli.views.statistics.figures import NOTHING, Figures
+from jury_cli.views.verdicts import VERDICTS
+from jury_events.text.pluralize import pluralize
+from jury_events.verdict import Verdict
+from jury_views.page import Page
+
+if TYPE_CHECKING:
+    from jury_analysis.paired import Paired, PairedChange
+    from jury_analysis.paired_tests import PairedTest
+
+_SMALL = 0.001
+
+
+def paired_section(page: Page, paired: "Paired") -> None:
+    """Counts, the table of verdicts, tests and changes."""
+    figures = Figures()
+    page.heading("Paired: the same cases in A and B")
+    for warning in paired.warnings:
+        page.line(warning, indent=2)
+    only_a, only_b = paired.only_in
+    page.line(
+        f"{pluralize(paired.pairs, 'pair')} in {pluralize(paired.clusters, 'cluster')}; only in A: {only_a}, "
+        f"only in B: {only_b}; without a verdict: {paired.without_verdict}",
+        indent=2,
+    )
+    names = [VERDICTS[Verdict(name)][0] for name in paired.categories]
+    rows = zip(names, paired.table, strict=True)
+    page.table([("A ↓  B →", *names), *((name, *map(str, row)) for name, row in rows)], indent=2)
+    page.line(
+        f"{paired.unchanged} unchanged; {paired.towards_last} towards unsafe_fail, "
+        f"{paired.towards_first} towards safe_pass",
+        indent=2,
+    )
+    tests = (
+        ("same shares (Stuart-Maxwell)", paired.marginal_homogeneity),
+        ("same flips in both directions (Bowker)", paired.symmetry),
+    )
+    page.table([("test", "χ²", "degrees", "p", "p, Holm"), *(_test(figures, *one) for one in tests)], indent=2)
+    page.table([("figure", "A", "B", "B - A", "p", "p, Holm"), *_changes(figures, paired)], indent=2)
+    against = paired.against_labels
+    if against is not None:
+        page.line(
+            f"{pluralize(against.pairs, 'pair')} with a label: {against.right_to_wrong} right only in A, "
+            f"{against.wrong_to_right} right only in B",
+            indent=2,
+        )
+    page.line(f"95 % intervals over clusters; Holm-corrected for {pluralize(paired.tests, 'test')}", indent=2)
+    figures.print_notes(page)
+
+
+def _test(figures: Figures, name: str, test: "PairedTest") -> tuple[str, ...]:
+    if test.statistic is None:
+        return name, f"{NOTHING} {figures.reference(test.reason or '')}", "", "", ""
+    marks = "".join(f" {figures.reference(note)}" for note in test.notes)
+    return name, f"{test.statistic:.3f}{marks}", str(test.degrees), _p(test.p_value), _p(test.p_holm)
+
+
+def _changes(figures: Figures, paired: "Paired") -> Iterator[tuple[str, ...]]:
+    for one in paired.shares:
+        yield _change(figures, f"share of {one.verdict}", one, share=True)
+    yield _change(figures, "score", paired.score, share=False)
+    if (against := paired.against_labels) is not None:
+        for change in (against.accuracy, against.false_passes, against.false_fails):
+            yield _change(figures, change.figure, change, share=True)
+
+
+def _change(figures: Figures, name: str, one: "PairedChange", *, share: bool) -> tuple[str, ...]:
+    form = "{:.1%}" if share else "{:.1f}"
+    sides = (NOTHING if side is None else form.format(side) for side in (one.first, one.second))
+    change = figures.share(one.change) if share else figures.number(one.change)
+    return name, *sides, change, _p(one.p_value), _p(one.p_holm)
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    return "<0.001" if value < _SMALL else f"{value:.3f}"

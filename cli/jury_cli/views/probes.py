@@ -1,0 +1,150 @@
+"""What probes show, as a terminal page."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from jury_cli.views.statistics.figures import NOTHING, Figures
+from jury_events.text.pluralize import pluralize
+from jury_events.text.visible_text import visible_line
+from jury_views.page import Page
+
+if TYPE_CHECKING:
+    from jury_analysis.probe_effects import FalsePasses, ProbedRater, ProbeEffect, ProbeReport
+    from jury_analysis.run_probes import RunProbes
+
+_SEATS = 12
+
+
+def probes_page(found: "RunProbes", asked: Collection[str]) -> Page:
+    """What was found first, then each probe, then what the votes on the cases alone show.
+
+    Args:
+        found: the report.
+        asked: probes that are named if they have no twin.
+    """
+    page = Page()
+    report = found.twins
+    for warning in found.warnings:
+        page.line(warning)
+    page.line(f"run {found.run_id}: {pluralize(found.cases, 'case')}")
+    if report is None:
+        page.line("the run has no twins: judge them with jury probe FILE --probe NAME")
+    else:
+        _summary(page, report)
+        if absent := [name for name in found.absent if name in asked]:
+            page.line(f"no twin was judged of {', '.join(absent)}", indent=2)
+        for probe in report.probes:
+            _probe(page, probe)
+    _own_family(page, found)
+    _length(page, found)
+    return page
+
+
+def _summary(page: Page, report: "ProbeReport") -> None:
+    for one in report.excluded:
+        page.line(f"left out: {one.count:,} {one.unit} ({one.reason})")
+    lines = [f"{probe.probe}: {visible_line(line, 300)}" for probe in report.probes for line in probe.found]
+    page.heading("Found" if lines else "Nothing found")
+    for line in lines:
+        page.line(line, indent=2)
+    page.line(
+        f"of {pluralize(report.tests, 'test')}, Holm-corrected together at 5 %; "
+        "a bias too small for so many cases is not found",
+        indent=2,
+    )
+
+
+def _probe(page: Page, probe: "ProbeEffect") -> None:
+    page.heading(f"Probe {probe.probe}")
+    page.line(
+        f"{pluralize(probe.pairs, 'pair')} of a case and its twin, {pluralize(probe.clusters, 'cluster')}", indent=2
+    )
+    figures = Figures()
+    speakers = probe.jury.direction == "first speaker"
+    heads = ("to first speaker", "away") if speakers else ("more lenient", "stricter")
+    rows: list[tuple[str, ...]] = [("", "pairs", "flips", *heads, "p", "score shift", "p")]
+    raters = (probe.jury, *probe.seats[:_SEATS])
+    rows += [_rater(figures, one) for one in raters]
+    page.table(rows, indent=2)
+    passes = [(one, passed) for one in raters for passed in one.false_passes]
+    if passes:
+        page.blank()
+        table: list[tuple[str, ...]] = [("answers without content", "of", "passed", "rate", "at most", "p")]
+        table += [_passed(figures, one, passed) for one, passed in passes]
+        page.table(table, indent=2)
+    if (further := len(probe.seats) - _SEATS) > 0:
+        page.line(f"{pluralize(further, 'further seat')}: --json", indent=2)
+    figures.print_notes(page)
+
+
+def _rater(figures: Figures, one: "ProbedRater") -> tuple[str, ...]:
+    shift = one.score_shift
+    return (
+        _name(one),
+        f"{one.pairs:,}",
+        figures.share(one.flips),
+        NOTHING if one.towards_first is None else f"{one.towards_first:,}",
+        NOTHING if one.towards_last is None else f"{one.towards_last:,}",
+        _p(one.p_holm),
+        NOTHING if shift.value is None else f"{shift.value:+.1f}",
+        _p(one.score_p_holm),
+    )
+
+
+def _passed(figures: Figures, one: "ProbedRater", passed: "FalsePasses") -> tuple[str, ...]:
+    return (
+        "all" if passed.text is None else visible_line(passed.text, 40),
+        _name(one),
+        f"{passed.passes:,} of {passed.answers:,}",
+        figures.share(passed.rate),
+        NOTHING if passed.upper_bound is None else f"{passed.upper_bound:.1%}",
+        _p(passed.p_holm),
+    )
+
+
+def _own_family(page: Page, found: "RunProbes") -> None:
+    page.heading("Leniency to agents of one's own model family, from the cases alone")
+    if not found.own_family:
+        page.line("needs labels, metadata.agent_model, and seats and agents of known families", indent=2)
+        return
+    figures = Figures()
+    rows: list[tuple[str, ...]] = [("seat", "family", "among cases labelled", "own", "others", "difference", "p")]
+    rows += [
+        (
+            visible_line(one.seat, 60),
+            one.family,
+            one.label,
+            f"{one.own:,}",
+            f"{one.other:,}",
+            figures.share(one.difference),
+            _p(one.p_holm),
+        )
+        for one in found.own_family
+    ]
+    page.table(rows, indent=2)
+    figures.print_notes(page)
+
+
+def _length(page: Page, found: "RunProbes") -> None:
+    page.heading("Passes and the length of the answer, among cases of the same label")
+    if not found.length:
+        page.line("needs labels", indent=2)
+        return
+    figures = Figures()
+    rows: list[tuple[str, ...]] = [("seat", "cases", "more passes for twice the length", "p")]
+    rows += [
+        (visible_line(one.seat, 60), f"{one.cases:,}", figures.share(one.passes_a_doubling), _p(one.p_holm))
+        for one in found.length
+    ]
+    page.table(rows, indent=2)
+    figures.print_notes(page)
+
+
+def _name(one: "ProbedRater") -> str:
+    return "jury" if one.seat is None else visible_line(one.seat, 60)
+
+
+def _p(p_value: float | None) -> str:
+    if p_value is None:
+        return NOTHING
+    return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"  # noqa: PLR2004  (digits shown)

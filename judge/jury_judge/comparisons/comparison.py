@@ -1,0 +1,165 @@
+"""Two debates side by side: cases, panels, results, and every seat's position in every round. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
+
+from jury_debate.recorded_panel import PanelDifference, panel_differences, recorded_panel
+from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEvaluated, StatementMade
+from jury_events.debate_history import DebateHistory
+from jury_events.evaluation import Evaluation
+from jury_events.verdict import Verdict
+from jury_views.answered_by import answered_in_phase_1, answered_in_statement
+from jury_views.events_by_phase import EventsByPhase, Status, events_by_phase
+from jury_views.position_changes import PositionTracker
+
+Kind = Literal["own", "synthetic", "stale", "abstained"]
+
+
+class Position(NamedTuple):
+    """The position of a seat after a round (0: phase 1).
+
+    own: it answered in that round. synthetic: its answer was blocked, and a neutral one replaces it. stale: it gave no
+    answer, and its earlier one counts. abstained: it never had one; verdict and score (points, 0-100) are None.
+    `changed`: it is the seat's own, and differs from its latest own one.
+    """
+
+    verdict: Verdict | None
+    score: float | None
+    kind: Kind
+    changed: bool = False
+
+
+class ComparisonRow(NamedTuple):
+    """One seat in one round on both sides; None where that side has no such round or seat, or did not come so far.
+
+    The final judge has neither a juror id nor a round.
+    """
+
+    juror_id: str | None
+    round: int | None
+    a: Position | None
+    b: Position | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the positions differ."""
+        return self.a != self.b
+
+
+class Side(NamedTuple):
+    """One debate as a whole; what has not happened is None. Cost in US dollars, None where it is not known."""
+
+    debate_id: str
+    case_id: str
+    run_id: str | None
+    forked_from: str | None
+    panel: str
+    status: Status
+    verdict: Verdict | None
+    score: int | None
+    total_rounds: int
+    end_reason: str | None
+    method: str
+    decided_by: str | None
+    quorum_met: bool | None
+    calls: int
+    cost: float | None
+
+
+class DebateComparison(NamedTuple):
+    """`same_case` compares the cases' texts (None: one was erased); `panel` what the panels differ in, A before B."""
+
+    a: Side
+    b: Side
+    same_case: bool | None
+    panel: tuple[PanelDifference, ...]
+    rows: tuple[ComparisonRow, ...]
+
+
+def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
+    """Put two debates side by side, whether they are over or not.
+
+    Raises:
+        OpeningMissing: the events of one do not begin with its opening.
+    """
+    records = events_by_phase(a.events), events_by_phase(b.events)
+    before, after = (positions(record) for record in records)
+    places = _places(records, {**before, **after})
+    rows = tuple(ComparisonRow(*place, before.get(place), after.get(place)) for place in places)
+    cases = [reading.texts.get(reading.opened.case.part) for reading in (a, b)]
+    return DebateComparison(
+        a=_side(a, records[0]),
+        b=_side(b, records[1]),
+        same_case=None if None in cases else cases[0] == cases[1],
+        panel=panel_differences(*(recorded_panel(one.opened, one.texts) for one in (a, b))),
+        rows=rows,
+    )
+
+
+_Place = tuple[str | None, int | None]
+
+
+def _places(records: Iterable[EventsByPhase], found: Mapping[_Place, Position]) -> list[_Place]:
+    """Round by round, the seats in their order, those that only B has after A's; the final judge at the end."""
+    jurors = list(dict.fromkeys(juror for record in records for juror in record.opened.panel.juror_ids))
+    last = max((number for _, number in found if number is not None), default=-1)
+    places: list[_Place] = [(juror, number) for number in range(last + 1) for juror in jurors]
+    return [place for place in (*places, (None, None)) if place in found]
+
+
+def positions(record: EventsByPhase) -> dict[_Place, Position]:
+    """The position of each seat after each round in which it spoke or abstained, by juror id and round (0: phase 1).
+
+    The final judge's evaluation comes last; it has neither a juror id nor a round.
+    """
+    found: dict[_Place, Position] = {}
+    latest: dict[str, Position] = {}
+    changes = PositionTracker()
+    statements = [(0, said) for said in record.phase_1]
+    for number, said in (*statements, *((each.started.round, one) for each in record.rounds for one in each.spoken)):
+        match said:
+            case JurorEvaluated():
+                changes.take(answered_in_phase_1(said))
+                position = _position(said.evaluation)
+            case StatementMade():
+                own = changes.take(answered_in_statement(said)) == "own"
+                position = _position(said.statement.evaluation, changed=own)
+            case JurorAbstained():
+                before = latest.get(said.juror_id)
+                position = (
+                    Position(None, None, "abstained")
+                    if before is None
+                    else before._replace(kind="stale", changed=False)
+                )
+        found[said.juror_id, number] = latest[said.juror_id] = position
+    if record.judgment is not None and record.judgment.judgment.judge is not None:
+        found[None, None] = _position(record.judgment.judgment.judge)
+    return found
+
+
+def _position(evaluation: Evaluation, *, changed: bool = False) -> Position:
+    return Position(evaluation.verdict, evaluation.overall, "synthetic" if evaluation.synthetic else "own", changed)
+
+
+def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
+    opened, forked = record.opened, record.forked
+    completed = record.ending if isinstance(record.ending, DebateCompleted) else None
+    judgment = record.judgment.judgment if record.judgment else None
+    costs = [exchange.cost for exchange in reading.exchanges]
+    return Side(
+        debate_id=opened.debate_id,
+        case_id=opened.case_id,
+        run_id=opened.run_id,
+        forked_from=f"{forked.origin} @ {forked.version}" if forked else None,
+        panel=opened.panel.name,
+        status=record.status,
+        verdict=completed.final_verdict if completed else None,
+        score=completed.final_score if completed else None,
+        total_rounds=completed.total_rounds if completed else sum(each.check is not None for each in record.rounds),
+        end_reason=completed.end_reason if completed else None,
+        method=opened.panel.final.method,
+        decided_by=judgment.decided_by.value if judgment else None,
+        quorum_met=judgment.quorum_met if judgment else None,
+        calls=len(costs),
+        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+    )

@@ -1,0 +1,543 @@
+"""`Jury`: judges cases, and records every debate so that it can be resumed, replayed and rescored."""
+
+import asyncio
+import logging
+import math
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from datetime import UTC, date, datetime
+from functools import cache, partial
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Self
+
+from pydantic import TypeAdapter, ValidationError
+
+from jury_actors.admission.budget import Ceiling, Spent
+from jury_actors.driver import drive
+from jury_actors.juror import ProviderFactory
+from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.notices import Notice
+from jury_actors.observation.log_event import log_event
+from jury_actors.observation.metric_totals import MetricTotals
+from jury_actors.runtime import Runtime, RuntimeConfig
+from jury_actors.store_retry import STORE_PATIENCE
+from jury_cases.case_inputs import CaseInput, case_of, case_source, with_records
+from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_events.case import Case
+from jury_events.errors import SettingError
+from jury_events.ids import MOST_REPEATS
+from jury_events.ids import debate_id as id_of
+from jury_events.panel import FinalMethod, Language, Panel
+from jury_events.text.pluralize import pluralize
+from jury_events.text.validation import condensed
+from jury_events.text.visible_text import visible_line
+from jury_events.value import Label, NewDebateId, NewRunId
+from jury_judge.errors import JuryClosed, RunUnfinished
+from jury_judge.panels.changed import changed_panel
+from jury_judge.panels.files import LoadedPanel, load_panel
+from jury_judge.panels.variables import Overrides
+from jury_judge.records import Records, while_open
+from jury_judge.replays.forks import Fork, store_branch
+from jury_judge.running.supervision import RunSupervision
+from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.budgets import check_priced
+from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
+from jury_judge.runs.preflight import PreflightReport, is_over, preflight
+from jury_judge.runs.run import Run, fresh_debate_id, fresh_run_id
+from jury_judge.runs.run_execution import execute_run
+from jury_judge.runs.run_lines import Line
+from jury_judge.runs.run_progress import NoListener, ProgressListener
+from jury_judge.runs.runtime_pool import RuntimePool
+from jury_judge.runs.runtimes import runtime_in_process, runtime_on_ray
+from jury_judge.seals.sealing import Sealing
+from jury_judge.settings import load_settings
+from jury_judge.stores.stores import Say, lock_run, open_writer
+from jury_judge.traces.trace_export import TraceExport
+from jury_providers.catalogue import retirement_warnings
+from jury_providers.prices import PRICES_ENV, Prices, load_prices
+from jury_providers.registry import check_models, key_destinations
+from jury_providers.simulated.script import NO_FAULTS, Script
+from jury_replay.fork import Branch
+from jury_store.event_store import EventStore
+from jury_store.run_lock import RunLock
+from jury_store.seals.keys import PublicKey
+from jury_views.result_models import CollaborativeJuryResult
+
+OnChunk = Callable[[str, str], None]
+"""Takes a debate's id and the next chunk of what its final judge writes."""
+
+AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
+"""A preset, the name of a bundled jury, a panel file, or a panel object."""
+
+NOTHING_SPENT = Spent()
+
+_log = logging.getLogger(__name__)
+
+
+class Jury(Records):
+    """A panel that judges cases, and the store where everything is recorded.
+
+    Use it in `async with`, in one event loop. The store is opened for reading at once (and created where there is
+    none), for writing at the first evaluation. Any number of evaluations may run at once. On leaving, those that still
+    run stop where they are; the same call resumes them later.
+
+    Args:
+        panel: the jurors and the rules; None is the preset `parallel-rounds` with simulated jurors.
+        store: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
+        in_process: run debates in this process; else on Ray.
+        ray_address: the Ray cluster to join, as `host:port`; debates run there.
+        ray_open_cluster: join it even if it requires no token (`docs/ray.md`).
+        replicas: juror processes a seat, on Ray; None: as many as its CPUs can serve, also while nodes join and leave.
+        coordinators: processes that share the debates, on Ray; None: as its CPUs can use them (`docs/capacity.md`).
+        concurrency: debates at once.
+        simulate: latencies and faults of simulated jurors.
+        prices: prices of models; None is `JURY_PRICES`, else the list prices.
+        max_calls: the budget of this object, in calls.
+        max_cost: the budget of this object, in US dollars.
+        artifact_roots: folders from which the records of `…_uri` may be read, besides that of a case file. None: any
+            folder for cases and rows, which the caller wrote; for case files no other folder.
+        environ: where settings are read; None is `os.environ`. Keys are always the process's own.
+        lock_wait: seconds to wait for another process that writes to the same SQLite store, or executes the same run.
+        preset: overrides the panel, its file and the environment, as the next five do.
+        language: of the prompts.
+        max_rounds: of the discussion.
+        threshold: of the consensus.
+        method: of the final judgment.
+        judge_model: the final judge's.
+        on_chunk: called while a final judge writes, with the debate's id and the next chunk of text.
+        adopt: public keys (lines, as `jury seal keygen` writes them): an imported debate counts as judged if its seal
+            is signed by one of them.
+        store_patience: seconds for which a store that cannot be written is tried again, while answers are kept.
+        name: names this object in the store's lock; None generates a name.
+        spent: counts against `max_calls` and `max_cost` from the start, as of earlier sessions of a run.
+        sealing: seals the log while debates run.
+        say: takes lines for the user: a juror died, the store is away, a model retires; None writes them to the log.
+        metrics: gets what the actors count (`docs/observability.md`); None: they count nothing.
+        otel: send a trace of each debate that ends, as the standard variables of OpenTelemetry say.
+
+    Raises:
+        PanelFileError, SettingError: the panel or a setting cannot be used, or a number is out of its range.
+        BadSealKey: `adopt` has an element that is not a public key.
+        UnknownProvider: a model of the panel has no provider.
+        ExtraMissing: `otel` is set, and its packages are not installed.
+    """
+
+    def __init__(
+        self,
+        panel: AnyPanel | None = None,
+        *,
+        store: str | None = None,
+        in_process: bool = True,
+        ray_address: str | None = None,
+        ray_open_cluster: bool = False,
+        replicas: int | None = None,
+        coordinators: int | None = None,
+        concurrency: int = 64,
+        simulate: Script = NO_FAULTS,
+        prices: Prices | None = None,
+        max_calls: int | None = None,
+        max_cost: float | None = None,
+        artifact_roots: Iterable[str | os.PathLike[str]] | None = None,
+        environ: Mapping[str, str] | None = None,
+        lock_wait: float = 0.0,
+        preset: str | None = None,
+        language: Language | None = None,
+        max_rounds: int | None = None,
+        threshold: float | None = None,
+        method: FinalMethod | None = None,
+        judge_model: str | None = None,
+        on_chunk: OnChunk | None = None,
+        adopt: Iterable[str] = (),
+        store_patience: float = STORE_PATIENCE,
+        name: str | None = None,
+        spent: Spent = NOTHING_SPENT,
+        sealing: Sealing | None = None,
+        say: Say | None = None,
+        metrics: MetricTotals | None = None,
+        otel: bool = False,
+    ) -> None:
+        _check_bounds(
+            concurrency=(concurrency, 1),
+            replicas=(1 if replicas is None else replicas, 1),
+            coordinators=(1 if coordinators is None else coordinators, 1),
+            max_calls=(max_calls, 0),
+            max_cost=(max_cost, 0),
+            store_patience=(store_patience, 0),
+        )
+        surroundings = os.environ if environ is None else environ
+        overrides = Overrides(language, max_rounds, threshold, method, judge_model, preset)
+        self._loaded = _loaded(panel, surroundings, overrides)
+        self._settings = load_settings(surroundings, store_url=store)
+        super().__init__(self._settings.store_url)
+        self._roots = None if artifact_roots is None else tuple(map(Path, artifact_roots))
+        self._concurrency = concurrency
+        check_models(self.panel, self._loaded.endpoints)
+        known = prices or load_prices(surroundings.get(PRICES_ENV, "").strip() or None)
+        if max_cost is not None:
+            check_priced(self.panel.models, known, _today())
+        keys = key_destinations(self.panel, self._loaded.endpoints, os.environ)
+        warnings = retirement_warnings(self.panel.models, _today())
+        for line in (*keys, *warnings) if say is None else (*keys, *(f"warning: {one}" for one in warnings)):
+            (say or _log_once)(line)
+        self._config = RuntimeConfig(
+            self.panel,
+            self._settings.store_url,
+            name or f"jury-{token_hex(4)}",
+            simulate,
+            replicas,
+            self._loaded.endpoints,
+            prices=known,
+            ceiling=Ceiling(max_calls, max_cost, spent),
+            store_patience=store_patience,
+            coordinators=coordinators,
+        )
+        self._say = say or _log_line
+        if ray_address is None and in_process:
+            runtime = runtime_in_process(
+                self._config, self._wrap_providers, wait=lock_wait, say=self._say, totals=metrics
+            )
+        else:
+            runtime = runtime_on_ray(
+                self._config, ray_address, open_cluster=ray_open_cluster, say=self._say, totals=metrics
+            )
+        self._keyless = ray_address is not None
+        if otel:
+            runtime = TraceExport(self._settings.store_url, self._say).around(runtime)
+        self._set_up = runtime if sealing is None else sealing.around(runtime)
+        self._runtimes = RuntimePool(self._set_up)
+        self._on_chunk = on_chunk
+        self._lock_wait = lock_wait
+        self._adopt = _keys(adopt)
+
+    @property
+    def panel(self) -> Panel:
+        """The jurors and the rules, with every default filled in."""
+        return self._loaded.panel
+
+    async def __aenter__(self) -> Self:
+        """See `Records`. A Jury that was left may be entered again, in another event loop too."""
+        await super().__aenter__()
+        self._runtimes = RuntimePool(self._set_up)
+        self._slots = asyncio.Semaphore(self._concurrency)
+        return self
+
+    async def _close(self) -> None:
+        await self._runtimes.close(JuryClosed("the Jury was left while this debate ran; the same call resumes it"))
+        await super()._close()
+
+    async def evaluate(
+        self,
+        case: CaseInput,
+        *,
+        run_id: str | None = None,
+        debate_id: str | None = None,
+        submission_id: str | None = None,
+        on_event: OnEvent | None = None,
+    ) -> CollaborativeJuryResult:
+        """Judge one case, to the end of its debate.
+
+        Args:
+            case: a case, or a row as in a case file.
+            run_id: the run that the debate belongs to; a run has one debate a case, which the same call resumes.
+                None: a new debate each time, in no run.
+            debate_id: its id, instead of a generated one; the same call resumes the debate.
+            submission_id: the caller's name of the debate in live events; None is the debate's id.
+            on_event: called with each live event (`docs/live-events.md`), from the debate's first.
+
+        Raises:
+            CaseFileError: the case cannot be used.
+            KeyMissing, Halted: a provider's key is missing or refused, a quota or the budget is used up.
+            RunRefused: the debate was begun with another panel, or over another case; or it was imported and is not
+                adopted; or it is in quarantine, or cannot be read.
+            StoreLocked: another process writes to the store.
+            JuryClosed: the Jury was left before the debate ended.
+        """
+        read = case_of(case)
+        _check_ids(run_id, debate_id, submission_id)
+        named = debate_id or (fresh_debate_id(read) if run_id is None else id_of(run_id, read.case_id))
+        feed = self.feed
+        async with self._slots:
+            over = await self._read(self._is_over, named, read)
+            with while_open():
+                async with called_back(feed, named, on_event):
+                    if not over:
+                        job = partial(self._job, named, read, run_id, submission_id, opened=over is not None)
+                        problem = await self._drive(await asyncio.to_thread(job), self._take_chunk)
+                        if problem is not None:
+                            raise problem
+        return await self.result(named)
+
+    async def evaluate_many(
+        self,
+        cases: Iterable[CaseInput] | str | os.PathLike[str],
+        *,
+        run_id: str | None = None,
+        concurrency: int | None = None,
+        on_event: OnEventOf | None = None,
+        repeat: int = 1,
+    ) -> AsyncGenerator[CollaborativeJuryResult, None]:
+        """Judge many cases, a debate each; yields the results in the order of the cases.
+
+        The same call with the same `run_id` resumes the run; no call to a model is made twice.
+
+        Args:
+            cases: cases, rows as in a case file, or the path of one.
+            run_id: names the run; None generates an id.
+            concurrency: debates at once; None is the Jury's.
+            on_event: called with a debate's id and each of its live events.
+            repeat: debates a case, whose results follow each other; a larger number adds debates to a run.
+
+        Raises:
+            CaseFileError: a case cannot be read; raised after the running debates have ended.
+            RunRefused: the run was begun with another panel, or a case's content changed; or one of its debates was
+                imported and is not adopted; or one cannot be read.
+            RunUnfinished: some debates could not go on; raised after the results of all others.
+            StoreLocked: another process writes to the SQLite store, or executes the run (on PostgreSQL).
+            KeyMissing, JuryClosed: as `evaluate`.
+        """
+        _check_ids(run_id)
+        _check_bounds(concurrency=(concurrency, 1))
+        _check_repeat(repeat)
+        check_callback(on_event)
+        run = Run(
+            run_id=run_id or fresh_run_id(),
+            resolved=self._loaded.resolved,
+            cases=self._loaded.redaction.cases(case_source(cases, self._settings.artifact_hosts, self._roots)),
+            concurrency=concurrency or self._concurrency,
+            adopt=self._adopt,
+            repeats=repeat,
+        )
+        async with self._locked(run_id):
+            checked = await self._read(partial(preflight, run))
+            if checked.left:
+                self._check_keys()
+            problems: list[Finished] = []
+            lines = self.execute(
+                run,
+                checked,
+                problems=problems,
+                on_chunk=None if on_event is None and self._on_chunk is None else self._take_chunk,
+                on_event=on_event,
+            )
+            with while_open():
+                async with aclosing(lines):
+                    async for line in lines:
+                        yield await self.result(line["debate_id"])
+            if problems:
+                raise _unfinished(run.run_id, checked.total, problems)
+
+    def execute(
+        self,
+        run: Run,
+        checked: PreflightReport,
+        *,
+        problems: list[Finished],
+        progress: ProgressListener | None = None,
+        stopping: asyncio.Event | None = None,
+        on_chunk: Callable[[Chunk], None] | None = None,
+        on_event: OnEventOf | None = None,
+        allowance: Allowance | None = None,
+        supervision: RunSupervision | None = None,
+    ) -> AsyncGenerator[Line, None]:
+        """Run the debates of a run that are not over; yields a result line a debate. See `execute_run`."""
+        callbacks = None if on_event is None else Callbacks(self.feed, on_event)
+        return execute_run(
+            run,
+            checked,
+            self.store,
+            partial(self._runtime, callbacks),
+            progress=progress or NoListener(),
+            stopping=stopping or asyncio.Event(),
+            problems=problems,
+            on_chunk=on_chunk,
+            store_patience=self._config.store_patience,
+            allowance=allowance,
+            driving=drive if callbacks is None else callbacks.drive,
+            supervision=supervision or RunSupervision(self.store_url, run.run_id, say=self._say),
+        )
+
+    async def waits_for(self) -> str:
+        """The work that running evaluations wait for, as a phrase: calls in flight by model, permits, appends."""
+        return await self._runtimes.waits_for()
+
+    async def store_branch(self, fork: Fork) -> int:
+        """Store the branch of a fork if it is new; returns how many events of it are stored.
+
+        Raises:
+            StoreLocked: another process writes to the store.
+            StoreError: the branch was refused.
+        """
+        return fork.stored if fork.branch is None else await asyncio.to_thread(self._store_branch, fork.branch)
+
+    def _store_branch(self, branch: Branch) -> int:
+        config = self._config
+        writer = open_writer(config.store_url, run=config.run_id, wait=self._lock_wait, say=self._say)
+        try:
+            return store_branch(writer, branch)
+        finally:
+            writer.close()
+
+    async def resume_fork(self, fork: Fork, on_chunk: Callable[[Chunk], None]) -> BaseException | None:
+        """Run the branch of a fork, which must be stored, to its end; returns why it could not go on."""
+        # The branch has its opening event already, so the job needs no case.
+        return await self._drive(
+            Job(fork.debate_id, b"", RunContext(fork.debate_id, fork.resolved, watched=True)), on_chunk
+        )
+
+    @asynccontextmanager
+    async def _locked(self, run_id: str | None) -> AsyncIterator[None]:
+        """Exclude other processes from a run; a generated id needs no lock."""
+        lock = None
+        if run_id is not None:
+            locking = asyncio.create_task(
+                asyncio.to_thread(lock_run, self.store_url, run_id, wait=self._lock_wait, say=self._say)
+            )
+            try:
+                lock = await asyncio.shield(locking)
+            except asyncio.CancelledError:
+                # The thread cannot be cancelled: a lock that it still takes must be released.
+                locking.add_done_callback(_release)
+                raise
+        try:
+            yield
+        finally:
+            if lock is not None:
+                await asyncio.to_thread(lock.release)
+
+    def _wrap_providers(self, providers: ProviderFactory) -> ProviderFactory:
+        """Wraps the providers of a runtime in this process; a subclass may change them."""
+        return providers
+
+    def _check_keys(self) -> None:
+        if not self._keyless:
+            check_models(self.panel, self._loaded.endpoints, os.environ)
+
+    def _is_over(self, store: EventStore, debate_id: str, case: Case) -> bool | None:
+        return is_over(debate_id, self._loaded.redaction.case(case), self._loaded.resolved, store, self._adopt)
+
+    def _job(self, debate_id: str, case: Case, run_id: str | None, submission_id: str | None, *, opened: bool) -> Job:
+        """The job of a debate; the records behind URIs are fetched for a new one only."""
+        self._check_keys()
+        if not opened:
+            case = with_records(case, self._settings.artifact_hosts, self._roots)
+        case = self._loaded.redaction.case(case)
+        context = RunContext(run_id, self._loaded.resolved, watched=True)
+        # An open debate passed `is_over`, which refuses imported debates that are not adopted.
+        return Job(debate_id, case.model_dump_json().encode(), context, submission_id, adopted=opened)
+
+    async def _drive(self, job: Job, on_chunk: Callable[[Chunk], None]) -> BaseException | None:
+        """Run one debate; returns why it could not go on."""
+        driven = drive(await self._runtimes.runtime(), iter([job]), concurrency=1, on_chunk=on_chunk)
+        async with aclosing(driven):
+            (problem,) = [finished.problem async for finished in driven]
+        return problem
+
+    def _take_chunk(self, chunk: Chunk) -> None:
+        self.feed.add_chunk(chunk.debate_id, chunk.text)
+        if self._on_chunk is not None:
+            self._on_chunk(chunk.debate_id, chunk.text)
+
+    @asynccontextmanager
+    async def _runtime(self, callbacks: Callbacks | None) -> AsyncIterator[Runtime]:
+        try:
+            yield await self._runtimes.runtime()
+        finally:
+            if callbacks is not None:
+                await callbacks.drop()
+
+
+def _loaded(panel: AnyPanel | None, environ: Mapping[str, str], overrides: Overrides) -> LoadedPanel:
+    """A named panel is loaded as by the command; the environment does not change a panel object."""
+    if panel is None or isinstance(panel, str | os.PathLike):
+        return load_panel(None if panel is None else os.fspath(panel), environ, overrides)
+    loaded = (
+        panel
+        if isinstance(panel, LoadedPanel)
+        else LoadedPanel(resolve(panel) if isinstance(panel, PanelSpec) else panel)
+    )
+    if overrides == Overrides():
+        return loaded
+    return loaded._replace(resolved=changed_panel(loaded.resolved, overrides))
+
+
+def _keys(lines: Iterable[str]) -> tuple[PublicKey, ...]:
+    if isinstance(lines, str):
+        raise SettingError("adopt: must be a list of public keys, not one text")
+    return tuple(PublicKey.parse(line) for line in lines)
+
+
+_RUN_ID = TypeAdapter(NewRunId)
+_DEBATE_ID = TypeAdapter(NewDebateId)
+_NAME = TypeAdapter(Label)
+
+
+def _check_ids(run_id: str | None, debate_id: str | None = None, submission_id: str | None = None) -> None:
+    """Refuse ids that no event can have.
+
+    Raises:
+        SettingError: names the argument.
+    """
+    named = {
+        "debate_id": (_DEBATE_ID, debate_id),
+        "run_id": (_RUN_ID, run_id),
+        "submission_id": (_NAME, submission_id),
+    }
+    for name, (form, value) in named.items():
+        try:
+            form.validate_python(value) if value is not None else None
+        except ValidationError as error:
+            shown = visible_line(repr(value), 80)
+            raise SettingError(f"{name}: {shown} is invalid ({condensed(error)})") from error
+
+
+def _check_bounds(**bounds: tuple[Any, int]) -> None:
+    """Refuse numbers below their minimum, NaN, infinity, and values of other types.
+
+    Raises:
+        SettingError: names the argument.
+    """
+    for name, (value, least) in bounds.items():
+        if value is not None and not (isinstance(value, int | float) and least <= value < math.inf):
+            raise SettingError(f"{name}: must be a number from {least}, not {visible_line(repr(value), 40)}")
+
+
+def _check_repeat(repeat: Any) -> None:
+    """Refuse a number of debates that a case cannot have.
+
+    Raises:
+        SettingError: it is not a whole number from 1 to `MOST_REPEATS`.
+    """
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or not 1 <= repeat <= MOST_REPEATS:
+        shown = visible_line(repr(repeat), 40)
+        raise SettingError(f"repeat: must be a whole number from 1 to {MOST_REPEATS}, not {shown}")
+
+
+def _release(locking: "asyncio.Task[RunLock | None]") -> None:
+    if not locking.cancelled() and locking.exception() is None and (lock := locking.result()) is not None:
+        lock.release()
+
+
+def _unfinished(run_id: str, total: int | None, problems: list[Finished]) -> RunUnfinished:
+    first = visible_line(str(problems[0].problem), 300)
+    of_all = (
+        pluralize(len(problems), "debate") if total is None else f"{len(problems)} of the {pluralize(total, 'debate')}"
+    )
+    return RunUnfinished(
+        f"{of_all} of run {run_id} could not go on (the first: {first}); "
+        f"mend the cause and call it again with run_id={run_id!r}: it resumes the run",
+        {one.debate_id: one.problem for one in problems if one.problem is not None},
+    )
+
+
+def _log_line(line: str) -> None:
+    event = line.event if isinstance(line, Notice) else "notice"
+    log_event(_log, logging.WARNING, event, line)
+
+
+_log_once = cache(_log_line)
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()

@@ -1,0 +1,1 @@
+"""Live events of debates, read from the log while it grows."""

@@ -1,0 +1,273 @@
+"""The live feed: one tail of the log a process, and an event buffer for each debate that is followed.
+
+Positions have no gaps and come in commit order, so a reader that resumes from the last one misses nothing. The log is
+polled only while there are readers.
+"""
+
+import asyncio
+import logging
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from itertools import count
+from typing import Any, NamedTuple, TypeVar
+
+from jury_events.codec import decode
+from jury_events.conditions import Values, fields_of
+from jury_events.debate_events import DebateOpened, JurorEvaluated, StatementMade, TextsErased
+from jury_events.debate_history import DebateHistory
+from jury_events.envelope import StoredEvent
+from jury_events.errors import EventError, JuryError
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, debate_stream, stream_debate
+from jury_judge.errors import TooManyReaders
+from jury_judge.live.event_buffer import Cursor, DecodedEvent, EventBuffer
+from jury_store.errors import StoreClosed, StoreError
+from jury_store.event_store import EventStore
+from jury_views.live.encodings import Encoding
+from jury_views.live.points import START, Point
+
+T = TypeVar("T")
+
+MOST_READERS = 1000
+"""The default maximum of concurrent readers."""
+
+_PAGE = 1000
+_POLL_SECONDS = 0.05
+"""Seconds between polls of the log."""
+_RETRY_SECONDS = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class Opening(NamedTuple):
+    """A debate that was opened; `values` are the fields of its case, for conditions."""
+
+    debate_id: str
+    run_id: str | None
+    values: Values
+
+
+class Feed:
+    """Follows the log in `store` for all readers in this event loop.
+
+    Args:
+        store: open for reading; the feed does not close it.
+        most: readers at once.
+    """
+
+    def __init__(self, store: EventStore, *, most: int = MOST_READERS) -> None:
+        self._store = store
+        self._most = most
+        self._buffers: dict[tuple[str, str], EventBuffer[Any]] = {}
+        self._chunks: defaultdict[str, list[str]] = defaultdict(list)
+        self._numbers = count(1)
+        self._openings: list[Callable[[Opening], None]] = []
+        self._waiting: list[asyncio.Future[None]] = []
+        self._asking = 0
+        self._hurry = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._ended = False
+        self._problem: Exception | None = None
+        self.readers = 0
+
+    @asynccontextmanager
+    async def follow(self, debate_id: str, encoding: Encoding[T], after: Point = START) -> AsyncIterator[Cursor[T]]:
+        """A cursor over the live events of a debate after a point; it waits for a debate that is not opened yet.
+
+        Raises:
+            TooManyReaders: there are `most` readers already.
+        """
+        self._check()
+        if self.readers >= self._most:
+            raise TooManyReaders(f"{self.readers} readers follow debates here already; come back in a minute")
+        key = (debate_id, encoding.name)
+        buffer: EventBuffer[T] = self._buffers.setdefault(key, EventBuffer(debate_id, encoding))
+        buffer.readers += 1
+        self.readers += 1
+        if self._ended:
+            buffer.end()
+        self._poll_now()
+        try:
+            yield Cursor(buffer, after)
+        finally:
+            self.readers -= 1
+            buffer.readers -= 1
+            if not buffer.readers and self._buffers.get(key) is buffer:
+                del self._buffers[key]
+            await self._stop_if_idle()
+
+    @asynccontextmanager
+    async def openings(self, on_opening: Callable[[Opening], None]) -> AsyncIterator[None]:
+        """Call `on_opening` for every debate that opens meanwhile; earlier ones are in the store's lists."""
+        self._openings.append(on_opening)
+        try:
+            await self.caught_up()
+            yield
+        finally:
+            self._openings.remove(on_opening)
+            await self._stop_if_idle()
+
+    def add_chunk(self, debate_id: str, text: str) -> None:
+        """A chunk of what a final judge is writing in this process: shown, never stored."""
+        if any(debate == debate_id for debate, _ in self._buffers):
+            self._chunks[debate_id].append(text)
+
+    async def caught_up(self) -> None:
+        """Wait until everything that was stored before the call is in the buffers.
+
+        Raises:
+            StoreError: the log cannot be read, or the feed was closed.
+        """
+        self._check()
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(done)
+        self._asking += 1
+        self._poll_now()
+        try:
+            await done
+        finally:
+            self._asking -= 1
+            await self._stop_if_idle()
+
+    def end(self) -> None:
+        """End every cursor, present and future: this process is about to end."""
+        self._ended = True
+        for buffer in self._buffers.values():
+            buffer.end()
+
+    def fail(self, problem: Exception) -> None:
+        """Make every cursor raise `problem`, present and future: the store is being closed."""
+        self._problem = problem
+        for buffer in self._buffers.values():
+            buffer.fail(problem)
+        waiting, self._waiting = self._waiting, []
+        _answer(waiting, problem)
+
+    async def close(self) -> None:
+        """Stop polling the log; `end` or `fail` ends the readers that are left."""
+        task, self._task = self._task, None
+        # A caller that comes while the task ends waits for the next task.
+        waiting, self._waiting = self._waiting, []
+        _answer(waiting, _closed())
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    def _check(self) -> None:
+        if self._problem is not None:
+            raise self._problem
+
+    def _poll_now(self) -> None:
+        self._hurry.set()
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._poll())
+
+    async def _stop_if_idle(self) -> None:
+        if not self._buffers and not self._openings and not self._asking:
+            await self.close()
+
+    async def _poll(self) -> None:
+        position: int | None = None
+        while True:
+            self._hurry.clear()
+            waiting, self._waiting = self._waiting, []
+            wait = _POLL_SECONDS
+            try:
+                if position is None:
+                    position = await asyncio.to_thread(self._store.last_position)
+                full = True
+                while full:
+                    position, full = await self._poll_once(position)
+            except asyncio.CancelledError:
+                _answer(waiting, _closed())
+                raise
+            except StoreError as error:
+                _log.warning("the live feed cannot read the log: %s", error)
+                wait = _RETRY_SECONDS
+                _answer(waiting, error)
+            except Exception as error:  # a defect: readers must not wait for ever
+                _answer(waiting, error)
+                for buffer in self._buffers.values():
+                    buffer.fail(error)
+                raise
+            _answer(waiting)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._hurry.wait()
+
+    async def _poll_once(self, position: int) -> tuple[int, bool]:
+        """Pass on the events after `position`; returns the last position that was read, and whether there are more."""
+        chunks_of, self._chunks = self._chunks, defaultdict(list)
+        batch = await asyncio.to_thread(self._store.read_all, position, _PAGE)
+        news: defaultdict[str, list[StoredEvent]] = defaultdict(list)
+        calls: Counter[str] = Counter()
+        for stored in batch:
+            if stored.stream.startswith(DEBATE_PREFIX):
+                news[stream_debate(stored.stream)].append(stored)
+            elif stored.stream.startswith(CALLS_PREFIX):
+                calls[stream_debate(stored.stream)] += 1
+        self._publish_openings(batch)
+        for buffer in list(self._buffers.values()):
+            events = news.get(buffer.debate_id, [])
+            chunks = "".join(chunks_of.get(buffer.debate_id, ()))
+            called = calls[buffer.debate_id]
+            if buffer.problem is None and (events or chunks or called or not buffer.loaded):
+                await self._fill(buffer, events, chunks, called)
+        return (batch[-1].position if batch else position), len(batch) == _PAGE
+
+    async def _fill(self, buffer: EventBuffer[Any], events: Sequence[StoredEvent], chunks: str, calls: int) -> None:
+        try:
+            if any(event.type == _ERASED for event in events) and buffer.loaded:
+                buffer.clear()
+            if not buffer.loaded:
+                # Read after the batch: the stream includes the batch; later events are in the next batch.
+                events = await asyncio.to_thread(self._store.read_stream, debate_stream(buffer.debate_id))
+            decoded = await asyncio.to_thread(_decoded, self._store, buffer.debate_id, events, buffer.version)
+            buffer.add(decoded, chunks, self._numbers, calls)
+        except JuryError as error:
+            if isinstance(error, StoreError):
+                buffer.clear()  # read whole again once the store is back
+                raise
+            buffer.fail(error)
+
+    def _publish_openings(self, batch: Sequence[StoredEvent]) -> None:
+        for stored in batch if self._openings else ():
+            if stored.type != _OPENED:
+                continue
+            try:
+                opened = decode(stored)
+            except EventError as error:
+                _log.warning("an opening event in the log is skipped: %s", error)
+                continue
+            if isinstance(opened, DebateOpened):
+                for on_opening in self._openings:
+                    on_opening(Opening(opened.debate_id, opened.run_id, fields_of(opened)))
+
+
+_ERASED = TextsErased.model_fields["type"].default
+_OPENED = DebateOpened.model_fields["type"].default
+
+
+def _closed() -> StoreError:
+    return StoreClosed("the live feed was closed; read the debate with: jury show")
+
+
+def _answer(waiting: list[asyncio.Future[None]], error: Exception | None = None) -> None:
+    for done in waiting:
+        if not done.done():
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(error)
+
+
+def _decoded(store: EventStore, debate_id: str, events: Sequence[StoredEvent], after: int) -> list[DecodedEvent]:
+    history = DebateHistory.of_events(debate_id, (one for one in events if one.version > after))
+    refs = {one.statement.statement for one in history.events if isinstance(one, StatementMade)}
+    refs |= {one.evaluation.rationale for one in history.events if isinstance(one, JurorEvaluated)}
+    parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
+    texts = {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
+    return [
+        DecodedEvent(stored.position, stored.version, event, texts)
+        for stored, event in zip(history.stored_events, history.events, strict=True)
+    ]

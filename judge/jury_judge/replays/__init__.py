@@ -1,0 +1,1 @@
+"""Recorded debates done again under other settings."""

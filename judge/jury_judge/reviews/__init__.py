@@ -1,0 +1,1 @@
+"""People's verdicts: recorded, queued, compared."""

@@ -1,0 +1,165 @@
+"""One session of a run: executed through a Jury, its debates, time and spending counted."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import NamedTuple
+
+from jury_actors.errors import Halted
+from jury_actors.messages import Chunk, Finished
+from jury_judge.jury import Jury
+from jury_judge.running.supervision import RunSupervision
+from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.preflight import PreflightReport
+from jury_judge.runs.run import Run
+from jury_judge.runs.run_lines import Line
+from jury_judge.runs.run_progress import ProgressListener
+from jury_judge.runs.spending import Spending, SpendingWatch
+from jury_store.errors import StoreError
+from jury_store.event_store import EventStore
+
+_SPENDING_SECONDS = 5.0
+"""How often the spending of a run is read."""
+
+
+class RunOutcome(NamedTuple):
+    """How a session of a run ended.
+
+    Attributes:
+        interrupted: by a signal.
+        problems: debates that could not go on.
+        total: how many cases the run has; None if they were not all read.
+        before: debates that ended in earlier sessions.
+        now: debates that ended in this one.
+        seconds: how long it took.
+        spent: in this session; None if the store could not be read.
+        spent_before: in earlier sessions; None as for `spent`.
+        short: what is left, in words, if the budget did not cover it.
+        cancelled_by: who cancelled the run meanwhile.
+    """
+
+    interrupted: bool
+    problems: list[Finished]
+    total: int | None
+    before: int = 0
+    now: int = 0
+    seconds: float = 0.0
+    spent: Spending | None = None
+    spent_before: Spending | None = None
+    short: str | None = None
+    cancelled_by: str | None = None
+
+
+class RunSession:
+    """A `ProgressListener` that counts, and passes everything on.
+
+    Args:
+        run: the input.
+        checked: the report of its preflight.
+        store: open for reading, until `outcome` was called.
+        progress: called for what happens.
+        allowance: of a run with a budget.
+        supervision: of this session; None: that of the Jury.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        checked: PreflightReport,
+        store: EventStore,
+        progress: ProgressListener,
+        *,
+        allowance: Allowance | None = None,
+        supervision: RunSupervision | None = None,
+    ) -> None:
+        self._supervision = supervision
+        self._run = run
+        self._checked = checked
+        self._progress = progress
+        self._allowance = allowance
+        self._watch = SpendingWatch(store, run.run_id)
+        self._started = time.monotonic()
+        self._total = checked.total
+        self._ended_now = 0
+        self._problems: list[Finished] = []
+
+    def execute(
+        self, jury: Jury, stopping: asyncio.Event, on_chunk: Callable[[Chunk], None] | None = None
+    ) -> AsyncGenerator[Line, None]:
+        """Run the debates that are left; yields the lines of all. See `Jury.execute`."""
+        return jury.execute(
+            self._run,
+            self._checked,
+            problems=self._problems,
+            progress=self,
+            stopping=stopping,
+            on_chunk=on_chunk,
+            allowance=self._allowance,
+            supervision=self._supervision,
+        )
+
+    @asynccontextmanager
+    async def spending_shown(self, show: Callable[[Spending], None]) -> AsyncIterator[None]:
+        """Call `show` every few seconds with what was spent in this session, if a debate is left to run."""
+        if not self._checked.left:
+            yield
+            return
+        over = asyncio.Event()
+
+        async def watch() -> None:
+            while not over.is_set():
+                with suppress(StoreError):
+                    show(await asyncio.to_thread(self._watch.look))
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(over.wait(), _SPENDING_SECONDS)
+
+        watching = asyncio.create_task(watch())
+        try:
+            yield
+        finally:
+            # The thread must have left the watch before `outcome` reads it.
+            over.set()
+            await watching
+
+    def outcome(self, *, interrupted: bool, lines: int) -> RunOutcome:
+        """How the session ended; `lines` is how many result lines were taken."""
+        seconds = time.monotonic() - self._started
+        spent = before = None
+        with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
+            spent = self._watch.look()
+            before = self._watch.before() if self._checked.recorded is not None else Spending()
+        return RunOutcome(
+            interrupted,
+            self._problems,
+            self._total,
+            self._checked.ended,
+            self._ended_now,
+            seconds,
+            spent,
+            before,
+            self._short(lines),
+            None if self._supervision is None else self._supervision.cancelled_by,
+        )
+
+    def _short(self, lines: int) -> str | None:
+        if self._allowance is None:
+            return None
+        halted = any(isinstance(one.problem, Halted) and one.problem.about == "budget" for one in self._problems)
+        if not (self._allowance.short or halted):
+            return None
+        return self._allowance.rest(None if self._total is None else self._total - lines)
+
+    def begin(self, total: int | None, stored: int) -> None:
+        """See `ProgressListener`."""
+        self._progress.begin(total, stored)
+
+    def total_known(self, total: int) -> None:
+        """See `ProgressListener`."""
+        self._total = total
+        self._progress.total_known(total)
+
+    def ended(self, finished: Finished) -> None:
+        """See `ProgressListener`."""
+        self._ended_now += finished.problem is None
+        self._progress.ended(finished)

@@ -1,0 +1,134 @@
+"""Cancelling a run: every debate of it that is not over ends for good.
+
+The process that executes the run does it, if there is one; else the one that cancels. `debate_cancelled` is recorded
+under a writer's epoch, so that nothing decided later can follow it; a late answer goes to `calls` only.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import closing
+from typing import NamedTuple
+
+from jury_actors.clerk import Clerk, ClerkInterface
+from jury_actors.effects import Effects
+from jury_actors.notices import Say
+from jury_events.codec import encode
+from jury_events.debate_events import DebateCancelled
+from jury_events.errors import DebateNotFound
+from jury_events.ids import debate_stream
+from jury_judge.errors import RunRefused
+from jury_judge.stores.stores import lock_run, open_writer
+from jury_store.debate_rows import RunRow
+from jury_store.errors import StoreError, StoreLocked
+from jury_store.event_store import Append, EventStore
+from jury_store.run_registry import RunHolder, RunRegistry, open_registry
+
+_PAGE = 1000
+_LOOK_EVERY = 0.25
+"""Seconds between two looks at the process that executes the run."""
+
+
+class Cancelled(NamedTuple):
+    """`debates` of the run were cancelled now; `ahead` cases were not begun, None where their number is unknown."""
+
+    debates: int
+    ahead: int | None
+
+
+def unfinished_debates(store: EventStore, run_id: str) -> list[str]:
+    """The ids of the debates of a run that are not over; without those that cannot be read, or are in quarantine."""
+    found = []
+    after = 0
+    while rows := store.debates(run_id=run_id, unfinished=True, limit=_PAGE, after=after):
+        found += [row.debate_id for row in rows if row.status != "unreadable"]
+        after = rows[-1].position
+    return found
+
+
+async def cancel_recorded(clerk: ClerkInterface, debate_ids: Sequence[str], by: str) -> int:
+    """Cancel recorded debates that no coordinator runs; returns how many were not over.
+
+    Raises:
+        StoreError: the log cannot be written, or another process goes on with a debate.
+    """
+    epoch = await clerk.next_epoch() if debate_ids else 0
+    done = 0
+    for start in range(0, len(debate_ids), _PAGE):
+        known = await clerk.recall(debate_ids[start : start + _PAGE])
+        appends = [
+            Append(
+                debate_stream(debate_id),
+                (encode(DebateCancelled(by=by, reason=None), recorded_at=Effects().clock()),),
+                expected_version=len(history.stored_events),
+                epoch=epoch,
+            )
+            for debate_id, history in known.items()
+            if not history.finished
+        ]
+        for result in await clerk.record(appends):
+            if isinstance(result, StoreError):
+                raise result
+        done += len(appends)
+    return done
+
+
+async def cancel_run(store: EventStore, url: str, run_id: str, by: str, say: Say) -> Cancelled:
+    """Cancel a run; returns once all of its debates are over.
+
+    Args:
+        store: open for reading.
+        url: of the store.
+        run_id: the run.
+        by: who cancels it.
+        say: takes a line for the user when another process has to do it.
+
+    Raises:
+        DebateNotFound: there is no such run.
+        StoreLocked: another process writes to the SQLite store without executing the run, or cancels it already.
+        RunRefused: the process that executed the run ended, and another one took it up meanwhile.
+    """
+    before = run_row(store, run_id)
+    with closing(open_registry(url)) as registry:
+        if before is None and run_id not in registry.holders([run_id]):
+            raise DebateNotFound(f"there is no run {run_id!r} in this store; `jury runs` lists the runs")
+        with registry.asking_to_cancel(run_id, by):
+            await _until_free(registry, run_id, say)
+            left = await asyncio.to_thread(unfinished_debates, store, run_id)
+            if left:
+                await _cancel_here(url, run_id, left, by, say)
+    after = await asyncio.to_thread(run_row, store, run_id)
+    if after is None:
+        return Cancelled(0, None)
+    ahead = None if after.total is None else after.total - after.debates
+    return Cancelled(after.cancelled - (0 if before is None else before.cancelled), ahead)
+
+
+def run_row(store: EventStore, run_id: str) -> RunRow | None:
+    """The counts of a run; None where no debate of it was opened."""
+    return next((run for run in store.runs() if run.run_id == run_id), None)
+
+
+async def _until_free(registry: RunRegistry, run_id: str, say: Say) -> None:
+    said: RunHolder | None = None
+    while (holder := (await asyncio.to_thread(registry.holders, [run_id])).get(run_id)) is not None:
+        if said is None:
+            said = holder
+            say(
+                f"process {holder.process} executes run {run_id}: it was asked to cancel it, and records the calls in "
+                "flight first"
+            )
+        await asyncio.sleep(_LOOK_EVERY)
+
+
+async def _cancel_here(url: str, run_id: str, debate_ids: Sequence[str], by: str, say: Say) -> None:
+    try:
+        lock = await asyncio.to_thread(lock_run, url, run_id, wait=0.0, say=say)
+    except StoreLocked as error:
+        raise RunRefused(f"{error}; cancel it again") from error
+    try:
+        writer = await asyncio.to_thread(open_writer, url, run=run_id, wait=0.0, say=say)
+        with closing(Clerk(writer)) as clerk:
+            await cancel_recorded(clerk, debate_ids, by)
+    finally:
+        if lock is not None:
+            await asyncio.to_thread(lock.release)

@@ -1,0 +1,33 @@
+"""The runs of a store with what they cost and whether they are being executed; from the lists, never from bodies."""
+
+from typing import NamedTuple
+
+from jury_judge.running.live_run import RunState, run_state
+from jury_store.debate_rows import RunRow, Totals
+from jury_store.event_store import EventStore
+from jury_store.run_registry import RunHolder, RunRegistry
+
+
+class ListedRun(NamedTuple):
+    """A run; `totals` are those of its debates, `holder` the process that executes it."""
+
+    row: RunRow
+    totals: Totals | None
+    state: RunState
+    holder: RunHolder | None
+
+
+def listed_runs(store: EventStore, registry: RunRegistry) -> list[ListedRun]:
+    """Every run, the newest first.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rows = store.runs()
+    holders = registry.holders([row.run_id for row in rows])
+    totals = store.totals_by_run()
+    return [
+        ListedRun(row, totals.get(row.run_id), run_state(row, holder), holder)
+        for row in reversed(rows)
+        for holder in [holders.get(row.run_id)]
+    ]

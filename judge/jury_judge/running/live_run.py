@@ -1,0 +1,196 @@
+"""The live figures of a run: one value, the same for `jury watch`, the HTTP interface and the run's page.
+
+They come from the lists and the newest events of the log, so any process can read them while another executes the run.
+What is only in the memory of that process (calls in flight, queues) is read from its file, where there is one.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from jury_actors.effects import Effects
+from jury_events.errors import DebateNotFound
+from jury_events.text.timestamps import moment
+from jury_judge.running.cancelling import run_row
+from jury_judge.running.recent_calls import RecentCalls, RecentEvents
+from jury_judge.running.status_file import ProcessFigures, read_status
+from jury_store.debate_rows import DebateFilter, RunRow, Totals
+from jury_store.event_store import EventStore
+from jury_store.run_registry import RunHolder, RunRegistry, open_registry
+
+RunState = Literal["running", "complete", "incomplete", "unknown"]
+"""`incomplete`: something is left, and no process executes the run. `unknown`: all debates that were begun are over,
+and how many the run is to have is not known."""
+
+PHASES = ("evaluating", "discussing", "judging", "unreadable")
+"""The statuses of debates that are not over."""
+
+_PAGE = 1000
+_SHARE = 0.1
+"""Of the time at most is spent on the totals of a large run: they are read again when they are old enough."""
+
+NOT_RUNNING = "no process executes the run"
+NOT_HERE = (
+    "the process that executes the run is not of this machine and user, or does not write down what it does; "
+    "only its own memory has these figures"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveRun:
+    """A run at one moment. A figure that cannot be had is None, and its `…_reason` says why.
+
+    `row` has its counts. `totals` are sums over its debates; of a large run they may be older than `row`. `phases`
+    counts the debates that are not over by status. `eta_seconds` assumes that debates go on ending as fast as in
+    `recent`.
+    """
+
+    row: RunRow
+    totals: Totals
+    at: str
+    state: RunState
+    holder: RunHolder | None
+    phases: dict[str, int]
+    recent: RecentCalls
+    eta_seconds: float | None
+    eta_reason: str | None
+    process: ProcessFigures | None
+    process_reason: str | None
+
+    @property
+    def not_begun(self) -> int | None:
+        """Debates that were not opened yet; None: unknown."""
+        return None if self.row.total is None else self.row.total - self.row.debates
+
+
+def live_object(live: LiveRun) -> dict[str, Any]:
+    """The figures as a JSON object."""
+    figures, recent = asdict(live), live.recent
+    counts = figures.pop("row")
+    for name in ("position", "first_at", "last_at"):
+        del counts[name]
+    return {
+        **figures.pop("totals"),
+        **counts,
+        **figures,
+        "holder": None if live.holder is None else live.holder._asdict(),
+        "ended": live.row.ended,
+        "not_begun": live.not_begun,
+        "recent": {
+            **figures["recent"],
+            "debates_per_second": recent.debates_per_second,
+            "calls_per_second": recent.calls_per_second,
+            "slowest_provider": recent.slowest_provider,
+        },
+    }
+
+
+class LiveRunReader:
+    """Reads the figures of a run, again and again; close it after use. Not for several threads at once.
+
+    Args:
+        store: open for reading.
+        url: of the store; None where it is in memory: no other process executes its runs.
+        run_id: the run.
+        clock: µs since 1970-01-01 UTC.
+    """
+
+    def __init__(
+        self, store: EventStore, url: str | None, run_id: str, *, clock: Callable[[], int] = Effects().clock
+    ) -> None:
+        self._store = store
+        self._url = url
+        self._run_id = run_id
+        self._clock = clock
+        self._registry: RunRegistry | None = None
+        self._recent = RecentEvents(store, run_id)
+        self._totals: Totals | None = None
+        self._totals_at = self._totals_took = 0.0
+
+    def read(self) -> LiveRun:
+        """The figures now.
+
+        Raises:
+            DebateNotFound: there is no such run.
+            StoreError: the store cannot be read.
+        """
+        holder = self._holder()
+        row = run_row(self._store, self._run_id)
+        if row is None and holder is None:
+            raise DebateNotFound(f"there is no run {self._run_id!r} in this store; `jury runs` lists the runs")
+        now = self._clock()
+        row = row or _nothing_yet(self._run_id, now)
+        status = None if holder is None or self._url is None else read_status(self._url, self._run_id)
+        process = None if status is None else status.figures
+        recent = self._recent.look(now, max(row.first_at, 0 if status is None else status.began))
+        state = run_state(row, holder)
+        eta, eta_reason = _eta(row, state, recent)
+        return LiveRun(
+            row=row,
+            totals=self._read_totals(),
+            at=moment(now, "milliseconds"),
+            state=state,
+            holder=holder,
+            phases=self._phases(),
+            recent=recent,
+            eta_seconds=eta,
+            eta_reason=eta_reason,
+            process=process,
+            process_reason=None if process is not None else NOT_RUNNING if holder is None else NOT_HERE,
+        )
+
+    def close(self) -> None:
+        """Close its connection; the store stays open."""
+        if self._registry is not None:
+            self._registry.close()
+
+    def _holder(self) -> RunHolder | None:
+        if self._url is None:
+            return None
+        self._registry = self._registry or open_registry(self._url)
+        return self._registry.holders([self._run_id]).get(self._run_id)
+
+    def _phases(self) -> dict[str, int]:
+        counted: Counter[str] = Counter()
+        after = 0
+        while rows := self._store.debates(run_id=self._run_id, unfinished=True, limit=_PAGE, after=after):
+            counted.update(row.status for row in rows)
+            after = rows[-1].position
+        return {phase: counted[phase] for phase in PHASES}
+
+    def _read_totals(self) -> Totals:
+        started = time.monotonic()
+        if self._totals is None or (started - self._totals_at) * _SHARE >= self._totals_took:
+            self._totals = self._store.totals(DebateFilter(run_id=self._run_id))
+            self._totals_at = time.monotonic()
+            self._totals_took = self._totals_at - started
+        return self._totals
+
+
+def run_state(row: RunRow, holder: RunHolder | None) -> RunState:
+    """Whether a run is over."""
+    if holder is not None:
+        return "running"
+    if row.ended < row.debates or (row.total is not None and row.ended < row.total):
+        return "incomplete"
+    return "unknown" if row.total is None else "complete"
+
+
+def _eta(row: RunRow, state: RunState, recent: RecentCalls) -> tuple[float | None, str | None]:
+    if state != "running":
+        return None, NOT_RUNNING
+    if row.total is None:
+        return None, "the cases are still being counted"
+    if not recent.debates_per_second:
+        return None, f"no debate ended in the last {recent.seconds:.0f} s"
+    return (row.total - row.ended) / recent.debates_per_second, None
+
+
+def _nothing_yet(run_id: str, now: int) -> RunRow:
+    """A run whose first debate is not open yet."""
+    counts = dict.fromkeys(
+        ("position", "debates", "completed", "failed", "cancelled", "safe_pass", "needs_review", "unsafe_fail"), 0
+    )
+    return RunRow(run_id=run_id, first_at=now, last_at=now, **counts)

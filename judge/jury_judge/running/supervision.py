@@ -1,0 +1,103 @@
+"""What the process that executes a run does for other processes: it says what it is doing, and hears who cancels."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+
+from jury_actors.effects import Effects
+from jury_actors.errors import ActorError
+from jury_actors.mailbox import IncarnationLost
+from jury_actors.notices import Say, say_nothing
+from jury_actors.runtime import Runtime
+from jury_judge.running.cancelling import cancel_recorded, unfinished_debates
+from jury_judge.running.status_file import ProcessFigures, StatusFile
+from jury_store.errors import StoreError
+from jury_store.event_store import EventStore
+from jury_store.run_registry import RunRegistry, open_registry
+
+_EVERY = 1.0
+"""Seconds between two looks."""
+
+_ANSWERS_WITHIN = 5.0
+"""Seconds that the actors have to say what they do."""
+
+
+class RunSupervision:
+    """One session of a run, as others see it.
+
+    `cancelled_by` is set once a person cancelled the run.
+
+    Args:
+        store_url: of the store.
+        run_id: the run.
+        detached: this process belongs to no terminal.
+        every: seconds between two looks.
+        say: takes a line for the user when the run is cancelled.
+    """
+
+    def __init__(
+        self, store_url: str, run_id: str, *, detached: bool = False, every: float = _EVERY, say: Say = say_nothing
+    ) -> None:
+        self._url = store_url
+        self._run_id = run_id
+        self._detached = detached
+        self._every = every
+        self._say = say
+        self.cancelled_by: str | None = None
+
+    @asynccontextmanager
+    async def around(self, runtime: Runtime, store: EventStore, stopping: asyncio.Event) -> AsyncIterator[None]:
+        """Watch over a run; if it is cancelled, what did not end in the context is cancelled on leaving it.
+
+        Args:
+            runtime: executes the run.
+            store: open for reading.
+            stopping: set once the run is cancelled: no new debate begins.
+        """
+        take = partial(StatusFile.take, began=Effects().clock(), detached=self._detached)
+        file = await asyncio.to_thread(take, self._url, self._run_id)
+        task = asyncio.create_task(self._look_and_say(runtime, stopping, file))
+        try:
+            yield
+            await _ended(task)
+            if self.cancelled_by is not None:
+                left = await asyncio.to_thread(unfinished_debates, store, self._run_id)
+                await cancel_recorded(runtime.clerk, left, self.cancelled_by)
+        finally:
+            await _ended(task)
+            if file is not None:
+                await asyncio.to_thread(file.release)
+
+    async def _look_and_say(self, runtime: Runtime, stopping: asyncio.Event, file: StatusFile | None) -> None:
+        registry = open_registry(self._url)
+        try:
+            while True:
+                # A store or an actor that is away for a moment does not end a run here.
+                with suppress(StoreError, ActorError, IncarnationLost, TimeoutError, OSError):
+                    await self._hear(registry, runtime, stopping)
+                    if file is not None:
+                        async with asyncio.timeout(_ANSWERS_WITHIN):
+                            load = await runtime.coordinators.load(self._run_id)
+                        file.write(ProcessFigures.of(load, Effects().clock()))
+                await asyncio.sleep(self._every)
+        finally:
+            if registry is not None:
+                registry.close()
+
+    async def _hear(self, registry: RunRegistry, runtime: Runtime, stopping: asyncio.Event) -> None:
+        if self.cancelled_by is None:
+            self.cancelled_by = await asyncio.to_thread(registry.cancelled_by, self._run_id)
+            if self.cancelled_by is None:
+                return
+            stopping.set()
+            self._say(
+                f"run {self._run_id} is cancelled by {self.cancelled_by}; answers to calls in flight are recorded"
+            )
+        # At every look: a debate may have been submitted meanwhile.
+        await runtime.coordinators.cancel(self._run_id, self.cancelled_by)
+
+
+async def _ended(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

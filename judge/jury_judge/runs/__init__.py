@@ -1,0 +1,1 @@
+"""A run: its input, its comparison with the store, its execution, its budget."""

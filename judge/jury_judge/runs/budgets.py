@@ -1,0 +1,64 @@
+"""The budget of a run, and its spending in earlier sessions."""
+
+from collections.abc import Iterable
+from datetime import date
+
+from jury_actors.admission.budget import Ceiling, Spent
+from jury_events.errors import SettingError
+from jury_events.exchange import ExchangeRecorded
+from jury_judge.stores.debates import read_debate, rows_of_run
+from jury_providers.prices import PRICES_ENV, Prices
+from jury_providers.tokens import token_upper_bound
+from jury_store.debate_rows import DebateFilter
+from jury_store.event_store import EventStore
+
+
+def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
+    """Check that every model has a price, so that the cost can be limited.
+
+    Raises:
+        SettingError: names the models without a price.
+    """
+    unknown = [model for model in models if not prices.has_price(model, on)]
+    if unknown:
+        raise SettingError(
+            f"--max-cost: no price is known for {', '.join(unknown)}; give one with --prices FILE or {PRICES_ENV}, "
+            "or limit the run with --max-calls"
+        )
+
+
+def ceiling(
+    store: EventStore, run_id: str, prices: Prices, on: date, *, max_calls: int | None, max_cost: float | None
+) -> Ceiling:
+    """The budget of a run over all its sessions, with what the earlier ones spent."""
+    bounds = Ceiling(max_calls, max_cost)
+    return bounds._replace(spent=_spent(store, run_id, prices, on)) if bounds.bounded else bounds
+
+
+def _spent(store: EventStore, run_id: str, prices: Prices, on: date) -> Spent:
+    sums = store.totals(DebateFilter(run_id))
+    if not sums.unknown_cost:
+        return Spent(sums.calls, sums.cost)
+    cost = sum(
+        _cost(store, row.debate_id, prices, on) if row.cost is None else row.cost for row in rows_of_run(store, run_id)
+    )
+    return Spent(sums.calls, cost)
+
+
+def _cost(store: EventStore, debate_id: str, prices: Prices, on: date) -> float:
+    """The cost of a debate with calls whose cost is not recorded: those count with the most that they can have cost."""
+    history = read_debate(store, debate_id)
+    sizes = {ref: len(content) for ref, content in history.texts.items()}
+    return sum(_most(one, sizes, prices, on) for one in history.exchanges)
+
+
+def _most(exchange: ExchangeRecorded, sizes: dict[str, int], prices: Prices, on: date) -> float:
+    if exchange.cost is not None:
+        return exchange.cost
+    known = prices.cost(exchange.model, exchange.usage, on)
+    if known is not None:
+        return known
+    sent = sum(sizes.get(ref.part, 0) for message in exchange.request for ref in message.parts)
+    pictures = sum(len(message.images) for message in exchange.request)
+    most = token_upper_bound(sent, pictures, exchange.model.partition("/")[2])
+    return prices.upper_bound(exchange.model, most, exchange.settings, on) or 0.0

@@ -1,0 +1,272 @@
+"""An estimate of debates: calls, tokens, cost, disk, time. Pure: from the prompts as they would be sent."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import NamedTuple
+
+from jury_actors.admission.model_class import limits_of
+from jury_debate.artifact_tools import tool_definitions
+from jury_debate.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.prompts import load_prompts
+from jury_debate.rules_registry import LATEST
+from jury_events.case import Case
+from jury_events.exchange import Usage
+from jury_events.panel import FinalJudge, Panel, Seat
+from jury_judge.runs.rehearsal import Rehearsal
+from jury_providers.endpoints import Endpoint, Endpoints
+from jury_providers.prices import Prices
+from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, picture_token_upper_bound
+
+_HEADING = 300
+"""Bytes of what stands around a peer's words."""
+
+_EVENT = 850
+"""Bytes of an event's body: 29.8 KB for the 35 of a debate with 13 calls (`benchmarks/debates.py`)."""
+
+_PICTURES_ON_DISK = 1.1
+
+_TEXTS_AN_ANSWER = 3
+"""The texts stored of an answer: itself, its separate texts, and the block that peers are shown."""
+
+
+_FEWEST_PICTURE_TOKENS = 64
+"""A small picture is hardly ever fewer."""
+
+
+class Range(NamedTuple):
+    """The least, what is likely, and the most."""
+
+    least: float
+    likely: float
+    most: float
+
+
+class ModelEstimate(NamedTuple):
+    """One model's part; `cost` in US dollars, None where no price is known."""
+
+    model: str
+    calls: Range
+    input_tokens: Range
+    output_tokens: Range
+    cost: Range | None
+
+
+class RunEstimate(NamedTuple):
+    """For so many debates, from a sample of as many cases.
+
+    `cost` in US dollars, None where a model has no price. `minutes` is what the providers' limits take at least for
+    what is likely, None where none is known.
+    """
+
+    debates: int
+    sample: int
+    models: tuple[ModelEstimate, ...]
+    calls: Range
+    cost: Range | None
+    disk_bytes: Range
+    minutes: float | None
+
+
+class _Course(NamedTuple):
+    """A course of debates. Answers of None tokens have the maximum length; `on_disk` for a byte of events and texts.
+
+    A picture is so many tokens, as many as its model may count where that is None.
+
+    The least counts 6 bytes a token (Japanese has 3 bytes a character), and only the messages; the others also count
+    tools and the answer's form.
+    """
+
+    rounds: int
+    tool_turns: int
+    answer_tokens: int | None
+    bytes_a_token: float
+    on_disk: float
+    picture_tokens: int | None
+    forms: bool = True
+
+
+class _Sizes(NamedTuple):
+    """Bytes: of each place's prompt (None: the final judge's), of what all prompts have, and of what is kept anyway.
+
+    `pictures` are those of the case, kept once, and sent to the places that see them.
+    """
+
+    prompts: dict[str | None, int]
+    form: int
+    records: int
+    kept: int
+    pictures: int
+    picture_bytes: int
+    tools: bool
+
+
+class _EstimatedStep(NamedTuple):
+    """A step, and how many peers' blocks its prompt shows."""
+
+    place: Seat | FinalJudge
+    blocks: int
+
+
+def rounds_of(panel: Panel) -> tuple[int, int]:
+    """The least and the most rounds, if every seat answers."""
+    rules = panel.discussion
+    if not rules.max_rounds:
+        return 0, 0
+    if rules.threshold <= 1 and not rules.always_discuss:
+        return 0, rules.max_rounds
+    if not rules.end_early:
+        return rules.max_rounds, rules.max_rounds
+    if rules.threshold <= 1 or rules.unanimity_ends:
+        return 1, rules.max_rounds
+    return min(rules.stagnation_rounds or rules.max_rounds, rules.max_rounds), rules.max_rounds
+
+
+def estimate(
+    resolved: ResolvedPanel, sample: Iterable[Case], *, debates: int, prices: Prices, endpoints: Endpoints, on: date
+) -> RunEstimate:
+    """An estimate of so many debates from a sample of their cases; without repairs, retries and fallbacks."""
+    panel = resolved.panel
+    fewest, most = rounds_of(panel)
+    turns = panel.artifacts.max_turns
+    courses = (
+        _Course(fewest, 0, 40, 6.0, 1.1, _FEWEST_PICTURE_TOKENS, forms=False),
+        _Course((fewest + most + 1) // 2, 1, 400, 3.5, 1.6, ESTIMATED_PICTURE_TOKENS),
+        _Course(most, turns, None, 2.0, 2.5, None),
+    )
+    tallies = [_Tally(course, prices, on) for course in courses]
+    count = 0
+    for case in sample:
+        count += 1
+        sizes = _measure(case, resolved)
+        for tally in tallies:
+            tally.add(panel, sizes)
+    factor = debates / count if count else 0.0
+
+    def scaled(amounts: Iterable[float]) -> Range:
+        return Range(*(amount * factor for amount in amounts))
+
+    models = tuple(
+        ModelEstimate(
+            model=model,
+            calls=scaled(tally.calls[model] for tally in tallies),
+            input_tokens=scaled(tally.sent[model] for tally in tallies),
+            output_tokens=scaled(tally.said[model] for tally in tallies),
+            cost=scaled(tally.cost[model] for tally in tallies) if prices.has_price(model, on) else None,
+        )
+        for model in dict.fromkeys(place.model for place in panel.seats_and_judge)
+    )
+    known = all(one.cost is not None for one in models)
+    return RunEstimate(
+        debates=debates,
+        sample=count,
+        models=models,
+        calls=scaled(tally.calls.total() for tally in tallies),
+        cost=scaled(sum(tally.cost.values()) for tally in tallies) if known else None,
+        disk_bytes=scaled(tally.disk for tally in tallies),
+        minutes=_minutes(models, endpoints),
+    )
+
+
+class _Tally:
+    """One course's sums over the sample, by model."""
+
+    def __init__(self, course: _Course, prices: Prices, on: date) -> None:
+        self._course = course
+        self._prices = prices
+        self._on = on
+        self.calls: Counter[str] = Counter()
+        self.sent: Counter[str] = Counter()
+        self.said: Counter[str] = Counter()
+        self.cost: defaultdict[str, float] = defaultdict(float)
+        self.disk = 0.0
+
+    def add(self, panel: Panel, sizes: _Sizes) -> None:
+        """One debate."""
+        course = self._course
+        kept: float = sizes.kept + _EVENT * (4 + 2 * course.rounds)
+        for place, blocks in _askings(panel, course.rounds):
+            seat = place.juror_id if isinstance(place, Seat) else None
+            answer = course.answer_tokens or place.settings.max_output_tokens
+            said = answer * course.bytes_a_token
+            tool_turns = course.tool_turns if sizes.tools and seat is not None else 0
+            pictures = sizes.pictures if place.images else 0
+            tokens = pictures * (course.picture_tokens or picture_token_upper_bound(place.model.partition("/")[2]))
+            base = sizes.prompts[seat] + blocks * (said + _HEADING) + (sizes.form if course.forms else 0)
+            for turn in range(tool_turns + 1):
+                # Each turn sends again what was said before, and what the tools gave back.
+                sent = (base + turn * (said + sizes.records)) / course.bytes_a_token + tokens
+                usage = Usage(input_tokens=int(sent), output_tokens=answer)
+                self.calls[place.model] += 1
+                self.sent[place.model] += int(sent)
+                self.said[place.model] += answer
+                self.cost[place.model] += self._prices.cost(place.model, usage, self._on) or 0.0
+                kept += _EVENT + said + (sizes.form + sizes.records if course.forms else 0)
+            kept += _EVENT + (_TEXTS_AN_ANSWER - 1) * said
+        # Pictures are compressed already, and hardly grow in the database.
+        self.disk += kept * course.on_disk + sizes.picture_bytes * _PICTURES_ON_DISK
+
+
+def _askings(panel: Panel, rounds: int) -> Iterator[_EstimatedStep]:
+    seats = len(panel.seats)
+    rules = panel.discussion
+    for seat in panel.seats:
+        yield _EstimatedStep(seat, 0)
+    for number in range(1, rounds + 1):
+        for speaker, seat in enumerate(panel.seats):
+            spoken = speaker if rules.order == "sequential" else 0
+            yield _EstimatedStep(seat, seats * number + spoken if rules.history == "all" else seats)
+    if panel.final.judge is not None:
+        yield _EstimatedStep(panel.final.judge, seats * (rounds + 1))
+
+
+def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:
+    """From the opening of the debate: its texts, and the prompts of phase 1 as they would be sent."""
+    panel = resolved.panel
+    rehearsal = Rehearsal(case, resolved)
+    opened = rehearsal.opened
+    pieces = {name: len(text) for name, text in rehearsal.pieces.items()}
+    prompts: dict[str | None, int] = {
+        seat.juror_id: sum(len(message.text.encode()) for message in rehearsal.first_prompt(seat.juror_id))
+        for seat in panel.seats
+    }
+    if panel.final.judge is not None:
+        shown = CASE_WITH_IMAGES if panel.final.judge.images and opened.images else "case"
+        prompts[None] = sum(pieces[name] for name in ("system/final", shown, "instruction/final"))
+    records = case.security_gate_records + case.agent_card_records
+    tools = tools_offered(panel, len(records))
+    return _Sizes(
+        prompts=prompts,
+        form=_form(panel, opened.prompts, case, tools=tools),
+        records=sum(len(record.content.encode()) for record in records) if tools else 0,
+        pictures=len(opened.images),
+        picture_bytes=sum(map(len, rehearsal.pictures())),
+        kept=sum(pieces.values()) + len(case.to_part()) + len(opened.model_dump_json()),
+        tools=tools,
+    )
+
+
+def _form(panel: Panel, version: int, case: Case, *, tools: bool) -> int:
+    """The schema of an answer and the tools, which are sent beside the messages."""
+    schema = LATEST.answer_schema(panel.rubric, statement=True, scenarios=scenario_numbers(case.scenario_ids))
+    offered = tool_definitions(load_prompts(version, panel.language), opinions=True) if tools else ()
+    return len(json.dumps(schema)) + sum(len(json.dumps(tool._asdict())) for tool in offered)
+
+
+def _minutes(models: Iterable[ModelEstimate], endpoints: Endpoints) -> float | None:
+    """Models that share a limit add up; the slowest class decides."""
+    calls: defaultdict[tuple[str, str], float] = defaultdict(float)
+    tokens: defaultdict[tuple[str, str], float] = defaultdict(float)
+    slowest: float | None = None
+    for one in models:
+        provider, _, name = one.model.partition("/")
+        pattern, limits = limits_of(endpoints.get(provider, Endpoint()), name)
+        key = (provider, pattern)
+        calls[key] += one.calls.likely
+        tokens[key] += one.input_tokens.likely + one.output_tokens.likely
+        for amount, a_minute in ((calls, limits.requests_per_minute), (tokens, limits.tokens_per_minute)):
+            if a_minute is not None:
+                slowest = max(slowest or 0.0, amount[key] / a_minute)
+    return slowest

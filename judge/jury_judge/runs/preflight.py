@@ -1,0 +1,256 @@
+"""The preflight of a run: its cases are read and compared with its debates in the store."""
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from jury_cases.omissions import OmissionReport
+from jury_cases.outline import BUILT, batches
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.recorded_panel import described
+from jury_events.case import Case
+from jury_events.panel import Panel
+from jury_events.parts import part_digest
+from jury_judge.errors import RunRefused
+from jury_judge.runs.run import Run
+from jury_judge.runs.run_index import RunIndex
+from jury_judge.stores.adoption import check_adopted, check_run, not_set_aside
+from jury_judge.stores.debates import panel_changes
+from jury_judge.stores.stores import open_or_create
+from jury_providers.endpoints import Endpoints
+from jury_providers.registry import check_models
+from jury_store.debate_rows import CaseRow, RunRow
+from jury_store.errors import StoreMissing
+from jury_store.event_store import EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+from jury_store.seals.keys import PublicKey
+
+PREFLIGHT_SECONDS = 3.0
+"""How long the cases of a new run are read before the first of them is judged."""
+
+RESUMED_SECONDS = 0.25
+"""The same for a run that the store has: its first results, or new calls, should not wait."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreflightReport:
+    """A run compared with the store.
+
+    Attributes:
+        read: how many debates the cases have that were read and compared, from the first on.
+        total: how many debates the run is to have; None if not all cases were read in time.
+        omissions: the parts of the cases that no juror is shown.
+        recorded: the run in the store; None if the store has no debate of it.
+        position: of the newest event: debates that open after it belong to this call.
+        ended: how many of the debates are over; if `total` is None, how many of the recorded ones.
+        elsewhere: how many debates of the run are over other cases, or are further repeats.
+        beyond: how many are repeats beyond those of this call.
+    """
+
+    read: int
+    total: int | None
+    omissions: OmissionReport
+    recorded: RunRow | None = None
+    position: int = 0
+    ended: int = 0
+    elsewhere: int = 0
+    beyond: int = 0
+
+    @property
+    def cases(self) -> int | None:
+        """How many debates the run is to have, with those of earlier calls; None as for `total`."""
+        return None if self.total is None else self.total + self.elsewhere
+
+    @property
+    def left(self) -> bool:
+        """Whether a debate may be left to run."""
+        return self.total is None or self.ended < self.total
+
+    @property
+    def expected(self) -> int | None:
+        """How many debates are left: counted, or by what an earlier call counted; None where neither is known."""
+        if self.total is not None:
+            return self.total - self.ended
+        before = self.recorded
+        return None if before is None or before.total is None else max(0, before.total - before.ended)
+
+
+def preflight(run: Run, store: EventStore, *, seconds: float | None = PREFLIGHT_SECONDS) -> PreflightReport:
+    """Read the cases once and compare the run with its debates in the store.
+
+    Args:
+        run: the input.
+        store: open for reading.
+        seconds: how long reading may take (at most `RESUMED_SECONDS` if the store has the run); the other cases are
+            read and compared during the run. None: all are read.
+
+    Raises:
+        RunRefused: the run was begun with another panel, or a case's content changed; the message says what differs.
+            Or a debate of the run was imported and is not adopted, or cannot be read; the message names it.
+        CaseFileError: a case cannot be read.
+    """
+    position, recorded, beyond = store.last_position(), store.run(run.run_id), 0
+    if recorded is not None:
+        check_run(store, run.run_id, run.adopt)
+        for first in store.debates(run_id=run.run_id, limit=1):
+            _compare_panels(run, store, first.debate_id)
+        beyond = store.further_repeats(run.run_id, run.repeats)
+        seconds = None if seconds is None else min(seconds, RESUMED_SECONDS)
+    index = RunIndex(run, None if recorded is None else store)
+    omissions = omission_report(run.resolved.panel)
+    end = None if seconds is None else time.monotonic() + seconds
+    report = PreflightReport(
+        read=0, total=None, omissions=omissions, recorded=recorded, position=position, beyond=beyond
+    )
+    read = known = ended = 0
+    for batch in batches(run.cases(lambda _case: False), most=1 if recorded is None else BUILT):
+        index.load([case.case_id for case in batch])
+        for case in batch:
+            omissions.add(case)
+            for debate in run.debate_ids(case):
+                read += 1
+                row = index.row(debate)
+                if row is not None:
+                    known += 1
+                    ended += row.has_ended
+                    check_case(run, case, debate, row, store)
+            if end is not None and time.monotonic() > end:
+                return replace(report, read=read, ended=0 if recorded is None else recorded.ended)
+    elsewhere = 0 if recorded is None else max(0, recorded.debates - known)
+    return replace(report, read=read, total=read, ended=ended, elsewhere=elsewhere)
+
+
+@contextmanager
+def preflighted(
+    run: Run,
+    store_url: str,
+    endpoints: Endpoints,
+    environ: Mapping[str, str] | None,
+    *,
+    seconds: float | None = PREFLIGHT_SECONDS,
+) -> Iterator[tuple[EventStore, PreflightReport]]:
+    """The store, open for reading, and the report of the preflight.
+
+    A missing store is created after every case could be read: a mistake in them leaves no empty store behind.
+
+    Args:
+        run: the input.
+        store_url: of the store.
+        endpoints: where providers are reached.
+        environ: checked for the providers' keys where a debate is left to run; None: the keys are elsewhere.
+        seconds: as for `preflight`.
+
+    Raises:
+        UnknownProvider, KeyMissing: a model cannot be called.
+        RunRefused, CaseFileError: as `preflight`.
+    """
+    panel = run.resolved.panel
+    check_models(panel, endpoints)
+    try:
+        store: EventStore = open_store(store_url, write=False)
+    except StoreMissing:
+        checked = preflight(run, MemoryEventStore(), seconds=seconds)
+        check_models(panel, endpoints, environ)
+        store = open_or_create(store_url)
+        try:
+            yield store, checked
+        finally:
+            store.close()
+        return
+    try:
+        checked = preflight(run, store, seconds=seconds)
+        check_models(panel, endpoints, environ if checked.left else None)
+        yield store, checked
+    finally:
+        store.close()
+
+
+def sees_images(panel: Panel) -> bool:
+    """Whether a juror or the final judge is sent pictures."""
+    return any(place.images for place in panel.seats_and_judge)
+
+
+def omission_report(panel: Panel) -> OmissionReport:
+    """An empty report of what the jurors of a panel are not shown."""
+    blind = [seat.juror_id for seat in panel.seats if not seat.images]
+    judge = panel.final.judge
+    return OmissionReport(
+        images_seen=sees_images(panel), blind=[*blind, *(["the final judge"] if judge and not judge.images else [])]
+    )
+
+
+def is_over(
+    debate_id: str, case: Case, resolved: ResolvedPanel, store: EventStore, adopt: Collection[PublicKey] = ()
+) -> bool | None:
+    """Whether one debate has ended; None if the store does not have it.
+
+    Raises:
+        RunRefused: it was opened with another panel, or over another case; or it was imported and is not adopted
+            (`adopt`: by these keys), is in quarantine, or cannot be read.
+    """
+    found = store.debate(debate_id)
+    if found is None:
+        return None
+    not_set_aside(debate_id, found)
+    row = CaseRow(found.case_id, found.status, found.case_part, None, found.imported)
+    check_adopted(store, f"debate {debate_id}", debate_id, row, adopt)
+    if different := panel_changes(store, debate_id, resolved):
+        raise RunRefused(
+            f"debate {debate_id} was opened with another panel: {described(different)}; "
+            "use the panel that it was opened with, or another run or id"
+        )
+    part = store.parts(debate_id, [found.case_part]).get(found.case_part)
+    row = row._replace(salt=None if part is None else part.salt)
+    if row.salt is not None and not _same_case(case, debate_id, row, row.salt, store):
+        raise RunRefused(
+            f"debate {debate_id} judged another case under that id: its content has changed since (or what the panel "
+            "file redacts of it); use another run or id, or give the case its old content"
+        )
+    return row.has_ended
+
+
+def _same_case(case: Case, debate: str, row: CaseRow, salt: bytes, store: EventStore) -> bool:
+    """Whether a case is the recorded one; records behind a URI were read when the debate opened and are left out.
+
+    A case that an earlier version wrote is compared by its fields, as its bytes differ.
+    """
+    if part_digest(salt, case.to_part()) == row.case_part:
+        return True
+    recorded = Case.from_part(store.parts(debate, [row.case_part])[row.case_part].content)
+    fetched = {
+        f"{kind}_records": ()
+        for kind, uri in (("security_gate", recorded.security_gate_uri), ("agent_card", recorded.agent_card_uri))
+        if uri is not None
+    }
+    return case.to_part() == recorded.changed(**fetched).to_part()
+
+
+def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStore) -> None:
+    """Refuse a recorded debate of a run that judged other content than the case.
+
+    Raises:
+        RunRefused: it did; or it is in quarantine, or cannot be read, or was imported and is not adopted.
+    """
+    not_set_aside(debate, row)
+    check_adopted(store, f"run {run.run_id!r}", debate, row, run.adopt)
+    if row.case_id != case.case_id:
+        raise RunRefused(
+            f"debate {debate} of run {run.run_id!r} is over another case, {row.case_id!r}; give the run another --run "
+            "id"
+        )
+    if row.salt is not None and not _same_case(case, debate, row, row.salt, store):
+        raise RunRefused(
+            f"run {run.run_id!r} judged another case under the id {case.case_id!r}: its content has changed since "
+            "(or what the panel file redacts of it); give the run another --run id, or the case its old content"
+        )
+
+
+def _compare_panels(run: Run, store: EventStore, debate: str) -> None:
+    different = panel_changes(store, debate, run.resolved)
+    if different:
+        raise RunRefused(
+            f"run {run.run_id!r} was begun with another panel: {described(different)}; "
+            "use the panel that it was begun with, or give the run another --run id"
+        )

@@ -1,0 +1,65 @@
+"""A run: many cases before one panel, under one id."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from secrets import token_hex
+
+from jury_cases.outline import Fetch, Skip, outline_of
+from jury_debate.panel_spec import ResolvedPanel
+from jury_events.case import Case
+from jury_events.ids import debate_id as id_of
+from jury_events.ids import repeat_id
+from jury_store.seals.keys import PublicKey
+
+CaseSource = Callable[[Fetch], Iterable[Case]]
+"""Returns the cases from the first on; called for each case whether to fetch the records behind its URIs.
+
+Several threads may iterate at once.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """The input of a run.
+
+    Attributes:
+        run_id: its name in the store.
+        resolved: the panel.
+        cases: see `CaseSource`; may be called several times.
+        concurrency: debates at once.
+        submission_id: the caller's name of a case in live events.
+        adopt: an imported debate counts as judged if its seal is signed by one of these keys.
+        repeats: debates a case.
+    """
+
+    run_id: str
+    resolved: ResolvedPanel
+    cases: CaseSource
+    concurrency: int
+    submission_id: Callable[[Case], str | None] = lambda _case: None
+    adopt: Collection[PublicKey] = ()
+    repeats: int = 1
+
+    def debate_ids(self, case: Case | str) -> tuple[str, ...]:
+        """The ids of all debates of a case, or of a case id."""
+        first = id_of(self.run_id, case if isinstance(case, str) else case.case_id)
+        return tuple(repeat_id(first, repeat) for repeat in range(1, self.repeats + 1))
+
+    def outline(self, skip: Skip, fetch: Fetch) -> Iterator[Case | str]:
+        """The cases in their order, without those that `skip` chose: of these the id alone."""
+        return outline_of(self.cases, skip, fetch)
+
+
+def fresh_run_id() -> str:
+    """A new run id."""
+    return _fresh("run")
+
+
+def fresh_debate_id(case: Case) -> str:
+    """A new id for a debate that belongs to no run."""
+    return id_of(_fresh("debate"), case.case_id)
+
+
+def _fresh(kind: str) -> str:
+    return f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(3)}"

@@ -1,0 +1,293 @@
+"""A run executed: debates are begun as places become free, and their result lines come in the order of the cases."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import TypeVar
+
+from jury_actors.driver import drive
+from jury_actors.errors import ClusterLost, Halted
+from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.runtime import Runtime
+from jury_actors.store_retry import StoreRetry
+from jury_judge.running.supervision import RunSupervision
+from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.preflight import PreflightReport
+from jury_judge.runs.run import Run
+from jury_judge.runs.run_index import DebateIndex
+from jury_judge.runs.run_jobs import RunJobs
+from jury_judge.runs.run_lines import Line, RunLines
+from jury_judge.runs.run_progress import ProgressListener, RunProgress, moves
+from jury_store.debate_rows import CaseRow
+from jury_store.errors import AppendRefused, Fenced, StoreError
+from jury_store.event_store import EventStore
+
+_T = TypeVar("_T")
+
+Driving = Callable[..., AsyncGenerator[Finished, None]]
+
+
+async def execute_run(
+    run: Run,
+    checked: PreflightReport,
+    store: EventStore,
+    open_runtime: Callable[[], AbstractAsyncContextManager[Runtime]],
+    *,
+    progress: ProgressListener,
+    stopping: asyncio.Event,
+    problems: list[Finished],
+    on_chunk: Callable[[Chunk], None] | None = None,
+    store_patience: float = 0.0,
+    allowance: Allowance | None = None,
+    driving: Driving = drive,
+    supervision: RunSupervision | None = None,
+) -> AsyncGenerator[Line, None]:
+    """Run the debates that are not over yet; yields the result line of every debate, in the order of the cases.
+
+    Lines of debates that are over come while others are looked for; where debates are left, their first calls come
+    before the lines.
+
+    Args:
+        run: the input.
+        checked: the report of its preflight.
+        store: open for reading.
+        open_runtime: sets up the actors; not called when no debate is left.
+        progress: called for every debate that ends.
+        stopping: once set, no new debate begins; those that run are finished.
+        problems: takes the debates that could not go on; no line is yielded for them.
+        on_chunk: called with each chunk that a final judge writes.
+        store_patience: seconds for which a store that cannot be read is tried again.
+        allowance: of a run with a budget. Debates that were begun before come first; others begin if it admits them.
+        driving: `drive`, or what wraps it.
+        supervision: shows the run to other processes, which may cancel it; None: they do not see it.
+
+    Raises:
+        CaseFileError: a case, or a record behind its URI, cannot be read any more; raised after the running debates
+            have ended.
+        RunRefused: a case that the preflight did not read differs from the one that was judged before; likewise.
+    """
+    moved = asyncio.Event()
+    patience = StoreRetry(store_patience)  # silent: the writer reports that the store is away
+    execution = _Execution(
+        run=run,
+        checked=checked,
+        store=store,
+        open_runtime=open_runtime,
+        progress=progress,
+        stopping=stopping,
+        problems=problems,
+        on_chunk=on_chunk,
+        bounds=_Bounds(allowance, stopping, patience),
+        driving=driving,
+        supervision=supervision,
+        state=RunProgress(moved=moves(moved)),
+        index=_PatientIndex(store, patience, asyncio.get_running_loop()),
+    )
+    state = execution.state
+    lines = RunLines(run, checked, store, index=execution.index, patience=patience, state=state)
+    progress.begin(checked.total, checked.ended)
+    if checked.left:
+        async with _stepwise(execution.ends(), moved) as next_end:
+            while True:
+                if next_end.done:
+                    finished = next_end.item
+                    if finished is None:
+                        break
+                    await execution.end(finished)
+                    next_end.advance()
+                moved.clear()
+                ready = await lines.take() if state.begun or checked.expected == 0 else []
+                for line in ready:
+                    yield line
+                if not ready and not next_end.done:
+                    await moved.wait()
+    execution.close()
+    while not lines.done:
+        for line in await lines.take():
+            yield line
+    if state.unreadable is not None:
+        raise state.unreadable
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Execution:
+    """The arguments of `execute_run`, and how far it is."""
+
+    run: Run
+    checked: PreflightReport
+    store: EventStore
+    open_runtime: Callable[[], AbstractAsyncContextManager[Runtime]]
+    progress: ProgressListener
+    stopping: asyncio.Event
+    problems: list[Finished]
+    on_chunk: Callable[[Chunk], None] | None
+    bounds: "_Bounds"
+    driving: Driving
+    supervision: RunSupervision | None
+    state: RunProgress
+    index: DebateIndex
+
+    async def ends(self) -> AsyncGenerator[Finished, None]:
+        """The debates as they end. Where none is expected to be left, the actors are set up once one is found."""
+        run, checked, jobs = self.run, self.checked, iter(self._jobs())
+        if checked.expected == 0:
+            first = await asyncio.to_thread(next, jobs, None)
+            if first is None:
+                return
+            jobs = chain([first], jobs)
+        async with self.open_runtime() as runtime, self._supervised(runtime):
+            await runtime.clerk.store_run_size(run.run_id, checked.cases)
+            ends = self.driving(
+                runtime,
+                jobs,
+                concurrency=run.concurrency,
+                on_chunk=self.on_chunk or _ignored,
+                admits=self.bounds.admits,
+            )
+            async with aclosing(ends):
+                async for finished in ends:
+                    yield finished
+                    await self._note_counted(runtime)
+            await self._note_counted(runtime)
+
+    def _supervised(self, runtime: Runtime) -> AbstractAsyncContextManager[None]:
+        if self.supervision is None:
+            return nullcontext()
+        return self.supervision.around(runtime, self.store, self.stopping)
+
+    async def end(self, finished: Finished) -> None:
+        """A debate ended, or could not go on."""
+        self.progress.ended(finished)
+        await self.bounds.ended(finished)
+        self.state.end(finished)
+        if finished.problem is not None:
+            self.problems.append(finished)
+            if _stops_the_run(finished.problem):
+                self.stopping.set()
+
+    def close(self) -> None:
+        """No debate runs, and none begins any more."""
+        if self.bounds.allowance is not None and self.bounds.allowance.short:
+            self.stopping.set()
+        self.state.over = True
+
+    def _jobs(self) -> RunJobs:
+        return RunJobs(
+            run=self.run,
+            context=RunContext(self.run.run_id, self.run.resolved, watched=self.on_chunk is not None),
+            checked=self.checked,
+            state=self.state,
+            stopping=self.stopping,
+            store=self.store,
+            index=self.index,
+            progress=self.progress,
+            begun_first=self.bounds.allowance is not None,
+        )
+
+    async def _note_counted(self, runtime: Runtime) -> None:
+        """Store how many debates the run is to have once all cases were read, if the preflight did not count them."""
+        if self.state.cases is not None:
+            await self.bounds.patience.run(partial(runtime.clerk.store_run_size, self.run.run_id, self.state.cases))
+            self.state.cases = None
+
+
+class _NextEnd:
+    """The next item of an async generator, awaited in a task while other work goes on."""
+
+    def __init__(self, items: AsyncGenerator[Finished, None], moved: asyncio.Event) -> None:
+        self._items = items
+        self._moved = moved
+        self.advance()
+
+    def advance(self) -> None:
+        """Await the next item."""
+        self.task = asyncio.create_task(_next(self._items))
+        self.task.add_done_callback(lambda _: self._moved.set())
+
+    @property
+    def done(self) -> bool:
+        """Whether the item is there."""
+        return self.task.done()
+
+    @property
+    def item(self) -> Finished | None:
+        """The item, once `done`; None at the end. Raises the generator's error."""
+        return self.task.result()
+
+
+@asynccontextmanager
+async def _stepwise(items: AsyncGenerator[Finished, None], moved: asyncio.Event) -> AsyncIterator[_NextEnd]:
+    """Take the items of a generator one by one; `moved` is set when one is there. On leaving, it is closed."""
+    step = _NextEnd(items, moved)
+    try:
+        yield step
+    finally:
+        step.task.cancel()
+        await asyncio.gather(step.task, return_exceptions=True)
+        await items.aclose()
+
+
+async def _next(items: AsyncGenerator[Finished, None]) -> Finished | None:
+    return await anext(items, None)
+
+
+@dataclass(frozen=True)
+class _PatientIndex:
+    """Reads the index of a store from any thread but the loop's, again while the store is away."""
+
+    store: EventStore
+    patience: StoreRetry
+    loop: asyncio.AbstractEventLoop
+
+    def cases_of(self, debate_ids: Collection[str]) -> Mapping[str, CaseRow]:
+        """See `DebateIndex`."""
+        return self._read(partial(self.store.cases_of, debate_ids))
+
+    def ended_positions(self, debate_ids: Collection[str]) -> Mapping[str, int]:
+        """See `DebateIndex`."""
+        return self._read(partial(self.store.ended_positions, debate_ids))
+
+    def _read(self, read: Callable[[], _T]) -> _T:
+        async def patiently() -> _T:
+            found, _ = await self.patience.run(partial(asyncio.to_thread, read), reads=True)
+            return found
+
+        return asyncio.run_coroutine_threadsafe(patiently(), self.loop).result()
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """The allowance of a run, if it has one; reads the store in a thread, and again while the store is away."""
+
+    allowance: Allowance | None
+    stopping: asyncio.Event
+    patience: StoreRetry
+
+    async def admits(self, job: Job) -> bool:
+        """Whether a debate may begin now; none may once the run is stopping."""
+        if self.allowance is None:
+            return True
+        if self.stopping.is_set():
+            return False
+        admitted, _ = await self.patience.run(partial(asyncio.to_thread, self.allowance.admits, job))
+        return admitted
+
+    async def ended(self, finished: Finished) -> None:
+        """Release what was reserved for a debate."""
+        if self.allowance is not None:
+            ended = partial(self.allowance.ended, finished.debate_id, finished=finished.problem is None)
+            await self.patience.run(partial(asyncio.to_thread, ended))
+
+
+def _stops_the_run(problem: BaseException) -> bool:
+    """Whether a problem concerns every debate: a person must act, or the store or cluster failed or was taken over."""
+    if isinstance(problem, Halted | ClusterLost):
+        return True
+    return isinstance(problem, StoreError) and (isinstance(problem, Fenced) or not isinstance(problem, AppendRefused))
+
+
+def _ignored(_chunk: Chunk) -> None:
+    """For a run whose chunks are not shown."""

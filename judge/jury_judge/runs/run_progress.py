@@ -1,0 +1,89 @@
+"""The state of a run while it is executed: bounded by the debates at once, however many the run has."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from jury_actors.messages import Finished
+from jury_cases.errors import CaseFileError
+from jury_judge.errors import RunRefused
+
+
+class ProgressListener(Protocol):
+    """Callbacks of a run."""
+
+    def begin(self, total: int | None, stored: int) -> None:
+        """`total` cases (None: not known yet), `stored` of them judged before."""
+        ...
+
+    def total_known(self, total: int) -> None:
+        """The last case was read: the run has `total` cases."""
+        ...
+
+    def ended(self, finished: Finished) -> None:
+        """A debate ended, or could not go on."""
+        ...
+
+
+class NoListener:
+    """A `ProgressListener` that ignores everything."""
+
+    def begin(self, total: int | None, stored: int) -> None:
+        """Ignored."""
+
+    def total_known(self, total: int) -> None:
+        """Ignored."""
+
+    def ended(self, finished: Finished) -> None:
+        """Ignored."""
+
+
+@dataclass(kw_only=True)
+class RunProgress:
+    """The state of a run; the jobs and the lines are each read in a thread of their own.
+
+    Attributes:
+        moved: called, from any thread, whenever a line may be ready.
+        running: debates whose jobs were drawn, and that have not ended.
+        failed: debates that could not go on.
+        early: debates of earlier sessions that were drawn before their place in the order of the cases.
+        drawn: how many cases were passed by the jobs, from the first on; of all others nothing is known yet.
+        begun: whether a debate ended, or none is left: lines of earlier debates would delay the first calls before.
+        over: no debate runs, and none begins any more.
+        unreadable: why no more cases are read.
+        cases: how many debates the run is to have, until that is stored.
+    """
+
+    moved: Callable[[], None] = lambda: None
+    running: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    early: set[str] = field(default_factory=set)
+    drawn: int = 0
+    begun: bool = False
+    over: bool = False
+    unreadable: CaseFileError | RunRefused | None = None
+    cases: int | None = None
+
+    def passed(self, debates: Iterable[str] = ()) -> None:
+        """The jobs passed a case, of which these debates are to run."""
+        self.running.update(debates)
+        self.drawn += 1
+
+    def end(self, finished: Finished) -> None:
+        """A debate ended, or could not go on."""
+        if finished.problem is not None:
+            self.failed.add(finished.debate_id)
+        self.running.discard(finished.debate_id)
+        self.begun = True
+
+
+def moves(event: asyncio.Event) -> Callable[[], None]:
+    """Sets an event of the running loop, from any thread; nothing once the loop is closed."""
+    loop = asyncio.get_running_loop()
+
+    def moved() -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(event.set)
+
+    return moved

@@ -1,0 +1,1 @@
+"""The log sealed while debates run; witnesses and time-stamping authorities."""

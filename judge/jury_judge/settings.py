@@ -1,0 +1,53 @@
+"""Settings that belong to no panel: the URL of the store, the hosts of artifact records."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from jury_cases.artifact_hosts import parse_hosts
+from jury_events.errors import SettingError
+from jury_events.text.visible_text import visible
+
+STORE_URL = "JURY_STORE_URL"
+ARTIFACT_HOSTS = "JURY_ARTIFACT_HOSTS"
+DEFAULT_STORE_URL = "sqlite:///jury.db"
+
+_SCHEMES = ("sqlite", "postgresql", "postgresql+psycopg", "postgres")
+_FORMS = "sqlite:///PATH or postgresql://USER@HOST/DATABASE"
+
+
+class Settings(NamedTuple):
+    """`store_url` as SQLAlchemy writes it; `artifact_hosts` as `AllowedHosts` takes them."""
+
+    store_url: str
+    artifact_hosts: frozenset[str]
+
+
+def load_settings(environ: Mapping[str, str], *, store_url: str | None = None) -> Settings:
+    """Explicit arguments over the environment over the defaults; an empty variable is unset.
+
+    Raises:
+        SettingError: the URL is not that of a supported store (it may include a password and is not shown), or an
+            artifact host is invalid.
+    """
+    place = "--store" if store_url is not None else STORE_URL
+    if not isinstance(store_url, str | None):
+        raise SettingError(f"{place}: not a store's URL but a {type(store_url).__name__}; write {_FORMS}")
+    url = (environ.get(STORE_URL, "") if store_url is None else store_url).strip()
+    if not url and store_url is None:
+        url = DEFAULT_STORE_URL
+    if url.startswith("sqlite:") and set(url) & {"?", "#"}:
+        raise SettingError(f"{place}: a store's path has no options; write %3F for ? and %23 for #")
+    if not _is_store(url):
+        raise SettingError(f"{place}: not a store's URL; write {_FORMS}")
+    return Settings(url, parse_hosts(environ.get(ARTIFACT_HOSTS, "")))
+
+
+def _is_store(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    if url != visible(url):
+        return False
+    return parts.scheme in _SCHEMES and "://" in url and len(parts.path.strip("/")) > 0

@@ -1,0 +1,1 @@
+"""Reports over the votes of stored debates."""

@@ -1,0 +1,167 @@
+"""Calibrations of recorded debates: what `jury calibrate` finds, with the panel that it is of."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from jury_analysis.calibration import CalibrationOptions, CalibrationReport, calibrate
+from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_events.errors import SettingError
+from jury_events.text.visible_text import visible_line
+from jury_judge.panels.calibration_files import calibration_bytes
+from jury_judge.panels.document import read_text
+from jury_judge.stores.debates import panel_of
+from jury_judge.tables.ballot_sources import stored_ballots
+from jury_replay.output_path import check_output_path
+from jury_store.debate_rows import DebateFilter
+from jury_store.event_store import EventStore
+
+_BEGINS = len(b'{"calibration":')
+"""The first bytes of a calibration file: of all keys this one sorts first."""
+
+
+@dataclass(frozen=True)
+class CalibratedPanel:
+    """The panel whose debates were calibrated on: digests of what votes, as `jury_debate.calibrated` has them."""
+
+    name: str
+    panel: str
+    prompts: str
+
+
+@dataclass(frozen=True)
+class FoundCalibration:
+    """A report, and the panel; None for votes of files."""
+
+    report: CalibrationReport
+    panel: CalibratedPanel | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values, without the digest of a file."""
+        certificate = self.report.to_dict()["certificate"]
+        return {
+            **self.report.to_dict(),
+            "risk": certificate["risk"],
+            "confidence": certificate["confidence"],
+            "threshold": certificate["threshold"],
+            "panel": None if self.panel is None else vars(self.panel).copy(),
+        }
+
+    def file_bytes(self) -> bytes:
+        """The calibration file."""
+        return calibration_bytes(self.to_dict())
+
+
+def calibrate_ballots(
+    ballots: pa.Table, labels: pa.Table | None, options: CalibrationOptions, store: EventStore | None = None
+) -> FoundCalibration:
+    """Calibrate, and find the panel of the debates.
+
+    Args:
+        ballots: see `jury_analysis.calibration.calibrate`.
+        labels: likewise.
+        options: likewise.
+        store: where the debates are recorded; None for votes of files.
+
+    Raises:
+        AnalysisError: as of `calibrate`.
+        SettingError: the debates were judged under a calibration, or under several prompts.
+        EventError: an opening event is gone, or does not decode.
+    """
+    panel = None if store is None else calibrated_panel(store, ballots)
+    return FoundCalibration(calibrate(ballots, labels, options), panel)
+
+
+def calibrate_stored(
+    store: EventStore,
+    wanted: DebateFilter,
+    run_ids: Sequence[str],
+    labels: pa.Table | None,
+    options: CalibrationOptions | None,
+) -> FoundCalibration:
+    """Calibrate on debates of a store.
+
+    Raises:
+        DebateNotFound: there is none.
+        AnalysisError, SettingError, EventError: as of `calibrate_ballots`.
+    """
+    ballots = stored_ballots(store, wanted, run_ids=run_ids)
+    return calibrate_ballots(ballots, labels, options or CalibrationOptions(), store)
+
+
+def calibrated_panel(store: EventStore, ballots: pa.Table) -> CalibratedPanel | None:
+    """The one panel of these debates; None if they are of several, which `calibrate` refuses.
+
+    Of each run one debate is read, since a run has one panel.
+
+    Raises:
+        SettingError: the debates were judged under a calibration, or under several prompts.
+        EventError: an opening event is gone, or does not decode.
+    """
+    found: CalibratedPanel | None = None
+    for debate_id in _one_of_each_run(ballots):
+        resolved = panel_of(store, debate_id)
+        if resolved.panel.final.calibration is not None:
+            raise SettingError(
+                f"debate {debate_id} was judged under a calibration, which withheld verdicts: calibrate on debates of "
+                "the panel without calibration"
+            )
+        panel = CalibratedPanel(
+            resolved.panel.name,
+            panel_digest(resolved.panel),
+            prompts_digest(resolved.role_prompts, resolved.judge_prompt),
+        )
+        if found is not None and panel.panel != found.panel:
+            return None
+        if found is not None and panel.prompts != found.prompts:
+            raise SettingError(
+                f"debate {debate_id} was asked with other prompts than the first: select runs with one panel (--run)"
+            )
+        found = found or panel
+    return found
+
+
+def _one_of_each_run(ballots: pa.Table) -> Sequence[str]:
+    """Debates, sorted: one a run and panel, and all that belong to no run."""
+    columns = [ballots[name].cast(pa.string()).to_pylist() for name in ("run_id", "panel", "debate_id")]
+    chosen: dict[tuple[str, ...], str] = {}
+    for run_id, panel, debate_id in zip(*columns, strict=True):
+        key = ("", debate_id) if run_id is None else (run_id, panel or "")
+        chosen[key] = min(debate_id, chosen.get(key, debate_id))
+    return sorted(set(chosen.values()))
+
+
+def read_case_ids(path: Path) -> frozenset[str]:
+    """The ids of a list of cases: one a line, blank lines left out.
+
+    Raises:
+        SettingError: there is no such file, or it has no case.
+        PanelFileError: it cannot be read.
+    """
+    name = visible_line(str(path), 1000)
+    text = read_text(path, name, lambda: f"{name}: there is no such list of cases")
+    ids = frozenset(line.strip() for line in text.splitlines() if line.strip())
+    if not ids:
+        raise SettingError(f"{name}: has no case: write one case id a line")
+    return ids
+
+
+def write_calibration(path: Path, found: FoundCalibration) -> None:
+    """Write the calibration file.
+
+    Raises:
+        OutputPathTaken: `path` is something other than a calibration file.
+        OSError: the file cannot be written.
+    """
+    content = found.file_bytes()
+    check_output_path(path, content[:_BEGINS])
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,124 @@
+"""Gates over runs of a store, or over lists of judges of files: which ballots are compared, and the decision."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from jury_analysis.gate import GateOptions, GateReport, gate
+from jury_analysis.gate_plan import GatePlan, assumed_plan, measured_plan, repeats_apart
+from jury_analysis.paired import paired
+from jury_analysis.pairing import Verdicts
+from jury_events.errors import SettingError
+from jury_judge.tables.ballot_sources import of_seats, stored_ballots
+from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
+from jury_store.event_store import EventStore
+
+
+class GateSides(NamedTuple):
+    """The two sides of a gate, with their names; before the candidate is judged there is none.
+
+    `verdicts`: of runs the final ones, of lists of judges the strict plurality of their first votes.
+    """
+
+    base: str
+    candidate: str | None
+    ballots: tuple[pa.Table, pa.Table | None]
+    verdicts: Verdicts
+
+
+class AssumedVariation(NamedTuple):
+    """What a plan takes for granted; None: what is measured, else the defaults of `jury_analysis.gate_plan`."""
+
+    discordance: float | None = None
+    cluster_size: float | None = None
+    correlation: float | None = None
+
+
+def sides_of_runs(
+    store: EventStore, base: str, candidate: str | None, wanted: DebateFilter = EVERY_DEBATE
+) -> GateSides:
+    """The finished debates of two runs.
+
+    Raises:
+        DebateNotFound: a run has no such debate.
+    """
+    first = stored_ballots(store, wanted, run_ids=(base,))
+    second = None if candidate is None else stored_ballots(store, wanted, run_ids=(candidate,))
+    return GateSides(base, candidate, (first, second), "final")
+
+
+def sides_of_judges(ballots: pa.Table, base: Sequence[str], candidate: Sequence[str]) -> GateSides:
+    """Two lists of judges; without the second there is no candidate.
+
+    Raises:
+        SettingError: there is no vote of a judge.
+    """
+    first = of_seats(ballots, base, flag="--base")
+    second = of_seats(ballots, candidate, flag="--candidate") if candidate else None
+    return GateSides(", ".join(base), ", ".join(candidate) or None, (first, second), "plurality")
+
+
+def decide(sides: GateSides, labels: pa.Table | None, options: GateOptions) -> GateReport:
+    """The gate of both sides.
+
+    Raises:
+        SettingError: there is no candidate.
+        AnalysisError: as of `jury_analysis.gate.gate`.
+    """
+    first, second = sides.ballots
+    if second is None:
+        raise SettingError("a gate needs two sides: name a candidate beside the base, or plan with --plan CASES")
+    return gate(first, second, labels, _of(sides, options))
+
+
+def plan(
+    cases: int,
+    sides: GateSides | None,
+    labels: pa.Table | None,
+    options: GateOptions,
+    assumed: AssumedVariation | None = None,
+) -> GatePlan:
+    """What so many cases could find.
+
+    How much pairs vary is measured between base and candidate, or without a candidate between the first two repeats of
+    the base; without both, or with a discordance, it is assumed.
+
+    Args:
+        cases: how many are planned.
+        sides: what was judged so far; None: nothing.
+        labels: rows of `jury_analysis.labels.LABELS`.
+        options: metric and margin.
+        assumed: where nothing is measured.
+
+    Raises:
+        AnalysisError: as of `jury_analysis.paired.paired`, or there is no such metric.
+        SettingError: clusters are assumed where they are measured.
+    """
+    assumed = assumed or AssumedVariation()
+    known = None
+    if sides is not None:
+        options = _of(sides, options)
+        first, second = sides.ballots
+        pilot = (first, second) if second is not None else repeats_apart(first)
+        if pilot is not None and assumed.discordance is None:
+            if assumed.cluster_size is not None or assumed.correlation is not None:
+                raise SettingError(
+                    "what was judged twice says how much cases of a cluster resemble each other: leave --cluster-size "
+                    "and --icc out, or assume with --discordance too how many pairs change"
+                )
+            return measured_plan(cases, options, paired(*pilot, labels, options.paired))
+        known = paired(first, first, labels, options.paired)
+    return assumed_plan(
+        cases,
+        options,
+        discordance=assumed.discordance,
+        cluster_size=assumed.cluster_size,
+        correlation=assumed.correlation or 0.0,
+        pilot=known,
+    )
+
+
+def _of(sides: GateSides, options: GateOptions) -> GateOptions:
+    return replace(options, paired=replace(options.paired, verdicts=sides.verdicts))

@@ -1,0 +1,160 @@
+"""What the probes of a run show, from the store: twins beside their cases, and what recorded votes say alone."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jury_analysis.labels import label_ballots, resolve
+from jury_analysis.leniency import LengthEffect, OwnFamily, length_effects, own_family
+from jury_analysis.pairing import PairedOptions
+from jury_analysis.probe_effects import TOLERATED, ProbeBallots, probe_effects
+from jury_analysis.run_probes import RunProbes
+from jury_analysis.samples import plain_text, without_simulated
+from jury_analysis.vote_matrix import VoteMatrix, vote_matrix
+from jury_events.case import Case
+from jury_events.errors import DebateNotFound, EventError
+from jury_events.panel import Panel
+from jury_judge.probes.registry import INJECTION, MASTER_KEY, PROBES, SPEAKERS
+from jury_judge.probes.response_changes import answers_length
+from jury_judge.probes.reversed_seats import first_speaker
+from jury_judge.probes.twin import parse_twin_id
+from jury_judge.stores.debates import rows_of_run
+from jury_judge.tables.ballot_sources import stored_ballots
+from jury_store.debate_rows import DebateRow
+from jury_store.event_store import EventStore
+
+AGENT_MODEL = "agent_model"
+"""The key of a case's metadata that names the model of the judged agent."""
+
+
+def speakers_run(run_id: str) -> str:
+    """The run of the twins of `speakers`, whose panel is another."""
+    return f"{run_id}.{SPEAKERS}"
+
+
+def run_probes(
+    store: EventStore,
+    run_id: str,
+    *,
+    labels: pa.Table | None = None,
+    simulated: bool = False,
+    tolerated: float = TOLERATED,
+) -> RunProbes:
+    """Report on the debates of a run that are over.
+
+    Args:
+        store: open for reading.
+        run_id: of the cases and their twins.
+        labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
+        simulated: simulated debates count.
+        tolerated: share of passed content-free answers that is not yet a finding.
+
+    Raises:
+        DebateNotFound: the run has no finished debate.
+        OnlySimulated: all debates are simulated, and `simulated` is off.
+    """
+    ballots = stored_ballots(store, run_ids=[run_id])
+    of_speakers = _optional_ballots(store, speakers_run(run_id))
+    everything = ballots if of_speakers is None else pa.concat_tables([ballots, of_speakers]).unify_dictionaries()
+    bases, twins = _parted(everything)
+    known = set(pc.unique(plain_text(bases["case_id"])).to_pylist())
+    probes = []
+    for name in PROBES:
+        of_probe = twins.get(name)
+        if of_probe is None or known.isdisjoint(pc.unique(of_probe["case_id"]).to_pylist()):
+            continue
+        probes.append(
+            ProbeBallots(
+                probe=name,
+                cases=_without_variant(bases),
+                twins=_without_variant(of_probe),
+                texts=_texts(of_probe),
+                first_speakers=_first_speakers(store, run_id) if name == SPEAKERS else None,
+                content_free=name == MASTER_KEY,
+                only_lenient=name == INJECTION,
+            )
+        )
+    report = probe_effects(probes, PairedOptions(simulated=simulated), tolerated=tolerated) if probes else None
+    if labels is not None:
+        bases = label_ballots(bases, resolve(labels)).ballots
+    sample = without_simulated(bases, include=simulated)
+    matrix = vote_matrix(sample.ballots, PairedOptions().scale)
+    labelled = bool((matrix.labels >= 0).any())
+    return RunProbes(
+        run_id=run_id,
+        warnings=tuple(dict.fromkeys((*(() if report is None else report.warnings), *sample.warnings))),
+        cases=len(np.unique(matrix.cases)),
+        twins=report,
+        absent=tuple(name for name in PROBES if name not in {probe.probe for probe in probes}),
+        own_family=_own_family(store, run_id, matrix) if labelled else (),
+        length=_length(store, run_id, matrix) if labelled else (),
+    )
+
+
+def _optional_ballots(store: EventStore, run_id: str) -> pa.Table | None:
+    try:
+        return stored_ballots(store, run_ids=[run_id])
+    except DebateNotFound:
+        return None
+
+
+def _parted(ballots: pa.Table) -> tuple[pa.Table, dict[str, pa.Table]]:
+    """The ballots of the cases, and those of the twins by probe, under the ids of their cases."""
+    cases = plain_text(ballots["case_id"])
+    parsed = {case: parse_twin_id(case) for case in pc.unique(cases).to_pylist()}
+    of_row = [parsed[case] for case in cases.to_pylist()]
+    bases = ballots.filter(pa.array([one is None for one in of_row]))
+    twins: dict[str, pa.Table] = {}
+    for probe in {one.probe for one in of_row if one is not None}:
+        chosen = pa.array([one is not None and one.probe == probe for one in of_row])
+        names = pa.array([one.case_id for one in of_row if one is not None and one.probe == probe], pa.string())
+        part = ballots.filter(chosen)
+        twins[probe] = part.set_column(part.schema.get_field_index("case_id"), "case_id", names)
+    return bases, twins
+
+
+def _without_variant(ballots: pa.Table) -> pa.Table:
+    place = ballots.schema.get_field_index("variant")
+    return ballots.set_column(place, "variant", pa.nulls(ballots.num_rows, pa.string()))
+
+
+def _texts(twins: pa.Table) -> dict[str, str]:
+    """The text of each case's twin: what follows the colon in its variant."""
+    pairs = zip(twins["case_id"].to_pylist(), plain_text(twins["variant"]).to_pylist(), strict=True)
+    return {case: variant.partition(":")[2] for case, variant in pairs if variant and ":" in variant}
+
+
+def _first_speakers(store: EventStore, run_id: str) -> tuple[str, str]:
+    return first_speaker(_panel(store, run_id)), first_speaker(_panel(store, speakers_run(run_id)))
+
+
+def _panel(store: EventStore, run_id: str) -> Panel:
+    first = next(rows_of_run(store, run_id))
+    return store.event_histories([first.debate_id])[0].opened.panel
+
+
+def _own_family(store: EventStore, run_id: str, matrix: VoteMatrix) -> tuple[OwnFamily, ...]:
+    agents: dict[str, str] = {}
+    for row in rows_of_run(store, run_id):
+        agent = row.metadata.get(AGENT_MODEL)
+        if isinstance(agent, str):
+            agents[row.debate_id] = agent
+    if not agents:
+        return ()
+    models = {seat.juror_id: seat.model for seat in _panel(store, run_id).seats}
+    return own_family(matrix, [agents.get(debate) for debate in matrix.debates.to_pylist()], models)
+
+
+def _length(store: EventStore, run_id: str, matrix: VoteMatrix) -> tuple[LengthEffect, ...]:
+    wanted = set(matrix.debates.to_pylist())
+    lengths = {row.debate_id: _length_of(store, row) for row in rows_of_run(store, run_id) if row.debate_id in wanted}
+    return length_effects(matrix, [lengths.get(debate) for debate in matrix.debates.to_pylist()])
+
+
+def _length_of(store: EventStore, row: DebateRow) -> int | None:
+    """Characters of the agent's answer; None where the case was erased or cannot be read."""
+    part = store.parts(row.debate_id, [row.case_part]).get(row.case_part)
+    try:
+        return None if part is None else answers_length(Case.from_part(part.content))
+    except EventError:
+        return None

@@ -1,0 +1,215 @@
+"""Statistics of runs for a server: computed in a thread of their own, kept until a run changes, bounded."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from jury_events.errors import DebateNotFound
+from jury_judge.errors import RunTooLarge, TooManyReports
+from jury_judge.extras import check_statistics
+from jury_replay.errors import RecordDamaged
+from jury_store.debate_rows import DebateFilter, RunRow
+from jury_store.event_store import EventStore
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from jury_analysis.gate import GateReport
+    from jury_analysis.panel_worth import PanelWorth
+    from jury_analysis.statistics import Statistics
+    from jury_judge.reviews.review_agreement import ReviewAgreement
+
+MOST_DEBATES = 20_000
+"""Of a run whose statistics a server computes: some seconds. `jury stats` has no such limit."""
+
+MOST_RECOUNTS = 100_000
+"""Debates × choices of seats and rounds that a server recounts: about ten seconds. `jury value` has no such limit."""
+
+MOST_WAITING = 8
+"""Reports that are being computed or wait for it."""
+
+_KEPT = 32
+
+
+class RunPageReport(NamedTuple):
+    """What the page of a run's statistics shows."""
+
+    statistics: "Statistics"
+    worth: "PanelWorth | None"
+    """None beyond `MOST_RECOUNTS`, of several panels, and where the record of a debate cannot be used."""
+
+
+class RunReports:
+    """The reports of the runs of a store.
+
+    A report is computed again when its run has changed, which its row in the list of runs shows. Reports are computed
+    one after the other; requests for the same report wait for the same computation.
+
+    Args:
+        store: open for reading.
+    """
+
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="run-reports")
+        self._lock = RLock()  # a computation that is over at once calls `_done` in the thread that has the lock
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._waiting: dict[Hashable, Future[Any]] = {}
+
+    @property
+    def waiting(self) -> int:
+        """Reports that are being computed or wait for it."""
+        return len(self._waiting)
+
+    async def statistics(self, run_id: str, *, simulated: bool = False) -> "Statistics":
+        """The statistics of a run's finished debates, each panel apart.
+
+        Args:
+            run_id: the run.
+            simulated: simulated debates count.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            DebateNotFound: there is no such run, or none of its debates is finished.
+            RunTooLarge: it has more than `MOST_DEBATES` debates.
+            TooManyReports: `MOST_WAITING` reports are being computed.
+            AnalysisError: all debates are simulated, and `simulated` is off; or there is no vote.
+        """
+        check_statistics("the statistics of a run")
+        (run,) = await self._runs(run_id)
+        found = await self._report(
+            ("statistics", run, simulated), partial(computed_statistics, self._store, run_id, simulated=simulated)
+        )
+        return cast("Statistics", found)
+
+    async def page(self, run_id: str, *, simulated: bool = False) -> "RunPageReport":
+        """The statistics of a run, and what its seats and rounds are worth, from one reading of its ballots.
+
+        Raises:
+            As `statistics`.
+        """
+        check_statistics("the statistics of a run")
+        (run,) = await self._runs(run_id)
+        found = await self._report(
+            ("page", run, simulated), partial(computed_page, self._store, run_id, simulated=simulated)
+        )
+        return cast("RunPageReport", found)
+
+    async def gate(self, a: str, b: str) -> "GateReport":
+        """Two runs paired case by case, and the gate from a to b by its default metric and margin.
+
+        Simulated debates count, with a warning.
+
+        Raises:
+            ExtraMissing, DebateNotFound, RunTooLarge, TooManyReports: as for `statistics`.
+            AnalysisError: the runs have no case in common, or a run has debates of several panels.
+        """
+        check_statistics("the paired table of two runs")
+        first, second = await self._runs(a, b)
+        found = await self._report(("gate", first, second), partial(computed_gate, self._store, a, b))
+        return cast("GateReport", found)
+
+    async def reviewers(self, wanted: DebateFilter, seen_by: str | None = None) -> "ReviewAgreement":
+        """The agreement of the people who reviewed debates, as `review_agreement`.
+
+        Raises:
+            ExtraMissing, TooManyReports: as for `statistics`.
+            ReviewRefused: no debate has a review.
+        """
+        check_statistics("the agreement of reviewers")
+        position = await asyncio.to_thread(self._store.last_position)
+        found = await self._report(
+            ("reviewers", position, wanted, seen_by), partial(_reviewers, self._store, wanted, seen_by)
+        )
+        return cast("ReviewAgreement", found)
+
+    def close(self) -> None:
+        """Wait for the computation that runs; those that wait are cancelled."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    async def _runs(self, *run_ids: str) -> list[RunRow]:
+        rows = {run.run_id: run for run in await asyncio.to_thread(self._store.runs)}
+        for run_id in run_ids:
+            if run_id not in rows:
+                raise DebateNotFound(f"there is no run {run_id!r} in this store; `jury list --runs` shows the runs")
+            if rows[run_id].debates > MOST_DEBATES:
+                raise RunTooLarge(
+                    f"run {run_id!r} has {rows[run_id].debates:,} debates, more than the {MOST_DEBATES:,} of which a "
+                    f"server computes statistics; use jury stats --run {run_id}"
+                )
+        return [rows[run_id] for run_id in run_ids]
+
+    async def _report(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            waiting = self._waiting.get(key)
+            if waiting is None:
+                if len(self._waiting) >= MOST_WAITING:
+                    raise TooManyReports(f"{MOST_WAITING} reports of runs are being computed; try again later")
+                waiting = self._waiting[key] = self._thread.submit(compute)
+                waiting.add_done_callback(partial(self._done, key))
+        # A reader who goes away must not cancel the computation that others wait for.
+        return await asyncio.shield(asyncio.wrap_future(waiting))
+
+    def _done(self, key: Hashable, computed: Future[Any]) -> None:
+        with self._lock:
+            del self._waiting[key]
+            if not computed.cancelled() and computed.exception() is None:
+                self._kept[key] = computed.result()
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+
+
+def computed_statistics(store: EventStore, run_id: str, *, simulated: bool) -> "Statistics":
+    """The statistics of a run's finished debates, each panel apart, computed now."""
+    from jury_judge.tables.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
+
+    return _statistics(stored_ballots(store, run_ids=(run_id,)), simulated)
+
+
+def computed_page(store: EventStore, run_id: str, *, simulated: bool) -> RunPageReport:
+    """What the page of a run's statistics shows, computed now."""
+    from jury_judge.tables.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
+
+    ballots = stored_ballots(store, run_ids=(run_id,))
+    return RunPageReport(_statistics(ballots, simulated), _worth(store, ballots, simulated))
+
+
+def computed_gate(store: EventStore, a: str, b: str) -> "GateReport":
+    """Two runs paired case by case, and the gate from a to b by its defaults, computed now."""
+    from jury_analysis.gate import GateOptions  # noqa: PLC0415  (numpy: of an extra)
+    from jury_analysis.pairing import PairedOptions  # noqa: PLC0415  (numpy: of an extra)
+    from jury_judge.statistics.gates import decide, sides_of_runs  # noqa: PLC0415  (numpy: of an extra)
+
+    return decide(sides_of_runs(store, a, b), None, GateOptions(paired=PairedOptions(simulated=True)))
+
+
+def _reviewers(store: EventStore, wanted: DebateFilter, seen_by: str | None) -> "ReviewAgreement":
+    from jury_judge.reviews.review_agreement import review_agreement  # noqa: PLC0415  (numpy: of an extra)
+
+    return review_agreement(store, wanted, seen_by)
+
+
+def _statistics(ballots: "pa.Table", simulated: bool) -> "Statistics":
+    from jury_analysis.statistics import StatisticsOptions, statistics  # noqa: PLC0415  (numpy: of an extra)
+
+    return statistics(ballots, options=StatisticsOptions(by_panel=True, simulated=simulated))
+
+
+def _worth(store: EventStore, ballots: "pa.Table", simulated: bool) -> "PanelWorth | None":
+    from jury_analysis.errors import MixedPanels  # noqa: PLC0415  (numpy: of an extra)
+    from jury_analysis.panel_worth import WorthOptions, choices_of, panel_worth  # noqa: PLC0415  (likewise)
+    from jury_judge.statistics.panel_recounts import PanelRecount  # noqa: PLC0415  (numpy)
+
+    if choices_of(ballots) > MOST_RECOUNTS:
+        return None
+    try:
+        return panel_worth(ballots, None, WorthOptions(simulated=simulated), PanelRecount(store))
+    except (MixedPanels, RecordDamaged):
+        return None

@@ -1,0 +1,120 @@
+"""Statistics of ballots, whole or group by group: by variant, by run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jury_analysis.statistics import Statistics, StatisticsOptions, statistics
+from jury_events.errors import SettingError
+from jury_events.text.pluralize import pluralize
+from jury_events.text.visible_text import visible_line
+
+COLUMNS = {"variant": "variant", "run": "run_id"}
+"""The column of the ballots for each name by which they can be grouped. Panels are groups inside a report."""
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class StatisticsGroup:
+    """The statistics of the ballots with these values."""
+
+    values: tuple[str | None, ...]
+    """One for each of `GroupedStatistics.by`; None: the ballots have none."""
+    statistics: Statistics
+
+
+@dataclass(frozen=True)
+class GroupedStatistics:
+    """One report, or one a group; tests are corrected for their number within each."""
+
+    by: tuple[str, ...]
+    groups: tuple[StatisticsGroup, ...]
+    unmatched: tuple[str, ...] = ()
+    """Cases of the table of labels that have no ballots, sorted."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values: the report itself if nothing is grouped."""
+        if not self.by:
+            return self.groups[0].statistics.to_dict()
+        groups = [{**dict(zip(self.by, one.values, strict=True)), **one.statistics.to_dict()} for one in self.groups]
+        return {"by": list(self.by), "groups": groups}
+
+    def remarks(self) -> Iterator[str]:
+        """Lines about labels that differ from those of the cases, tie, or are of no case."""
+        if self.unmatched:
+            yield f"labels of {pluralize(len(self.unmatched), 'case')} without votes: {_listed(self.unmatched)}"
+        for group in self.groups:
+            of_group = "" if not self.by else f"{group_name(self.by, group.values)}: "
+            for line in _label_lines(group.statistics):
+                yield of_group + line
+
+
+def grouped_statistics(
+    ballots: pa.Table, labels: pa.Table | None, options: StatisticsOptions, *, by: Sequence[str] = ()
+) -> GroupedStatistics:
+    """The statistics of the ballots, for each group if there are names in `by` (of `COLUMNS`).
+
+    Groups are in the order of their values, those without one last.
+
+    Raises:
+        AnalysisError: as of `jury_analysis.statistics.statistics`.
+        SettingError: no label is of a case with ballots.
+    """
+    unmatched = () if labels is None else _unmatched(ballots, labels)
+    names = tuple(dict.fromkeys(by))
+    found = [
+        StatisticsGroup(values, statistics(part, labels, options))
+        for values, part in _parts(ballots, [COLUMNS[name] for name in names])
+    ]
+    return GroupedStatistics(names, tuple(found), unmatched)
+
+
+def group_name(by: Sequence[str], values: Sequence[str | None]) -> str:
+    """`variant swapped, run r1`."""
+    return ", ".join(
+        f"no {name}" if value is None else f"{name} {visible_line(value, 80)}"
+        for name, value in zip(by, values, strict=True)
+    )
+
+
+def _parts(ballots: pa.Table, columns: list[str]) -> Iterator[tuple[tuple[str | None, ...], pa.Table]]:
+    if not columns:
+        yield (), ballots
+        return
+    column = ballots[columns[0]].cast(pa.string())
+    for value in sorted(pc.unique(column).to_pylist(), key=lambda one: (one is None, one or "")):
+        chosen = pc.is_null(column) if value is None else pc.fill_null(pc.equal(column, value), fill_value=False)
+        for values, part in _parts(ballots.filter(chosen), columns[1:]):
+            yield (value, *values), part
+
+
+def _label_lines(found: Statistics) -> Iterator[str]:
+    join = found.labels
+    if join is None:
+        return
+    if join.differing:
+        cases = pluralize(len(join.differing), "case")
+        yield f"the labels of --labels differ from those of {cases}, and win: {_listed(join.differing)}"
+    if join.ties:
+        yield f"the annotators of {pluralize(join.ties, 'case')} tie: these have no label"
+
+
+def _unmatched(ballots: pa.Table, labels: pa.Table) -> tuple[str, ...]:
+    labelled = pc.unique(labels["case_id"])
+    judged = pc.unique(ballots["case_id"].cast(pa.string()))
+    unknown = tuple(sorted(labelled.filter(pc.invert(pc.is_in(labelled, value_set=judged))).to_pylist()))
+    if len(unknown) == len(labelled):
+        raise SettingError(
+            f"no label is of a case with votes: the labels are of {_listed(unknown)}, the votes of "
+            f"{_listed(sorted(judged.to_pylist()))}; give both the same case ids"
+        )
+    return unknown
+
+
+def _listed(cases: Sequence[str]) -> str:
+    more = f" and {len(cases) - _SHOWN:,} more" if len(cases) > _SHOWN else ""
+    return ", ".join(visible_line(case, 80) for case in cases[:_SHOWN]) + more

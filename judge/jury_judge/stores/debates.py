@@ -1,0 +1,141 @@
+"""Debates read from the store: one whole, or those of a run row by row."""
+
+from collections.abc import Collection, Iterator
+
+from jury_debate.assignment import ROLE_PROMPT
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.recorded_panel import IMAGES_SINCE, PanelDifference, panel_differences, recorded_panel
+from jury_events.debate_events import DebateOpened
+from jury_events.debate_history import DebateHistory
+from jury_events.errors import DebateNotFound, EventError, MalformedBody
+from jury_events.ids import debate_stream, streams_of
+from jury_events.text.visible_text import visible_line
+from jury_replay.selection import DebateSelection
+from jury_store.debate_rows import DebateRow
+from jury_store.event_store import EventStore
+
+_PAGE = 1000
+
+
+def events_gone(debate_id: str) -> EventError:
+    """The error for a debate that is in the lists but no longer in the log."""
+    return EventError(f"the events of debate {debate_id} are gone from the store; see jury verify {debate_id}")
+
+
+def read_debate(store: EventStore, debate_id: str) -> DebateHistory:
+    """The recorded history of a debate.
+
+    Raises:
+        DebateNotFound: there is none of that id.
+        EventError: a stored body does not decode, or a text was altered.
+    """
+    history = store.history(debate_id)
+    try:
+        history.check()
+    except MalformedBody as error:
+        raise _unreadable(debate_id, str(error)) from error
+    return history
+
+
+def _unreadable(debate_id: str, why: str) -> MalformedBody:
+    return MalformedBody(
+        f"{why}; jury verify {debate_id} looks at all of it, "
+        f"jury db quarantine {debate_id} --by WHO --reason WHY sets it aside"
+    )
+
+
+def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
+    """The panel of a debate; erased prompts are left out.
+
+    Raises:
+        EventError: its opening event is gone, or does not decode.
+    """
+    return _panel(store, debate_id, _opening(store, debate_id))
+
+
+def panel_changes(store: EventStore, debate_id: str, now: ResolvedPanel) -> tuple[PanelDifference, ...]:
+    """The differences between a panel and that of a debate which is to be resumed with it.
+
+    Raises:
+        EventError: as of `panel_of`.
+    """
+    (history,) = store.event_histories([debate_id])
+    before = _panel(store, debate_id, _opened(history))
+    return panel_differences(before, now, images=history.stored_events[0].schema >= IMAGES_SINCE)
+
+
+def _panel(store: EventStore, debate_id: str, opened: DebateOpened) -> ResolvedPanel:
+    refs = [piece.text for piece in opened.pieces if piece.name.startswith(ROLE_PROMPT)]
+    parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
+    return recorded_panel(opened, {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts})
+
+
+def same_case(store: EventStore, one: str, other: str) -> bool | None:
+    """Whether two debates judge the same, by the texts of their cases; None where one was erased.
+
+    Raises:
+        EventError: an opening event is gone, or does not decode.
+    """
+    texts = []
+    for debate_id in (one, other):
+        ref = _opening(store, debate_id).case
+        part = store.parts(debate_id, [ref.digest]).get(ref.digest)
+        if part is None:
+            return None
+        texts.append(part.content)
+    return texts[0] == texts[1]
+
+
+def rows_of_run(store: EventStore, run_id: str) -> Iterator[DebateRow]:
+    """The debates of a run in the order in which they opened; read page by page."""
+    after = 0
+    while rows := store.debates(run_id=run_id, limit=_PAGE, after=after):
+        yield from rows
+        after = rows[-1].position
+
+
+def _opening(store: EventStore, debate_id: str) -> DebateOpened:
+    (history,) = store.event_histories([debate_id])
+    return _opened(history)
+
+
+def _opened(history: DebateHistory) -> DebateOpened:
+    if not history.stored_events:
+        raise events_gone(history.debate_id)
+    return history.opened
+
+
+def must_exist(store: "EventStore", selection: "DebateSelection") -> None:
+    """Refuse a selection without debates: a mistyped name must not pass for debates without a finding.
+
+    Raises:
+        DebateNotFound: no debate has an id or run id of the selection, or none meets the conditions.
+    """
+    of_run = selection._replace(where=())
+    if selection.run_id is not None and not next(of_run.chunks(store, 1), ()):
+        raise DebateNotFound(
+            f"there is no debate of a run {selection.run_id!r} in this store; `jury list --runs` shows the runs"
+        )
+    if selection.where and not next(selection.chunks(store, 1), ()):
+        conditions = visible_line(" and ".join(map(str, selection.where)), 300)
+        raise DebateNotFound(
+            f"no debate that is selected has {conditions}; `jury list --group-by FIELD` shows the values that there are"
+        )
+    heads = store.heads([debate_stream(one) for one in selection.debate_ids or ()])
+    for one in selection.debate_ids or ():
+        if debate_stream(one) not in heads:
+            raise DebateNotFound.named(one)
+
+
+def must_be_known(store: "EventStore", debate_ids: Collection[str]) -> None:
+    """As `must_exist`, for verification: a debate of which any trace is left exists.
+
+    Raises:
+        DebateNotFound: the store has no event, head, text, seal or list row of a debate.
+    """
+    heads = store.heads([stream for one in debate_ids for stream in streams_of(one)])
+    for one in debate_ids:
+        if heads.keys().isdisjoint(streams_of(one)) and not (
+            store.debate(one) or store.read_streams(streams_of(one)) or store.parts(one) or store.origin(one)
+        ):
+            raise DebateNotFound(f"{DebateNotFound.named(one)}; jury verify --all finds what was deleted whole")

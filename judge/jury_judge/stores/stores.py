@@ -1,0 +1,71 @@
+"""Where a store is created, and where one is opened for writing."""
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from jury_judge.stores.writers import lend_writer
+from jury_store.errors import StoreLocked, StoreMissing
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+from jury_store.run_lock import RunLock
+
+T = TypeVar("T")
+
+Say = Callable[[str], None]
+
+_CREATING = threading.Lock()
+"""A store is locked while it is created: another thread that opens it at that moment would get an error."""
+
+
+def open_or_create(url: str, *, write: bool = False, run: str = "") -> EventStore:
+    """The store at `url`, created where there is none.
+
+    Raises:
+        StoreError: it cannot be opened or created.
+    """
+    with _CREATING:
+        try:
+            return open_store(url, write=write, run=run)
+        except StoreMissing:
+            # A tenth of the start of a command, which seldom creates a store.
+            from jury_migrations.upgrading import upgrade  # noqa: PLC0415  (as said above)
+
+            upgrade(url)
+            return open_store(url, write=write, run=run)
+
+
+def open_writer(url: str, *, run: str, wait: float, say: Say) -> EventStore:
+    """The store at `url` for writing, shared by the writers of this process.
+
+    Args:
+        url: of the store.
+        run: named in the store's lock.
+        wait: seconds to wait for another process that writes to it.
+        say: takes a line when it has to wait.
+
+    Raises:
+        StoreLocked: another process writes to it, and did not end in time.
+    """
+    return _waiting(lambda seconds: lend_writer(url, run=run, wait=seconds), wait, say)
+
+
+def lock_run(url: str, run_id: str, *, wait: float, say: Say, detached: bool = False) -> RunLock | None:
+    """The lock of a run on PostgreSQL; None for other stores, whose writer's lock is enough. As `open_writer`.
+
+    `detached`: this process belongs to no terminal.
+
+    Raises:
+        StoreLocked: another process executes the run, and did not end in time.
+    """
+    return _waiting(lambda seconds: RunLock.acquire(url, run_id, wait=seconds, detached=detached), wait, say)
+
+
+def _waiting(take: Callable[[float], T], wait: float, say: Say) -> T:
+    try:
+        return take(0)
+    except StoreLocked as error:
+        if not wait:
+            raise
+        say(f"waiting up to {wait:g} s: {error}")
+        return take(wait)

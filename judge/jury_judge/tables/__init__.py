@@ -1,0 +1,1 @@
+"""Ballots and other results as Arrow tables and table files."""

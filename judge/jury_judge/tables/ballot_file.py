@@ -1,0 +1,34 @@
+"""The table of ballots as a Parquet file."""
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from jury_analysis.ballots import SCHEMA, check, decoded
+from jury_judge.tables.table_file import replace_table
+
+BALLOTS = "ballots"
+"""The name of the table in its file."""
+
+_ORDER = [(name, "ascending") for name in ("debate_id", "round", "role", "seat")]
+
+
+def write_ballots(path: Path, ballots: pa.Table, labels: pa.Table | None = None) -> None:
+    """Write ballots with the columns and types of `jury_analysis.ballots.SCHEMA`, sorted, so that the same ballots give
+    the same file; an older file of ballots is replaced at once.
+
+    Args:
+        path: of the file.
+        ballots: of a store or of files.
+        labels: rows of `jury_analysis.label_schema.LABELS`, which win over the labels of the ballots.
+
+    Raises:
+        OutputPathTaken: `path` is something other than such a file.
+        OSError: the file cannot be written.
+    """
+    table = check(ballots)
+    if labels is not None:
+        from jury_analysis.labels import label_ballots, resolve  # noqa: PLC0415  (imports numpy, of an extra)
+
+        table = label_ballots(table, resolve(labels)).ballots
+    replace_table(path, BALLOTS, decoded(table).sort_by(_ORDER).cast(SCHEMA))

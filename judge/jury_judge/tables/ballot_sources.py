@@ -1,0 +1,76 @@
+"""Ballots from a store or from files, and the labels that go with them, for statistics."""
+
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jury_events.errors import DebateNotFound, SettingError
+from jury_events.nearest import did_you_mean
+from jury_events.text.visible_text import visible_line
+from jury_judge.tables.ballot_table import ballot_table
+from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
+from jury_store.event_store import EventStore
+
+_SHOWN = 20
+
+
+def stored_ballots(
+    store: EventStore,
+    wanted: DebateFilter = EVERY_DEBATE,
+    *,
+    run_ids: Iterable[str] = (),
+    seats: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
+) -> pa.Table:
+    """The ballots of finished debates: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded.
+
+    Args:
+        store: open for reading.
+        wanted: which debates.
+        run_ids: only those of these runs; (): of any.
+        seats: only the votes of these seats, and of the final judge; (): of all.
+        columns: those to read; None: all. `STATISTICS_COLUMNS` take half the memory.
+
+    Raises:
+        DebateNotFound: a run has no such debate, or there is none at all.
+        SettingError: no debate has a seat of that name.
+    """
+    runs = tuple(dict.fromkeys(run_ids))
+    tables = [_ballots(store, wanted._replace(run_id=run), columns) for run in runs or (wanted.run_id,)]
+    return of_seats(tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries(), seats)
+
+
+def of_seats(ballots: pa.Table, seats: Sequence[str], *, flag: str = "--seats") -> pa.Table:
+    """The ballots of these seats and of the final judge; all of them for (). `flag` is what messages name.
+
+    Raises:
+        SettingError: there is no ballot of a seat.
+    """
+    if not seats:
+        return ballots
+    jurors = pc.equal(ballots["role"].cast(pa.string()), "juror")
+    names = ballots["seat"].cast(pa.string())
+    known = sorted(pc.unique(names.filter(jurors)).to_pylist())
+    for seat in seats:
+        if seat not in known:
+            more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+            shown = ", ".join(visible_line(one, 60) for one in known[:_SHOWN]) + more
+            raise SettingError(
+                f"{flag} {visible_line(seat, 60)!r}: no debate has this seat{did_you_mean(seat, known)}; "
+                f"the seats are {shown}"
+            )
+    chosen = pc.is_in(names, value_set=pa.array(seats, pa.string()))
+    return ballots.filter(pc.or_(pc.invert(jurors), chosen))
+
+
+def _ballots(store: EventStore, wanted: DebateFilter, columns: Sequence[str] | None) -> pa.Table:
+    found = ballot_table(store, wanted, columns=columns)
+    if not found.num_rows:
+        of_run = "" if wanted.run_id is None else f" of a run {visible_line(wanted.run_id, 120)!r}"
+        such = "" if wanted._replace(run_id=None) == EVERY_DEBATE else " that meets the conditions"
+        raise DebateNotFound(
+            f"there is no finished debate{of_run}{such} in this store; `jury list` shows the debates, "
+            "`jury list --runs` the runs"
+        )
+    return found

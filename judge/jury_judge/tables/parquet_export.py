@@ -1,0 +1,380 @@
+"""Debates, ballots, exchanges and labels as Parquet files (docs/tables.md).
+
+Rows are ordered by debate id (code points), so that the same debates give the same bytes on every database. Rows are
+written as they are read: memory does not grow with the log.
+"""
+
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from jury_analysis.ballots import SCHEMA as BALLOTS
+from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
+from jury_events.codec import decode
+from jury_events.errors import EventError
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import Step, calls_stream, repeat_of
+from jury_events.parts import encode_digest
+from jury_events.review_facts import Review
+from jury_judge.reviews.review_labels import CountedReviews
+from jury_judge.tables.ballot_table import batches_of
+from jury_judge.tables.table_file import TableFile, check_table_path
+from jury_replay.selection import DebateSelection
+from jury_store.debate_ballots import VARIANT, DebateBallots
+from jury_store.debate_rows import DebateFilter, DebateRow
+from jury_store.event_store import EventStore
+from jury_store.list_order import PageCursor, SortOrder
+
+_TIME = pa.timestamp("us", tz="UTC")
+_TEXTS = pa.list_(pa.string())
+
+
+def _schema(*required: tuple[str, pa.DataType], **optional: pa.DataType) -> pa.Schema:
+    return pa.schema(
+        [
+            *(pa.field(name, kind, nullable=False) for name, kind in required),
+            *(pa.field(name, kind) for name, kind in optional.items()),
+        ]
+    )
+
+
+DEBATES = _schema(
+    ("debate_id", pa.string()),
+    ("case_id", pa.string()),
+    ("cluster", pa.string()),
+    ("repeat", pa.int32()),
+    ("status", pa.string()),
+    ("simulated", pa.bool_()),
+    ("rounds", pa.int32()),
+    ("method", pa.string()),
+    ("calls", pa.int32()),
+    ("input_tokens", pa.int64()),
+    ("output_tokens", pa.int64()),
+    ("asked_again", pa.int32()),
+    ("not_shown", pa.int32()),
+    ("tags", _TEXTS),
+    ("models", _TEXTS),
+    ("metadata", pa.string()),
+    ("opened_at", _TIME),
+    ("updated_at", _TIME),
+    ended_at=_TIME,
+    run_id=pa.string(),
+    variant=pa.string(),
+    panel=pa.string(),
+    label=pa.string(),
+    final_verdict=pa.string(),
+    final_score=pa.int32(),
+    total_rounds=pa.int32(),
+    early_termination=pa.bool_(),
+    end_reason=pa.string(),
+    decided_by=pa.string(),
+    quorum_met=pa.bool_(),
+    accepted=pa.bool_(),
+    human_verdict=pa.string(),
+    disposition=pa.string(),
+    cost=pa.float64(),
+    agent_cost=pa.float64(),
+    imported=pa.string(),
+    imported_from=pa.string(),
+    quarantined=pa.string(),
+    problem=pa.string(),
+)
+"""One row a debate, as `jury list` has it. `metadata` is JSON."""
+
+EXCHANGES = _schema(
+    ("debate_id", pa.string()),
+    ("exchange_id", pa.string()),
+    ("role", pa.string()),
+    ("model_asked", pa.string()),
+    ("turn", pa.int32()),
+    ("attempt", pa.int32()),
+    ("outcome", pa.string()),
+    ("tools", pa.bool_()),
+    ("tool_calls", pa.int32()),
+    ("latency_ms", pa.float64()),
+    ("waited_ms", pa.float64()),
+    ("simulated", pa.bool_()),
+    ("recorded_at", _TIME),
+    round=pa.int32(),
+    seat=pa.string(),
+    model_answered=pa.string(),
+    finish_reason=pa.string(),
+    input_tokens=pa.int64(),
+    output_tokens=pa.int64(),
+    cached_input_tokens=pa.int64(),
+    reasoning_tokens=pa.int64(),
+    cost=pa.float64(),
+    request_id=pa.string(),
+)
+"""One row a model call that was recorded."""
+
+LABELS = pa.schema(
+    [
+        *LABEL_SCHEMA,
+        pa.field("debate_id", pa.string()),
+        pa.field("blind", pa.bool_()),
+        pa.field("sampled", pa.bool_()),
+        pa.field("minutes", pa.float64()),
+        pa.field("reviewed_at", _TIME),
+        pa.field("sample_label", pa.string()),
+    ]
+)
+"""Human labels, as `--labels` reads them: first those of cases, then a row a case and reviewer."""
+
+CASE_TEXTS = {"case": pa.string()}
+EXCHANGE_TEXTS = {"request": pa.string(), "answer": pa.string(), "error": pa.string()}
+"""Further columns with `--texts`; null where a text was erased, or there is none."""
+
+ANNOTATOR = "case"
+"""The annotator of labels that are part of cases. Debates of one case can have different labels (the case was labelled
+anew between runs); the second label's annotator is `case 2`, so that `--labels` reads them as labels that differ."""
+
+TABLES = ("debates", "ballots", "exchanges", "labels")
+_PAGE = 200
+
+
+def export_tables(
+    store: EventStore,
+    selection: DebateSelection,
+    folder: Path,
+    *,
+    texts: bool = False,
+    on_debate: Callable[[], None] = lambda: None,
+) -> dict[str, int]:
+    """Write the four files; returns the rows of each table. Files of an earlier export are replaced at the end.
+
+    Args:
+        store: open for reading.
+        selection: which debates.
+        folder: made where it is missing.
+        texts: with the texts of cases, requests and answers.
+        on_debate: called after each debate.
+
+    Raises:
+        OutputPathTaken: a file of that name is none of such an export.
+        OSError: a file cannot be written.
+    """
+    paths = {name: folder / f"{name}.parquet" for name in TABLES}
+    for name, path in paths.items():
+        check_table_path(path, name)
+    folder.mkdir(parents=True, exist_ok=True)
+    schemas = {
+        "debates": _with(DEBATES, CASE_TEXTS if texts else {}),
+        "ballots": BALLOTS,
+        "exchanges": _with(EXCHANGES, EXCHANGE_TEXTS if texts else {}),
+        "labels": LABELS,
+    }
+    labels = _HumanLabels()
+    partial = {name: path.with_name(f".{path.name}.partial") for name, path in paths.items()}
+    try:
+        with ExitStack() as stack:
+            files = {name: stack.enter_context(TableFile(partial[name], name, schemas[name])) for name in TABLES}
+            panels = _Panels(stack.enter_context(closing(_ballots(store, selection, ended_only=False))))
+            for rows in _debates(store, selection):
+                found = store.parts_of([row.debate_id for row in rows]) if texts else {}
+                contents = {
+                    debate_id: {encode_digest(digest): part.content for digest, part in parts.items() if part.is_whole}
+                    for debate_id, parts in found.items()
+                }
+                for row in rows:
+                    files["debates"].add(_debate(row, panels.of(row.debate_id), contents if texts else None))
+                    labels.take(row)
+                for exchange in _exchanges(store, rows, contents if texts else None):
+                    files["exchanges"].add(exchange)
+                for _ in rows:
+                    on_debate()
+            for label in labels.rows():
+                files["labels"].add(label)
+            for batch in batches_of(_ballots(store, selection, ended_only=True)):
+                files["ballots"].write(pa.Table.from_batches([batch]).cast(BALLOTS))
+        for name in TABLES:
+            partial[name].replace(paths[name])
+        return {name: one.rows for name, one in files.items()}
+    finally:
+        for path in partial.values():
+            path.unlink(missing_ok=True)
+
+
+def _with(schema: pa.Schema, texts: Mapping[str, pa.DataType]) -> pa.Schema:
+    return pa.schema([*schema, *(pa.field(name, kind) for name, kind in texts.items())])
+
+
+def _wanted(selection: DebateSelection) -> DebateFilter:
+    return DebateFilter(run_id=selection.run_id, where=selection.where)
+
+
+def _debates(store: EventStore, selection: DebateSelection) -> Iterator[list[DebateRow]]:
+    if selection.debate_ids is not None:
+        named = sorted(selection.debate_ids)
+        for start in range(0, len(named), _PAGE):
+            yield [row for one in named[start : start + _PAGE] if (row := store.debate(one)) is not None]
+        return
+    order, after = SortOrder("debate", descending=False), None
+    while rows := store.list_debates(_wanted(selection), order, limit=_PAGE, after=after):
+        yield rows
+        after = PageCursor(rows[-1].position, rows[-1].debate_id)
+
+
+def _ballots(
+    store: EventStore, selection: DebateSelection, *, ended_only: bool
+) -> Generator[list[DebateBallots], None, None]:
+    if selection.debate_ids is None:
+        yield from store.ballots(_wanted(selection), ended_only=ended_only)
+        return
+    named = frozenset(selection.debate_ids)
+    found = [
+        one
+        for quarantined in (False, True)
+        for batch in store.ballots(DebateFilter(quarantined=quarantined), ended_only=ended_only)
+        for one in batch
+        if one.debate_id in named
+    ]
+    if found:
+        yield sorted(found, key=lambda one: one.debate_id)
+
+
+class _Panels:
+    """The fingerprints of the panels of debates, which are asked for in the order of their ids."""
+
+    def __init__(self, batches: Iterator[list[DebateBallots]]) -> None:
+        self._ballots = (one for batch in batches for one in batch)
+        self._next = next(self._ballots, None)
+
+    def of(self, debate_id: str) -> str | None:
+        """None where it is not known."""
+        while self._next is not None and self._next.debate_id < debate_id:
+            self._next = next(self._ballots, None)
+        return self._next.panel if self._next is not None and self._next.debate_id == debate_id else None
+
+
+_Contents = Mapping[str, Mapping[str, bytes]]
+"""Texts by reference, by debate."""
+
+
+def _debate(row: DebateRow, panel: str | None, contents: _Contents | None) -> dict[str, Any]:
+    from_row = asdict(row)
+    variant = row.metadata.get(VARIANT)
+    found = {
+        **{name: from_row[name] for name in DEBATES.names if name in from_row},
+        "cluster": row.cluster or row.case_id,
+        "repeat": repeat_of(row.debate_id, row.run_id, row.case_id),
+        "variant": variant if isinstance(variant, str) else None,
+        "panel": panel,
+        "disposition": row.disposition,
+        "models": list(row.models or ()),
+        "metadata": json.dumps(row.metadata, ensure_ascii=False, sort_keys=True, separators=(",", ":")),
+    }
+    if contents is not None:
+        found["case"] = _text(contents.get(row.debate_id, {}), encode_digest(row.case_part))
+    return found
+
+
+class _HumanLabels:
+    """The labels of cases, and of each reviewer the last verdict on a case and the one in the random sample."""
+
+    def __init__(self) -> None:
+        self._of_cases: dict[str, list[str]] = {}
+        self._last, self._sample = CountedReviews(), CountedReviews(random_only=True)
+
+    def take(self, row: DebateRow) -> None:
+        """The labels of one debate."""
+        if row.label is not None and row.label not in (labels := self._of_cases.setdefault(row.case_id, [])):
+            labels.append(row.label)
+        self._last.take(row)
+        self._sample.take(row)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Rows of `LABELS`: those of cases in the order in which they came, then reviews by case and reviewer."""
+        for case_id, labels in self._of_cases.items():
+            for number, label in enumerate(labels, 1):
+                annotator = ANNOTATOR if number == 1 else f"{ANNOTATOR} {number}"
+                yield {"case_id": case_id, "annotator": annotator, "label": label}
+        sample = self._sample.by_case
+        for key, (review, row) in self._last.by_case.items():
+            yield _reviewed(review, row, sample[key][0] if key in sample else None)
+
+
+def _reviewed(review: Review, row: DebateRow, in_sample: Review | None) -> dict[str, Any]:
+    return {
+        "case_id": row.case_id,
+        "annotator": review.reviewer,
+        "label": review.verdict,
+        "debate_id": row.debate_id,
+        "blind": review.blind,
+        "sampled": review in row.review_facts.random_sample,
+        "minutes": review.minutes,
+        "reviewed_at": review.reviewed_at,
+        "sample_label": None if in_sample is None else in_sample.verdict,
+    }
+
+
+def _exchanges(store: EventStore, rows: Sequence[DebateRow], contents: _Contents | None) -> Iterator[dict[str, Any]]:
+    streams = store.read_streams([calls_stream(row.debate_id) for row in rows])
+    for row in rows:
+        for event in streams.get(calls_stream(row.debate_id), ()):
+            try:
+                body = decode(event)
+            except EventError:
+                continue  # jury verify reports it
+            if isinstance(body, ExchangeRecorded):
+                texts = None if contents is None else contents.get(row.debate_id, {})
+                yield _exchange(row.debate_id, event.recorded_at, body, texts)
+
+
+def _exchange(
+    debate_id: str, recorded_at: int, body: ExchangeRecorded, texts: Mapping[str, bytes] | None
+) -> dict[str, Any]:
+    step = Step.parse(body.step)
+    found: dict[str, Any] = {
+        "debate_id": debate_id,
+        "exchange_id": body.event_id,
+        "round": step.round,
+        "role": "judge" if step.round is None else "juror",
+        "seat": "judge" if step.juror_id is None else step.juror_id,
+        "model_asked": body.model,
+        "model_answered": body.model_version,
+        "turn": body.turn,
+        "attempt": body.attempt,
+        "outcome": body.outcome.value,
+        "finish_reason": body.finish_reason,
+        "tools": body.tools,
+        "tool_calls": len(body.tool_calls),
+        "input_tokens": body.usage.input_tokens,
+        "output_tokens": body.usage.output_tokens,
+        "cached_input_tokens": body.usage.cached_input_tokens,
+        "reasoning_tokens": body.usage.reasoning_tokens,
+        "cost": body.cost,
+        "latency_ms": body.latency_ms,
+        "waited_ms": body.waited_ms,
+        "request_id": body.request_id,
+        "simulated": body.simulated,
+        "recorded_at": recorded_at,
+    }
+    if texts is not None:
+        found |= {
+            "request": _request(body, texts),
+            "answer": None if body.answer is None else _text(texts, body.answer.part),
+            "error": None if body.error is None else _text(texts, body.error.part),
+        }
+    return found
+
+
+def _request(body: ExchangeRecorded, texts: Mapping[str, bytes]) -> str | None:
+    """The messages as JSON; None where one of their texts is gone."""
+    messages = []
+    for message in body.request:
+        parts = [_text(texts, part.part) for part in message.parts]
+        if None in parts:
+            return None
+        messages.append({"role": message.role, "content": "".join(part or "" for part in parts)})
+    return json.dumps(messages, ensure_ascii=False, separators=(",", ":"))
+
+
+def _text(texts: Mapping[str, bytes], reference: str) -> str | None:
+    content = texts.get(reference)
+    return None if content is None else content.decode("utf-8", "replace")

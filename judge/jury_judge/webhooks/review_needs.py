@@ -1,0 +1,96 @@
+"""Which events of the log say that a person is needed, and the messages about them."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from jury_events.codec import decode, decode_review
+from jury_events.debate_events import DebateCompleted
+from jury_events.debate_history import DebateHistory
+from jury_events.envelope import StoredEvent
+from jury_events.errors import EventError
+from jury_events.ids import local_stream
+from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
+from jury_events.review_facts import review_facts
+from jury_events.text.timestamps import moment
+from jury_events.verdict import Verdict
+from jury_judge.reviews.review_queue import Why
+from jury_store.debate_rows import DebateRow
+from jury_store.event_store import EventStore
+
+_ENDED = "debate_completed"
+_TYPES = frozenset({_ENDED, "review_assigned", "human_reviewed", "review_withdrawn"})
+
+MESSAGE_TYPE = "review.needed"
+
+
+class ReviewNeed(NamedTuple):
+    """A message: `body` is its JSON, `position` that of its event in the log."""
+
+    message_id: str
+    position: int
+    body: str
+
+
+def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[ReviewNeed]:
+    """The messages about events of the log, in their order. A message has ids only, no text and no verdict.
+
+    A person is needed where a debate ended with `needs_review` (also because a calibrated panel did not accept its
+    verdict), where a person is asked, and where reviewers begin to differ. Debates in quarantine are left out, and
+    what no longer waits now: assignments that are withdrawn or answered, and disputes that are over. Foreign reviews
+    and assignments count for nothing, as everywhere.
+
+    Args:
+        store: open for reading.
+        events: of any stream; those that do not decode are left out.
+    """
+    for stored in events:
+        if stored.type not in _TYPES:
+            continue
+        debate_id = stored.stream.partition("/")[2]
+        row = store.debate(debate_id)
+        if row is None or row.quarantined is not None:
+            continue
+        found = _why(store, stored, row)
+        if found is not None:
+            why, reviewer = found
+            yield ReviewNeed(_message_id(stored), stored.position, _body(stored, row, why, reviewer))
+
+
+def _why(store: EventStore, stored: StoredEvent, row: DebateRow) -> tuple[Why, str | None] | None:
+    now = row.review_facts
+    try:
+        match decode(stored) if stored.type == _ENDED else decode_review(stored):
+            case DebateCompleted(final_verdict=Verdict.NEEDS_REVIEW):
+                return ("not_accepted" if row.accepted is False else "needs_review"), None
+            case ReviewAssigned() as asked if any(one.number == asked.number for one in now.open_assignments):
+                return ("assigned" if asked.sample is None else "sampled"), asked.reviewer
+            case HumanReviewed() | ReviewWithdrawn() if now.disputed and _begins_dispute(store, stored, row.debate_id):
+                return "disputed", None
+    except EventError:
+        pass
+    return None
+
+
+def _begins_dispute(store: EventStore, stored: StoredEvent, debate_id: str) -> bool:
+    """Whether reviewers differed after an event of `review/` and not before it."""
+    streams = store.read_streams([stored.stream, local_stream(debate_id)])
+    history = DebateHistory(debate_id, streams)
+    before, after = (
+        review_facts(history.stored_reviews[:version], history.local.foreign_reviews).disputed
+        for version in (stored.version - 1, stored.version)
+    )
+    return after and not before
+
+
+def _message_id(stored: StoredEvent) -> str:
+    """The same for an event in every attempt, also after a restart, so that a receiver can drop repetitions."""
+    name = f"{stored.stream}\0{stored.event_id}".encode()
+    return f"msg_{hashlib.sha256(name).hexdigest()[:32]}"
+
+
+def _body(stored: StoredEvent, row: DebateRow, why: Why, reviewer: str | None) -> str:
+    data = {"debateId": row.debate_id, "caseId": row.case_id, "runId": row.run_id, "why": why, "reviewer": reviewer}
+    message = {"type": MESSAGE_TYPE, "timestamp": moment(stored.recorded_at, "microseconds"), "data": data}
+    return json.dumps(message, ensure_ascii=False)

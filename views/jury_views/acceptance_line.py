@@ -1,0 +1,32 @@
+"""Whether a calibrated panel's verdict may stand without a person, in one sentence."""
+
+from jury_events.calibration import Acceptance
+from jury_views.labels import LabelCatalogue
+
+
+def acceptance_line(acceptance: Acceptance, words: LabelCatalogue) -> str:
+    """`accepted: share of the votes 1, threshold 0.778`.
+
+    Args:
+        acceptance: of the judgment.
+        words: in which language.
+    """
+    if acceptance.probability is None:
+        return words.nothing_to_accept.format(verdict=acceptance.verdict.value)
+    signals = {
+        "share": words.signal_share,
+        "isotonic": words.signal_isotonic,
+        "weights": words.signal_weights,
+        "dawid_skene": words.signal_dawid_skene,
+    }
+    said = {
+        "verdict": acceptance.verdict.value,
+        "signal": signals[acceptance.signal],
+        "probability": f"{acceptance.probability:.4g}",
+        "threshold": f"{acceptance.threshold:.4g}",
+    }
+    if not acceptance.accepted:
+        return words.not_accepted.format(**said)
+    if acceptance.probability < acceptance.threshold:
+        return words.accepted_unasked.format(**said)
+    return words.accepted.format(**said)

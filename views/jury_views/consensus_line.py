@@ -1,0 +1,28 @@
+"""Whether a consensus check was reached, and where it was not, which rule says so."""
+
+from jury_events.consensus import ConsensusCheck, ConsensusStatus
+from jury_events.panel import DiscussionRules
+from jury_views.labels import LabelCatalogue
+
+
+def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, words: LabelCatalogue) -> str:
+    """In a few words.
+
+    Args:
+        check: after phase 1 or a round.
+        rules: of the panel.
+        number: of the round, 0 for phase 1.
+        words: in which language.
+    """
+    if check.reached:
+        return words.reached
+    if check.status is ConsensusStatus.SPLIT:
+        return words.not_reached
+    threshold = f"{rules.threshold:g}" if rules.threshold % 1 else f"{rules.threshold:.1f}"
+    if rules.threshold <= 1:
+        why = words.below_threshold.format(threshold=threshold)
+    elif number and check.status is ConsensusStatus.UNANIMOUS:
+        why = words.unanimity_goes_on.format(threshold=threshold)
+    else:
+        why = (words.threshold_of_unanimity if number else words.threshold_never_met).format(threshold=threshold)
+    return f"{words.not_reached}{words.why.format(why=why)}"

@@ -1,0 +1,88 @@
+"""The encodings of live events."""
+
+import json
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from jury_events.codec import DebateEvent
+from jury_views.events_by_phase import Texts
+from jury_views.live.frames import Frames
+from jury_views.live.points import Point
+from jury_views.live.progress import ProgressEvents
+from jury_views.live.sse_events import Live, SseEvents
+
+T = TypeVar("T")
+
+
+class Fold(Protocol):
+    """Turns the events of one debate, in order, into live events."""
+
+    def take(self, event: DebateEvent, texts: Texts) -> list[Any]:
+        """The live events of `event`; `texts` has its texts that are not erased."""
+        ...
+
+    def chunk(self, text: str) -> list[Any]:
+        """The live events of a chunk of the final judge's answer."""
+        ...
+
+    def call(self) -> list[Any]:
+        """The live events of a recorded model call."""
+        ...
+
+
+class Encoding(NamedTuple, Generic[T]):
+    """`fold` creates the fold of a debate; `write` encodes one live event and its point."""
+
+    name: str
+    fold: Callable[[], Fold]
+    write: Callable[[Point, Any], T]
+
+
+class LiveEvent(NamedTuple):
+    """A live event of `sse_events`, and its point as the id."""
+
+    id: str
+    event: Live
+
+
+def _as_it_is(point: Point, event: Live) -> LiveEvent:
+    return LiveEvent(str(point), event)
+
+
+def _sse(point: Point, event: Live) -> bytes:
+    # One line of JSON, so that no text can end the line and begin another event.
+    return f"id: {point}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
+
+
+def _frame(point: Point, event: Live) -> str:
+    placed = {"type": event["type"], "position": point.position, **event}
+    return json.dumps(placed, ensure_ascii=False)
+
+
+class _LogEvents:
+    """The events of the log, unchanged."""
+
+    def take(self, event: DebateEvent, _texts: Texts) -> list[Any]:
+        return [event]
+
+    def chunk(self, _text: str) -> list[Any]:
+        return []
+
+    def call(self) -> list[Any]:
+        return []
+
+
+def _log_event(_point: Point, event: DebateEvent) -> DebateEvent:
+    return event
+
+
+LIVE_EVENTS: Encoding[LiveEvent] = Encoding("live-events", SseEvents, _as_it_is)
+"""For callers in this process."""
+PROGRESS: Encoding[bytes] = Encoding("progress", ProgressEvents, _sse)
+"""The types of new events, as server-sent events: the pages read the debate itself."""
+SSE: Encoding[bytes] = Encoding("sse", SseEvents, _sse)
+"""Server-sent events, UTF-8 bytes."""
+FRAMES: Encoding[str] = Encoding("frames", Frames, _frame)
+"""WebSocket frames, JSON."""
+LOG_EVENTS: Encoding[DebateEvent] = Encoding("log-events", _LogEvents, _log_event)
+"""The events of the log, for `cli.views.live_lines`."""

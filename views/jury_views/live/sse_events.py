@@ -1,0 +1,125 @@
+"""A debate as the server-sent events of document 002 and document 004, folded from its log; pure.
+
+`final_judge_chunk`, `evaluation_failed` and `evaluation_cancelled` are ours: a chunk is a piece of the final judge's
+answer while it is written, and the two others end a debate that has no verdict.
+"""
+
+from typing import Any
+
+from jury_events.codec import DebateEvent
+from jury_events.debate_events import (
+    ConsensusChecked,
+    DebateCancelled,
+    DebateCompleted,
+    DebateFailed,
+    DebateOpened,
+    JudgmentRendered,
+    JurorEvaluated,
+    RoundStarted,
+    StatementMade,
+)
+from jury_events.evaluation import Evaluation
+from jury_events.exact import exact, half_up
+from jury_views.events_by_phase import Texts, text_in
+
+Live = dict[str, Any]
+"""One live event, ready for JSON."""
+
+_PHASES = {1: "initial_evaluation", 2: "discussion", 3: "final_judgment"}
+
+
+class SseEvents:
+    """Turns the events of one debate, in order, into live events; remembers what the caller calls it."""
+
+    def __init__(self) -> None:
+        self._submission_id: str | None = None
+
+    def take(self, event: DebateEvent, texts: Texts) -> list[Live]:
+        """The live events that `event` gives; a text that is not in `texts` was erased and is null."""
+        match event:
+            case DebateOpened():
+                self._submission_id = event.submission_id or event.debate_id
+                return [_phase(1)]
+            case JurorEvaluated():
+                return [_evaluation(event, texts)]
+            case RoundStarted():
+                started = {
+                    "type": "discussion_round_start",
+                    "round": event.round,
+                    "speaker_order": list(event.speaker_order),
+                }
+                return [_phase(2), started] if event.round == 1 else [started]
+            case StatementMade():
+                return [_statement(event, self._submission_id, texts)]
+            case ConsensusChecked():
+                checked = [_check(event)] if event.round else []
+                return [*checked, _phase(3)] if event.end_reason is not None else checked
+            case _:
+                return _end(event)
+
+    def chunk(self, text: str) -> list[Live]:
+        """A chunk of the final judge's answer."""
+        return [{"type": "final_judge_chunk", "chunk": text}]
+
+    def call(self) -> list[Live]:
+        """The documents have none for it."""
+        return []
+
+
+def whole_score(evaluation: Evaluation) -> int:
+    """The overall score as live events give it: a whole number, 0-100, halves rounded up."""
+    return half_up(exact(evaluation.overall))
+
+
+def _phase(number: int) -> Live:
+    return {"type": "phase_change", "phase": _PHASES[number], "phaseNumber": number}
+
+
+def _evaluation(event: JurorEvaluated, texts: Texts) -> Live:
+    return {
+        "type": "juror_evaluation",
+        "phase": "initial",
+        "juror": event.juror_id,
+        "verdict": event.evaluation.verdict.value,
+        "score": whole_score(event.evaluation),
+        "rationale": text_in(texts, event.evaluation.rationale),
+    }
+
+
+def _statement(event: StatementMade, submission_id: str | None, texts: Texts) -> Live:
+    said = event.statement
+    return {
+        "type": "juror_statement",
+        "phase": "discussion",
+        "round": event.round,
+        "juror": event.juror_id,
+        "submissionId": submission_id,
+        "statement": text_in(texts, said.statement),
+        "positionChanged": said.position_changed,
+        "newVerdict": said.position.value,
+        "newScore": whole_score(said.evaluation),
+    }
+
+
+def _check(event: ConsensusChecked) -> Live:
+    return {
+        "type": "consensus_check",
+        "round": event.round,
+        "consensus_status": event.check.status.value,
+        "consensus_reached": event.check.reached,
+    }
+
+
+def _end(event: DebateEvent) -> list[Live]:
+    match event:
+        case JudgmentRendered():
+            judgment = event.judgment
+            return [{"type": "final_judgment", "finalVerdict": judgment.verdict.value, "finalScore": judgment.score}]
+        case DebateCompleted():
+            return [{"type": "evaluation_completed", "verdict": event.final_verdict.value, "score": event.final_score}]
+        case DebateFailed():
+            return [{"type": "evaluation_failed", "reason": event.reason}]
+        case DebateCancelled():
+            return [{"type": "evaluation_cancelled"}]
+        case _:
+            return []

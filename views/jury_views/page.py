@@ -1,0 +1,75 @@
+"""Lines for a terminal or a file, printed without markup and control characters."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from jury_events.text.visible_text import visible
+
+
+class TextSpan(NamedTuple):
+    """A span of a line in one style (a rich style, "" for none)."""
+
+    text: str
+    style: str = ""
+
+
+class TextLine(NamedTuple):
+    """One line, indented by `indent` columns."""
+
+    spans: tuple[TextSpan, ...]
+    indent: int = 0
+
+
+@dataclass
+class Page:
+    """Builds lines; every text is made visible first."""
+
+    lines: list[TextLine] = field(default_factory=list)
+
+    def heading(self, text: str) -> None:
+        """A heading, after a blank line."""
+        if self.lines:
+            self.blank()
+        self.line(TextSpan(text, "bold cyan"))
+
+    def blank(self) -> None:
+        """An empty line."""
+        self.lines.append(TextLine(()))
+
+    def line(self, *spans: TextSpan | str, indent: int = 0) -> None:
+        """One line; a line break in a span shows as ␊."""
+        made = (span if isinstance(span, TextSpan) else TextSpan(span) for span in spans)
+        shown = tuple(TextSpan(visible(span.text).replace("\n", "␊"), span.style) for span in made)
+        self.lines.append(TextLine(shown, indent))
+
+    def text(self, text: str, *, indent: int = 0, style: str = "") -> None:
+        """A text of any number of lines."""
+        for row in visible(text).split("\n"):
+            self.lines.append(TextLine((TextSpan(row, style),) if row else (), indent))
+
+    def table(self, rows: list[tuple[str, ...]], *, indent: int = 0) -> None:
+        """Columns aligned by display width; the first row is the heading."""
+        shown = [tuple(visible(cell).replace("\n", "␊") for cell in row) for row in rows]
+        widths = [max(cell_len(cell) for cell in column) for column in zip(*shown, strict=True)]
+        for index, row in enumerate(shown):
+            cells = (cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
+            self.lines.append(TextLine((TextSpan("  ".join(cells).rstrip(), "" if index else "dim"),), indent))
+
+    def print(self, console: Console) -> None:
+        """Styled and wrapped at the indent on a colour terminal; else plain, unwrapped lines."""
+        styled = console.is_terminal and not console.no_color
+        for line in self.lines:
+            text = Text(end="")
+            for span in line.spans:
+                text.append(span.text, style=span.style if styled else "")
+            if not line.spans:
+                console.print()
+            elif console.is_terminal:
+                console.print(Padding(text, (0, 0, 0, line.indent), expand=False), highlight=False)
+            else:
+                console.print(Text(" " * line.indent) + text, highlight=False, soft_wrap=True, end="\n")

@@ -1,0 +1,96 @@
+"""`--fail-if`: conditions on how often verdicts were given. Pure; exact, without floats."""
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from jury_events.errors import SettingError
+from jury_events.text.visible_text import visible_line
+from jury_views.reports.tally import COUNTED
+
+GRAMMAR = (
+    f"write NAME, NAME>COUNT or NAME>SHARE%, as unsafe_fail>2%; NAME is one of {', '.join(COUNTED)}; "
+    "the comparison is >, >=, < or <="
+)
+
+_TOKENS = re.compile(r"(?P<name>\w*)\s*(?:(?P<sign>[<>]=?)\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<share>%?))?", re.ASCII)
+
+
+class FailCondition(NamedTuple):
+    """Holds where the count of `name`, or its share of the finished debates, compares so with `bound`.
+
+    `bound` is a number of debates, or a share of 0 to 1 where `is_share`.
+    """
+
+    name: str
+    sign: str = ">"
+    bound: Fraction = Fraction(0)
+    is_share: bool = False
+
+    def __str__(self) -> str:
+        if not self.bound and self.sign == ">":
+            return self.name
+        number = self.bound * 100 if self.is_share else self.bound
+        return f"{self.name}{self.sign}{float(number):.15g}{'%' if self.is_share else ''}"
+
+    @property
+    def is_any(self) -> bool:
+        """Whether a single debate is enough."""
+        return self.sign == ">" and not self.bound
+
+    def judge(self, counts: Mapping[str, int], finished: int) -> "ConditionResult":
+        """Whether it is met by so many `finished` debates.
+
+        A share of no debates at all is unknown: the condition counts as met, so that nothing passes for having judged
+        nothing.
+        """
+        count = counts[self.name]
+        if self.is_share and not finished:
+            return ConditionResult(self, met=True, says=f"{self}: met: no debate is finished, so the share is unknown")
+        amount = Fraction(count, finished) if self.is_share else Fraction(count)
+        met = {
+            ">": amount > self.bound,
+            ">=": amount >= self.bound,
+            "<": amount < self.bound,
+            "<=": amount <= self.bound,
+        }[self.sign]
+        share = f" ({float(Fraction(count, finished)):.2%})" if finished else ""
+        says = f"{self}: {'met' if met else 'not met'}: {count:,} of {finished:,} finished debates{share}"
+        return ConditionResult(self, met=met, says=says)
+
+
+class ConditionResult(NamedTuple):
+    """A condition, whether it is met, and a line with its numbers."""
+
+    condition: FailCondition
+    met: bool
+    says: str
+
+
+def parse_fail_condition(text: str) -> FailCondition:
+    """A condition as it is written: `unsafe_fail`, `unsafe_fail>3`, `unsafe_fail > 2.5%`.
+
+    Raises:
+        SettingError: it cannot be read; the message says where, and gives the grammar.
+    """
+    start = len(text) - len(text.lstrip())
+    found = _TOKENS.match(text, start)
+    assert found is not None  # every part of it may be empty
+    name = found["name"]
+    if name not in COUNTED:
+        raise _refused(text, start, f"{name!r} is not a count" if name else "a name is missing")
+    if (rest := text[found.end() :].strip()) and (sign := text.find(rest, found.end())) >= 0:
+        raise _refused(text, sign, f"{rest!r} is not understood")
+    if found["sign"] is None:
+        return FailCondition(name)
+    number, is_share = Fraction(found["number"]), bool(found["share"])
+    if is_share and number > 100:  # noqa: PLR2004  (percent)
+        raise _refused(text, found.start("number"), "a share is at most 100%")
+    if not is_share and number.denominator != 1:
+        raise _refused(text, found.start("number"), "a count is a whole number; a share ends with %")
+    return FailCondition(name, found["sign"], number / 100 if is_share else number, is_share)
+
+
+def _refused(text: str, index: int, why: str) -> SettingError:
+    return SettingError(visible_line(f"{text!r}, character {index + 1}: {why}; {GRAMMAR}", 600))

@@ -1,0 +1,99 @@
+"""A report as JUnit XML, which CI systems show: one test case a case.
+
+https://github.com/testmoapp/junitxml is the description that the common readers agree on.
+"""
+
+from collections import Counter
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from jury_events.text.visible_text import visible, visible_line
+from jury_events.verdict import Verdict
+from jury_views.reports.judged_case import JudgedCase
+from jury_views.reports.report import RunReport
+
+BEGINS = b"<?xml version='1.0' encoding='utf-8'?>\n<testsuites"
+"""The first bytes of every such file: no other file is replaced."""
+
+_END = b"\n  </testsuite>\n</testsuites>"
+_LINE = 500
+
+
+def junit(report: RunReport) -> bytes:
+    """The XML, UTF-8.
+
+    `failure`: a verdict of `report.failing`. `error`: no verdict, no quorum of jurors, or a debate that could not go
+    on. `skipped`: needs_review, which a person has to decide. Everything else has passed.
+    """
+    root = Element("testsuites")
+    suite = SubElement(root, "testsuite", name=xml_text(report.name))
+    _properties(suite, report)
+    kinds = Counter(_kind(report, case)[0] for case in report.cases)
+    numbers = {
+        "tests": str(len(report.cases)),
+        "failures": str(kinds["failure"]),
+        "errors": str(kinds["error"]),
+        "skipped": str(kinds["skipped"]),
+        "time": f"{report.seconds:.3f}",
+    }
+    for element in (root, suite):
+        for name, number in numbers.items():
+            element.set(name, number)
+    indent(root)
+    around: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    # Each case becomes text at once: elements of a long run would take many times as much memory.
+    return b"".join([around.removesuffix(_END), *(_case(report, case) for case in report.cases), _END, b"\n"])
+
+
+def _properties(suite: Element, report: RunReport) -> None:
+    found = {
+        "cases": "unknown" if report.total is None else str(report.total),
+        "finished": str(report.tally.finished),
+        "simulated": str(report.tally.simulated),
+        "spent": report.spent,
+        **{f"condition {judged.condition}": judged.says for judged in report.conditions},
+    }
+    properties = SubElement(suite, "properties")
+    for name, value in found.items():
+        SubElement(properties, "property", name=xml_text(name), value=xml_text(value))
+
+
+def _case(report: RunReport, case: JudgedCase) -> bytes:
+    """The lines of a case."""
+    element = Element("testcase", classname=xml_text(report.name), name=xml_text(case.case_id))
+    kind, message = _kind(report, case)
+    if kind is not None:
+        said = SubElement(element, kind, type=case.verdict or case.status, message=xml_text(message))
+        said.text = _characters(visible(_details(case)))
+    indent(element, level=2)
+    content: bytes = tostring(element, encoding="utf-8")
+    return b"\n    " + content
+
+
+def _kind(report: RunReport, case: JudgedCase) -> tuple[str | None, str]:
+    simulated = " (simulated jurors)" if case.simulated else ""
+    if case.problem is not None:
+        return "error", f"the debate could not go on: {case.problem}"
+    if case.verdict is None:
+        return "error", f"the debate ended without a verdict: {case.status}"
+    judged = f"{case.verdict} {case.score}/100{simulated}"
+    if case.quorum_met is False:
+        return "error", f"too few jurors gave a usable answer (no quorum): {judged}"
+    if case.verdict in report.failing:
+        return "failure", judged
+    return ("skipped", judged) if case.verdict == Verdict.NEEDS_REVIEW else (None, judged)
+
+
+def _details(case: JudgedCase) -> str:
+    votes = [f"{juror}: {vote or 'no usable answer'}" for juror, vote in case.votes.items()]
+    label = [] if case.label is None else [f"label: {case.label}"]
+    return "\n".join([*votes, *label, f"jury show {case.debate_id}"])
+
+
+def xml_text(text: str) -> str:
+    """A text on one line, with the characters that XML forbids made visible."""
+    return _characters(visible_line(text, _LINE))
+
+
+def _characters(text: str) -> str:
+    """The two invisible characters that XML forbids."""
+    return text.replace("\ufffe", "<U+FFFE>").replace("\uffff", "<U+FFFF>")

@@ -1,0 +1,95 @@
+"""A report as Markdown, for the page of a CI job (`$GITHUB_STEP_SUMMARY` and the like)."""
+
+from jury_events.text.pluralize import pluralize
+from jury_events.text.visible_text import visible_line
+from jury_views.reports.judged_case import JudgedCase
+from jury_views.reports.report import RunReport
+
+BEGINS = b"<!-- jury report -->\n"
+"""The first bytes of every such file: no other file is replaced."""
+
+_ROWS = 100
+"""Cases of the table at most: pages of CI jobs are bounded."""
+
+_LINE = 200
+_AS_TEXT = str.maketrans(
+    {sign: f"\\{sign}" for sign in "\\`*_{}[]#~$"}
+    # `@` would call people, `:` would make an address a link.
+    | {sign: f"&#{ord(sign)};" for sign in "&<>|@:"}
+)
+
+
+def markdown(report: RunReport) -> bytes:
+    """The page, UTF-8: shares of the verdicts, conditions, the cases that did not pass, totals."""
+    tally = report.tally
+    lines = [f"## {markdown_text(report.name)}", ""]
+    if tally.simulated:
+        lines += [f"> **Simulated jurors in {pluralize(tally.simulated, 'debate')}**: no verdict of models.", ""]
+    lines += ["| ended as | debates | share |", "| --- | ---: | ---: |"]
+    lines += [
+        f"| {markdown_text(name)} | {count:,} | {count / tally.finished:.1%} |"
+        for name, count in sorted(tally.ended_as.items())
+    ]
+    lines += ["", *_conditions(report), *_cases(report), *_totals(report)]
+    return BEGINS + "\n".join(lines).encode() + b"\n"
+
+
+def _conditions(report: RunReport) -> list[str]:
+    if not report.conditions:
+        return []
+    rows = [
+        f"| {markdown_text(str(judged.condition))} | {'**met: fails**' if judged.met else 'not met'} | "
+        f"{markdown_text(judged.says)} |"
+        for judged in report.conditions
+    ]
+    return ["| fail if | | |", "| --- | --- | --- |", *rows, ""]
+
+
+def _cases(report: RunReport) -> list[str]:
+    found: list[tuple[JudgedCase, str]] = []
+    count = 0
+    for case in report.cases:
+        if (why := _why(case, report)) is not None:
+            count += 1
+            if count <= _ROWS:
+                found.append((case, why))
+    if not found:
+        return ["Every case that was judged passed." if report.cases else "No case was judged.", ""]
+    rows = [
+        f"| {markdown_text(case.case_id)} | {why} | {'–' if case.score is None else case.score} | "
+        f"{case.label or '–'} | {markdown_text(case.debate_id)} |"
+        for case, why in found
+    ]
+    more = [f"… and {count - _ROWS:,} more"] if count > _ROWS else []
+    head = [
+        f"### {pluralize(count, 'case')} that did not pass",
+        "",
+        "| case | ended as | score | label | debate |",
+        "| --- | --- | ---: | --- | --- |",
+    ]
+    return [*head, *rows, *(["", *more] if more else []), ""]
+
+
+def _why(case: JudgedCase, report: RunReport) -> str | None:
+    """Why a case did not pass; None: it did."""
+    if case.problem is not None:
+        return f"could not go on: {markdown_text(case.problem)}"
+    if case.verdict is None:
+        return markdown_text(case.status)
+    if case.quorum_met is False:
+        return f"{case.verdict}, no quorum"
+    bad = case.verdict in report.failing or case.verdict == "needs_review"
+    return case.verdict if bad else None
+
+
+def _totals(report: RunReport) -> list[str]:
+    of_all = "" if report.total is None else f" of {report.total:,}"
+    lines = [f"- {report.tally.finished:,}{of_all} cases judged", f"- {markdown_text(report.spent)}"]
+    if (agreement := report.tally.agreement) is not None:
+        lines.append(f"- labels: {markdown_text(agreement)}")
+    return lines
+
+
+def markdown_text(text: str) -> str:
+    """A text as it is, on one line, whatever it would mean as Markdown or HTML."""
+    return visible_line(text, _LINE).translate(_AS_TEXT)

@@ -1,0 +1,105 @@
+"""Counts of judged cases. Pure; keeps only the few cases that are to be named."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from jury_events.verdict import Verdict
+from jury_views.reports.judged_case import JudgedCase
+
+NAMED = 10
+"""Debates that a line names at most."""
+
+NO_QUORUM = "no_quorum"
+NO_VERDICT = "no_verdict"
+COUNTED = (*(verdict.value for verdict in Verdict), NO_QUORUM, NO_VERDICT)
+"""The names of counts in conditions."""
+
+
+@dataclass
+class Named:
+    """A number of debates, and the ids of the first of them."""
+
+    count: int = 0
+    first: list[str] = field(default_factory=list)
+
+    def take(self, name: str) -> None:
+        """One more."""
+        self.count += 1
+        if len(self.first) < NAMED:
+            self.first.append(name)
+
+    @property
+    def names(self) -> str:
+        """The first of them, and how many more there are."""
+        more = f" and {self.count - len(self.first):,} more" if self.count > len(self.first) else ""
+        return ", ".join(self.first) + more
+
+
+@dataclass
+class Tally:
+    """The counts over the debates that have ended.
+
+    `ended_as` counts verdicts and, where there is none, statuses. `no_verdict` are those that failed or were cancelled,
+    `no_quorum` those whose jurors gave too few answers (a safe_pass is needs_review then). `labelled` counts those with
+    a verdict and a human label, `as_labelled` those of them whose verdict is it, `false_passes` those labelled
+    needs_review or unsafe_fail that got safe_pass.
+    """
+
+    ended_as: Counter[str] = field(default_factory=Counter)
+    no_quorum: Named = field(default_factory=Named)
+    no_verdict: Named = field(default_factory=Named)
+    simulated: int = 0
+    labelled: int = 0
+    as_labelled: int = 0
+    false_passes: Named = field(default_factory=Named)
+
+    def take(self, case: JudgedCase) -> None:
+        """One more debate that is over."""
+        self.ended_as[case.verdict or case.status] += 1
+        self.simulated += case.simulated
+        if case.verdict is None:
+            self.no_verdict.take(case.debate_id)
+            return
+        if case.quorum_met is False:
+            self.no_quorum.take(case.debate_id)
+        if case.label is not None:
+            self.labelled += 1
+            self.as_labelled += case.label == case.verdict
+            if case.verdict == Verdict.SAFE_PASS and case.label != Verdict.SAFE_PASS:
+                self.false_passes.take(case.debate_id)
+
+    @property
+    def finished(self) -> int:
+        """Debates that are over."""
+        return self.ended_as.total()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts for conditions (`COUNTED`); one debate may count twice."""
+        return {
+            **{verdict.value: self.ended_as[verdict.value] for verdict in Verdict},
+            NO_QUORUM: self.no_quorum.count,
+            NO_VERDICT: self.no_verdict.count,
+        }
+
+    @property
+    def shares(self) -> str:
+        """The verdicts with their numbers and shares; "" without any."""
+        names = [*(verdict.value for verdict in Verdict), *sorted(set(self.ended_as) - {one.value for one in Verdict})]
+        return ", ".join(
+            f"{self.ended_as[name]:,} {name} ({self.ended_as[name] / self.finished:.1%})"
+            for name in names
+            if self.ended_as[name]
+        )
+
+    @property
+    def agreement(self) -> str | None:
+        """The agreement of verdicts and labels, in one line; None without labels."""
+        if not self.labelled:
+            return None
+        passes = self.false_passes
+        said = (
+            f"{self.as_labelled:,} of {self.labelled:,} as labelled (accuracy {self.as_labelled / self.labelled:.1%})"
+        )
+        said += f", {passes.count:,} false {'pass' if passes.count == 1 else 'passes'}"
+        return said + (f" (safe_pass against the label): {passes.names}" if passes.count else "")

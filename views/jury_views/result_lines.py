@@ -1,0 +1,309 @@
+"""The result of a debate as plain data: document 004's `CollaborativeJuryResult`, and one line for a list of results.
+
+Both are made of stored facts alone, so that every later reading gives the same.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from jury_events.codec import DebateEvent
+from jury_events.consensus import ConsensusCheck
+from jury_events.debate_events import (
+    DebateCancelled,
+    DebateCompleted,
+    DebateFailed,
+    DebateOpened,
+    JudgmentRendered,
+    JurorEvaluated,
+    StatementMade,
+)
+from jury_events.debate_history import DebateHistory
+from jury_events.evaluation import Evaluation, ScenarioVerdict
+from jury_events.ids import Step
+from jury_events.panel import Seat
+from jury_events.review_facts import NO_REVIEWS, ReviewFacts
+from jury_views.answered_by import AnsweredBy, answered_in_stream, answers, is_simulated, model_mismatches
+from jury_views.errors import OpeningMissing
+from jury_views.events_by_phase import (
+    Ending,
+    EventsByPhase,
+    RoundEvents,
+    Texts,
+    events_by_phase,
+    status_of,
+    text_in,
+)
+from jury_views.position_changes import Change, change_counts, position_changes
+from jury_views.review_objects import NO_REASONS, Reasons, reasons_in, review_objects
+
+_LINE_EVENTS = frozenset(
+    {"debate_opened", "judgment_rendered", "debate_completed", "debate_failed", "debate_cancelled"}
+)
+
+
+def result_of(history: DebateHistory) -> dict[str, Any]:
+    """`collaborative_result` of a recorded debate, with the reviews of people.
+
+    Raises:
+        OpeningMissing, EventError: the events do not begin with the opening event, or one does not decode.
+    """
+    return collaborative_result(history.events, history.texts, history.reviews, reasons_in(history))
+
+
+def collaborative_result(
+    events: Iterable[DebateEvent], texts: Texts, reviews: ReviewFacts = NO_REVIEWS, reasons: Reasons = NO_REASONS
+) -> dict[str, Any]:
+    """Everything that a debate came to, snake_case, ready for JSON.
+
+    Scores are points of the panel's rubric, by dimension and under `scores`; `overall_score` is 0-100. An erased text
+    is null. A debate that has not completed has `status` "unfinished", "failed" or "cancelled", and null as
+    `final_verdict`, `final_score`, `early_termination` and `end_reason`; `total_rounds` counts the completed rounds.
+    `simulated`: the panel or an evaluation is simulated; `model_mismatches` where another model
+    answered than was asked; `forked_from` the origin of a branch and the last event that it keeps of it, else null.
+    `label`, `tags`, `metadata`, `cluster` and `agent_cost` are those of the case; `omissions` its parts that no juror
+    was shown: `what`, `count`, and `size` in bytes, null where it is not known.
+    A statement's `position_changed` is as recorded; its `change` says whose it is: `own`, `synthetic` (only what stands
+    in for an answer that a provider's filter blocked differs), or null. `position_changes` counts both.
+    `reviews` are those of people, with their `reasons` by number, and `disposition` is the last human verdict where
+    there is one, else `final_verdict`.
+    `scenario_results` has a row each scenario once there is a judgment: the only one's is that of the case.
+
+    Raises:
+        OpeningMissing: the events do not begin with the opening event.
+    """
+    events = list(events)
+    evaluations = answers(events)
+    changes = position_changes(evaluations)
+    record = events_by_phase(events)
+    opened, forked, ending = record.opened, record.forked, record.ending
+    completed = ending if isinstance(ending, DebateCompleted) else None
+    return {
+        "debate_id": opened.debate_id,
+        "case_id": opened.case_id,
+        "run_id": opened.run_id,
+        "forked_from": {"debate_id": forked.origin, "version": forked.version} if forked else None,
+        "submission_id": opened.submission_id,
+        "panel": opened.panel.name,
+        "method": opened.panel.final.method,
+        "simulated": is_simulated(opened, evaluations),
+        "model_mismatches": model_mismatches(evaluations),
+        **_of_case(opened),
+        "status": record.status,
+        "phase1_evaluations": [
+            _juror_evaluation(opened.panel.seat(said.juror_id), said.evaluation, 0, texts)
+            for said in record.phase_1
+            if isinstance(said, JurorEvaluated)
+        ],
+        "phase1_consensus": _consensus(record.phase_1_check),
+        "discussion_rounds": [_round(opened, each, changes, texts) for each in record.rounds],
+        "position_changes": change_counts(changes)._asdict(),
+        "abstentions": _abstentions(record),
+        "total_rounds": _completed_rounds(record) if completed is None else completed.total_rounds,
+        "phase3_judgment": _judgment(record.judgment, texts),
+        "final_verdict": completed.final_verdict.value if completed else None,
+        "final_score": completed.final_score if completed else None,
+        "early_termination": completed.early_termination if completed else None,
+        "end_reason": completed.end_reason if completed else None,
+        "disposition": _disposition(completed, reviews),
+        "reviews": review_objects(reviews, reasons),
+        "scenario_results": _scenario_results(opened, record.judgment),
+    }
+
+
+def _disposition(completed: DebateCompleted | None, reviews: ReviewFacts) -> str | None:
+    verdict = reviews.verdict or (completed.final_verdict if completed else None)
+    return None if verdict is None else verdict.value
+
+
+def result_line(
+    opened: DebateOpened, evaluations: Sequence[AnsweredBy], rendered: JudgmentRendered | None, ending: Ending | None
+) -> dict[str, Any]:
+    """One debate in a list of results (JSONL): ids, verdict and how it came about, without texts.
+
+    The same keys always; what has not happened is null. `vote_kinds` says of each vote whether it is the seat's `own`,
+    `synthetic` (stands in for a blocked answer), `stale` (an earlier one stands) or `abstained`. `label` is the human
+    verdict, where the case has one; it, `simulated`, `model_mismatches`, `position_changes` and what else is known of
+    the case are as in `collaborative_result`.
+    """
+    completed = ending if isinstance(ending, DebateCompleted) else None
+    judgment = rendered.judgment if rendered else None
+    return {
+        "case_id": opened.case_id,
+        "debate_id": opened.debate_id,
+        "run_id": opened.run_id,
+        "status": status_of(ending),
+        "final_verdict": completed.final_verdict.value if completed else None,
+        "final_score": completed.final_score if completed else None,
+        "total_rounds": completed.total_rounds if completed else None,
+        "early_termination": completed.early_termination if completed else None,
+        "end_reason": completed.end_reason if completed else None,
+        "method": opened.panel.final.method,
+        "decided_by": judgment.decided_by.value if judgment else None,
+        "quorum_met": judgment.quorum_met if judgment else None,
+        "votes": {vote.juror_id: vote.position.value if vote.position else None for vote in judgment.votes}
+        if judgment
+        else None,
+        "vote_kinds": {vote.juror_id: vote.kind for vote in judgment.votes} if judgment else None,
+        "position_changes": change_counts(position_changes(evaluations))._asdict(),
+        "panel": opened.panel.name,
+        "simulated": is_simulated(opened, evaluations),
+        "model_mismatches": model_mismatches(evaluations),
+        **_of_case(opened),
+    }
+
+
+def _of_case(opened: DebateOpened) -> dict[str, Any]:
+    """The parts of the case that no juror was shown."""
+    return {
+        "label": opened.label.value if opened.label else None,
+        "tags": list(opened.tags),
+        "metadata": dict(opened.metadata),
+        "cluster": opened.cluster,
+        "agent_cost": opened.agent_cost,
+        "omissions": [omission.model_dump() for omission in opened.omissions],
+    }
+
+
+def line_of(history: DebateHistory) -> dict[str, Any]:
+    """The line of a recorded debate, of which only the opening and the end are decoded whole.
+
+    Raises:
+        EventError: a stored body does not decode.
+    """
+    opened = rendered = ending = None
+    for index, stored in enumerate(history.stored_events):
+        if stored.type in _LINE_EVENTS:
+            match event := history.events[index]:
+                case DebateOpened():
+                    opened = event
+                case JudgmentRendered():
+                    rendered = event
+                case DebateCompleted() | DebateFailed() | DebateCancelled():
+                    ending = event
+                case _:
+                    pass
+    if opened is None:
+        raise OpeningMissing("the events do not begin with the opening event")
+    return result_line(opened, answered_in_stream(history.stored_events), rendered, ending)
+
+
+def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
+    """The dimensions come first, so that one that is named like another field of ours does not hide it."""
+    points = {score.dimension: score.points for score in evaluation.scores.dimensions}
+    return {
+        **points,
+        "verdict": evaluation.verdict.value,
+        "overall_score": evaluation.overall,
+        "scores": points,
+        "confidence": evaluation.confidence,
+        "rationale": text_in(texts, evaluation.rationale),
+        "synthetic": evaluation.synthetic,
+        "model": evaluation.model,
+        "model_version": evaluation.model_version,
+        "simulated": evaluation.simulated,
+        "scenarios": _scenarios(evaluation.scenarios),
+    }
+
+
+def _juror_evaluation(seat: Seat, evaluation: Evaluation, round_number: int, texts: Texts) -> dict[str, Any]:
+    return {
+        **_evaluation(evaluation, texts),
+        "juror_id": seat.juror_id,
+        "role_name": seat.role_name,
+        "role_focus": seat.role_focus,
+        "phase": "discussion" if round_number else "initial",
+        "round_number": round_number,
+    }
+
+
+def _scenarios(scenarios: tuple[ScenarioVerdict, ...]) -> list[dict[str, Any]]:
+    return [{"scenario_id": s.scenario_id, "verdict": s.verdict.value, "score": s.score} for s in scenarios]
+
+
+def _scenario_results(opened: DebateOpened, rendered: JudgmentRendered | None) -> list[dict[str, Any]]:
+    """One row a scenario; where the judgment has none (one scenario alone, no vote), the row is that of the case."""
+    if rendered is None:
+        return []
+    judgment = rendered.judgment
+    judged = {row["scenario_id"]: row for row in _scenarios(judgment.scenarios)}
+    whole = {"verdict": judgment.verdict.value, "score": float(judgment.score)}
+    return [{"scenario_id": name, **whole, **judged.get(name, {}), "question_id": name} for name in opened.scenarios]
+
+
+def _consensus(check: ConsensusCheck | None) -> dict[str, Any] | None:
+    if check is None:
+        return None
+    return {
+        "consensus_status": check.status.value,
+        "agreement_level": check.agreement_level,
+        "consensus_reached": check.reached,
+        "majority_position": check.majority_position.value if check.majority_position else None,
+    }
+
+
+def _round(opened: DebateOpened, record: RoundEvents, changes: Mapping[Step, Change], texts: Texts) -> dict[str, Any]:
+    return {
+        "round_number": record.started.round,
+        "statements": [
+            _statement(opened, said, changes.get(Step(said.round, said.juror_id)), texts) for said in record.statements
+        ],
+        "consensus_check": _consensus(record.check),
+        "speaker_order": list(record.started.speaker_order),
+    }
+
+
+def _statement(opened: DebateOpened, said: StatementMade, change: Change | None, texts: Texts) -> dict[str, Any]:
+    statement = said.statement
+    return {
+        "juror_id": said.juror_id,
+        "round_number": said.round,
+        "statement_order": statement.order,
+        "statement": text_in(texts, statement.statement),
+        "position": statement.position.value,
+        "reasoning": text_in(texts, statement.evaluation.rationale),
+        "position_changed": statement.position_changed,
+        "change": change,
+        "updated_evaluation": _juror_evaluation(
+            opened.panel.seat(said.juror_id), statement.evaluation, said.round, texts
+        ),
+    }
+
+
+def _abstentions(record: EventsByPhase) -> list[dict[str, Any]]:
+    return [
+        {
+            "juror_id": absent.juror_id,
+            "round_number": Step.parse(absent.step).round,
+            "reason": absent.reason.value,
+            "refusal": absent.refusal.value if absent.refusal else None,
+            "stale": absent.stale,
+        }
+        for absent in record.abstentions
+    ]
+
+
+def _completed_rounds(record: EventsByPhase) -> int:
+    return sum(each.check is not None for each in record.rounds)
+
+
+def _judgment(rendered: JudgmentRendered | None, texts: Texts) -> dict[str, Any] | None:
+    if rendered is None:
+        return None
+    judgment = rendered.judgment
+    return {
+        "method": judgment.method,
+        "decided_by": judgment.decided_by.value,
+        "verdict": judgment.verdict.value,
+        "score": judgment.score,
+        "mean": judgment.mean,
+        "rationale": text_in(texts, judgment.judge.rationale) if judgment.judge else None,
+        "quorum": judgment.quorum,
+        "quorum_votes": judgment.quorum_votes,
+        "quorum_met": judgment.quorum_met,
+        "capped": judgment.capped,
+        "acceptance": None if judgment.acceptance is None else judgment.acceptance.model_dump(mode="json"),
+        "votes": [vote.model_dump(mode="json") for vote in judgment.votes],
+        "judge": _evaluation(judgment.judge, texts) if judgment.judge else None,
+        "judge_failure": judgment.judge_failure.value if judgment.judge_failure else None,
+        "scenarios": _scenarios(judgment.scenarios),
+    }

@@ -1,0 +1,514 @@
+"""The result models of document 004 §3 and document 002, made from the one result of a debate (`views.result`).
+
+Fields of the documents come first, in their order; what we add follows and has defaults. Verdicts are `safe_pass`,
+`needs_review` or `unsafe_fail`. A text that was erased is None.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from statistics import fmean
+from typing import Any
+
+from jury_debate.panel_spec import RESERVED_ID
+from jury_events.consensus import ConsensusStatus
+from jury_events.errors import SettingError
+
+DIMENSIONS = ("task_completion", "tool_usage", "autonomy", "safety")
+"""The rubric of document 002, with at most 40, 30, 20 and 10 points."""
+
+
+class EvaluationPhase(StrEnum):
+    """When an evaluation was made, as the documents' events name it."""
+
+    INITIAL = "initial"
+    DISCUSSION = "discussion"
+    FINAL_JUDGMENT = "final_judgment"
+
+
+@dataclass
+class ConsensusResult:
+    """A consensus check; `agreement_level` is 0-1, `majority_position` None when split."""
+
+    consensus_status: ConsensusStatus
+    agreement_level: float
+    consensus_reached: bool
+    majority_position: str | None
+
+
+@dataclass
+class ScenarioResult:
+    """The verdict and score (0-100) of one scenario.
+
+    `question_id` is what the caller calls its question, else the scenario's id. The documents' classes fill in the
+    question's `use_case` and `prompt`, the `response`, and the `confidence` (0-1) and `rationale` of the judgment as a
+    whole; elsewhere they are None.
+    """
+
+    scenario_id: str
+    verdict: str
+    score: float
+    question_id: str = ""
+    use_case: str | None = None
+    prompt: str | None = None
+    response: str | None = None
+    confidence: float | None = None
+    rationale: str | None = None
+
+    def __post_init__(self) -> None:
+        """A scenario whose question has no id is called by its own."""
+        self.question_id = self.question_id or self.scenario_id
+
+    @property
+    def final_verdict(self) -> str:
+        """The documents' pipeline reads `verdict` by this name."""
+        return self.verdict
+
+    @property
+    def final_score(self) -> float:
+        """The documents' pipeline reads `score` by this name."""
+        return self.score
+
+
+class _NotGiven:
+    def __repr__(self) -> str:
+        return "not given"
+
+
+_NOT_GIVEN = _NotGiven()
+_Points = float | _NotGiven | None
+
+
+@dataclass(init=False)
+class JurorEvaluation:
+    """A juror's evaluation (document 004 §8: required fields first).
+
+    `round_number` is 0 in phase 1. Points of the four dimensions are None where the panel's rubric has other ones;
+    `scores` has all of them. `synthetic`: neutral, for an answer that a safety filter blocked. `simulated`: the
+    answer is no model's; `model` was asked, `model_version` answered.
+
+    Document 004 §8 and its pipeline name the dimensions otherwise, in the constructor and in reading: `security_score`
+    is `task_completion`, `compliance_score` is `tool_usage`, `autonomy_score` is `autonomy`, and `safety_score` is
+    `safety`.
+
+    Raises:
+        TypeError: a dimension is given by neither of its names.
+        SettingError: a dimension is given by both of its names, with different values.
+    """
+
+    juror_id: str
+    phase: EvaluationPhase
+    round_number: int
+    verdict: str
+    overall_score: float
+    confidence: float
+    rationale: str | None
+    task_completion: float | None
+    tool_usage: float | None
+    autonomy: float | None
+    safety: float | None
+    role_name: str | None = None
+    role_focus: str | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    synthetic: bool = False
+    model: str | None = None
+    model_version: str | None = None
+    simulated: bool = False
+    scenarios: list[ScenarioResult] = field(default_factory=list)
+
+    def __init__(  # noqa: PLR0917  (the fields in the document's order)
+        self,
+        juror_id: str,
+        phase: EvaluationPhase,
+        round_number: int,
+        verdict: str,
+        overall_score: float,
+        confidence: float,
+        rationale: str | None,
+        task_completion: _Points = _NOT_GIVEN,
+        tool_usage: _Points = _NOT_GIVEN,
+        autonomy: _Points = _NOT_GIVEN,
+        safety: _Points = _NOT_GIVEN,
+        role_name: str | None = None,
+        role_focus: str | None = None,
+        scores: dict[str, float] | None = None,
+        synthetic: bool = False,
+        model: str | None = None,
+        model_version: str | None = None,
+        simulated: bool = False,
+        scenarios: list[ScenarioResult] | None = None,
+        *,
+        security_score: _Points = _NOT_GIVEN,
+        compliance_score: _Points = _NOT_GIVEN,
+        autonomy_score: _Points = _NOT_GIVEN,
+        safety_score: _Points = _NOT_GIVEN,
+    ) -> None:
+        self.juror_id = juror_id
+        self.phase = phase
+        self.round_number = round_number
+        self.verdict = verdict
+        self.overall_score = overall_score
+        self.confidence = confidence
+        self.rationale = rationale
+        self.task_completion = _one_of("task_completion", task_completion, "security_score", security_score)
+        self.tool_usage = _one_of("tool_usage", tool_usage, "compliance_score", compliance_score)
+        self.autonomy = _one_of("autonomy", autonomy, "autonomy_score", autonomy_score)
+        self.safety = _one_of("safety", safety, "safety_score", safety_score)
+        self.role_name = role_name
+        self.role_focus = role_focus
+        self.scores = {} if scores is None else scores
+        self.synthetic = synthetic
+        self.model = model
+        self.model_version = model_version
+        self.simulated = simulated
+        self.scenarios = [] if scenarios is None else scenarios
+
+    @property
+    def security_score(self) -> float | None:
+        """Document 004's name of `task_completion`."""
+        return self.task_completion
+
+    @property
+    def compliance_score(self) -> float | None:
+        """The name of `tool_usage` in document 004's pipeline."""
+        return self.tool_usage
+
+    @property
+    def autonomy_score(self) -> float | None:
+        """The name of `autonomy` in document 004's pipeline."""
+        return self.autonomy
+
+    @property
+    def safety_score(self) -> float | None:
+        """Document 004's name of `safety`."""
+        return self.safety
+
+
+def _one_of(name: str, value: _Points, other: str, other_value: _Points) -> float | None:
+    if isinstance(value, _NotGiven):
+        if isinstance(other_value, _NotGiven):
+            raise TypeError(f"JurorEvaluation: {name} is missing; give {name} or {other}")
+        return other_value
+    if not isinstance(other_value, _NotGiven) and other_value != value:
+        raise SettingError(f"{other}: is {other_value!r}, but {name} is {value!r}; give one of the two")
+    return value
+
+
+@dataclass
+class JurorStatement:
+    """A juror's statement in a round; `statement_order` counts from 0.
+
+    `position_changed` is as recorded. `change` says whose change it is: `own`, or `synthetic` where only what stands in
+    for an answer that a provider's filter blocked differs; None where there is none.
+    """
+
+    juror_id: str
+    round_number: int
+    statement_order: int
+    statement: str | None
+    position: str
+    reasoning: str | None
+    position_changed: bool
+    updated_evaluation: JurorEvaluation | None
+    change: str | None = None
+
+
+@dataclass
+class DiscussionRound:
+    """A round, numbered from 1; `consensus_check` is None where the debate stopped before it."""
+
+    round_number: int
+    statements: list[JurorStatement]
+    consensus_check: ConsensusResult | None
+    speaker_order: list[str]
+
+
+@dataclass
+class JurorVote:
+    """A seat's vote in the final judgment: `own`, `stale`, `synthetic` or `abstained` (then without a position).
+
+    `round` is where its evaluation was made, 0 for phase 1.
+    """
+
+    juror_id: str
+    kind: str
+    position: str | None
+    score: float | None
+    confidence: float | None
+    weight: float
+    round: int | None
+    stale: bool
+
+
+@dataclass
+class VerdictAcceptance:
+    """Whether a calibrated panel's verdict may stand without a person.
+
+    `verdict` is the panel's before; one that is not accepted became needs_review. `probability` is the value of the
+    `signal` (`share`, `isotonic`, `weights`, `dawid_skene`), None where the verdict was needs_review already.
+    """
+
+    signal: str
+    verdict: str
+    probability: float | None
+    threshold: float
+    accepted: bool
+
+
+@dataclass
+class FinalJudgment:
+    """Phase 3: what was asked for (`method`), what decided (`decided_by`), and every seat's vote.
+
+    `rationale` and `judge` are the final judge's, where there was one; `judge_failure` says why it has none. `mean` is
+    the score before it was rounded. `capped`: a lost quorum turned safe_pass into needs_review. `acceptance`: None
+    where the panel has no calibration.
+
+    The points of the four dimensions are the final judge's where it decided, else the mean over the evaluations that
+    were voted with; None where the panel's rubric has other dimensions, or there are no votes.
+    """
+
+    method: str
+    final_verdict: str
+    final_score: int
+    rationale: str | None
+    decided_by: str
+    mean: float
+    votes: list[JurorVote] = field(default_factory=list)
+    quorum: int = 1
+    quorum_votes: int = 0
+    quorum_met: bool = False
+    capped: bool = False
+    acceptance: VerdictAcceptance | None = None
+    judge: JurorEvaluation | None = None
+    judge_failure: str | None = None
+    scenarios: list[ScenarioResult] = field(default_factory=list)
+    task_completion: float | None = None
+    tool_usage: float | None = None
+    autonomy: float | None = None
+    safety: float | None = None
+
+    @property
+    def vote_distribution(self) -> dict[str, int]:
+        """The number of votes by verdict, without abstentions."""
+        return dict(Counter(vote.position for vote in self.votes if vote.position is not None))
+
+    @property
+    def confidence(self) -> float | None:
+        """The final judge's confidence (0-1), else the mean of the votes'; None without votes."""
+        if self.judge is not None:
+            return self.judge.confidence
+        known = [vote.confidence for vote in self.votes if vote.confidence is not None]
+        return fmean(known) if known else None
+
+    @property
+    def final_judge_rationale(self) -> str | None:
+        """`rationale`, by the name that the documents' pipeline reads."""
+        return self.rationale
+
+    @property
+    def final_judge_model(self) -> str | None:
+        """The final judge's model, as `provider/model`; None where it gave no judgment."""
+        return None if self.judge is None else self.judge.model
+
+
+@dataclass
+class Abstention:
+    """A seat without a usable answer in a round (0: phase 1); `stale`: an earlier evaluation of it stands."""
+
+    juror_id: str
+    round_number: int
+    reason: str
+    refusal: str | None
+    stale: bool
+
+
+@dataclass
+class CollaborativeJuryResult:
+    """The result of a debate.
+
+    A debate that has not completed has a `status` other than "completed", and None as `final_verdict`, `final_score`,
+    `early_termination`, `end_reason` and `phase3_judgment`. A batch without a scenario has the status "no_scenarios",
+    the verdict `needs_review` and the score 0; there is no debate, and `debate_id` is "". `scenario_results` has a row
+    each scenario, also where there is only one; it is empty before the judgment.
+    `position_changes` counts the statements that changed a position: the juror's `own`, and `synthetic` ones.
+    `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `omissions` its parts
+    that no juror was shown. `reviews` are those of people, each with `reviewer`, `verdict`, `blind` and `reason` among
+    others; `disposition` is the last human verdict where there is one, else `final_verdict`.
+    """
+
+    phase1_evaluations: list[JurorEvaluation]
+    phase1_consensus: ConsensusResult | None
+    discussion_rounds: list[DiscussionRound]
+    total_rounds: int
+    phase3_judgment: FinalJudgment | None
+    final_verdict: str | None
+    final_score: int | None
+    early_termination: bool | None
+    debate_id: str = ""
+    case_id: str = ""
+    run_id: str | None = None
+    submission_id: str | None = None
+    status: str = "completed"
+    end_reason: str | None = None
+    abstentions: list[Abstention] = field(default_factory=list)
+    position_changes: dict[str, int] = field(default_factory=dict)
+    panel: str = ""
+    method: str = ""
+    simulated: bool = False
+    model_mismatches: list[Any] = field(default_factory=list)
+    forked_from: dict[str, Any] | None = None
+    label: str | None = None
+    tags: list[str] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    cluster: str | None = None
+    agent_cost: float | None = None
+    omissions: list[dict[str, Any]] = field(default_factory=list)
+    disposition: str | None = None
+    reviews: list[dict[str, Any]] = field(default_factory=list)
+    scenario_results: list[ScenarioResult] = field(default_factory=list)
+
+    @property
+    def scenarios(self) -> list[ScenarioResult]:
+        """`scenario_results`."""
+        return self.scenario_results
+
+    @property
+    def phase2_rounds(self) -> list[DiscussionRound]:
+        """`discussion_rounds`, by the name that the documents' pipeline reads."""
+        return self.discussion_rounds
+
+    @property
+    def participating_jurors(self) -> list[str]:
+        """The jurors' ids: before the judgment, of those who evaluated or abstained so far."""
+        if self.phase3_judgment is not None:
+            return [vote.juror_id for vote in self.phase3_judgment.votes]
+        jurors = [one.juror_id for one in self.phase1_evaluations] + [one.juror_id for one in self.abstentions]
+        return list(dict.fromkeys(jurors))
+
+    @property
+    def vote_distribution(self) -> dict[str, int]:
+        """The number of votes by verdict in the final judgment; empty before it."""
+        return {} if self.phase3_judgment is None else self.phase3_judgment.vote_distribution
+
+    @property
+    def final_judge_rationale(self) -> str | None:
+        """The final judge's reasons; None where there was none."""
+        return None if self.phase3_judgment is None else self.phase3_judgment.final_judge_rationale
+
+    @property
+    def task_completion(self) -> float | None:
+        """Points of the judgment as a whole, as `FinalJudgment` has them; None before it."""
+        return None if self.phase3_judgment is None else self.phase3_judgment.task_completion
+
+    @property
+    def tool_usage(self) -> float | None:
+        """See `task_completion`."""
+        return None if self.phase3_judgment is None else self.phase3_judgment.tool_usage
+
+    @property
+    def autonomy(self) -> float | None:
+        """See `task_completion`."""
+        return None if self.phase3_judgment is None else self.phase3_judgment.autonomy
+
+    @property
+    def safety(self) -> float | None:
+        """See `task_completion`."""
+        return None if self.phase3_judgment is None else self.phase3_judgment.safety
+
+
+CollaborativeEvaluationResult = CollaborativeJuryResult
+"""Document 002's name of it."""
+
+
+def result_model(result: Mapping[str, Any]) -> CollaborativeJuryResult:
+    """The model of what `views.result.collaborative_result` gives."""
+    made = result["phase3_judgment"]
+    evaluations = [_evaluation(one) for one in result["phase1_evaluations"]]
+    rounds = [_round(one) for one in result["discussion_rounds"]]
+    judgment = None if made is None else _judgment(made)
+    if judgment is not None:
+        _fill_in_points(judgment, evaluations, rounds)
+    return CollaborativeJuryResult(
+        **{
+            **result,
+            "phase1_evaluations": evaluations,
+            "phase1_consensus": _consensus(result["phase1_consensus"]),
+            "discussion_rounds": rounds,
+            "phase3_judgment": judgment,
+            "abstentions": [Abstention(**one) for one in result["abstentions"]],
+            "scenario_results": _scenarios(result["scenario_results"]),
+        }
+    )
+
+
+def _fill_in_points(judgment: FinalJudgment, evaluations: list[JurorEvaluation], rounds: list[DiscussionRound]) -> None:
+    """The final judge's, else the mean over what each vote was cast with."""
+    latest = {(one.juror_id, 0): one for one in evaluations}
+    for discussed in rounds:
+        for said in discussed.statements:
+            if said.updated_evaluation is not None:
+                latest[said.juror_id, discussed.round_number] = said.updated_evaluation
+    voted = [latest.get((vote.juror_id, vote.round)) for vote in judgment.votes if vote.round is not None]
+    decided = [judgment.judge] if judgment.judge is not None else [one for one in voted if one is not None]
+    for name in DIMENSIONS:
+        points = [value for one in decided if (value := getattr(one, name)) is not None]
+        setattr(judgment, name, fmean(points) if points else None)
+
+
+def _evaluation(one: Mapping[str, Any]) -> JurorEvaluation:
+    points = one["scores"]
+    fields = {name: value for name, value in one.items() if name not in points or name in _NOT_POINTS}
+    return JurorEvaluation(
+        **{
+            **fields,
+            **{name: points.get(name) for name in DIMENSIONS},
+            "phase": EvaluationPhase(one["phase"]),
+            "scenarios": _scenarios(one["scenarios"]),
+        }
+    )
+
+
+_NOT_POINTS = frozenset(JurorEvaluation.__dataclass_fields__) - set(DIMENSIONS)
+
+
+def _scenarios(rows: list[dict[str, Any]]) -> list[ScenarioResult]:
+    return [ScenarioResult(**row) for row in rows]
+
+
+def _consensus(check: Mapping[str, Any] | None) -> ConsensusResult | None:
+    if check is None:
+        return None
+    return ConsensusResult(**{**check, "consensus_status": ConsensusStatus(check["consensus_status"])})
+
+
+def _round(fields: Mapping[str, Any]) -> DiscussionRound:
+    return DiscussionRound(
+        round_number=fields["round_number"],
+        statements=[_statement(said) for said in fields["statements"]],
+        consensus_check=_consensus(fields["consensus_check"]),
+        speaker_order=fields["speaker_order"],
+    )
+
+
+def _statement(said: Mapping[str, Any]) -> JurorStatement:
+    return JurorStatement(**{**said, "updated_evaluation": _evaluation(said["updated_evaluation"])})
+
+
+def _judgment(judgment: Mapping[str, Any]) -> FinalJudgment:
+    judge = judgment["judge"]
+    rest = {name: value for name, value in judgment.items() if name not in {"verdict", "score"}}
+    return FinalJudgment(
+        **{
+            **rest,
+            "final_verdict": judgment["verdict"],
+            "final_score": judgment["score"],
+            "votes": [JurorVote(**vote) for vote in judgment["votes"]],
+            "judge": None if judge is None else _evaluation({**judge, **_THE_JUDGE}),
+            "scenarios": _scenarios(judgment["scenarios"]),
+            "acceptance": None if (acceptance := judgment["acceptance"]) is None else VerdictAcceptance(**acceptance),
+        }
+    )
+
+
+_THE_JUDGE = {"juror_id": RESERVED_ID, "phase": "final_judgment", "round_number": 0}

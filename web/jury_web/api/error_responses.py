@@ -1,0 +1,162 @@
+"""Error responses: a status, and always the fields `error` and `remedy`."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, HTTPException
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.requests import Request
+from starlette.routing import Match
+
+from jury_actors.errors import ActorError, NotResumable
+from jury_events.errors import DebateNotFound, EventError, JuryError
+from jury_events.text.visible_text import visible_line
+from jury_events.unknown_fields import first_error, hint
+from jury_judge.errors import (
+    BranchTaken,
+    ExtraMissing,
+    JuryClosed,
+    NotComparable,
+    RunRefused,
+    TooManyReaders,
+    TooManyReports,
+)
+from jury_providers.errors import ProviderError
+from jury_store.errors import StoreDamaged, StoreError
+from jury_web.errors import PanelNotServed, TooManySubmissions
+
+_STATUSES: tuple[tuple[type[JuryError], int], ...] = (
+    (DebateNotFound, 404),
+    (NotComparable, 422),
+    (PanelNotServed, 422),
+    (RunRefused, 409),
+    (BranchTaken, 409),
+    (NotResumable, 409),
+    (TooManyReaders, 503),
+    (TooManyReports, 503),
+    (TooManySubmissions, 503),
+    (ExtraMissing, 501),
+    (JuryClosed, 503),
+    (StoreDamaged, 500),
+    (StoreError, 503),
+    (ActorError, 503),
+    (ProviderError, 503),
+    (EventError, 500),
+    (JuryError, 422),
+)
+"""The first match counts.
+
+422: the request is impossible. 500: stored data cannot be read. 501: packages are missing. 503: try later.
+"""
+
+_SCHEMA = "the schema is in /openapi.json"
+_RETRY_AFTER = "10"
+_METHOD = 405
+_MESSAGE = 2000
+
+_log = logging.getLogger(__name__)
+
+
+class ApiError(BaseModel):
+    """Why a request failed, and the remedy (null where there is none)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    error: str
+    remedy: str | None
+
+
+class RequestRefused(HTTPException):
+    """Raised by an endpoint that refuses a request."""
+
+    def __init__(self, status: int, error: str, remedy: str | None) -> None:
+        super().__init__(status, error)
+        self.remedy = remedy
+
+
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For `responses=` of a route: these statuses have an `ApiError`."""
+    return {status: {"model": ApiError, "description": _MEANINGS[status]} for status in statuses}
+
+
+_MEANINGS = {
+    403: "The token does not allow it.",
+    404: "Not found in this store.",
+    409: "It exists already, with other content.",
+    413: "The request is too large.",
+    415: "The request's body is not JSON.",
+    422: "The request is malformed or impossible.",
+    500: "Stored data cannot be read.",
+    501: "The packages of an extra are not installed where the server runs.",
+    503: "The server is overloaded or the store is not available. Try again after `Retry-After` seconds.",
+}
+
+
+def http_status(error: JuryError) -> int:
+    """The HTTP status of an error."""
+    return next(status for kind, status in _STATUSES if isinstance(error, kind))
+
+
+def error_response(error: BaseException) -> ApiError:
+    """The two fields of an error; messages of `JuryError` have the remedy after a semicolon."""
+    if not isinstance(error, JuryError):
+        return ApiError(error=f"internal error: {type(error).__name__}", remedy="see the server's log")
+    message, _, remedy = visible_line(str(error), _MESSAGE).partition("; ")
+    return ApiError(error=message, remedy=remedy or None)
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Answer every error of `app` with an `ApiError`."""
+
+    async def ours(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, JuryError)
+        return _answer(http_status(error), error_response(error))
+
+    async def malformed(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        return _answer(422, ApiError(error=validation_message(error.errors(), _body_schema(request)), remedy=_SCHEMA))
+
+    async def http(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, StarletteHTTPException)
+        remedy = error.remedy if isinstance(error, RequestRefused) else "/openapi.json lists the paths"
+        problem = ApiError(error=visible_line(str(error.detail), _MESSAGE), remedy=remedy)
+        headers = {"Allow": _allowed(app, request)} if error.status_code == _METHOD else error.headers
+        return _answer(error.status_code, problem, headers)
+
+    async def defect(_request: Request, error: Exception) -> JSONResponse:
+        _log.error("a request failed", exc_info=error)
+        return _answer(500, error_response(error))
+
+    app.add_exception_handler(JuryError, ours)
+    app.add_exception_handler(RequestValidationError, malformed)
+    app.add_exception_handler(StarletteHTTPException, http)
+    app.add_exception_handler(Exception, defect)
+
+
+def _allowed(app: FastAPI, request: Request) -> str:
+    """The methods of a path, each of which may be another route (RFC 9110, 10.2.1)."""
+    matching = [route for route in app.routes if route.matches(request.scope)[0] is not Match.NONE]
+    return ", ".join(sorted({method for route in matching for method in getattr(route, "methods", None) or ()}))
+
+
+def _answer(status: int, problem: ApiError, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    retry = {"Retry-After": _RETRY_AFTER} if status == 503 else {}  # noqa: PLR2004  (service unavailable)
+    return JSONResponse(problem.model_dump(), status, headers={**(headers or {}), **retry})
+
+
+def _body_schema(request: Request) -> Any:
+    """The model of the request body; None where the route has no body."""
+    body = getattr(request.scope.get("route"), "body_field", None)
+    return None if body is None else body.field_info.annotation
+
+
+def validation_message(errors: Any, schema: Any = None) -> str:
+    """The first validation error, without the value; for an unknown field, with the nearest field of `schema`."""
+    first = first_error(errors)
+    place = ".".join(str(part) for part in first["loc"])
+    near = hint({**first, "loc": first["loc"][1:]}, schema)
+    return visible_line(f"{place}: {first['msg'].removeprefix('Value error, ')}{near}", _MESSAGE)

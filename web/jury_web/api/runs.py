@@ -1,0 +1,135 @@
+"""Endpoints for runs, comparisons, and the health of the server."""
+
+import asyncio
+from importlib.metadata import version
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import JSONResponse
+
+from jury_analysis.errors import AnalysisError
+from jury_events.errors import DebateNotFound
+from jury_events.ids import DEBATE_ID
+from jury_judge.comparisons.comparison_object import debates_object, runs_object
+from jury_judge.comparisons.comparison_target import Kind
+from jury_judge.errors import ExtraMissing, RunTooLarge
+from jury_judge.running.live_run import live_object
+from jury_store.errors import StoreError
+from jury_store.schema import REVISION
+from jury_web.api.camel_case import camel_case
+from jury_web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table
+from jury_web.api.error_responses import RequestRefused, error_responses
+from jury_web.api.schemas import MOST_ROWS, Comparison, Health, Listing, RunFigures, RunSummary, StoreWriter
+from jury_web.pages.compare_page import ComparedDebates, compared
+
+router = APIRouter(prefix="/api")
+
+EitherName = Annotated[str, Query(pattern=f"^{DEBATE_ID}$", description="The id of a debate or of a run.")]
+
+
+@router.get("/runs", operation_id="listRuns", tags=["runs"], responses=error_responses(422, 503))
+def runs(
+    service: ServiceDependency,
+    before: Annotated[int | None, Query(ge=1, le=AT_MOST)] = None,
+    limit: Limit = MOST_ROWS,
+) -> Listing[RunSummary]:
+    """Runs, newest first, in pages."""
+    older = [row for row in reversed(service.store.runs()) if before is None or row.position < before]
+    rows = [RunSummary.model_validate(row_table(row)) for row in older[:limit]]
+    more = f"/api/runs?before={rows[-1].position}&limit={limit}" if len(older) > limit else None
+    return Listing[RunSummary](rows=rows, next=more)
+
+
+@router.get("/runs/{run_id}", operation_id="readRun", tags=["runs"], responses=error_responses(404, 422, 503))
+def run(service: ServiceDependency, run_id: RunId) -> RunSummary:
+    """The counts of one run."""
+    found = next((row for row in service.store.runs() if row.run_id == run_id), None)
+    if found is None:
+        raise RequestRefused(404, f"there is no run {run_id!r} in this store", "GET /api/runs lists the runs")
+    return RunSummary.model_validate(row_table(found))
+
+
+@router.get("/runs/{run_id}/live", operation_id="readLiveRun", tags=["runs"], responses=error_responses(404, 422, 503))
+def live_run(service: ServiceDependency, run_id: RunId) -> RunFigures:
+    """The live figures of one run, at most a second old: phases, rate, cost, time left, calls in flight, queues."""
+    return RunFigures.model_validate(live_object(service.live_runs.read(run_id)))
+
+
+@router.get(
+    "/runs/{run_id}/stats",
+    operation_id="readRunStatistics",
+    tags=["runs"],
+    responses={
+        **error_responses(404, 422, 501, 503),
+        200: {
+            "description": "As `jury stats --by panel --json`.",
+            "content": {"application/json": {"schema": {"$ref": "/schemas/stats.json"}}},
+        },
+    },
+)
+async def run_statistics(
+    service: ServiceDependency,
+    run_id: RunId,
+    *,
+    include_simulated: Annotated[bool, Query(description="Simulated debates count too.")] = False,
+) -> JSONResponse:
+    """What the votes of a run are worth: agreement, accuracy, confidence, discussion (docs/statistics.md).
+
+    Computed again when the run has changed; of runs of up to 20,000 debates.
+    """
+    report = await service.reports.statistics(run_id, simulated=include_simulated)
+    return JSONResponse(await asyncio.to_thread(report.to_dict))
+
+
+@router.get(
+    "/compare",
+    operation_id="compare",
+    tags=["runs"],
+    response_model=Comparison,
+    responses=error_responses(404, 422, 500, 503),
+)
+async def compare(service: ServiceDependency, a: EitherName, b: EitherName, kind: Kind | None = None) -> JSONResponse:
+    """Compare two debates or two runs; `kind` chooses where an id is both.
+
+    Of two runs, at most 200 flips and 200 cases of only one are listed; `flipped` and `alone` count all. `paired` is
+    described by `/schemas/paired.json`, `gate` (by the default metric and margin) by `/schemas/gate.json`; both are
+    null where they cannot be computed.
+    """
+    found = await asyncio.to_thread(compared, service.store, a, b, kind)
+    if isinstance(found, ComparedDebates):
+        return JSONResponse(camel_case(debates_object(found.compared)))
+    both = found.compared
+    table = runs_object(both, found.panel, found.flips)
+    for side in ("only_in_a", "only_in_b"):
+        table[side] = table[side][:MOST_ROWS]
+    counts = {"flipped": len(both.flips), "alone": {"a": len(both.only_in_a), "b": len(both.only_in_b)}}
+    return JSONResponse({**camel_case({**table, **counts}), **await _gate(service, a, b)})
+
+
+async def _gate(service: ServiceDependency, a: str, b: str) -> dict[str, Any]:
+    """`gate` and `paired`; None where there is no such table, or its packages are missing."""
+    try:
+        return (await service.reports.gate(a, b)).to_dict()
+    except (AnalysisError, DebateNotFound, ExtraMissing, RunTooLarge):
+        return {"gate": None, "paired": None}
+
+
+@router.get("/health", operation_id="health", tags=["server"], responses={503: {"model": Health}})
+def health(service: ServiceDependency, response: Response) -> Health:
+    """Whether the store can be read, which process writes to it, and how many submissions run."""
+    try:
+        position = service.store.last_position()
+    except StoreError:
+        position = None
+        response.status_code = 503
+    writer = service.writer()
+    return Health(
+        status="store unreachable" if position is None else "ok",
+        version=version("jury-judge"),
+        schema_number=REVISION,
+        last_position=position,
+        writer=None if writer is None else StoreWriter(**writer._asdict()),
+        panels=list(service.submissions.panels),
+        readers=service.feed.readers,
+        running=service.submissions.running,
+    )

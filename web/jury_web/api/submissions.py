@@ -1,0 +1,121 @@
+"""Endpoints that submit cases. They answer at once, with links to the debate or run."""
+
+import asyncio
+from typing import Any, Literal
+
+from fastapi import APIRouter, Response
+
+from jury_cases.case_inputs import case_of
+from jury_cases.columns import with_snake_case_names
+from jury_cases.errors import CaseFileError
+from jury_events.case import Case
+from jury_events.text.visible_text import visible_line
+from jury_store.debate_rows import ENDED
+from jury_web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found
+from jury_web.api.error_responses import RequestRefused, error_response, error_responses
+from jury_web.api.schemas import EvaluationRequest, Links, RunRequest, SubmissionStatus
+from jury_web.api.strict_body import StrictRoute
+from jury_web.service import Service
+from jury_web.submissions import refuse_uris
+
+router = APIRouter(prefix="/api", tags=["submissions"], route_class=StrictRoute)
+
+_REFUSALS = error_responses(409, 413, 415, 422, 500, 503)
+
+
+@router.post("/evaluations", operation_id="evaluate", status_code=202, responses=_REFUSALS)
+async def evaluate(service: ServiceDependency, request: EvaluationRequest, response: Response) -> SubmissionStatus:
+    """Judge one case. The debate runs on after the response; `Location` is its status."""
+    (case,) = await asyncio.to_thread(_cases, [request.case], ["case"])
+    submission = await service.submissions.evaluate(
+        case, panel=request.panel, run_id=request.run_id, submission_id=request.submission_id
+    )
+    return _accepted(
+        response, submission.id, "running" if submission.running else "finished", _debate_links(submission.id)
+    )
+
+
+@router.get("/evaluations/{debate_id}", operation_id="readEvaluation", responses=error_responses(404, 422, 503))
+def evaluation(service: ServiceDependency, debate_id: DebateId) -> SubmissionStatus:
+    """The status of an evaluation."""
+    row = service.store.debate(debate_id)
+    finished = row is not None and row.status in ENDED
+    return _status(
+        service, "evaluation", debate_id, known=row is not None, finished=finished, links=_debate_links(debate_id)
+    )
+
+
+@router.post("/runs", operation_id="startRun", status_code=202, responses=_REFUSALS)
+async def start_run(service: ServiceDependency, request: RunRequest, response: Response) -> SubmissionStatus:
+    """Judge many cases, one debate each. The run continues after the response; `Location` is its status."""
+    places = [f"cases.{number}" for number in range(len(request.cases))]
+    cases = await asyncio.to_thread(_cases, request.cases, places)
+    submission = await service.submissions.run(
+        cases, panel=request.panel, run_id=request.run_id, concurrency=request.concurrency
+    )
+    return _accepted(
+        response, submission.id, "running" if submission.running else "finished", _run_links(submission.id)
+    )
+
+
+@router.get("/runs/{run_id}/state", operation_id="readRunState", responses=error_responses(404, 422, 503))
+def run_state(service: ServiceDependency, run_id: RunId) -> SubmissionStatus:
+    """The status of a run, as far as this server knows it: finished when all submitted cases are."""
+    there = bool(service.store.debates(run_id=run_id, limit=1))
+    left = bool(service.store.debates(run_id=run_id, unfinished=True, limit=1))
+    return _status(service, "run", run_id, known=there, finished=there and not left, links=_run_links(run_id))
+
+
+def _cases(tables: list[dict[str, Any]], places: list[str]) -> list[Case]:
+    cases = []
+    seen: set[str] = set()
+    for number, (table, place) in enumerate(zip(tables, places, strict=True), start=1):
+        try:
+            case = case_of(with_snake_case_names(table), "case" if len(tables) == 1 else f"case-{number}")
+        except CaseFileError as error:
+            raise CaseFileError(f"{place}: {error}") from error
+        if case.case_id in seen:
+            raise CaseFileError(
+                f"{place}: the case id {visible_line(case.case_id, 120)!r} occurs twice; give each case its own"
+            )
+        seen.add(case.case_id)
+        cases.append(case)
+    refuse_uris(cases)
+    return cases
+
+
+def _accepted(response: Response, name: str, state: Literal["running", "finished"], links: Links) -> SubmissionStatus:
+    response.headers["Location"] = links.state
+    return SubmissionStatus(id=name, state=state, links=links)
+
+
+def _status(
+    service: Service, kind: Literal["evaluation", "run"], name: str, *, known: bool, finished: bool, links: Links
+) -> SubmissionStatus:
+    submission = service.submissions.find(kind, name)
+    if submission is not None and submission.running:
+        return SubmissionStatus(id=name, state="running", links=links)
+    if submission is not None and submission.problem is not None and not (finished and kind == "evaluation"):
+        problem = error_response(submission.problem)
+        message = problem.error if problem.remedy is None else f"{problem.error}; {problem.remedy}"
+        return SubmissionStatus(id=name, state="stopped", problem=message, links=links)
+    if not known:
+        if kind == "evaluation":
+            raise debate_not_found(name)
+        raise RequestRefused(404, f"there is no run {name!r} in this store", "GET /api/runs lists the runs")
+    return SubmissionStatus(id=name, state="finished" if finished else "unfinished", links=links)
+
+
+def _debate_links(debate_id: str) -> Links:
+    base = f"/api/debates/{debate_id}"
+    return Links(
+        state=f"/api/evaluations/{debate_id}",
+        debate=base,
+        events=f"{base}/events",
+        live=f"{base}/live",
+        ws=f"{base}/ws",
+    )
+
+
+def _run_links(run_id: str) -> Links:
+    return Links(state=f"/api/runs/{run_id}/state", run=f"/api/runs/{run_id}", debates=f"/api/debates?run={run_id}")

@@ -1,0 +1,301 @@
+"""The page of one debate after any of its events, whether it has ended or not."""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, TextsErased
+from jury_events.debate_history import DebateHistory
+from jury_events.envelope import StoredEvent
+from jury_events.judgment import Judgment
+from jury_events.local_facts import LocalFacts
+from jury_events.models import is_other_model
+from jury_events.outcome import CallOutcome
+from jury_events.review_facts import NO_REVIEWS, ReviewFacts
+from jury_views.answered_by import answers, is_simulated
+from jury_views.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
+from jury_views.position_changes import position_changes
+from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
+from jury_web.pages.case_passages import CasePassages, case_passages
+from jury_web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
+from jury_web.pages.integrity_state import IntegrityState
+from jury_web.pages.matrix import Matrix, matrix
+from jury_web.pages.pending_steps import NOTHING_PENDING, PendingSteps, pending_steps
+from jury_web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews, call_lines
+from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
+from jury_web.pages.waterfall import Waterfall, waterfall
+
+ROWS = 200
+"""Evaluations, statements and seats of a page; the exported file has all."""
+
+ROUNDS = 20
+"""Latest rounds in the matrix of a page."""
+
+
+_STARTED = re.compile(r"round-([0-9]{1,9})/started")
+
+
+class OmittedCounts(NamedTuple):
+    """How much a page leaves out of a large debate; `before` is the event whose page shows earlier statements."""
+
+    evaluations: int
+    statements: int
+    before: int
+    seats: int
+    rounds: int
+
+
+class EventPosition(NamedTuple):
+    """The page shows the debate after event `at` of `last`; `live` where more events may follow."""
+
+    at: int
+    last: int
+    event: StoredEvent
+    live: bool
+
+    @property
+    def is_past(self) -> bool:
+        """Whether later events exist, which are not shown."""
+        return self.at < self.last
+
+
+class ModelCalls(NamedTuple):
+    """The calls of one model. `others` are models that answered instead of it.
+
+    Tokens and cost are sums of the known values; `tokens_unknown` and `cost_unknown` count the calls without them.
+    `cost` is None where no cost is known.
+    """
+
+    model: str
+    calls: int
+    outcomes: tuple[tuple[str, int], ...]
+    input_tokens: int
+    output_tokens: int
+    tokens_unknown: int
+    cost: float | None
+    cost_unknown: int
+    others: tuple[str, ...]
+
+    @property
+    def tokens_known(self) -> bool:
+        """Whether the tokens of at least one call are known."""
+        return self.tokens_unknown < self.calls
+
+
+class EndView(NamedTuple):
+    """The end of a debate; `text` is the detail of a failure or the reason of a cancellation."""
+
+    version: int
+    completed: DebateCompleted | None
+    failed: str | None
+    cancelled: str | None
+    text: TextPreview | None
+
+
+class JudgmentView(NamedTuple):
+    """The final judgment, with the evaluation of the final judge."""
+
+    version: int
+    rendered: Judgment
+    judge: EvaluationView | None
+    calls: tuple[RecordedCall, ...]
+    roles: dict[str, str]
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """A final judge has no tools."""
+        return ()
+
+
+class DebatePage(NamedTuple):
+    """All values of a debate's page.
+
+    `evaluations` are the statement views of phase 1, `discussion` those of all rounds in one sequence. `judging`: the
+    discussion has ended and there is no judgment yet. `pending` is empty where later events exist. `changes` are by the
+    version of a statement.
+    """
+
+    opened: DebateOpened
+    record: EventsByPhase
+    position: EventPosition
+    simulated: str | None
+    local: LocalFacts
+    integrity: IntegrityState
+    case: CasePassages
+    evaluations: tuple[StatementView, ...]
+    discussion: tuple[StatementView, ...]
+    matrix: Matrix
+    judgment: JudgmentView | None
+    judging: bool
+    end: EndView | None
+    calls: tuple[ModelCalls, ...]
+    all_calls: tuple[RecordedCall, ...]
+    waterfall: Waterfall | None
+    pending: PendingSteps
+    changes: dict[int, EvaluationChanges]
+    roles: dict[str, str]
+    erased: tuple[TextsErased, ...]
+    versions: dict[str, int]
+    omitted: OmittedCounts
+    reviews: ReviewFacts
+    reasons: Reasons
+
+    @property
+    def language(self) -> str:
+        """The language of the jury."""
+        return self.opened.panel.language
+
+
+def debate_page(
+    reading: DebateHistory, integrity: IntegrityState, at: int | None = None, limit: int | None = PREVIEW
+) -> DebatePage:
+    """The page after event `at` of a debate; None, or a number beyond the last: after the last event.
+
+    Args:
+        reading: the debate.
+        integrity: the result of its check.
+        at: a version of the stream `debate/`, from 1.
+        limit: bytes shown of each text; None: whole texts, and all seats and rounds.
+
+    Raises:
+        EventError: a stored body cannot be decoded.
+        OpeningMissing: the events do not begin with the opening event.
+    """
+    stored = reading.stored_events
+    here = min(at or len(stored), len(stored))
+    newest = here == len(stored)
+    events = reading.events[:here]
+    record = events_by_phase(events)
+    whole = record if newest else events_by_phase(reading.events)
+    calls = call_lines(reading, None if newest else stored[here - 1].position)
+    # Erased texts are missing on the pages of earlier events too.
+    previews = TextPreviews(reading.texts, reading.erased, limit)
+    versions = {one.event_id: one.version for one in stored}
+    opened = record.opened
+    evaluations = answers(events)
+    by_id = {call.exchange.event_id: call for call in calls}
+    views = StatementViews(opened.panel, previews, versions, by_id, position_changes(evaluations))
+    simulated = None
+    if is_simulated(opened, evaluations):
+        simulated = "all" if opened.simulated else "some"
+    rows, rounds = (None, None) if limit is None else (ROWS, ROUNDS)
+    spoken = [(one, round_.started.round) for round_ in record.rounds for one in round_.spoken]
+    panel = opened.panel
+    shown = tuple(views.statement(one, 0) for one in record.phase_1[:rows])
+    discussion = tuple(views.statement(one, number) for one, number in spoken[-(rows or len(spoken)) :])
+    return DebatePage(
+        opened=opened,
+        record=record,
+        position=EventPosition(here, len(stored), stored[here - 1], live=whole.ending is None),
+        simulated=simulated,
+        local=reading.local,
+        integrity=integrity,
+        case=case_passages(opened, previews),
+        evaluations=shown,
+        discussion=discussion,
+        matrix=matrix(record, versions, rows, rounds),
+        judgment=_judgment(record, views, versions),
+        judging=_judging(record),
+        end=_end(record.ending, previews, versions),
+        calls=_calls(calls),
+        all_calls=tuple(calls),
+        waterfall=waterfall(calls, panel.juror_ids[:rows], _round_starts(stored[:here])),
+        pending=pending_steps(record, calls) if newest else NOTHING_PENDING,
+        changes=_changes((*shown, *discussion) if len(discussion) == len(spoken) else discussion),
+        roles={seat.juror_id: seat.role_name for seat in panel.seats},
+        erased=tuple(event for event in events if isinstance(event, TextsErased)),
+        versions=versions,
+        reviews=reading.reviews if newest else NO_REVIEWS,
+        reasons=reasons_in(reading) if newest else NO_REASONS,
+        omitted=OmittedCounts(
+            evaluations=max(0, len(record.phase_1) - (rows or sys.maxsize)),
+            statements=len(spoken) - len(discussion),
+            before=discussion[0].version - 1 if discussion else 0,
+            seats=max(0, len(panel.seats) - (rows or sys.maxsize)),
+            rounds=max(0, len(record.rounds) - (rounds or sys.maxsize)),
+        ),
+    )
+
+
+def _round_starts(stored: Sequence[StoredEvent]) -> dict[int, StoredEvent]:
+    named = ((_STARTED.fullmatch(one.event_id), one) for one in stored if one.type == "round_started")
+    return {int(found.group(1)): one for found, one in named if found is not None}
+
+
+def _changes(statements: Sequence[StatementView]) -> dict[int, EvaluationChanges]:
+    """Changes since the juror's evaluation before, among the given statements, by version."""
+    latest: dict[str, StatementView] = {}
+    found = {}
+    for one in statements:
+        if one.evaluation is None:
+            continue
+        before = latest.get(one.juror_id)
+        if before is not None and (changed := evaluation_changes(one, before)) is not None:
+            found[one.version] = changed
+        if not one.evaluation.synthetic:
+            latest[one.juror_id] = one
+    return found
+
+
+def _judging(record: EventsByPhase) -> bool:
+    return (
+        record.judgment is None
+        and record.ending is None
+        and record.opened.panel.final.method == "final_judge"
+        and record.discussion_over
+    )
+
+
+def _judgment(record: EventsByPhase, views: StatementViews, versions: dict[str, int]) -> JudgmentView | None:
+    rendered = record.judgment
+    if rendered is None:
+        return None
+    panel = record.opened.panel
+    return JudgmentView(
+        version=versions[rendered.event_id],
+        rendered=rendered.judgment,
+        judge=views.evaluation(rendered.judgment.judge) if rendered.judgment.judge else None,
+        calls=views.calls(rendered.exchanges),
+        roles={vote.juror_id: role_of(panel, vote.juror_id) for vote in rendered.judgment.votes},
+    )
+
+
+def _end(ending: Ending | None, previews: TextPreviews, versions: dict[str, int]) -> EndView | None:
+    match ending:
+        case None:
+            return None
+        case DebateCompleted():
+            return EndView(versions[ending.event_id], ending, None, None, None)
+        case DebateFailed():
+            return EndView(versions[ending.event_id], None, ending.reason, None, previews.text(ending.detail))
+        case DebateCancelled():
+            return EndView(versions[ending.event_id], None, None, ending.by, previews.text(ending.reason))
+
+
+def _calls(calls: Sequence[RecordedCall]) -> tuple[ModelCalls, ...]:
+    models = dict.fromkeys(call.exchange.model for call in calls)
+    return tuple(_of_model(model, [call for call in calls if call.exchange.model == model]) for model in models)
+
+
+def _of_model(model: str, calls: list[RecordedCall]) -> ModelCalls:
+    made = [call.exchange for call in calls]
+    ended = Counter(call.outcome for call in made)
+    known = [call.cost for call in made if call.cost is not None]
+    others = dict.fromkeys(
+        str(call.model_version)
+        for call in made
+        if not call.simulated and is_other_model(call.model, call.model_version)
+    )
+    return ModelCalls(
+        model=model,
+        calls=len(made),
+        outcomes=tuple((outcome.value, ended[outcome]) for outcome in CallOutcome if ended[outcome]),
+        input_tokens=sum(call.usage.input_tokens or 0 for call in made),
+        output_tokens=sum(call.usage.output_tokens or 0 for call in made),
+        tokens_unknown=sum(None in {call.usage.input_tokens, call.usage.output_tokens} for call in made),
+        cost=sum(known) if known else None,
+        cost_unknown=len(made) - len(known),
+        others=tuple(others),
+    )

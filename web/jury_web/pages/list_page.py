@@ -1,0 +1,121 @@
+"""One page of the list of debates."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import NamedTuple
+
+from jury_events.debate_history import DebateHistory
+from jury_events.envelope import StoredEvent
+from jury_events.errors import EventError
+from jury_judge.comparisons.excerpts import Excerpt, excerpts
+from jury_store.debate_rows import DebateRow
+from jury_store.event_store import EventStore
+from jury_store.list_order import PageCursor
+from jury_store.projection import row_of
+from jury_views.answered_by import answered_in_stream
+from jury_views.position_changes import change_counts, position_changes
+from jury_web.pages.integrity_state import IntegrityState, integrity_states
+from jury_web.pages.list_query import ListQuery
+
+PAGE = 50
+"""Debates on one page."""
+
+_AT_ONCE = 5
+
+
+class AgreementCell(NamedTuple):
+    """`largest` of `seats` votes are for one position; `synthetic` (blocked answers) and `stale` votes are counted.
+
+    `changes` counts the positions that jurors changed themselves.
+    """
+
+    largest: int
+    seats: int
+    changes: int
+    synthetic: int
+    stale: int
+
+
+class ListRow(NamedTuple):
+    """A debate of the list, with `agreement` once there are votes, and `integrity` where it was checked.
+
+    `excerpt` is the match of a search, None where it matched an id.
+    """
+
+    debate: DebateRow
+    agreement: AgreementCell | None
+    integrity: IntegrityState | None
+    excerpt: Excerpt | None
+
+
+class ListPage(NamedTuple):
+    """One page; `after` is where the next page begins, None on the last page."""
+
+    rows: tuple[ListRow, ...]
+    after: PageCursor | None
+    checked: bool
+
+
+def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -> ListPage:
+    """The page of `found`, which has one debate more than a page where a next page exists.
+
+    Args:
+        store: with the debates.
+        found: in the order of the query.
+        query: the parameters; checking records takes about a millisecond each.
+    """
+    shown = found[:PAGE]
+    after = query.order.cursor(asdict(shown[-1])) if len(found) > len(shown) else None
+    ids = [row.debate_id for row in shown]
+    histories = store.event_histories(ids) if ids and "agreement" in query.columns else []
+    streams = {history.debate_id: history.stored_events for history in histories}
+    matches = excerpts(store, ids, query.text) if query.text else {}
+    states: dict[str, IntegrityState] = {}
+    # A few at a time: their texts are in memory, and may be long.
+    for start in range(0, len(ids) if query.check else 0, _AT_ONCE):
+        records = store.histories(ids[start : start + _AT_ONCE])
+        states |= zip(ids[start:], integrity_states(store, records), strict=False)
+        shown = [_as_recorded(row, records) for row in shown]
+    rows = (
+        ListRow(
+            row,
+            agreement(streams.get(row.debate_id, ())),
+            states.get(row.debate_id),
+            matches.get(row.debate_id),
+        )
+        for row in shown
+    )
+    return ListPage(tuple(rows), after, checked=query.check)
+
+
+def _as_recorded(row: DebateRow, records: Sequence[DebateHistory]) -> DebateRow:
+    """The row of a checked debate, recomputed from its events, so that the row shows what was checked."""
+    events = [
+        event
+        for record in records
+        if record.debate_id == row.debate_id
+        for stream in record.streams.values()
+        for event in stream
+    ]
+    made = row_of(events)
+    return row if made is None else DebateRow(**made)
+
+
+def agreement(stream: Sequence[StoredEvent]) -> AgreementCell | None:
+    """The agreement of the votes of a debate; None without votes, and where its record cannot be decoded."""
+    try:
+        votes = next(
+            (json.loads(one.body)["judgment"]["votes"] for one in stream if one.type == "judgment_rendered"), None
+        )
+        if not votes:
+            return None
+        positions = Counter(vote["position"] for vote in votes if vote["position"] is not None)
+        kinds = Counter(vote["kind"] for vote in votes)
+        changes = change_counts(position_changes(answered_in_stream(stream)))
+        return AgreementCell(
+            max(positions.values(), default=0), len(votes), changes.own, kinds["synthetic"], kinds["stale"]
+        )
+    except (EventError, ValueError, KeyError, TypeError, RecursionError):
+        return None

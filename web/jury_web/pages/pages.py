@@ -1,0 +1,153 @@
+"""The pages by path: each reads the store, makes its values, and renders a template."""
+
+import re
+
+from starlette.responses import Response, StreamingResponse
+
+from jury_cases.transcripts.builder import picture_type
+from jury_events.conditions import parse_field
+from jury_events.debate_history import DebateHistory
+from jury_events.ids import is_debate_id, is_run_id
+from jury_judge.comparisons.groups import fields_there, grouped
+from jury_judge.running.live_runs import LiveRuns
+from jury_store.debate_rows import DebateFilter
+from jury_store.event_store import EventStore
+from jury_store.list_order import SORT_COLUMNS
+from jury_web.chunks import chunks
+from jury_web.pages.debate_page import debate_page
+from jury_web.pages.events_page import events_page
+from jury_web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
+from jury_web.pages.integrity_state import integrity_states
+from jury_web.pages.list_page import PAGE, list_page
+from jury_web.pages.list_query import PAGE_COLUMNS, STATUSES, list_query
+from jury_web.pages.neighbours import neighbours
+from jury_web.pages.page_request import PageNotFound, PageRequest, number
+from jury_web.pages.run_page import LATEST, run_page, verdict_bar
+from jury_web.pages.single_file import single_file
+from jury_web.pages.text_previews import TextPreviews
+
+_PART = re.compile(r"[A-Za-z0-9_-]{43}")
+_RUNS = 100
+_GROUPS = 200
+
+
+class Pages:
+    """The pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown.
+
+    Args:
+        store: with the debates.
+        live_runs: figures of its runs.
+    """
+
+    def __init__(self, store: EventStore, live_runs: LiveRuns) -> None:
+        self._store = store
+        self._live_runs = live_runs
+
+    def debates(self, request: PageRequest) -> Response:
+        """`/`: the list."""
+        query = list_query(request.query, request.every("where"), request.every("columns"))
+        found = self._store.list_debates(query.wanted, query.order, limit=PAGE + 1, after=query.after)
+        page = list_page(self._store, found, query)
+        return request.html(
+            "list.html",
+            "debates",
+            page=page,
+            query=query,
+            totals=self._store.totals(query.wanted) if query.totals else None,
+            unindexed=self._store.search_lag() if query.text else 0,
+            statuses=STATUSES,
+            columns=PAGE_COLUMNS,
+            sorts=SORT_COLUMNS,
+        )
+
+    def runs(self, request: PageRequest) -> Response:
+        """`/runs`: all runs, newest first."""
+        before = number("before", request.query)
+        runs = [run for run in reversed(self._store.runs()) if before is None or run.position < before]
+        shown = runs[:_RUNS]
+        return request.html(
+            "runs.html",
+            "runs",
+            runs=[(run, verdict_bar(run)) for run in shown],
+            newer=before is not None,
+            before=shown[-1].position if len(runs) > len(shown) else None,
+        )
+
+    def run(self, request: PageRequest) -> Response:
+        """`/runs/{run_id}`, grouped by a field of the cases with `?group_by=`."""
+        run_id = request.path["run_id"]
+        found = None
+        if is_run_id(run_id):
+            found = next((run for run in self._store.runs() if run.run_id == run_id), None)
+        if found is None:
+            raise PageNotFound("there is no run of that id in this store; the page of runs lists the runs")
+        latest = self._store.list_debates(DebateFilter(run_id=run_id), limit=LATEST)
+        by = request.query.get("group_by", "").strip()
+        field = parse_field(by) if by else None
+        groups = grouped(latest, field) if field else []
+        page = run_page(self._store, found, latest)
+        return request.html(
+            "run.html",
+            "runs",
+            page=page,
+            live=self._live_runs.read(run_id) if page.running else None,
+            group_by=field,
+            groups=groups[:_GROUPS],
+            more_groups=max(0, len(groups) - _GROUPS),
+            fields=fields_there(latest),
+        )
+
+    def debate(self, request: PageRequest) -> Response:
+        """`/debates/{debate_id}`, after an event with `?at=` its version."""
+        reading = self._reading(request)
+        (integrity,) = integrity_states(self._store, [reading])
+        page = debate_page(reading, integrity, number("at", request.query))
+        first = reading.stored_events[0]
+        around = neighbours(self._store, page.opened.run_id, first.position)
+        return request.html(
+            "debate.html", "debates", page=page, around=around, exchanges=None, opened_at=first.recorded_at
+        )
+
+    def events(self, request: PageRequest) -> Response:
+        """`/debates/{debate_id}/events`."""
+        reading = self._reading(request)
+        page = events_page(reading, reading.opened.case_id, request.lang, number("after", request.query) or 0)
+        return request.html("events.html", "debates", page=page)
+
+    def exchange(self, request: PageRequest) -> Response:
+        """`/debates/{debate_id}/exchanges/{number}`: one model call."""
+        reading = self._reading(request)
+        line = exchange_of(reading, number("number", request.path) or 0)
+        previews = TextPreviews(reading.texts, reading.erased)
+        opened = reading.opened
+        view = ExchangeViews(opened, previews).view(line)
+        return request.html("exchange.html", "debates", view=view, opened=opened)
+
+    def text(self, request: PageRequest) -> Response:
+        """`/debates/{debate_id}/texts/{part}`: the stored bytes of a text, streamed."""
+        reading = self._reading(request)
+        part = request.path["part"]
+        content = reading.texts.get(part) if _PART.fullmatch(part) else None
+        if content is None or part in secrets_of(reading):
+            raise PageNotFound(f"debate {reading.debate_id} has no such text, or it was erased")
+        return StreamingResponse(
+            chunks(content),
+            media_type=picture_type(content) or "text/plain; charset=utf-8",
+            headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
+        )
+
+    def export(self, request: PageRequest) -> Response:
+        """`/debates/{debate_id}/export.html`: the debate as one file."""
+        reading = self._reading(request)
+        (integrity,) = integrity_states(self._store, [reading])
+        return StreamingResponse(
+            single_file(reading, integrity, request.lang),
+            media_type="text/html; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{reading.debate_id}.html"'},
+        )
+
+    def _reading(self, request: PageRequest) -> DebateHistory:
+        debate_id = request.path["debate_id"]
+        if not is_debate_id(debate_id):
+            raise PageNotFound("this is not the id of a debate; the list shows the debates")
+        return self._store.history(debate_id)

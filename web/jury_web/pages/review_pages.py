@@ -1,0 +1,225 @@
+"""The pages of reviews: the queue, the review of a debate, the reviewers. Only a reviewer's token records anything."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from jury_events.debate_history import DebateHistory
+from jury_events.ids import is_debate_id
+from jury_events.verdict import Verdict
+from jury_judge.errors import ExtraMissing, ReviewRefused, TooManyReports
+from jury_judge.reviews.review_queue import QueueItem, review_queue
+from jury_judge.reviews.reviews import NewReview
+from jury_judge.statistics.run_reports import RunReports
+from jury_store.errors import StoreError
+from jury_store.event_store import EventStore
+from jury_web.chunks import chunks
+from jury_web.pages.page_request import PageNotFound, PageRequest
+from jury_web.pages.review_page import case_to_review
+from jury_web.pages.review_query import MOST_PEOPLE, ReviewQuery, review_query
+from jury_web.reviewing import Reviewing
+
+SHOWN = 200
+"""Debates of the queue on one page."""
+
+MAX_REASON = 10_000
+"""Characters of a reason in the form."""
+
+_MOST_FIELDS = 10
+_MINUTE = 60.0
+_DAY = 24 * 60.0
+_BAD_REQUEST, _FORBIDDEN, _CONFLICT, _UNAVAILABLE = 400, 403, 409, 503
+
+
+class ReviewForm(NamedTuple):
+    """What a reviewer entered. `since`: when the page was shown, in seconds since 1970-01-01 UTC."""
+
+    verdict: Verdict | None = None
+    reason: str = ""
+    since: str = ""
+    token: str = ""
+    then: str = ""
+
+    @classmethod
+    def of(cls, body: bytes) -> "ReviewForm":
+        """The fields of a form that was sent; of several with one name, the first.
+
+        Raises:
+            UnicodeDecodeError: it is not UTF-8.
+        """
+        try:
+            sent = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+        except UnicodeDecodeError:
+            raise
+        except ValueError:
+            return cls()
+        fields = {name: values[0] for name, values in sent.items()}
+        verdict = next((one for one in Verdict if one == fields.get("verdict")), None)
+        # Browsers send line ends as CR LF, and count one character for each in the limit of the field.
+        reason = fields.get("reason", "").replace("\r\n", "\n")[:MAX_REASON]
+        return cls(verdict, reason, fields.get("since", ""), fields.get("form_token", ""), fields.get("then", ""))
+
+    @property
+    def minutes(self) -> float | None:
+        """How long the page was open; None: not known, or longer than a day."""
+        if not (self.since.isascii() and self.since.isdecimal()) or len(self.since) > len("9999999999"):
+            return None
+        passed = (time.time() - int(self.since)) / _MINUTE
+        return round(passed, 2) if 0 <= passed <= _DAY else None
+
+
+class ReviewPages:
+    """The pages of a store that is open for reading.
+
+    Args:
+        store: with the debates.
+        reports: computes the agreement of reviewers.
+        reviewing: how reviews are recorded; None: not over this server.
+    """
+
+    def __init__(self, store: EventStore, reports: RunReports, reviewing: Reviewing | None) -> None:
+        self._store, self._reports, self._reviewing = store, reports, reviewing
+        self._blind = reviewing is None or reviewing.blind
+
+    def queue(self, request: PageRequest) -> Response:
+        """`/reviews`: what is to be reviewed, of a reviewer's own queue."""
+        query = self._query(request)
+        items = self._items(request, query)
+        return request.html(
+            "reviews.html",
+            "reviews",
+            items=items[:SHOWN],
+            left=max(0, len(items) - SHOWN),
+            query=query,
+            most_people=MOST_PEOPLE,
+            blind=self._hides(request),
+            reviewing=self._reviewing is not None,
+        )
+
+    async def reviewers(self, request: PageRequest) -> Response:
+        """`/reviewers`: who reviewed how much, and how far they agree."""
+        query = self._query(request)
+        found, refused = None, ""
+        try:
+            seen_by = request.visitor.reviewer if self._hides(request) else None
+            found = await self._reports.reviewers(query.wanted, seen_by)
+        except ExtraMissing:
+            refused = "stats_extra"
+        except TooManyReports:
+            refused = "stats_busy"
+        except ReviewRefused:
+            refused = "reviews_none_of_yours" if self._hides(request) else "reviews_none"
+        status = _UNAVAILABLE if refused == "stats_busy" else 200
+        return request.html(
+            "reviewers.html", "reviews", status, found=found, refused=refused, query=query, blind=self._hides(request)
+        )
+
+    def review(self, request: PageRequest) -> Response:
+        """`/reviews/{debate_id}`: one debate."""
+        return self._page(request, ReviewForm(then=request.query.get("then", "")))
+
+    async def record(self, received: Request) -> Response:
+        """The form of `/reviews/{debate_id}`."""
+        request = PageRequest.of(received)
+        try:
+            form = ReviewForm.of(await received.body())
+        except UnicodeDecodeError:
+            problem = "review_not_utf8"
+            return await asyncio.to_thread(self._page, request, ReviewForm(), problem=problem, status=_BAD_REQUEST)
+        return await asyncio.to_thread(self._record, request, form)
+
+    def text(self, request: PageRequest) -> Response:
+        """`/reviews/{debate_id}/texts/{part}`: the whole stored case, and no other text."""
+        reading = self._reading(request)
+        part = reading.opened.case.part
+        content = reading.texts.get(part)
+        if request.path["part"] != part or content is None:
+            raise PageNotFound(f"debate {reading.debate_id} has no such text, or it was erased")
+        return StreamingResponse(
+            chunks(content),
+            media_type="text/plain; charset=utf-8",
+            headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
+        )
+
+    def _record(self, request: PageRequest, form: ReviewForm) -> Response:
+        reviewer, reviewing = request.visitor.reviewer, self._reviewing
+        if reviewer is None or reviewing is None:
+            raise PageNotFound("reviews are recorded with a reviewer's token only; log in with yours")
+        if not request.visitor.sent_form(form.token):
+            return self._page(request, form, problem="review_old_form", status=_FORBIDDEN)
+        if form.verdict is None:
+            return self._page(request, form, problem="review_no_verdict", status=_CONFLICT)
+        reading = self._reading(request)
+        shown = case_to_review(reading, reviewer, blind=reviewing.blind)
+        new = NewReview(reviewer, form.verdict, form.reason, shown.blind, form.minutes)
+        try:
+            reviewing.record(reading.debate_id, new)
+        except ReviewRefused as error:
+            return self._page(request, form, problem="review_refused", message=str(error), status=_CONFLICT)
+        except StoreError as error:
+            return self._page(request, form, problem="review_unsaved", message=str(error), status=_UNAVAILABLE)
+        then = form.then if is_debate_id(form.then) else None
+        return RedirectResponse(self._query(request).review(reading.debate_id, then), 303)
+
+    def _page(
+        self, request: PageRequest, form: ReviewForm, *, problem: str = "", message: str = "", status: int = 200
+    ) -> Response:
+        query = self._query(request)
+        reading = self._reading(request)
+        reviewer = request.visitor.reviewer
+        page = case_to_review(reading, reviewer, blind=self._blind)
+        then = _following(self._items(request, query), reading.debate_id, form.then) if reviewer is not None else None
+        return request.html(
+            "review.html",
+            "reviews",
+            status,
+            page=page,
+            query=query,
+            form=form,
+            form_token=request.visitor.form_token,
+            since=form.since or str(int(time.time())),
+            then=then,
+            problem=problem,
+            message=message,
+            most_reason=MAX_REASON,
+            verdicts=tuple(Verdict),
+            writable=reviewer is not None and self._reviewing is not None,
+            texts_at=f"/reviews/{reading.debate_id}/texts",
+            exchanges=None,
+        )
+
+    def _items(self, request: PageRequest, query: ReviewQuery) -> Sequence[QueueItem]:
+        return review_queue(self._store, request.visitor.reviewer, query.wanted, reviews=query.people)
+
+    def _query(self, request: PageRequest) -> ReviewQuery:
+        return review_query(request, blind=self._hides(request))
+
+    def _hides(self, request: PageRequest) -> bool:
+        """Whether the jury's words are shown to this visitor only after the own verdict."""
+        return self._blind and request.visitor.reviewer is not None
+
+    def _reading(self, request: PageRequest) -> DebateHistory:
+        debate_id = request.path["debate_id"]
+        if not is_debate_id(debate_id):
+            raise PageNotFound("this is not the id of a debate; the list shows the debates")
+        return self._store.history(debate_id)
+
+
+def _following(items: Sequence[QueueItem], here: str, then: str) -> str | None:
+    """The debate of the queue after the one that is shown, which may have left the queue; None: nothing is left.
+
+    Args:
+        items: the queue.
+        here: the debate that is shown.
+        then: the debate after it when it was still in the queue; "": not known.
+    """
+    ids = [item.row.debate_id for item in items]
+    if here in ids:
+        place = ids.index(here)
+        return next(iter(ids[place + 1 :] + ids[:place]), None)
+    return then if then in ids else next(iter(ids), None)

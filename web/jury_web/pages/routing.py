@@ -1,0 +1,102 @@
+"""The routes of the pages. Endpoints are plain functions, which Starlette runs in threads."""
+
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from jury_events.errors import EventError, JuryError
+from jury_judge.running.live_runs import LiveRuns
+from jury_judge.statistics.run_reports import RunReports
+from jury_store.errors import StoreError
+from jury_store.event_store import EventStore
+from jury_web.pages.page_request import PageRequest
+from jury_web.pages.pages import Pages
+from jury_web.pages.review_pages import ReviewPages
+from jury_web.pages.run_statistics_pages import RunStatisticsPages
+from jury_web.reviewing import Reviewing
+
+
+def page_routes(
+    store: EventStore,
+    reports: RunReports | None = None,
+    reviewing: Reviewing | None = None,
+    live_runs: LiveRuns | None = None,
+) -> list[BaseRoute]:
+    """All pages of a store that is open for reading, and their static files.
+
+    `reports` and `live_runs` are those of the service, so that pages and API share them; new ones if None, which know
+    of no process that executes a run. `reviewing`: how people review; None: not over this server.
+    """
+    pages = Pages(store, live_runs or LiveRuns(store, None))
+    shared = reports or RunReports(store)
+    run_pages = RunStatisticsPages(store, shared)
+    reviews = ReviewPages(store, shared, reviewing)
+    return [
+        Route("/", _endpoint(pages.debates)),
+        Route("/runs", _endpoint(pages.runs)),
+        Route("/runs/{run_id}", _endpoint(pages.run)),
+        Route("/runs/{run_id}/stats", _waiting_endpoint(run_pages.stats)),
+        Route("/compare", _waiting_endpoint(run_pages.compare)),
+        Route("/debates/{debate_id}", _endpoint(pages.debate)),
+        Route("/debates/{debate_id}/events", _endpoint(pages.events)),
+        Route("/debates/{debate_id}/exchanges/{number}", _endpoint(pages.exchange)),
+        Route("/debates/{debate_id}/texts/{part}", _endpoint(pages.text)),
+        Route("/debates/{debate_id}/export.html", _endpoint(pages.export)),
+        Route("/reviews", _endpoint(reviews.queue)),
+        Route("/reviewers", _waiting_endpoint(reviews.reviewers)),
+        Route("/reviews/{debate_id}", _endpoint(reviews.review), methods=["GET"]),
+        Route("/reviews/{debate_id}", _form_endpoint(reviews.record), methods=["POST"]),
+        Route("/reviews/{debate_id}/texts/{part}", _endpoint(reviews.text)),
+        Mount("/static", StaticFiles(packages=[("jury_web", "static")])),
+    ]
+
+
+def _endpoint(show: Callable[[PageRequest], Response]) -> Callable[[Request], Response]:
+    def endpoint(received: Request) -> Response:
+        request = PageRequest.of(received)
+        try:
+            return show(request)
+        except JuryError as error:
+            return _problem(request, error)
+
+    return endpoint
+
+
+def _waiting_endpoint(show: Callable[[PageRequest], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Of a page that waits for a report without holding a thread."""
+
+    async def endpoint(received: Request) -> Response:
+        request = PageRequest.of(received)
+        try:
+            return await show(request)
+        except JuryError as error:
+            return _problem(request, error)
+
+    return endpoint
+
+
+def _form_endpoint(receive: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Of a page that receives a form."""
+
+    async def endpoint(received: Request) -> Response:
+        try:
+            return await receive(received)
+        except JuryError as error:
+            return _problem(PageRequest.of(received), error)
+
+    return endpoint
+
+
+def _problem(request: PageRequest, error: JuryError) -> Response:
+    damaged = isinstance(error, EventError)
+    return request.html("error.html", "", _status(error), message=str(error), damaged=damaged)
+
+
+def _status(error: JuryError) -> int:
+    """404: not found. 503: the store is not available. 500: stored data cannot be read."""
+    if isinstance(error, StoreError):
+        return 503
+    return 500 if isinstance(error, EventError) else 404

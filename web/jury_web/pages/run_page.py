@@ -1,0 +1,143 @@
+"""The page of a run: progress, verdicts, scores, changed positions, cost."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from jury_events.debate_events import JurorAbstained
+from jury_events.debate_history import DebateHistory
+from jury_events.errors import EventError
+from jury_events.ids import Step
+from jury_events.verdict import Verdict
+from jury_store.debate_rows import DebateRow, RunRow
+from jury_store.event_store import EventStore
+from jury_views.answered_by import answered_in_stream
+from jury_views.position_changes import position_changes
+from jury_web.charts import Columns, Path, Segment, columns, growing_line, stacked_bar
+
+LATEST = 1000
+"""Debates of a run whose events are read; the counts of verdicts are of all debates."""
+
+_CHUNK = 200
+_BAND = 10
+
+
+class RoundFlips(NamedTuple):
+    """`changes` of the jurors' own `statements` in a round changed the speaker's position.
+
+    `synthetic` counts blocked answers that a neutral evaluation replaces, `stale` seats without an answer whose earlier
+    position counts.
+    """
+
+    round: int
+    statements: int
+    changes: int
+    synthetic: int
+    stale: int
+
+
+class RunPage(NamedTuple):
+    """Scores, flips and cost are of `looked_at` debates of the run.
+
+    `cost` is in US dollars, without the `unknown_cost` debates of unknown cost.
+    """
+
+    run: RunRow
+    progress: tuple[Segment, ...]
+    verdicts: tuple[Segment, ...]
+    scores: Columns
+    flips: tuple[RoundFlips, ...]
+    flip_chart: Columns
+    cost_chart: Path
+    looked_at: int
+    simulated: int
+    imported: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unknown_cost: int
+
+    @property
+    def ended(self) -> int:
+        """Number of debates that have ended."""
+        return self.run.ended
+
+    @property
+    def running(self) -> bool:
+        """Whether some debates have not ended or not begun."""
+        return self.ended < (self.run.debates if self.run.total is None else self.run.total)
+
+
+def run_page(store: EventStore, run: RunRow, latest: Sequence[DebateRow]) -> RunPage:
+    """The page of a run.
+
+    Args:
+        store: with the run.
+        run: its counts.
+        latest: up to `LATEST` of its debates, newest first.
+    """
+    in_order = list(reversed(latest))
+    flips = _flips(store, [row.debate_id for row in in_order])
+    scores = Counter(min(row.final_score // _BAND, 9) for row in in_order if row.final_score is not None)
+    costs = [row.cost for row in in_order]
+    counts = {"completed": run.completed, "failed": run.failed, "cancelled": run.cancelled}
+    counts |= {"open": run.debates - run.ended, "ahead": 0 if run.total is None else run.total - run.debates}
+    return RunPage(
+        run=run,
+        progress=stacked_bar(counts),
+        verdicts=verdict_bar(run),
+        scores=columns([(_band(band), float(scores[band]), 0.0) for band in range(10)]),
+        flips=flips,
+        flip_chart=columns([(str(one.round), float(one.statements), float(one.changes)) for one in flips]),
+        cost_chart=growing_line([cost or 0.0 for cost in costs]),
+        looked_at=len(in_order),
+        simulated=sum(row.simulated for row in in_order),
+        imported=sum(row.imported is not None for row in in_order),
+        calls=sum(row.calls for row in in_order),
+        input_tokens=sum(row.input_tokens for row in in_order),
+        output_tokens=sum(row.output_tokens for row in in_order),
+        cost=sum(cost for cost in costs if cost is not None),
+        unknown_cost=costs.count(None),
+    )
+
+
+def verdict_bar(run: RunRow) -> tuple[Segment, ...]:
+    """The verdicts of a run as a bar."""
+    return stacked_bar({verdict.value: getattr(run, verdict.value) for verdict in Verdict})
+
+
+def _band(band: int) -> str:
+    return f"{band * _BAND}–{100 if band == 9 else band * _BAND + 9}"  # noqa: PLR2004  (the last band has its end)
+
+
+def _flips(store: EventStore, debate_ids: Sequence[str]) -> tuple[RoundFlips, ...]:
+    counted: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for start in range(0, len(debate_ids), _CHUNK):
+        for history in store.event_histories(debate_ids[start : start + _CHUNK]):
+            try:
+                found = list(_contributions(history))
+            except EventError:
+                continue  # `jury verify` reports it
+            for number, what in found:
+                counted[number][what] += 1
+    return tuple(
+        RoundFlips(number, counts["statement"], counts["change"], counts["synthetic"], counts["stale"])
+        for number, counts in sorted(counted.items())
+    )
+
+
+def _contributions(history: DebateHistory) -> Iterator[tuple[int, str]]:
+    """By round, what each seat contributed: statement, change, synthetic evaluation, or stale position."""
+    evaluations = answered_in_stream(history.stored_events)
+    changes = position_changes(evaluations)
+    for one in evaluations:
+        if one.step.round:
+            yield one.step.round, "synthetic" if one.synthetic else "statement"
+            if changes.get(one.step) == "own":
+                yield one.step.round, "change"
+    for index, stored in enumerate(history.stored_events):
+        if stored.type == "juror_abstained":
+            event = history.events[index]
+            if isinstance(event, JurorAbstained) and event.stale:
+                yield Step.parse(event.step).round or 0, "stale"

@@ -1,0 +1,115 @@
+"""The pages that wait for statistics: those of a run, and the comparison of two."""
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+from starlette.responses import Response
+
+from jury_analysis.errors import AnalysisError, OnlySimulated
+from jury_events.errors import DebateNotFound, EventError, JuryError
+from jury_events.ids import is_run_id
+from jury_judge.comparisons.comparison_target import KINDS
+from jury_judge.errors import ExtraMissing, RunTooLarge, TooManyReports
+from jury_judge.statistics.run_reports import RunReports
+from jury_store.event_store import EventStore
+from jury_views.labels import LABELS
+from jury_web.pages.compare_page import SHOWN, ComparedDebates, ComparedRuns, compared
+from jury_web.pages.page_request import PageNotFound, PageRequest
+from jury_web.pages.stats_page import MOST_ROWS, stats_page
+from jury_web.pages.worth_view import worth_view
+
+if TYPE_CHECKING:
+    from jury_analysis.gate import GateReport
+
+_INSTALL = "pip install 'jury-judge[stats]'"
+
+
+class RefusedReport(NamedTuple):
+    """Why a report is not shown: a name in the label catalogue, a command that helps, the message of the error."""
+
+    label: str
+    command: str = ""
+    message: str = ""
+    simulated: bool = False
+
+
+class RunStatisticsPages:
+    """Pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown."""
+
+    def __init__(self, store: EventStore, reports: RunReports) -> None:
+        self._store, self._reports = store, reports
+
+    async def stats(self, request: PageRequest) -> Response:
+        """`/runs/{run_id}/stats`, with `?include_simulated=true` of simulated debates too."""
+        run_id = request.path["run_id"]
+        simulated = request.query.get("include_simulated") == "true"
+        if not is_run_id(run_id) or not await asyncio.to_thread(self._has, run_id):
+            raise PageNotFound("there is no run of that id in this store; the page of runs lists the runs")
+        page, worth, refused = None, None, None
+        try:
+            report = await self._reports.page(run_id, simulated=simulated)
+            page, worth = stats_page(report.statistics, LABELS[request.lang]), worth_view(report.worth)
+        except _REFUSALS as error:
+            refused = _refused(error)
+        return request.html(
+            "stats.html",
+            "runs",
+            200 if refused is None or refused.label != "stats_busy" else 503,
+            run_id=run_id,
+            page=page,
+            worth=worth,
+            refused=refused,
+            include_simulated=simulated,
+            rows=MOST_ROWS,
+        )
+
+    async def compare(self, request: PageRequest) -> Response:
+        """`/compare?a=&b=`."""
+        a, b = (request.query.get(side, "").strip()[:220] for side in "ab")
+        kind = next((one for one in KINDS if one == request.query.get("kind")), None)
+        page, unreadable = None, None
+        try:
+            page = await asyncio.to_thread(compared, self._store, a, b, kind) if a and b else None
+        except EventError as error:
+            unreadable = str(error)
+        report, refused = await self._gate(a, b) if isinstance(page, ComparedRuns) else (None, None)
+        debates = isinstance(page, ComparedDebates)
+        return request.html(
+            "compare.html",
+            "compare",
+            a=a,
+            b=b,
+            kind=kind,
+            kinds=KINDS,
+            page=page,
+            unreadable=unreadable,
+            debates=debates,
+            shown=SHOWN,
+            gate=None if report is None else report.gate,
+            paired=None if report is None else report.paired,
+            refused=refused,
+        )
+
+    async def _gate(self, a: str, b: str) -> "tuple[GateReport | None, RefusedReport | None]":
+        try:
+            return await self._reports.gate(a, b), None
+        except _REFUSALS as error:
+            return None, _refused(error)
+
+    def _has(self, run_id: str) -> bool:
+        return bool(self._store.debates(run_id=run_id, limit=1))
+
+
+_REFUSALS = (ExtraMissing, AnalysisError, DebateNotFound, RunTooLarge, TooManyReports)
+
+
+def _refused(error: JuryError) -> RefusedReport:
+    if isinstance(error, ExtraMissing):
+        return RefusedReport("stats_extra", command=_INSTALL)
+    if isinstance(error, OnlySimulated):
+        return RefusedReport("simulated", simulated=True)
+    if isinstance(error, DebateNotFound):
+        return RefusedReport("stats_no_votes")
+    if isinstance(error, TooManyReports):
+        return RefusedReport("stats_busy")
+    return RefusedReport("stats_impossible", message=str(error))

@@ -1,0 +1,168 @@
+"""Statements, evaluations and abstentions as pages show them."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
+from jury_events.debate_history import DebateHistory
+from jury_events.evaluation import Evaluation, ScenarioVerdict
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import Step
+from jury_events.panel import Panel
+from jury_events.verdict import Verdict
+from jury_views.answered_by import is_stand_in, other_model
+from jury_views.events_by_phase import role_of
+from jury_views.position_changes import Change
+from jury_web.pages.text_previews import TextPreview, TextPreviews
+
+
+class Subscore(NamedTuple):
+    """Points in one dimension; `maximum` is None where the rubric has no such dimension."""
+
+    dimension: str
+    points: float
+    maximum: float | None
+
+
+class EvaluationView(NamedTuple):
+    """An evaluation. `other_model` answered instead of `model`; `stand_in`: a simulated juror did."""
+
+    verdict: Verdict
+    overall: float
+    confidence: float
+    subscores: tuple[Subscore, ...]
+    rationale: TextPreview | None
+    model: str
+    other_model: str | None
+    stand_in: bool
+    synthetic: bool
+    scenarios: tuple[ScenarioVerdict, ...]
+
+
+class RecordedCall(NamedTuple):
+    """One model call. `number` is its version in the stream of calls; `recorded_at` is in microseconds since 1970."""
+
+    number: int
+    exchange: ExchangeRecorded
+    recorded_at: int
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the called tools, in order."""
+        return tuple(call.name for call in self.exchange.tool_calls)
+
+
+def call_lines(history: DebateHistory, up_to: int | None = None) -> list[RecordedCall]:
+    """The model calls of a debate, recorded up to a position of the log.
+
+    Raises:
+        EventError: a stored body does not decode.
+    """
+    return [
+        RecordedCall(stored.version, history.exchanges[index], stored.recorded_at)
+        for index, stored in enumerate(history.stored_exchanges)
+        if up_to is None or stored.position <= up_to
+    ]
+
+
+class StatementView(NamedTuple):
+    """An evaluation of phase 1, a statement, or an abstention (`evaluation` None, with reasons in `abstained`).
+
+    `version` is that of its event, `round` 0 in phase 1. `focus` is the focus of the seat's role; `stale`: an earlier
+    evaluation of the seat counts instead; `change`: who changed the position.
+    """
+
+    version: int
+    juror_id: str
+    role: str
+    focus: str
+    round: int
+    change: Change | None = None
+    statement: TextPreview | None = None
+    evaluation: EvaluationView | None = None
+    abstained: tuple[str, ...] = ()
+    stale: bool = False
+    calls: tuple[RecordedCall, ...] = ()
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the tools called in the step."""
+        return tuple(name for call in self.calls for name in call.tools)
+
+
+class StatementViews:
+    """Makes a `StatementView` of each event of one debate.
+
+    Args:
+        panel: the panel of the debate.
+        previews: its texts.
+        versions: event ids to versions in the debate's stream.
+        calls: exchange ids to calls.
+        changes: steps that changed a position.
+    """
+
+    def __init__(
+        self,
+        panel: Panel,
+        previews: TextPreviews,
+        versions: Mapping[str, int],
+        calls: Mapping[str, RecordedCall],
+        changes: Mapping[Step, Change],
+    ) -> None:
+        self._panel = panel
+        self._previews = previews
+        self._versions = versions
+        self._calls = calls
+        self._changes = changes
+
+    def statement(self, event: JurorEvaluated | StatementMade | JurorAbstained, number: int) -> StatementView:
+        """The view of an event of round `number`, 0 for phase 1."""
+        base = StatementView(
+            version=self._versions[event.event_id],
+            juror_id=event.juror_id,
+            role=role_of(self._panel, event.juror_id),
+            focus=self._focus(event.juror_id),
+            round=number,
+            calls=self.calls(event.exchanges),
+        )
+        match event:
+            case JurorEvaluated():
+                return base._replace(evaluation=self.evaluation(event.evaluation))
+            case StatementMade():
+                return base._replace(
+                    evaluation=self.evaluation(event.statement.evaluation),
+                    change=self._changes.get(Step(event.round, event.juror_id)),
+                    statement=self._previews.text(event.statement.statement),
+                )
+            case JurorAbstained():
+                reasons = (event.reason, event.refusal) if event.refusal else (event.reason,)
+                return base._replace(abstained=tuple(one.value for one in reasons), stale=event.stale)
+
+    def evaluation(self, evaluation: Evaluation) -> EvaluationView:
+        """The view of an evaluation, with the maxima of the rubric."""
+        maxima = {dimension.name: dimension.maximum for dimension in self._panel.rubric.dimensions}
+        return EvaluationView(
+            verdict=evaluation.verdict,
+            overall=evaluation.overall,
+            confidence=evaluation.confidence,
+            subscores=tuple(
+                Subscore(score.dimension, score.points, maxima.get(score.dimension))
+                for score in evaluation.scores.dimensions
+            ),
+            rationale=self._previews.text(evaluation.rationale),
+            model=evaluation.model,
+            other_model=other_model(evaluation),
+            stand_in=is_stand_in(evaluation),
+            synthetic=evaluation.synthetic,
+            scenarios=evaluation.scenarios,
+        )
+
+    def calls(self, exchanges: tuple[str, ...]) -> tuple[RecordedCall, ...]:
+        """The calls of these exchange ids, as far as they are stored."""
+        return tuple(self._calls[one] for one in exchanges if one in self._calls)
+
+    def _focus(self, juror_id: str) -> str:
+        try:
+            return self._panel.seat(juror_id).role_focus
+        except KeyError:
+            return ""
