@@ -203,8 +203,8 @@ def _flag(name: str) -> str:
 
 
 def _check_reports(options: dict[str, Any]) -> None:
+    from jury_judge.report_files import check_report_path
     from jury_views.reports import junit, markdown
-    from jury_views.reports.report import check_report_path
 
     if options["junit"] and options["markdown"] and options["junit"].resolve() == options["markdown"].resolve():
         raise click.UsageError("--junit and --markdown name the same file: give each its own")
@@ -298,8 +298,8 @@ def _decide(
 
 
 def _write(options: dict[str, Any], named: "NamedGate") -> None:
+    from jury_judge.report_files import write_report
     from jury_views.reports.gate_reports import gate_junit, gate_markdown
-    from jury_views.reports.report import write_report
 
     if options["junit"] is not None:
         write_report(options["junit"], gate_junit(named))

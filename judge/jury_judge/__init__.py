@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from jury_judge.documents.retired import RetiredModelWarning
     from jury_judge.errors import JudgeError
     from jury_judge.jury import Jury
-    from jury_judge.records import Records
+    from jury_judge.records.records import Records
+    from jury_replay.integrity import IntegrityFailure
+    from jury_replay.verify import VerifyReport
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
         Abstention,
@@ -108,8 +110,10 @@ _NAMES_BY_MODULE = {
     "jury_judge.documents.retired": ("RetiredModelWarning",),
     "jury_judge.errors": ("JudgeError",),
     "jury_judge.jury": ("Jury",),
+    "jury_replay.integrity": ("IntegrityFailure",),
+    "jury_replay.verify": ("VerifyReport",),
     "jury_views.live.encodings": ("LiveEvent",),
-    "jury_judge.records": ("Records",),
+    "jury_judge.records.records": ("Records",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
@@ -138,6 +142,7 @@ __all__ = [
     "EvaluationPhase",
     "ExecutionResult",
     "FinalJudgment",
+    "IntegrityFailure",
     "JudgeError",
     "JurorConfig",
     "JurorEvaluation",
@@ -154,6 +159,7 @@ __all__ = [
     "ScenarioResult",
     "SequentialDiscussionRound",
     "Verdict",
+    "VerifyReport",
     "create_juror_agents",
     "generate_evaluation_summary",
     "get_anthropic_tools",
