@@ -93,12 +93,12 @@ def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: boo
     """Print two runs; returns the cases whose ends differ."""
     from jury_cli.terminal import note, page_console
     from jury_cli.views.comparison import SHOWN, runs_page
-    from jury_cli.views.paired_runs import paired_section
     from jury_debate.recorded_panel import panel_differences
     from jury_judge.comparisons.comparison_object import runs_object
     from jury_judge.comparisons.run_comparison import compare_runs
     from jury_judge.stores.debates import panel_of, rows_of_run, same_case
     from jury_views.reports.tally import Named
+    from jury_views.terminal.paired_runs import paired_section
 
     firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
     panel = panel_differences(*(panel_of(store, debate) for debate in firsts))

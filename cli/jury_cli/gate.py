@@ -259,8 +259,8 @@ def _gate_options(options: dict[str, Any], words: "VerdictWords") -> "GateOption
 
 def _plan(options: dict[str, Any], sides: "GateSides | None", labels: "pa.Table | None", chosen: "GateOptions") -> Exit:
     from jury_cli.terminal import page_console
-    from jury_cli.views.gate import plan_page
     from jury_judge.statistics.gates import plan
+    from jury_views.terminal.gate import plan_page
 
     found = plan(options["plan"], sides, labels, chosen, _assumed(options))
     if options["as_json"]:
@@ -280,9 +280,9 @@ def _decide(
     options: dict[str, Any], sides: "GateSides | None", labels: "pa.Table | None", chosen: "GateOptions"
 ) -> Exit:
     from jury_cli.terminal import note, page_console
-    from jury_cli.views.gate import gate_page
     from jury_judge.statistics.gates import decide
     from jury_views.gate_view import NamedGate, headline
+    from jury_views.terminal.gate import gate_page
 
     if sides is None or sides.candidate is None:
         raise AssertionError("_check refuses a gate without two sides")

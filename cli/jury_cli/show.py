@@ -35,10 +35,10 @@ def command(
 ) -> int:
     """Show one debate: the case, every evaluation and statement, the checks, the votes and the judgment."""
     from jury_cli.terminal import page_console
-    from jury_cli.views.debate import render_debate
     from jury_judge.stores.debates import read_debate
     from jury_store.opening import open_store
     from jury_views.result_lines import result_of
+    from jury_views.terminal.debate import render_debate
 
     if as_events and full:
         raise click.UsageError("--events shows no case; --full goes without it")
@@ -78,7 +78,7 @@ def _show_reviews(reading: "DebateHistory") -> None:
 
 def _show_prompts(reading: "DebateHistory", step: str | None, *, marked: bool, as_json: bool) -> Exit:
     from jury_cli.terminal import page_console
-    from jury_cli.views.prompts import prompts_data, prompts_page
+    from jury_views.terminal.prompts import prompts_data, prompts_page
 
     calls = [call for call in reading.exchanges if step in {None, call.step}]
     if not calls:
