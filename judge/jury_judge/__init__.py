@@ -8,6 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jury_actors.errors import Halted
+    from jury_actors.messages import Chunk, Finished
+    from jury_actors.observation.metric_totals import MetricTotals
     from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
     from jury_cases.options import CaseOptions
@@ -49,9 +52,13 @@ if TYPE_CHECKING:
     from jury_judge.records.records import Records
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.integrity import IntegrityFailure
+    from jury_replay.rescoring.results import RowStatus
+    from jury_replay.rescoring.rows import RescoreRow
+    from jury_replay.rescoring.table import RescoreTable
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
     from jury_store.list_order import SortOrder
+    from jury_store.run_registry import RunHolder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
         Abstention,
@@ -68,6 +75,13 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_actors.errors": ("Halted",),
+    "jury_actors.messages": ("Chunk", "Finished"),
+    "jury_actors.observation.metric_totals": ("MetricTotals",),
+    "jury_replay.rescoring.results": ("RowStatus",),
+    "jury_replay.rescoring.rows": ("RescoreRow",),
+    "jury_replay.rescoring.table": ("RescoreTable",),
+    "jury_store.run_registry": ("RunHolder",),
     "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
@@ -140,6 +154,7 @@ __all__ = [
     "CaseFileError",
     "CaseFiles",
     "CaseOptions",
+    "Chunk",
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
     "CollaborativeJuryResult",
@@ -157,6 +172,8 @@ __all__ = [
     "EvaluationPhase",
     "ExecutionResult",
     "FinalJudgment",
+    "Finished",
+    "Halted",
     "InputError",
     "IntegrityFailure",
     "IntegrityState",
@@ -170,10 +187,15 @@ __all__ = [
     "Jury",
     "JuryError",
     "LiveEvent",
+    "MetricTotals",
     "PanelDifference",
     "QuestionSpec",
     "Records",
+    "RescoreRow",
+    "RescoreTable",
     "RetiredModelWarning",
+    "RowStatus",
+    "RunHolder",
     "RunRow",
     "Scenario",
     "ScenarioResult",
