@@ -3,6 +3,7 @@
 from jury_judge.records.integrity import IntegrityRecords
 from jury_judge.records.reading import ReadRecords
 from jury_judge.records.replays import ReplayRecords
+from jury_judge.records.runs import RunRecords
 from jury_judge.records.votes import VoteRecords
 
 
