@@ -23,7 +23,7 @@ def _accepted(row: "DebateRow") -> str | None:
     return None if row.accepted is None else "yes" if row.accepted else "no"
 
 
-COLUMNS: Mapping[str, Callable[["DebateRow"], Any]] = {
+COLUMNS: "Mapping[str, Callable[[DebateRow], Any]]" = {
     "debate": lambda row: row.debate_id,
     "case": lambda row: row.case_id,
     "run": lambda row: row.run_id,

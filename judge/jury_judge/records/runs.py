@@ -1,18 +1,18 @@
 """Runs: listed, watched while any process executes them, cancelled; and debates as they open."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import closing
 
 from jury_actors.notices import Say, say_nothing
 from jury_events.conditions import Condition, admitted
-from jury_events.ids import is_run_id
+from jury_events.ids import debate_stream, is_run_id
 from jury_judge.live.feed import Opening
 from jury_judge.records.open_store import OpenStore, Where, conditions_of
 from jury_judge.running.cancelling import Cancelled, cancel_run, canceller, run_row
 from jury_judge.running.listed_runs import ListedRun, listed_runs
 from jury_judge.running.live_run import LiveRun, LiveRunReader
-from jury_store.debate_rows import RunRow
+from jury_store.debate_rows import DebateRow, RunRow
 from jury_store.event_store import EventStore
 from jury_store.run_registry import open_registry
 
@@ -36,8 +36,12 @@ class RunRecords(OpenStore):
         return await self._read(run_row, run_id)
 
     async def is_run(self, name: str) -> bool:
-        """Whether a run has this name: one with debates, or one that a process executes, whose first is not open yet."""
+        """Whether a run has this name, also one that a process executes and whose first debate is not open yet."""
         return await self._read(_is_run, self.store_url, name)
+
+    async def missing_debates(self, debate_ids: Sequence[str]) -> list[str]:
+        """Those of these ids that no debate of the store has."""
+        return await self._read(_missing, debate_ids)
 
     async def watch_run(self, run_id: str, *, every: float = _EVERY) -> AsyncGenerator[LiveRun, None]:
         """The live figures of a run, again and again, until no process executes it; the last are those of its end.
@@ -79,10 +83,11 @@ class RunRecords(OpenStore):
 
         async with self.feed.openings(opens):
             after = 0
-            while page := await self._read(_unfinished, run_id, conditions, after):
-                for debate_id, after in page:
-                    known.add(debate_id)
-                    yield debate_id
+            while rows := await self._read(_unfinished, run_id, conditions, after):
+                for row in rows:
+                    known.add(row.debate_id)
+                    yield row.debate_id
+                after = rows[-1].position
             while True:
                 # One that opened during the reading of the list is in both.
                 if (debate_id := await found.get()) not in known:
@@ -121,8 +126,10 @@ def _is_run(store: EventStore, url: str, name: str) -> bool:
         return bool(registry.holders([name]))
 
 
-def _unfinished(
-    store: EventStore, run_id: str | None, where: tuple[Condition, ...], after: int
-) -> list[tuple[str, int]]:
-    rows = store.debates(run_id=run_id, unfinished=True, where=where, after=after)
-    return [(row.debate_id, row.position) for row in rows]
+def _missing(store: EventStore, debate_ids: Sequence[str]) -> list[str]:
+    heads = store.heads([debate_stream(one) for one in debate_ids])
+    return [one for one in debate_ids if debate_stream(one) not in heads]
+
+
+def _unfinished(store: EventStore, run_id: str | None, where: tuple[Condition, ...], after: int) -> list[DebateRow]:
+    return store.debates(run_id=run_id, unfinished=True, where=where, after=after)
