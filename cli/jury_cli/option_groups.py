@@ -61,7 +61,7 @@ class GroupedCommand(click.Command):
         if left_out:
             formatter.write_paragraph()
             formatter.write_text(
-                f"{len(left_out)} more options are for those who look for them: --help-all shows them."
+                f"{len(left_out)} more options are not shown here: {ctx.command_path} --help-all shows all."
             )
 
 

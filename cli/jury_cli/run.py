@@ -158,15 +158,11 @@ class RunOptions:
 
     def runtime(self) -> bool | None:
         """Whether debates are to run in this process; None: as many debates as there are decide."""
-        from jury_cli.runtime_choice import asked_in_process
+        from jury_judge.settings.runtime import RuntimeSettings
 
-        return asked_in_process(
-            in_process=self.in_process,
-            ray=self.ray,
-            ray_address=self.ray_address,
-            replicas=self.replicas,
-            coordinators=self.coordinators,
-        )
+        return RuntimeSettings.of(
+            **{name: getattr(self, name) for name in RuntimeSettings.model_fields}
+        ).asked_in_process
 
     @property
     def overrides(self) -> "Overrides":
