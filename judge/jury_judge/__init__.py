@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
     from jury_judge.stores.integrity_state import IntegrityState
+    from jury_providers.simulated.http.server import Simulation
     from jury_replay.integrity import IntegrityFailure
     from jury_replay.rescoring.results import RowStatus
     from jury_replay.rescoring.rows import RescoreRow
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_providers.simulated.http.server": ("Simulation",),
     "jury_actors.errors": ("Halted",),
     "jury_actors.messages": ("Chunk", "Finished"),
     "jury_actors.observation.metric_totals": ("MetricTotals",),
@@ -201,6 +203,7 @@ __all__ = [
     "ScenarioResult",
     "SequentialDiscussionRound",
     "SettingError",
+    "Simulation",
     "SortOrder",
     "Totals",
     "Verdict",
