@@ -39,7 +39,7 @@ LOG_LINES: Options = (
 """`--log-format`, `--log-level`: in force from the moment that they are read, also for usage errors."""
 
 
-OTEL: Options = (
+TRACES: Options = (
     click.option(
         "--otel",
         is_flag=True,
@@ -117,5 +117,5 @@ class MetricsServer:
 
 
 log_options = options(LOG_LINES)
-otel_option = options(OTEL)
+otel_option = options(TRACES)
 metrics_options = options(METRICS)
