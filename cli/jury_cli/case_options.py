@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
@@ -122,14 +122,14 @@ def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels:
     return settings.files(paths, hosts, refuse_labels=refuse_labels, stdin=standard_input(paths))
 
 
-def standard_input(paths: Sequence[str]) -> "IO[bytes] | None":
+def standard_input(paths: Sequence[str]) -> "BinaryIO | None":
     """A copy of standard input where a file is `-`: cases are read twice, in the preflight and in the run."""
     if STDIN not in paths:
         return None
     copy = TemporaryFile(prefix="jury-stdin-")  # noqa: SIM115  (closed with the command)
     click.get_current_context().call_on_close(copy.close)
     shutil.copyfileobj(sys.stdin.buffer, copy)
-    return copy
+    return cast("BinaryIO", copy)
 
 
 def artifact_hosts() -> frozenset[str]:
