@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from jury_replay.integrity import IntegrityFailure
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
+    from jury_store.errors import StoreError
     from jury_store.list_order import SortOrder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
@@ -122,6 +123,7 @@ _NAMES_BY_MODULE = {
     "jury_replay.integrity": ("IntegrityFailure",),
     "jury_replay.verify": ("VerifyReport",),
     "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
+    "jury_store.errors": ("StoreError",),
     "jury_store.list_order": ("SortOrder",),
     "jury_views.live.encodings": ("LiveEvent",),
     "jury_judge.records.records": ("Records",),
@@ -180,6 +182,7 @@ __all__ = [
     "SequentialDiscussionRound",
     "SettingError",
     "SortOrder",
+    "StoreError",
     "Totals",
     "Verdict",
     "VerifyReport",
