@@ -119,6 +119,11 @@ class SettingsRefused(SettingError):
         return _named(self.template, naming)
 
 
+def escaped(text: str) -> str:
+    """A text as part of a template: without fields."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def _named(template: str, naming: Naming) -> str:
     return "".join(
         text + ("" if field is None else naming(field)) for text, field, _form, _change in Formatter().parse(template)

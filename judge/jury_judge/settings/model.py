@@ -4,7 +4,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from jury_judge.errors import SettingsRefused
+from jury_judge.errors import SettingsRefused, escaped
 
 
 class SettingsModel(BaseModel):
@@ -25,8 +25,4 @@ class SettingsModel(BaseModel):
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             place = "".join(f"[{part}]" if isinstance(part, int) else f"{{{part}}}" for part in first["loc"][:2])
             message = first["msg"].removeprefix("Value error, ")
-            raise SettingsRefused(f"{place}: {_escaped(message)}") from error
-
-
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
+            raise SettingsRefused(f"{place}: {escaped(message)}") from error
