@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_cli.case_options import artifact_hosts, case_files, case_options
+from jury_cli.case_options import CASES, artifact_hosts, case_files
 from jury_cli.exits import Exit
-from jury_cli.options import panel_options
+from jury_cli.option_groups import options
+from jury_cli.options import PANEL
 
 if TYPE_CHECKING:
-    from jury_judge import CaseFiles
+    from jury_judge import CasePreview
+    from jury_judge.runs.case_preview import ShownCase
 
 
 @click.command("cases")
-@case_options
-@panel_options
+@options(CASES, PANEL)
 @click.option(
     "--head", type=click.IntRange(min=0), default=1, show_default=True, metavar="N", help="Show the first N cases."
 )
@@ -26,42 +27,26 @@ if TYPE_CHECKING:
 )
 @click.option("--verbose", is_flag=True, help="Say of each case what of it jurors are not shown.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(**options: Any) -> int:
+def command(**given: Any) -> int:
     """Show what jurors would be shown of the cases of files: nothing is run, written or called.
 
     The first cases as jurors see them, then what there is: formats, labels, metadata, what is not shown, tokens.
     """
-    return _cases(case_files(options, artifact_hosts(), refuse_labels=False), **options)
+    from jury_judge.panels.files import load_panel
+    from jury_judge.runs.case_preview import CasePreview
+    from jury_judge.settings.panel import PanelSettings
+
+    files = case_files(given, artifact_hosts(), refuse_labels=False)
+    panel = PanelSettings.of(**{name: given.pop(name) for name in PanelSettings.model_fields})
+    loaded = load_panel(panel.panel_name, os.environ, panel.overrides)
+    shown = {name: given.pop(name) for name in ("head", "seat", "marked")}
+    return _cases(CasePreview(files, loaded, **shown), **given)
 
 
-def _cases(
-    files: "CaseFiles",
-    *,
-    panel_name: str | None,
-    preset: str | None,
-    language: str | None,
-    max_rounds: int | None,
-    threshold: float | None,
-    method: str | None,
-    judge_model: str | None,
-    head: int,
-    seat: str | None,
-    marked: bool,
-    verbose: bool,
-    as_json: bool,
-) -> int:
+def _cases(preview: "CasePreview", *, verbose: bool, as_json: bool) -> int:
     from jury_cli.terminal import Counting, note
     from jury_cli.views.case_preview import case_lines, preview_lines
-    from jury_judge.panels.files import load_panel
-    from jury_judge.panels.variables import Overrides
-    from jury_judge.runs.case_preview import CasePreview, ShownCase
 
-    loaded = load_panel(
-        panel_name,
-        os.environ,
-        Overrides(language, max_rounds, threshold, method, judge_model, preset),  # type: ignore[arg-type]
-    )
-    preview = CasePreview(files, loaded, head=head, seat=seat, marked=marked)
     counting = Counting("cases read")
     kept: list[ShownCase] = []
     code = Exit.DONE

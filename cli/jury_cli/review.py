@@ -7,8 +7,8 @@ import click
 
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.option_groups import grouped
-from jury_cli.options import debate_ids, finite, run_id, store_option, where_option
+from jury_cli.option_groups import grouped, options
+from jury_cli.options import STORE, WHERE, debate_ids, finite, run_id
 from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _name(_context: click.Context, parameter: click.Parameter, value: str | None
     help="Show the case and nothing that the jury or others said. With --verdict: the reviewer saw nothing of it.",
 )
 @click.option("--run", "run_id", metavar="ID", callback=run_id, help="Only the debates of this run.")
-@where_option
+@options(WHERE)
 @click.option(
     "--reviews",
     type=click.IntRange(1, 9),
@@ -87,8 +87,8 @@ def _name(_context: click.Context, parameter: click.Parameter, value: str | None
     "--agreement", "of_agreement", is_flag=True, help="Print how far the reviewers agree, and where they differ."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@store_option
-def command(debate_id: str | None, *, store_url: str | None, **options: Any) -> int:
+@options(STORE)
+def command(debate_id: str | None, *, store_url: str | None, **given: Any) -> int:
     """Review debates: the next case of the queue is shown, a key gives the verdict, a line the reason.
 
     The queue has debates whose verdict is needs_review or was not accepted, the most disagreement of the jury first.
@@ -98,7 +98,7 @@ def command(debate_id: str | None, *, store_url: str | None, **options: Any) -> 
     from jury_judge.extras import check_statistics
     from jury_judge.settings.reviewing import ReviewRequest
 
-    asked = ReviewRequest.of(debate_id=debate_id, **options)
+    asked = ReviewRequest.of(debate_id=debate_id, **given)
     if asked.of_agreement:
         check_statistics("jury review --agreement")
     call(_review(store_url, asked))
