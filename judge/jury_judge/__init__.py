@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from jury_judge.errors import JudgeError
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
+    from jury_judge.runs.case_preview import CasePreview
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_providers.simulated.http.server import Simulation
     from jury_replay.integrity import IntegrityFailure
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from jury_replay.rescoring.table import RescoreTable
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
+    from jury_store.errors import StoreError
     from jury_store.list_order import SortOrder
     from jury_store.run_registry import RunHolder
     from jury_views.live.encodings import LiveEvent
@@ -138,9 +140,11 @@ _NAMES_BY_MODULE = {
     "jury_replay.integrity": ("IntegrityFailure",),
     "jury_replay.verify": ("VerifyReport",),
     "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
+    "jury_store.errors": ("StoreError",),
     "jury_store.list_order": ("SortOrder",),
     "jury_views.live.encodings": ("LiveEvent",),
     "jury_judge.records.records": ("Records",),
+    "jury_judge.runs.case_preview": ("CasePreview",),
     "jury_judge.stores.integrity_state": ("IntegrityState",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
@@ -156,6 +160,7 @@ __all__ = [
     "CaseFileError",
     "CaseFiles",
     "CaseOptions",
+    "CasePreview",
     "Chunk",
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
@@ -205,6 +210,7 @@ __all__ = [
     "SettingError",
     "Simulation",
     "SortOrder",
+    "StoreError",
     "Totals",
     "Verdict",
     "VerifyReport",
