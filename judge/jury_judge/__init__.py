@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jury_analysis.errors import AnalysisError, OnlySimulated
     from jury_cases.files import CaseFiles
     from jury_cases.options import CaseOptions
     from jury_events.case import Case, Scenario
@@ -44,8 +45,12 @@ if TYPE_CHECKING:
     from jury_judge.errors import JudgeError
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
+    from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.integrity import IntegrityFailure
+    from jury_replay.rescoring.rows import RescoreProblem
     from jury_replay.verify import VerifyReport
+    from jury_store.debate_rows import DebateFilter, DebateRow, RunRow
+    from jury_store.list_order import SORT_COLUMNS, BadCursor, PageCursor, SortOrder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
         Abstention,
@@ -62,6 +67,11 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_analysis.errors": ("AnalysisError", "OnlySimulated"),
+    "jury_replay.rescoring.rows": ("RescoreProblem",),
+    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow"),
+    "jury_store.list_order": ("SORT_COLUMNS", "BadCursor", "PageCursor", "SortOrder"),
+    "jury_judge.stores.integrity_state": ("IntegrityState",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
     "jury_events.case": ("Case", "Scenario"),
@@ -119,10 +129,13 @@ _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name 
 
 __all__ = [
     "JUROR_CONFIGS",
+    "SORT_COLUMNS",
     "ADKCollaborativeJuryJudge",
     "Abstention",
+    "AnalysisError",
     "ArtifactContext",
     "ArtifactToolsWithContext",
+    "BadCursor",
     "BaseJurorAgent",
     "Case",
     "CaseFiles",
@@ -134,6 +147,8 @@ __all__ = [
     "ConsensusChecker",
     "ConsensusResult",
     "ConsensusStatus",
+    "DebateFilter",
+    "DebateRow",
     "DiscussionLoopWorkflow",
     "DiscussionRound",
     "DiscussionRoundResult",
@@ -143,6 +158,7 @@ __all__ = [
     "ExecutionResult",
     "FinalJudgment",
     "IntegrityFailure",
+    "IntegrityState",
     "JudgeError",
     "JurorConfig",
     "JurorEvaluation",
@@ -152,12 +168,17 @@ __all__ = [
     "JurorVote",
     "Jury",
     "LiveEvent",
+    "OnlySimulated",
+    "PageCursor",
     "QuestionSpec",
     "Records",
+    "RescoreProblem",
     "RetiredModelWarning",
+    "RunRow",
     "Scenario",
     "ScenarioResult",
     "SequentialDiscussionRound",
+    "SortOrder",
     "Verdict",
     "VerifyReport",
     "create_juror_agents",

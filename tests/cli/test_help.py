@@ -11,8 +11,8 @@ import pytest
 from jury_cli.list_options import SORTS, STATUSES
 from jury_cli.main import COMMANDS
 from jury_cli.main import jury as jury_commands
+from jury_events.debate_status import DebateStatus
 from jury_store import list_order
-from jury_store.debate_status import DebateStatus
 
 _PROBE = """
 import sys

@@ -11,6 +11,7 @@ from jury_events.parts import Part, decode_digest, part_digest
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_web.pages.routing import page_routes
+from jury_web.service import Service
 from support.debate_builder import DebateBuilder, salt_of
 
 START = 1_700_000_000_000_000
@@ -86,7 +87,7 @@ class Site:
     """The pages over `store`."""
 
     def __init__(self, store: EventStore) -> None:
-        self.client = TestClient(Starlette(routes=page_routes(store)))
+        self.client = TestClient(Starlette(routes=page_routes(Service(store))))
 
     def get(self, address: str, **headers: str) -> Page:
         """An answer, redirections not followed."""

@@ -1,6 +1,6 @@
 """Errors of this component."""
 
-from jury_events.errors import InputError
+from jury_events.errors import Failure, InputError
 
 
 class PanelNotServed(InputError):
@@ -9,6 +9,8 @@ class PanelNotServed(InputError):
 
 class TooManySubmissions(InputError):
     """The server runs as many evaluations and runs as it may."""
+
+    failure = Failure.UNAVAILABLE
 
 
 class ServeRefused(InputError):

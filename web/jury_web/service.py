@@ -6,6 +6,7 @@ from pathlib import Path
 
 from jury_events.ids import debate_stream
 from jury_judge.live.feed import MOST_READERS, Feed
+from jury_judge.records.store_reader import StoreReader
 from jury_judge.running.live_runs import LiveRuns
 from jury_judge.statistics.run_reports import RunReports
 from jury_store.event_store import EventStore
@@ -45,6 +46,7 @@ class Service:
         kept: KeptSubmissions | None = None,
     ) -> None:
         self.store = store
+        self.reader = StoreReader(store)
         self.alive_every = alive_every
         self.feed = Feed(store, most=readers)
         self.reports = RunReports(store)

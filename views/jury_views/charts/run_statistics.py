@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jury_views.charts.shapes import Segment, stacked_bar
+from jury_views.charts.statistic_charts import DotPlot, HeatMap, ReliabilityChart, dot_plot, heat_map, reliability_chart
 from jury_views.figure_notes import FigureNotes
 from jury_views.labels import LabelCatalogue
-from jury_web.charts import Segment, stacked_bar
-from jury_web.statistic_charts import DotPlot, HeatMap, ReliabilityChart, dot_plot, heat_map, reliability_chart
 
 if TYPE_CHECKING:
     from jury_analysis.accuracy import AgainstLabels
