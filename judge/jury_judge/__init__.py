@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jury_analysis.errors import AnalysisError, OnlySimulated
+    from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
     from jury_cases.options import CaseOptions
+    from jury_debate.recorded_panel import PanelDifference
     from jury_events.case import Case, Scenario
     from jury_events.consensus import ConsensusStatus
+    from jury_events.errors import InputError, JuryError, SettingError
     from jury_events.verdict import Verdict
     from jury_judge.documents.artifact_tools import (
         ArtifactContext,
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
     from jury_replay.integrity import IntegrityFailure
     from jury_replay.rescoring.rows import RescoreProblem
     from jury_replay.verify import VerifyReport
-    from jury_store.debate_rows import DebateFilter, DebateRow, RunRow
+    from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
     from jury_store.list_order import SORT_COLUMNS, BadCursor, PageCursor, SortOrder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
@@ -69,13 +72,14 @@ if TYPE_CHECKING:
 _NAMES_BY_MODULE = {
     "jury_analysis.errors": ("AnalysisError", "OnlySimulated"),
     "jury_replay.rescoring.rows": ("RescoreProblem",),
-    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow"),
     "jury_store.list_order": ("SORT_COLUMNS", "BadCursor", "PageCursor", "SortOrder"),
-    "jury_judge.stores.integrity_state": ("IntegrityState",),
+    "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
     "jury_events.case": ("Case", "Scenario"),
+    "jury_debate.recorded_panel": ("PanelDifference",),
     "jury_events.consensus": ("ConsensusStatus",),
+    "jury_events.errors": ("InputError", "JuryError", "SettingError"),
     "jury_events.verdict": ("Verdict",),
     "jury_judge.documents.artifact_tools": (
         "ArtifactContext",
@@ -122,8 +126,10 @@ _NAMES_BY_MODULE = {
     "jury_judge.jury": ("Jury",),
     "jury_replay.integrity": ("IntegrityFailure",),
     "jury_replay.verify": ("VerifyReport",),
+    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
     "jury_views.live.encodings": ("LiveEvent",),
     "jury_judge.records.records": ("Records",),
+    "jury_judge.stores.integrity_state": ("IntegrityState",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
@@ -138,6 +144,7 @@ __all__ = [
     "BadCursor",
     "BaseJurorAgent",
     "Case",
+    "CaseFileError",
     "CaseFiles",
     "CaseOptions",
     "CollaborativeEvaluationResult",
@@ -157,6 +164,7 @@ __all__ = [
     "EvaluationPhase",
     "ExecutionResult",
     "FinalJudgment",
+    "InputError",
     "IntegrityFailure",
     "IntegrityState",
     "JudgeError",
@@ -167,9 +175,11 @@ __all__ = [
     "JurorStatement",
     "JurorVote",
     "Jury",
+    "JuryError",
     "LiveEvent",
     "OnlySimulated",
     "PageCursor",
+    "PanelDifference",
     "QuestionSpec",
     "Records",
     "RescoreProblem",
@@ -178,7 +188,9 @@ __all__ = [
     "Scenario",
     "ScenarioResult",
     "SequentialDiscussionRound",
+    "SettingError",
     "SortOrder",
+    "Totals",
     "Verdict",
     "VerifyReport",
     "create_juror_agents",

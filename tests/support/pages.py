@@ -8,10 +8,10 @@ from starlette.testclient import TestClient
 
 from jury_events.codec import encode
 from jury_events.parts import Part, decode_digest, part_digest
+from jury_judge.serving.service import Service
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_web.pages.routing import page_routes
-from jury_web.service import Service
 from support.debate_builder import DebateBuilder, salt_of
 
 START = 1_700_000_000_000_000

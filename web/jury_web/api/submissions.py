@@ -7,13 +7,13 @@ from fastapi import APIRouter, Response
 
 from jury_events.case import Case
 from jury_judge import DebateFilter
-from jury_judge.runs.submitted_cases import submitted_cases
+from jury_judge.serving.service import Service
+from jury_judge.serving.submissions import refuse_uris
+from jury_judge.serving.submitted_cases import submitted_cases
 from jury_web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import RequestRefused, error_response, error_responses
 from jury_web.api.schemas import EvaluationRequest, Links, RunRequest, SubmissionStatus
 from jury_web.api.strict_body import StrictRoute
-from jury_web.service import Service
-from jury_web.submissions import refuse_uris
 
 router = APIRouter(prefix="/api", tags=["submissions"], route_class=StrictRoute)
 

@@ -10,7 +10,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_judge import DebateRow, IntegrityState, PageCursor
 from jury_judge.comparisons.excerpts import Excerpt
-from jury_judge.records.store_reader import StoreReader, recorded_row
+from jury_judge.serving.store_reader import StoreReader, recorded_row
 from jury_views.answered_by import answered_in_stream
 from jury_views.position_changes import change_counts, position_changes
 from jury_web.pages.list_query import ListQuery

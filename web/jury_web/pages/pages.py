@@ -10,8 +10,8 @@ from jury_events.ids import is_debate_id, is_run_id
 from jury_events.picture_types import picture_type
 from jury_judge import SORT_COLUMNS, DebateFilter
 from jury_judge.comparisons.groups import fields_there, grouped
-from jury_judge.records.store_reader import StoreReader
 from jury_judge.running.live_runs import LiveRuns
+from jury_judge.serving.store_reader import StoreReader
 from jury_web.chunks import chunks
 from jury_web.pages.debate_page import debate_page
 from jury_web.pages.events_page import events_page

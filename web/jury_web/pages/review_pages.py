@@ -14,15 +14,15 @@ from jury_events.errors import Failure, JuryError
 from jury_events.ids import is_debate_id
 from jury_events.verdict import Verdict
 from jury_judge.errors import ExtraMissing, ReviewRefused, TooManyReports
-from jury_judge.records.store_reader import StoreReader
 from jury_judge.reviews.review_queue import QueueItem
 from jury_judge.reviews.reviews import NewReview
+from jury_judge.serving.reviewing import Reviewing
+from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
 from jury_web.chunks import chunks
 from jury_web.pages.page_request import PageNotFound, PageRequest
 from jury_web.pages.review_page import case_to_review
 from jury_web.pages.review_query import MOST_PEOPLE, ReviewQuery, review_query
-from jury_web.reviewing import Reviewing
 
 SHOWN = 200
 """Debates of the queue on one page."""

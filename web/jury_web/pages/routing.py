@@ -8,11 +8,11 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from jury_events.errors import EventError, Failure, JuryError
+from jury_judge.serving.service import Service
 from jury_web.pages.page_request import PageRequest
 from jury_web.pages.pages import Pages
 from jury_web.pages.review_pages import ReviewPages
 from jury_web.pages.run_statistics_pages import RunStatisticsPages
-from jury_web.service import Service
 
 
 def page_routes(service: Service) -> list[BaseRoute]:
