@@ -20,21 +20,19 @@ _Dollars = Annotated[float | None, Field(ge=0, le=1e12, allow_inf_nan=False, des
 
 
 class _Parameters(BaseModel):
-    """Parameters with their defaults; `after` and `limit` are the place and the size of the page."""
+    """Parameters with their defaults; the last two are `after` and `limit`, the place and the size of the page."""
 
     model_config = ConfigDict(frozen=True)
-
-    after: str | int | None
-    limit: int
 
     def address(self, path: str, after: str | int) -> str:
         """The path of the page that begins after a row, with every other parameter that is not the default."""
         given = {
             name: self._written(name, value)
             for name, value in self
-            if name not in {"after", "limit", "totals"} and value != type(self).model_fields[name].default
+            if name == "limit" or (name not in {"after", "totals"} and value != type(self).model_fields[name].default)
         }
-        return f"{path}?{urlencode({**given, 'after': after, 'limit': self.limit}, doseq=True)}"
+        limit = given.pop("limit")
+        return f"{path}?{urlencode({**given, 'after': after, 'limit': limit}, doseq=True)}"
 
     def _written(self, _name: str, value: Any) -> Any:
         return str(value).lower() if isinstance(value, bool) else value
