@@ -15,7 +15,7 @@ from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
 from jury_views.charts.run_statistics import MOST_ROWS, stats_page
 from jury_views.charts.worth_view import worth_view
-from jury_views.labels import LABELS
+from jury_web.pages.labels.page_labels import LABELS
 from jury_web.pages.page_request import PageNotFound, PageRequest
 
 _INSTALL = "pip install 'jury-judge[stats]'"
@@ -45,7 +45,9 @@ class RunStatisticsPages:
         page, worth, refused = None, None, None
         try:
             report = await self._reports.page(run_id, simulated=simulated)
-            page, worth = stats_page(report.statistics, LABELS[request.lang]), worth_view(report.worth)
+            labels = LABELS[request.lang]
+            names = {"jury": labels.stats_jury_short, "panel": labels.stats_panel_short}
+            page, worth = stats_page(report.statistics, names), worth_view(report.worth)
         except _REFUSALS as error:
             refused = _refused(error)
         return request.html(
