@@ -48,11 +48,13 @@ if TYPE_CHECKING:
     from jury_judge.errors import JudgeError
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
+    from jury_judge.runs.case_preview import CasePreview
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.integrity import IntegrityFailure
     from jury_replay.rescoring.rows import RescoreProblem
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
+    from jury_store.errors import StoreError
     from jury_store.list_order import SORT_COLUMNS, BadCursor, PageCursor, SortOrder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
@@ -71,13 +73,11 @@ if TYPE_CHECKING:
 
 _NAMES_BY_MODULE = {
     "jury_analysis.errors": ("AnalysisError", "OnlySimulated"),
-    "jury_replay.rescoring.rows": ("RescoreProblem",),
-    "jury_store.list_order": ("SORT_COLUMNS", "BadCursor", "PageCursor", "SortOrder"),
     "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
-    "jury_events.case": ("Case", "Scenario"),
     "jury_debate.recorded_panel": ("PanelDifference",),
+    "jury_events.case": ("Case", "Scenario"),
     "jury_events.consensus": ("ConsensusStatus",),
     "jury_events.errors": ("InputError", "JuryError", "SettingError"),
     "jury_events.verdict": ("Verdict",),
@@ -108,6 +108,19 @@ _NAMES_BY_MODULE = {
         "create_juror_agents",
     ),
     "jury_judge.documents.questions": ("ExecutionResult", "QuestionSpec"),
+    "jury_judge.documents.retired": ("RetiredModelWarning",),
+    "jury_judge.errors": ("JudgeError",),
+    "jury_judge.jury": ("Jury",),
+    "jury_judge.records.records": ("Records",),
+    "jury_judge.runs.case_preview": ("CasePreview",),
+    "jury_judge.stores.integrity_state": ("IntegrityState",),
+    "jury_replay.integrity": ("IntegrityFailure",),
+    "jury_replay.rescoring.rows": ("RescoreProblem",),
+    "jury_replay.verify": ("VerifyReport",),
+    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
+    "jury_store.errors": ("StoreError",),
+    "jury_store.list_order": ("BadCursor", "PageCursor", "SORT_COLUMNS", "SortOrder"),
+    "jury_views.live.encodings": ("LiveEvent",),
     "jury_views.result_models": (
         "Abstention",
         "CollaborativeEvaluationResult",
@@ -121,15 +134,6 @@ _NAMES_BY_MODULE = {
         "JurorVote",
         "ScenarioResult",
     ),
-    "jury_judge.documents.retired": ("RetiredModelWarning",),
-    "jury_judge.errors": ("JudgeError",),
-    "jury_judge.jury": ("Jury",),
-    "jury_replay.integrity": ("IntegrityFailure",),
-    "jury_replay.verify": ("VerifyReport",),
-    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
-    "jury_views.live.encodings": ("LiveEvent",),
-    "jury_judge.records.records": ("Records",),
-    "jury_judge.stores.integrity_state": ("IntegrityState",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
@@ -147,6 +151,7 @@ __all__ = [
     "CaseFileError",
     "CaseFiles",
     "CaseOptions",
+    "CasePreview",
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
     "CollaborativeJuryResult",
@@ -190,6 +195,7 @@ __all__ = [
     "SequentialDiscussionRound",
     "SettingError",
     "SortOrder",
+    "StoreError",
     "Totals",
     "Verdict",
     "VerifyReport",
