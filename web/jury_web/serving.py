@@ -32,7 +32,7 @@ async def serve(
         say: takes lines for the user: where it serves, what it goes on with, what is left.
     """
     service = served.service()
-    pages = page_routes(service.store, service.reports, service.reviewing, service.live_runs)
+    pages = page_routes(service)
     app = create_app(service, policy, [*pages, metrics_route(served.metrics)])
     async with serving(app, listener, service.end), served.delivering(stopping):
         say(f"Jury Judge: {address.url}   (Ctrl-C ends it)")
