@@ -49,7 +49,7 @@ class OpenStore:
 
     @classmethod
     def over(cls, store: EventStore, feed: Feed, store_url: str = "") -> Self:
-        """Records of a store that is open, with its feed; whoever opened both closes them.
+        """Records of a store that is open, with its feed; the caller closes both.
 
         Args:
             store: open for reading.
