@@ -6,6 +6,8 @@ from jury_events.errors import Failure, JuryError
 class ActorError(JuryError):
     """Base of this package's errors."""
 
+    failure = Failure.UNAVAILABLE
+
 
 class Halted(ActorError):
     """No further call of the run can succeed before a person acts: a key refused, a quota or a budget used up.
@@ -104,6 +106,8 @@ class ActorLost(ClusterLost):
 
 class NotResumable(ActorError):
     """A debate to resume was imported, or is in quarantine; the message names the remedy."""
+
+    failure = Failure.TAKEN
 
 
 class OtherPanel(ActorError):

@@ -214,7 +214,7 @@ def command(
             reviewing=reviewing,
             kept=kept_submissions(url),
         )
-        pages = page_routes(store, service.reports, reviewing, service.live_runs)
+        pages = page_routes(service)
         app = create_app(service, gate, [*pages, metrics_route(metrics)])
         async with serving(app, listener, service.end), _delivering(store, sender, journal, stopping):
             note(f"Jury Judge: {address.url}   (Ctrl-C ends it)")

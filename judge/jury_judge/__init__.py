@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jury_analysis.errors import AnalysisError, OnlySimulated
     from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
     from jury_cases.options import CaseOptions
@@ -50,10 +51,11 @@ if TYPE_CHECKING:
     from jury_judge.runs.case_preview import CasePreview
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.integrity import IntegrityFailure
+    from jury_replay.rescoring.rows import RescoreProblem
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
     from jury_store.errors import StoreError
-    from jury_store.list_order import SortOrder
+    from jury_store.list_order import SORT_COLUMNS, BadCursor, PageCursor, SortOrder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
         Abstention,
@@ -70,11 +72,12 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_analysis.errors": ("AnalysisError", "OnlySimulated"),
     "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
-    "jury_events.case": ("Case", "Scenario"),
     "jury_debate.recorded_panel": ("PanelDifference",),
+    "jury_events.case": ("Case", "Scenario"),
     "jury_events.consensus": ("ConsensusStatus",),
     "jury_events.errors": ("InputError", "JuryError", "SettingError"),
     "jury_events.verdict": ("Verdict",),
@@ -105,6 +108,19 @@ _NAMES_BY_MODULE = {
         "create_juror_agents",
     ),
     "jury_judge.documents.questions": ("ExecutionResult", "QuestionSpec"),
+    "jury_judge.documents.retired": ("RetiredModelWarning",),
+    "jury_judge.errors": ("JudgeError",),
+    "jury_judge.jury": ("Jury",),
+    "jury_judge.records.records": ("Records",),
+    "jury_judge.runs.case_preview": ("CasePreview",),
+    "jury_judge.stores.integrity_state": ("IntegrityState",),
+    "jury_replay.integrity": ("IntegrityFailure",),
+    "jury_replay.rescoring.rows": ("RescoreProblem",),
+    "jury_replay.verify": ("VerifyReport",),
+    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
+    "jury_store.errors": ("StoreError",),
+    "jury_store.list_order": ("BadCursor", "PageCursor", "SORT_COLUMNS", "SortOrder"),
+    "jury_views.live.encodings": ("LiveEvent",),
     "jury_views.result_models": (
         "Abstention",
         "CollaborativeEvaluationResult",
@@ -118,27 +134,18 @@ _NAMES_BY_MODULE = {
         "JurorVote",
         "ScenarioResult",
     ),
-    "jury_judge.documents.retired": ("RetiredModelWarning",),
-    "jury_judge.errors": ("JudgeError",),
-    "jury_judge.jury": ("Jury",),
-    "jury_replay.integrity": ("IntegrityFailure",),
-    "jury_replay.verify": ("VerifyReport",),
-    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
-    "jury_store.errors": ("StoreError",),
-    "jury_store.list_order": ("SortOrder",),
-    "jury_views.live.encodings": ("LiveEvent",),
-    "jury_judge.records.records": ("Records",),
-    "jury_judge.runs.case_preview": ("CasePreview",),
-    "jury_judge.stores.integrity_state": ("IntegrityState",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 __all__ = [
     "JUROR_CONFIGS",
+    "SORT_COLUMNS",
     "ADKCollaborativeJuryJudge",
     "Abstention",
+    "AnalysisError",
     "ArtifactContext",
     "ArtifactToolsWithContext",
+    "BadCursor",
     "BaseJurorAgent",
     "Case",
     "CaseFileError",
@@ -175,9 +182,12 @@ __all__ = [
     "Jury",
     "JuryError",
     "LiveEvent",
+    "OnlySimulated",
+    "PageCursor",
     "PanelDifference",
     "QuestionSpec",
     "Records",
+    "RescoreProblem",
     "RetiredModelWarning",
     "RunRow",
     "Scenario",
