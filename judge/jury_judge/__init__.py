@@ -47,8 +47,15 @@ if TYPE_CHECKING:
     from jury_judge.errors import JudgeError
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
+    from jury_judge.replays.corpus import Corpus
     from jury_judge.stores.integrity_state import IntegrityState
+    from jury_replay.difference import ReplayDifference
     from jury_replay.integrity import IntegrityFailure
+    from jury_replay.regression import Regressed
+    from jury_replay.replay import Replayed, ReplayStatus
+    from jury_replay.rescoring.results import RescoreStatus
+    from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
+    from jury_replay.rescoring.table import RescoreTable
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
     from jury_store.list_order import SortOrder
@@ -68,6 +75,19 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_judge.replays.corpus": ("Corpus",),
+    "jury_replay.regression": ("Regressed",),
+    "jury_replay.rescoring.table": ("RescoreTable",),
+    "jury_replay.rescoring.results": ("RescoreStatus",),
+    "jury_replay.rescoring.rows": (
+        "RescoreProblem",
+        "RescoreRow",
+    ),
+    "jury_replay.difference": ("ReplayDifference",),
+    "jury_replay.replay": (
+        "Replayed",
+        "ReplayStatus",
+    ),
     "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
@@ -147,6 +167,7 @@ __all__ = [
     "ConsensusChecker",
     "ConsensusResult",
     "ConsensusStatus",
+    "Corpus",
     "DebateFilter",
     "DebateRow",
     "DiscussionLoopWorkflow",
@@ -173,6 +194,14 @@ __all__ = [
     "PanelDifference",
     "QuestionSpec",
     "Records",
+    "Regressed",
+    "ReplayDifference",
+    "ReplayStatus",
+    "Replayed",
+    "RescoreProblem",
+    "RescoreRow",
+    "RescoreStatus",
+    "RescoreTable",
     "RetiredModelWarning",
     "RunRow",
     "Scenario",

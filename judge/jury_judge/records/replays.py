@@ -1,18 +1,22 @@
 """Recorded debates done again: replayed, rescored. No model is called."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
 from typing import Any, get_args
 
 from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
 from jury_judge.records.open_store import OpenStore, Where, check_debate_id, conditions_of
 from jury_judge.replays.grids import grid_of
+from jury_judge.settings.rescoring import Rescoring
+from jury_judge.settings.selection import Selection
 from jury_judge.stores.debates import must_exist
-from jury_replay.replay import Replayed, replay_chunk
-from jury_replay.rescoring.rescore import rescore
+from jury_replay.replay import Replayed, replay, replay_chunk
+from jury_replay.rescoring.rescore import rescore, worth_sharing
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
 from jury_replay.rescoring.settings import Mode
-from jury_replay.selection import DebateSelection
+from jury_replay.selection import DebateSelection, processes_for
 from jury_store.event_store import EventStore
 
 
@@ -27,6 +31,19 @@ class ReplayRecords(OpenStore):
         """
         check_debate_id(debate_id)
         return (await self._read(replay_chunk, [debate_id]))[0]
+
+    def replay_many(self, selection: Selection, *, processes: int | None = None) -> AsyncGenerator[Replayed, None]:
+        """The same of several debates, in the order of the selection, in memory that does not grow with their number.
+
+        Args:
+            selection: which debates.
+            processes: how many work; None: one a core where that is faster.
+
+        Raises:
+            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
+            StoreError: the database cannot be read.
+        """
+        return self._read_each(_replayed, selection.debates, self.store_url, processes, self._offline())
 
     async def rescore(
         self,
@@ -70,3 +87,56 @@ class ReplayRecords(OpenStore):
             return [row for one in found for row in ([one] if isinstance(one, RescoreProblem) else one)]
 
         return await self._read(rows)
+
+    def rescore_many(
+        self, asked: Rescoring, *, parquet: Path | None = None
+    ) -> AsyncGenerator[list[RescoreRow] | RescoreProblem, None]:
+        """The same debate by debate, in the order of the selection, in memory that does not grow with their number.
+
+        Args:
+            asked: which debates, and under which settings.
+            parquet: a file that takes every row too; it is written once all are done.
+
+        Yields:
+            The rows of a debate, one a setting in the order of the grid, or why its record cannot be used.
+
+        Raises:
+            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
+            OutputPathTaken: `parquet` is something other than a Parquet file.
+            OSError: the file cannot be written.
+            StoreError: the database cannot be read.
+        """
+        return self._read_each(_rescored, asked, self.store_url, parquet, self._offline())
+
+
+def _replayed(
+    store: EventStore,
+    selection: DebateSelection,
+    url: str,
+    processes: int | None,
+    offline: AbstractContextManager[None],
+) -> Generator[Replayed, None, None]:
+    must_exist(store, selection)
+    at_once = processes_for(store, selection, processes)
+    with offline:
+        yield from replay(store, selection, url=url, processes=at_once)
+
+
+def _rescored(
+    store: EventStore, asked: Rescoring, url: str, parquet: Path | None, offline: AbstractContextManager[None]
+) -> Generator[list[RescoreRow] | RescoreProblem, None, None]:
+    selection = asked.selection.debates
+    must_exist(store, selection)
+    worth_it = worth_sharing(asked.grid, asked.mode)
+    at_once = processes_for(store, selection, asked.processes, worth_it=worth_it)
+    with ExitStack() as stack:
+        file = None
+        if parquet is not None:
+            from jury_replay.rescoring.row_file import RowFile
+
+            file = stack.enter_context(RowFile(parquet))
+        stack.enter_context(offline)
+        for found in rescore(store, selection, asked.grid, mode=asked.mode, url=url, processes=at_once):
+            if file is not None and not isinstance(found, RescoreProblem):
+                file.take(found)
+            yield found
