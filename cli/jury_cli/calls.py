@@ -30,6 +30,16 @@ def stored(store_url: str | None) -> "Records":
     return Records(resolved_store(store_url), create=False, threads=False)
 
 
+def read_from(store_url: str | None, reading: "Callable[[Records], Coroutine[Any, Any, T]]") -> T:
+    """The result of a method of the records that a command names, open meanwhile."""
+
+    async def read() -> T:
+        async with stored(store_url) as records:
+            return await reading(records)
+
+    return call(read())
+
+
 def in_words_of_options(callback: Callable[..., T]) -> Callable[..., T]:
     """A command whose refused settings are named as its options. A second call changes nothing."""
     if hasattr(callback, _WORDED):

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
     from jury_judge.replays.corpus import Corpus
+    from jury_judge.seals.proofs import ConsistencyProof, InclusionProof
+    from jury_judge.seals.signing import SealedLog
+    from jury_judge.seals.stored_seals import ListedSeal
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.difference import ReplayDifference
     from jury_replay.integrity import IntegrityFailure
@@ -75,6 +78,12 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_judge.seals.signing": ("SealedLog",),
+    "jury_judge.seals.proofs": (
+        "ConsistencyProof",
+        "InclusionProof",
+    ),
+    "jury_judge.seals.stored_seals": ("ListedSeal",),
     "jury_judge.replays.corpus": ("Corpus",),
     "jury_replay.regression": ("Regressed",),
     "jury_replay.rescoring.table": ("RescoreTable",),
@@ -167,6 +176,7 @@ __all__ = [
     "ConsensusChecker",
     "ConsensusResult",
     "ConsensusStatus",
+    "ConsistencyProof",
     "Corpus",
     "DebateFilter",
     "DebateRow",
@@ -178,6 +188,7 @@ __all__ = [
     "EvaluationPhase",
     "ExecutionResult",
     "FinalJudgment",
+    "InclusionProof",
     "InputError",
     "IntegrityFailure",
     "IntegrityState",
@@ -190,6 +201,7 @@ __all__ = [
     "JurorVote",
     "Jury",
     "JuryError",
+    "ListedSeal",
     "LiveEvent",
     "PanelDifference",
     "QuestionSpec",
@@ -206,6 +218,7 @@ __all__ = [
     "RunRow",
     "Scenario",
     "ScenarioResult",
+    "SealedLog",
     "SequentialDiscussionRound",
     "SettingError",
     "SortOrder",

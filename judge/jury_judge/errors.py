@@ -112,11 +112,15 @@ class SettingsRefused(SettingError):
         self.template = template
 
     def __reduce__(self) -> tuple[type["SettingsRefused"], tuple[str]]:
-        return SettingsRefused, (self.template,)
+        return type(self), (self.template,)
 
     def worded(self, naming: Naming) -> str:
         """The message in the words of a front door."""
         return _named(self.template, naming)
+
+
+class NoSeal(SettingsRefused):
+    """There is no seal over so many events, or none at all, or none over the debate."""
 
 
 def _named(template: str, naming: Naming) -> str:

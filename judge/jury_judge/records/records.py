@@ -3,10 +3,11 @@
 from jury_judge.records.integrity import IntegrityRecords
 from jury_judge.records.reading import ReadRecords
 from jury_judge.records.replays import ReplayRecords
+from jury_judge.records.seals import SealRecords
 from jury_judge.records.votes import VoteRecords
 
 
-class Records(ReadRecords, VoteRecords, ReplayRecords, IntegrityRecords):
+class Records(ReadRecords, VoteRecords, ReplayRecords, IntegrityRecords, SealRecords):
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.
 
     Args:
