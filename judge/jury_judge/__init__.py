@@ -48,9 +48,12 @@ if TYPE_CHECKING:
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
     from jury_judge.replays.corpus import Corpus
+    from jury_judge.replays.exporting import ExportedFiles
+    from jury_judge.replays.importing import Imported
     from jury_judge.seals.proofs import ConsistencyProof, InclusionProof
     from jury_judge.seals.signing import SealedLog
     from jury_judge.seals.stored_seals import ListedSeal
+    from jury_judge.stores.erasing import ErasedTexts, ErasurePlan
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.difference import ReplayDifference
     from jury_replay.integrity import IntegrityFailure
@@ -78,6 +81,12 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_judge.stores.erasing": (
+        "ErasedTexts",
+        "ErasurePlan",
+    ),
+    "jury_judge.replays.importing": ("Imported",),
+    "jury_judge.replays.exporting": ("ExportedFiles",),
     "jury_judge.seals.signing": ("SealedLog",),
     "jury_judge.seals.proofs": (
         "ConsistencyProof",
@@ -185,9 +194,13 @@ __all__ = [
     "DiscussionRoundResult",
     "DiscussionState",
     "DiscussionWorkflowResult",
+    "ErasedTexts",
+    "ErasurePlan",
     "EvaluationPhase",
     "ExecutionResult",
+    "ExportedFiles",
     "FinalJudgment",
+    "Imported",
     "InclusionProof",
     "InputError",
     "IntegrityFailure",

@@ -27,7 +27,7 @@ T = TypeVar("T")
 Where = str | Condition | Iterable[str | Condition]
 """One condition on cases, or several, all of which must be met."""
 
-_WRITER_WAIT = 20.0
+WRITER_WAIT = 20.0
 """Seconds to wait for another process that writes to a SQLite store."""
 
 _log = logging.getLogger(__name__)
@@ -140,7 +140,7 @@ class OpenStore(BlockingWork):
         """
 
         def write() -> T:
-            store = lend_writer(self.store_url, run=run, wait=_WRITER_WAIT)
+            store = lend_writer(self.store_url, run=run, wait=WRITER_WAIT)
             try:
                 return writing(store, *args, **kwargs)
             finally:
