@@ -8,7 +8,7 @@ import click
 
 from jury_cli.calls import call, read_from, stored
 from jury_cli.exits import Exit
-from jury_cli.options import debate_ids, store_option
+from jury_cli.options import debate_ids, resolved_store, store_option
 
 if TYPE_CHECKING:
     from jury_judge import ErasedTexts, ErasurePlan
@@ -93,6 +93,8 @@ def command(
         note("nothing was erased")
         return Exit.INTERRUPTED
     _print(erased, as_json=as_json)
+    beyond = "" if resolved_store(store_url).startswith("sqlite") else _OWN_LOG
+    note(f"out of reach: exports, backups and copies of the store{beyond}, what providers keep")
     return Exit.DONE
 
 
@@ -129,9 +131,7 @@ def _print(erased: "ErasedTexts", *, as_json: bool) -> None:
         }
         print(json.dumps(fields, ensure_ascii=False))
     note(f"{pluralize(erased.texts, 'text')} erased" if erased.texts else "nothing was left to erase")
-    beyond = _OWN_LOG.get(erased.store_kind, "")
-    note(f"out of reach: exports, backups and copies of the store{beyond}, what providers keep")
 
 
 _NAMED = 5
-_OWN_LOG = {"postgresql": ", PostgreSQL's write-ahead log and replicas"}
+_OWN_LOG = ", PostgreSQL's write-ahead log and replicas"

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from jury_events.consensus import ConsensusStatus
     from jury_events.errors import InputError, JuryError, SettingError
     from jury_events.verdict import Verdict
+    from jury_judge.database import Database
+    from jury_judge.diagnosis.diagnosis import Diagnosis
+    from jury_judge.diagnosis.finding import Finding
     from jury_judge.documents.artifact_tools import (
         ArtifactContext,
         ArtifactToolsWithContext,
@@ -81,6 +84,9 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_judge.diagnosis.finding": ("Finding",),
+    "jury_judge.diagnosis.diagnosis": ("Diagnosis",),
+    "jury_judge.database": ("Database",),
     "jury_judge.stores.erasing": (
         "ErasedTexts",
         "ErasurePlan",
@@ -187,8 +193,10 @@ __all__ = [
     "ConsensusStatus",
     "ConsistencyProof",
     "Corpus",
+    "Database",
     "DebateFilter",
     "DebateRow",
+    "Diagnosis",
     "DiscussionLoopWorkflow",
     "DiscussionRound",
     "DiscussionRoundResult",
@@ -200,6 +208,7 @@ __all__ = [
     "ExecutionResult",
     "ExportedFiles",
     "FinalJudgment",
+    "Finding",
     "Imported",
     "InclusionProof",
     "InputError",

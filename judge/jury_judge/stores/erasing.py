@@ -30,7 +30,7 @@ class ErasurePlan(NamedTuple):
 class ErasedTexts(NamedTuple):
     """What was erased. `scrubbed`: nothing of it is left in the store's files; else the same call tries again.
 
-    The other fields are as of `ErasurePlan`; `store_kind` is `sqlite` or `postgresql`.
+    The other fields are as of `ErasurePlan`.
     """
 
     debate_ids: tuple[str, ...]
@@ -39,7 +39,6 @@ class ErasedTexts(NamedTuple):
     shared: int
     scrubbed: bool
     copies: tuple[str, ...]
-    store_kind: str
 
 
 def planned(store: EventStore, scope: ErasureScope) -> ErasurePlan:
@@ -79,4 +78,4 @@ def erased(store: EventStore, asked: Erasure, agrees: Callable[[ErasurePlan], bo
     except ScrubRefused as refused:
         scrubbed = False
         say(f"jury: {refused}")
-    return ErasedTexts(plan.debate_ids, texts, ended, shared, scrubbed, plan.copies, store.kind)
+    return ErasedTexts(plan.debate_ids, texts, ended, shared, scrubbed, plan.copies)
