@@ -1,13 +1,15 @@
 """Calls of the application: its coroutines in this thread, its refusals in the words of options."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from jury_cli.options import resolved_store
+from jury_events.errors import SettingError
 from jury_judge.errors import SettingsRefused
 
 if TYPE_CHECKING:
@@ -48,6 +50,22 @@ def read_from(store_url: str | None, reading: "Callable[[Records], Coroutine[Any
     return call(read())
 
 
+@contextmanager
+def opened(store_url: str | None, **options: Any) -> "Iterator[Records]":
+    """The same, open while the context lasts, for work in an event loop that takes signals itself.
+
+    Opening may take long, as of a database that does not answer; a signal ends it as it ends any other code.
+    """
+    from jury_judge.records.records import Records
+
+    records = Records(resolved_store(store_url), create=False, threads=False, **options)
+    call(records.__aenter__())
+    try:
+        yield records
+    finally:
+        call(records.__aexit__(None, None, None))
+
+
 def in_words_of_options(callback: Callable[..., T]) -> Callable[..., T]:
     """A command whose refused settings are named as its options. A second call changes nothing."""
     if hasattr(callback, _WORDED):
@@ -58,7 +76,8 @@ def in_words_of_options(callback: Callable[..., T]) -> Callable[..., T]:
         try:
             return callback(*args, **options)
         except SettingsRefused as error:
-            raise click.UsageError(error.worded(option_name)) from error
+            said = error.worded(option_name)
+            raise (click.UsageError(said) if error.usage else SettingError(said)) from error
 
     setattr(worded, _WORDED, True)
     return worded

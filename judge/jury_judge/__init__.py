@@ -8,6 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jury_actors.errors import Halted
+    from jury_actors.messages import Chunk, Finished
+    from jury_actors.observation.metric_totals import MetricTotals
+    from jury_analysis.errors import AnalysisError, OnlySimulated
     from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
     from jury_cases.options import CaseOptions
@@ -53,11 +57,13 @@ if TYPE_CHECKING:
     from jury_judge.replays.corpus import Corpus
     from jury_judge.replays.exporting import ExportedFiles
     from jury_judge.replays.importing import Imported
+    from jury_judge.runs.case_preview import CasePreview
     from jury_judge.seals.proofs import ConsistencyProof, InclusionProof
     from jury_judge.seals.signing import SealedLog
     from jury_judge.seals.stored_seals import ListedSeal
     from jury_judge.stores.erasing import ErasedTexts, ErasurePlan
     from jury_judge.stores.integrity_state import IntegrityState
+    from jury_providers.simulated.http.server import Simulation
     from jury_replay.difference import ReplayDifference
     from jury_replay.integrity import IntegrityFailure
     from jury_replay.regression import Regressed
@@ -67,7 +73,9 @@ if TYPE_CHECKING:
     from jury_replay.rescoring.table import RescoreTable
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
-    from jury_store.list_order import SortOrder
+    from jury_store.errors import StoreError
+    from jury_store.list_order import SORT_COLUMNS, BadCursor, PageCursor, SortOrder
+    from jury_store.run_registry import RunHolder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
         Abstention,
@@ -84,42 +92,21 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
-    "jury_judge.diagnosis.finding": ("Finding",),
-    "jury_judge.diagnosis.diagnosis": ("Diagnosis",),
-    "jury_judge.database": ("Database",),
-    "jury_judge.stores.erasing": (
-        "ErasedTexts",
-        "ErasurePlan",
-    ),
-    "jury_judge.replays.importing": ("Imported",),
-    "jury_judge.replays.exporting": ("ExportedFiles",),
-    "jury_judge.seals.signing": ("SealedLog",),
-    "jury_judge.seals.proofs": (
-        "ConsistencyProof",
-        "InclusionProof",
-    ),
-    "jury_judge.seals.stored_seals": ("ListedSeal",),
-    "jury_judge.replays.corpus": ("Corpus",),
-    "jury_replay.regression": ("Regressed",),
-    "jury_replay.rescoring.table": ("RescoreTable",),
-    "jury_replay.rescoring.results": ("RescoreStatus",),
-    "jury_replay.rescoring.rows": (
-        "RescoreProblem",
-        "RescoreRow",
-    ),
-    "jury_replay.difference": ("ReplayDifference",),
-    "jury_replay.replay": (
-        "Replayed",
-        "ReplayStatus",
-    ),
+    "jury_actors.errors": ("Halted",),
+    "jury_actors.messages": ("Chunk", "Finished"),
+    "jury_actors.observation.metric_totals": ("MetricTotals",),
+    "jury_analysis.errors": ("AnalysisError", "OnlySimulated"),
     "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
-    "jury_events.case": ("Case", "Scenario"),
     "jury_debate.recorded_panel": ("PanelDifference",),
+    "jury_events.case": ("Case", "Scenario"),
     "jury_events.consensus": ("ConsensusStatus",),
     "jury_events.errors": ("InputError", "JuryError", "SettingError"),
     "jury_events.verdict": ("Verdict",),
+    "jury_judge.database": ("Database",),
+    "jury_judge.diagnosis.diagnosis": ("Diagnosis",),
+    "jury_judge.diagnosis.finding": ("Finding",),
     "jury_judge.documents.artifact_tools": (
         "ArtifactContext",
         "ArtifactToolsWithContext",
@@ -147,6 +134,45 @@ _NAMES_BY_MODULE = {
         "create_juror_agents",
     ),
     "jury_judge.documents.questions": ("ExecutionResult", "QuestionSpec"),
+    "jury_judge.documents.retired": ("RetiredModelWarning",),
+    "jury_judge.errors": ("JudgeError",),
+    "jury_judge.jury": ("Jury",),
+    "jury_judge.records.records": ("Records",),
+    "jury_judge.replays.corpus": ("Corpus",),
+    "jury_judge.replays.exporting": ("ExportedFiles",),
+    "jury_judge.replays.importing": ("Imported",),
+    "jury_judge.runs.case_preview": ("CasePreview",),
+    "jury_judge.seals.proofs": (
+        "ConsistencyProof",
+        "InclusionProof",
+    ),
+    "jury_judge.seals.signing": ("SealedLog",),
+    "jury_judge.seals.stored_seals": ("ListedSeal",),
+    "jury_judge.stores.erasing": (
+        "ErasedTexts",
+        "ErasurePlan",
+    ),
+    "jury_judge.stores.integrity_state": ("IntegrityState",),
+    "jury_providers.simulated.http.server": ("Simulation",),
+    "jury_replay.difference": ("ReplayDifference",),
+    "jury_replay.integrity": ("IntegrityFailure",),
+    "jury_replay.regression": ("Regressed",),
+    "jury_replay.replay": (
+        "Replayed",
+        "ReplayStatus",
+    ),
+    "jury_replay.rescoring.results": ("RescoreStatus",),
+    "jury_replay.rescoring.rows": (
+        "RescoreProblem",
+        "RescoreRow",
+    ),
+    "jury_replay.rescoring.table": ("RescoreTable",),
+    "jury_replay.verify": ("VerifyReport",),
+    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
+    "jury_store.errors": ("StoreError",),
+    "jury_store.list_order": ("BadCursor", "PageCursor", "SORT_COLUMNS", "SortOrder"),
+    "jury_store.run_registry": ("RunHolder",),
+    "jury_views.live.encodings": ("LiveEvent",),
     "jury_views.result_models": (
         "Abstention",
         "CollaborativeEvaluationResult",
@@ -160,30 +186,25 @@ _NAMES_BY_MODULE = {
         "JurorVote",
         "ScenarioResult",
     ),
-    "jury_judge.documents.retired": ("RetiredModelWarning",),
-    "jury_judge.errors": ("JudgeError",),
-    "jury_judge.jury": ("Jury",),
-    "jury_replay.integrity": ("IntegrityFailure",),
-    "jury_replay.verify": ("VerifyReport",),
-    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
-    "jury_store.list_order": ("SortOrder",),
-    "jury_views.live.encodings": ("LiveEvent",),
-    "jury_judge.records.records": ("Records",),
-    "jury_judge.stores.integrity_state": ("IntegrityState",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 __all__ = [
     "JUROR_CONFIGS",
+    "SORT_COLUMNS",
     "ADKCollaborativeJuryJudge",
     "Abstention",
+    "AnalysisError",
     "ArtifactContext",
     "ArtifactToolsWithContext",
+    "BadCursor",
     "BaseJurorAgent",
     "Case",
     "CaseFileError",
     "CaseFiles",
     "CaseOptions",
+    "CasePreview",
+    "Chunk",
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
     "CollaborativeJuryResult",
@@ -209,6 +230,8 @@ __all__ = [
     "ExportedFiles",
     "FinalJudgment",
     "Finding",
+    "Finished",
+    "Halted",
     "Imported",
     "InclusionProof",
     "InputError",
@@ -225,6 +248,9 @@ __all__ = [
     "JuryError",
     "ListedSeal",
     "LiveEvent",
+    "MetricTotals",
+    "OnlySimulated",
+    "PageCursor",
     "PanelDifference",
     "QuestionSpec",
     "Records",
@@ -237,13 +263,16 @@ __all__ = [
     "RescoreStatus",
     "RescoreTable",
     "RetiredModelWarning",
+    "RunHolder",
     "RunRow",
     "Scenario",
     "ScenarioResult",
     "SealedLog",
     "SequentialDiscussionRound",
     "SettingError",
+    "Simulation",
     "SortOrder",
+    "StoreError",
     "Totals",
     "Verdict",
     "VerifyReport",

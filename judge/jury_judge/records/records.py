@@ -7,6 +7,8 @@ from jury_judge.records.integrity import IntegrityRecords
 from jury_judge.records.listing import ListRecords
 from jury_judge.records.reading import ReadRecords
 from jury_judge.records.replays import ReplayRecords
+from jury_judge.records.reviews import ReviewRecords
+from jury_judge.records.runs import RunRecords
 from jury_judge.records.seals import SealRecords
 from jury_judge.records.votes import VoteRecords
 
@@ -14,7 +16,9 @@ from jury_judge.records.votes import VoteRecords
 class Records(
     ReadRecords,
     ListRecords,
+    RunRecords,
     CompareRecords,
+    ReviewRecords,
     VoteRecords,
     ReplayRecords,
     IntegrityRecords,
@@ -29,4 +33,5 @@ class Records(
         create: create the store where there is none; else that is an error.
         threads: read in threads, so that the event loop goes on meanwhile. Without, reading blocks the loop, and a
             Ctrl-C ends it at once: for a program that does nothing else, as the command.
+        readers: of live events, at most.
     """
