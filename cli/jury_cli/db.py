@@ -7,7 +7,8 @@ import click
 from jury_cli import db_roles
 from jury_cli.calls import call, database
 from jury_cli.exits import Exit
-from jury_cli.options import debate_ids, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import STORE, debate_ids
 
 
 @click.group("db")
@@ -19,7 +20,7 @@ command.add_command(db_roles.command)
 
 
 @command.command("upgrade", short_help="Create the store, or bring its schema up to date.")
-@store_option
+@options(STORE)
 def upgrade(store_url: str | None) -> int:
     """Create the store, or bring its schema up to date. Events are never rewritten."""
     print(f"the store has schema {call(database(store_url).upgrade())}")
@@ -27,7 +28,7 @@ def upgrade(store_url: str | None) -> int:
 
 
 @command.command("current", short_help="Print the schema that the store has.")
-@store_option
+@options(STORE)
 def current(store_url: str | None) -> int:
     """Print the schema of the store, and the one that this version of Jury Judge needs."""
     revision = call(database(store_url).revision())
@@ -36,7 +37,7 @@ def current(store_url: str | None) -> int:
 
 
 @command.command("check", short_help="Compare the database with the declared schema.")
-@store_option
+@options(STORE)
 def check(store_url: str | None) -> int:
     """Compare the database with the declared schema, its triggers and roles too; exits with 5 if they differ."""
     found = call(database(store_url).check())
@@ -51,7 +52,7 @@ def check(store_url: str | None) -> int:
 @click.argument("names", metavar="DEBATE...", nargs=-1, required=True, callback=debate_ids)
 @click.option("--by", metavar="WHO", required=True, help="Who does it; recorded for ever.")
 @click.option("--reason", metavar="WHY", required=True, help="Recorded for ever.")
-@store_option
+@options(STORE)
 def quarantine(names: tuple[str, ...], *, by: str, reason: str, store_url: str | None) -> int:
     """Set debates aside: lists, runs and whatever works on many debates leave them out; named, they are still read.
 
@@ -65,7 +66,7 @@ def quarantine(names: tuple[str, ...], *, by: str, reason: str, store_url: str |
 @command.command("release", short_help="Take debates back out of quarantine.")
 @click.argument("names", metavar="DEBATE...", nargs=-1, required=True, callback=debate_ids)
 @click.option("--by", metavar="WHO", required=True, help="Who does it; recorded for ever.")
-@store_option
+@options(STORE)
 def release(names: tuple[str, ...], *, by: str, store_url: str | None) -> int:
     """Release debates from quarantine."""
     call(database(store_url).release(names, by=by, changed=_noting("taken back")))
@@ -82,7 +83,7 @@ def _noting(done: str) -> Callable[[str, bool], None]:
 
 
 @command.command("rebuild")
-@store_option
+@options(STORE)
 def rebuild(store_url: str | None) -> int:
     """Rebuild the lists of debates and runs from the log."""
     from jury_events.text.pluralize import pluralize

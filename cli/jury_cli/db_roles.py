@@ -8,7 +8,8 @@ import click
 
 from jury_cli.calls import call, database
 from jury_cli.exits import Exit
-from jury_cli.options import store_option
+from jury_cli.option_groups import options
+from jury_cli.options import STORE
 
 _MAY = {
     "owner": "upgrades the schema, sets these logins up, erases and rewrites tables; can also drop guards",
@@ -19,7 +20,7 @@ _MAY = {
 
 
 @click.command("roles", short_help="Set up owner, writer, reader and eraser logins (PostgreSQL).")
-@store_option
+@options(STORE)
 @click.option("--prefix", metavar="NAME", help="What the logins' names begin with. [default: the database's name]")
 @click.option(
     "--passwords",

@@ -8,21 +8,24 @@ import click
 
 from jury_cli.calls import call
 from jury_cli.exits import Exit
-from jury_cli.options import ray_address_option, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import STORE, ray_address
 
 if TYPE_CHECKING:
     from jury_judge import Finding
 
 
 @click.command("doctor")
-@store_option
+@options(STORE)
 @click.option("--panel", "panel_name", metavar="FILE|NAME", help="Look at this panel, as `jury run` takes it.")
 @click.option(
     "--probe", is_flag=True, help="Call each model of the panel once, for real, with a tiny question: it may cost."
 )
-@ray_address_option(
-    "Look whether this Ray cluster can be joined (it must ask for a token, and accept yours), and whether each of its "
-    "nodes can run jurors: releases, keys, the store."
+@options(
+    ray_address(
+        "Look whether this Ray cluster can be joined (it must ask for a token, and accept yours), and whether each of "
+        "its nodes can run jurors: releases, keys, the store."
+    )
 )
 def command(store_url: str | None, panel_name: str | None, ray_address: str | None, *, probe: bool) -> int:
     """Check what is installed, reachable and configured. Keys are named, never shown.

@@ -8,7 +8,8 @@ import click
 
 from jury_cli.calls import call, read_from, stored
 from jury_cli.exits import Exit
-from jury_cli.options import debate_ids, resolved_store, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import STORE, debate_ids, resolved_store
 
 if TYPE_CHECKING:
     from jury_judge import ErasedTexts, ErasurePlan
@@ -52,7 +53,7 @@ def _review(
 @click.option("--reason", metavar="WHY", help="Why, in one line without personal data; recorded for ever.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be erased.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@store_option
+@options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print what went as JSON.")
 def command(
     debate_id: str | None,

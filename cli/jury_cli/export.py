@@ -10,7 +10,8 @@ import click
 
 from jury_cli.calls import read_from
 from jury_cli.exits import Exit, code_of
-from jury_cli.options import selection_options, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import SELECTION, STORE
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("export")
-@selection_options
+@options(SELECTION)
 @click.option(
     "-o",
     "--output",
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     help="Write tables instead: debates, ballots, exchanges and labels as Parquet files (docs/tables.md).",
 )
 @click.option("--texts", is_flag=True, help="With --parquet: with the texts of cases, requests and answers.")
-@store_option
+@options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(
     debate_ids: tuple[str, ...],

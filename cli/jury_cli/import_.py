@@ -8,7 +8,8 @@ import click
 
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit, code_of
-from jury_cli.options import public_key_option, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import PUBLIC_KEYS, STORE
 
 if TYPE_CHECKING:
     from jury_judge import Imported
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument(
     "paths", metavar="FILE|FOLDER...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
 )
-@public_key_option
+@options(PUBLIC_KEYS)
 @click.option(
     "--checkpoint",
     "note_file",
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @click.option(
     "--erase", is_flag=True, help="Let a cassette erase texts here that its origin erased (--key allows it too)."
 )
-@store_option
+@options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print what was imported as JSON.")
 def command(
     paths: tuple[Path, ...],

@@ -12,7 +12,8 @@ import click
 
 from jury_cli.calls import call
 from jury_cli.exits import Exit
-from jury_cli.options import where_option
+from jury_cli.option_groups import options
+from jury_cli.options import WHERE
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.command("regress")
 @click.argument("paths", metavar="DIR|CASSETTE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@where_option
+@options(WHERE)
 @click.option("--rules", type=int, metavar="N", help="Under this version of the rules instead of today's.")
 @click.option("--calibration", metavar="FILE|off", help="Under this calibration instead of the recorded one, or none.")
 @click.option("--accept", is_flag=True, help="Expect from now on what comes out: written beside the cassettes.")

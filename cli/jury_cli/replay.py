@@ -11,7 +11,8 @@ import click
 
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.options import processes_option, selection_options, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import PROCESSES, SELECTION, STORE
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
@@ -23,9 +24,7 @@ _SHOWN = 3
 
 
 @click.command("replay")
-@selection_options
-@store_option
-@processes_option
+@options(SELECTION, STORE, PROCESSES)
 @click.option("--json", "as_json", is_flag=True, help="Print counts, and what is not equal, as one JSON object.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a debate.")
 def command(

@@ -9,7 +9,8 @@ import click
 
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.options import processes_option, selection_options, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import PROCESSES, SELECTION, STORE
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
@@ -20,7 +21,7 @@ _PROBLEMS_SHOWN = 20
 
 
 @click.command("rescore")
-@selection_options
+@options(SELECTION)
 @click.option(
     "--set",
     "sets",
@@ -33,8 +34,7 @@ _PROBLEMS_SHOWN = 20
 @click.option("--recount", "recount", is_flag=True, help="Hold every recorded position fixed.")
 @click.option("--parquet", metavar="FILE", help="Write every row to this file too.")
 @click.option("--fail-on-flip", is_flag=True, help="Exit with 1 where a verdict changes.")
-@store_option
-@processes_option
+@options(STORE, PROCESSES)
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as one JSON object.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a debate and setting.")
 def command(

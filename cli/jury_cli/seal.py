@@ -7,8 +7,9 @@ import click
 
 from jury_cli.calls import call, read_from, stored
 from jury_cli.exits import Exit
+from jury_cli.option_groups import options
+from jury_cli.options import SEAL_LAST, STORE
 from jury_cli.options import debate_ids as debate_id_form
-from jury_cli.options import seal_last_option, store_option
 from jury_cli.seal_attesting import timestamp, witness
 
 
@@ -47,8 +48,7 @@ def keygen(file: Path, name: str | None) -> int:
     required=True,
     help="The private key. [$JURY_SEAL_KEY]",
 )
-@seal_last_option
-@store_option
+@options(SEAL_LAST, STORE)
 def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     """Seal everything that is stored now, and print the note, to be kept elsewhere.
 
@@ -67,7 +67,7 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
 
 
 @command.command("list", short_help="List the seals.")
-@store_option
+@options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_(store_url: str | None, *, as_json: bool) -> int:
     """List the seals, the smallest first: events, when, root, name of the key."""
@@ -85,7 +85,7 @@ def list_(store_url: str | None, *, as_json: bool) -> int:
 
 @command.command("show", short_help="Print the note of a seal.")
 @click.argument("size", type=click.IntRange(min=1), required=False)
-@store_option
+@options(STORE)
 def show(size: int | None, store_url: str | None) -> int:
     """Print the note of the seal over SIZE events, or of the latest one."""
     print(read_from(store_url, lambda records: records.seal_note(size)), end="")
@@ -95,7 +95,7 @@ def show(size: int | None, store_url: str | None) -> int:
 @command.command("prove", short_help="Prove that one seal's log begins with another's.")
 @click.option("--from", "old", type=click.IntRange(min=1), required=True, metavar="SIZE", help="The older seal.")
 @click.option("--to", "new", type=click.IntRange(min=1), metavar="SIZE", help="The newer one. [default: the latest]")
-@store_option
+@options(STORE)
 def prove(old: int, new: int | None, store_url: str | None) -> int:
     """Print the consistency proof (RFC 6962, 2.1.2) between two seals, as JSON."""
     found = read_from(store_url, lambda records: records.prove(old, new))
@@ -110,7 +110,7 @@ def prove(old: int, new: int | None, store_url: str | None) -> int:
 
 @command.command("include", short_help="Prove that a debate is under the latest seal.")
 @click.argument("debate_id", metavar="DEBATE", callback=debate_id_form)
-@store_option
+@options(STORE)
 def include(debate_id: str, store_url: str | None) -> int:
     """Print the inclusion proofs (RFC 6962, 2.1.1) of a debate under the latest seal, as JSON.
 

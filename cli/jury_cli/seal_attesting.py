@@ -6,7 +6,8 @@ import click
 
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.options import store_option
+from jury_cli.option_groups import options
+from jury_cli.options import STORE
 from jury_events.text.timestamps import moment
 
 
@@ -21,7 +22,7 @@ from jury_events.text.timestamps import moment
     type=click.Path(path_type=Path),
     help="Keys of the witness, one a line (a C2SP vkey). Repeatable.",
 )
-@store_option
+@options(STORE)
 def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int:
     """Submit the latest seal to the witness at URL (C2SP tlog-witness), and keep its cosignature beside the seal.
 
@@ -49,7 +50,7 @@ def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int
     type=click.Path(path_type=Path),
     help="Take only an answer under these certificates (PEM), as jury verify does. Repeatable.",
 )
-@store_option
+@options(STORE)
 def timestamp(url: str, certificate_files: tuple[Path, ...], store_url: str | None) -> int:
     """Have the authority at URL time-stamp the note of the latest seal (RFC 3161), and keep its answer beside the seal.
 
