@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from jury_events.consensus import ConsensusStatus
     from jury_events.errors import InputError, JuryError, SettingError
     from jury_events.verdict import Verdict
+    from jury_judge.database import Database
+    from jury_judge.diagnosis.diagnosis import Diagnosis
+    from jury_judge.diagnosis.finding import Finding
     from jury_judge.documents.artifact_tools import (
         ArtifactContext,
         ArtifactToolsWithContext,
@@ -51,11 +54,21 @@ if TYPE_CHECKING:
     from jury_judge.errors import JudgeError
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
+    from jury_judge.replays.corpus import Corpus
+    from jury_judge.replays.exporting import ExportedFiles
+    from jury_judge.replays.importing import Imported
     from jury_judge.runs.case_preview import CasePreview
+    from jury_judge.seals.proofs import ConsistencyProof, InclusionProof
+    from jury_judge.seals.signing import SealedLog
+    from jury_judge.seals.stored_seals import ListedSeal
+    from jury_judge.stores.erasing import ErasedTexts, ErasurePlan
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_providers.simulated.http.server import Simulation
+    from jury_replay.difference import ReplayDifference
     from jury_replay.integrity import IntegrityFailure
-    from jury_replay.rescoring.results import RowStatus
+    from jury_replay.regression import Regressed
+    from jury_replay.replay import Replayed, ReplayStatus
+    from jury_replay.rescoring.results import RescoreStatus
     from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
     from jury_replay.rescoring.table import RescoreTable
     from jury_replay.verify import VerifyReport
@@ -91,6 +104,9 @@ _NAMES_BY_MODULE = {
     "jury_events.consensus": ("ConsensusStatus",),
     "jury_events.errors": ("InputError", "JuryError", "SettingError"),
     "jury_events.verdict": ("Verdict",),
+    "jury_judge.database": ("Database",),
+    "jury_judge.diagnosis.diagnosis": ("Diagnosis",),
+    "jury_judge.diagnosis.finding": ("Finding",),
     "jury_judge.documents.artifact_tools": (
         "ArtifactContext",
         "ArtifactToolsWithContext",
@@ -122,12 +138,34 @@ _NAMES_BY_MODULE = {
     "jury_judge.errors": ("JudgeError",),
     "jury_judge.jury": ("Jury",),
     "jury_judge.records.records": ("Records",),
+    "jury_judge.replays.corpus": ("Corpus",),
+    "jury_judge.replays.exporting": ("ExportedFiles",),
+    "jury_judge.replays.importing": ("Imported",),
     "jury_judge.runs.case_preview": ("CasePreview",),
+    "jury_judge.seals.proofs": (
+        "ConsistencyProof",
+        "InclusionProof",
+    ),
+    "jury_judge.seals.signing": ("SealedLog",),
+    "jury_judge.seals.stored_seals": ("ListedSeal",),
+    "jury_judge.stores.erasing": (
+        "ErasedTexts",
+        "ErasurePlan",
+    ),
     "jury_judge.stores.integrity_state": ("IntegrityState",),
     "jury_providers.simulated.http.server": ("Simulation",),
+    "jury_replay.difference": ("ReplayDifference",),
     "jury_replay.integrity": ("IntegrityFailure",),
-    "jury_replay.rescoring.results": ("RowStatus",),
-    "jury_replay.rescoring.rows": ("RescoreProblem", "RescoreRow"),
+    "jury_replay.regression": ("Regressed",),
+    "jury_replay.replay": (
+        "Replayed",
+        "ReplayStatus",
+    ),
+    "jury_replay.rescoring.results": ("RescoreStatus",),
+    "jury_replay.rescoring.rows": (
+        "RescoreProblem",
+        "RescoreRow",
+    ),
     "jury_replay.rescoring.table": ("RescoreTable",),
     "jury_replay.verify": ("VerifyReport",),
     "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
@@ -174,18 +212,28 @@ __all__ = [
     "ConsensusChecker",
     "ConsensusResult",
     "ConsensusStatus",
+    "ConsistencyProof",
+    "Corpus",
+    "Database",
     "DebateFilter",
     "DebateRow",
+    "Diagnosis",
     "DiscussionLoopWorkflow",
     "DiscussionRound",
     "DiscussionRoundResult",
     "DiscussionState",
     "DiscussionWorkflowResult",
+    "ErasedTexts",
+    "ErasurePlan",
     "EvaluationPhase",
     "ExecutionResult",
+    "ExportedFiles",
     "FinalJudgment",
+    "Finding",
     "Finished",
     "Halted",
+    "Imported",
+    "InclusionProof",
     "InputError",
     "IntegrityFailure",
     "IntegrityState",
@@ -198,6 +246,7 @@ __all__ = [
     "JurorVote",
     "Jury",
     "JuryError",
+    "ListedSeal",
     "LiveEvent",
     "MetricTotals",
     "OnlySimulated",
@@ -205,15 +254,20 @@ __all__ = [
     "PanelDifference",
     "QuestionSpec",
     "Records",
+    "Regressed",
+    "ReplayDifference",
+    "ReplayStatus",
+    "Replayed",
     "RescoreProblem",
     "RescoreRow",
+    "RescoreStatus",
     "RescoreTable",
     "RetiredModelWarning",
-    "RowStatus",
     "RunHolder",
     "RunRow",
     "Scenario",
     "ScenarioResult",
+    "SealedLog",
     "SequentialDiscussionRound",
     "SettingError",
     "Simulation",

@@ -134,7 +134,7 @@ class SettingsRefused(SettingError):
         self.usage = usage
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(SettingsRefused, usage=self.usage), (self.template,)
+        return partial(type(self), usage=self.usage), (self.template,)
 
     def worded(self, naming: Naming) -> str:
         """The message in the words of a front door."""
@@ -144,6 +144,10 @@ class SettingsRefused(SettingError):
 def escaped(text: str) -> str:
     """A text as part of a template: without fields."""
     return text.replace("{", "{{").replace("}", "}}")
+
+
+class NoSeal(SettingsRefused):
+    """There is no seal over so many events, or none at all, or none over the debate."""
 
 
 def _named(template: str, naming: Naming) -> str:
