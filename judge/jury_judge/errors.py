@@ -14,6 +14,10 @@ class PanelFileError(JudgeError):
     """A panel, a panel file or a variable that changes it cannot be used; the message names the file or variable."""
 
 
+class VoteReadingRefused(JudgeError):
+    """What says how a table of votes is read cannot be used; the message names the file, the line and the field."""
+
+
 class RunRefused(JudgeError):
     """A run cannot go on as it is asked to: its panel or a case is not what it was begun with."""
 

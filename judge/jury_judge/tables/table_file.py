@@ -53,13 +53,14 @@ def check_new_table(path: Path, name: str) -> None:
     check_table_path(path, name)
 
 
-def replace_table(path: Path, name: str, table: pa.Table) -> None:
+def replace_table(path: Path, name: str, table: pa.Table, metadata: Mapping[bytes, bytes] | None = None) -> None:
     """Write a file with one table; an older file of this table is replaced at once.
 
     Args:
         path: of the file.
         name: of the table.
         table: with the columns that the file is to have.
+        metadata: of the file, beside the name of the table.
 
     Raises:
         OutputPathTaken: `path` is something other than such a file.
@@ -68,7 +69,7 @@ def replace_table(path: Path, name: str, table: pa.Table) -> None:
     check_table_path(path, name)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with TableFile(part, name, table.schema) as file:
+        with TableFile(part, name, table.schema, metadata) as file:
             file.write(table)
         part.replace(path)
     finally:
@@ -82,10 +83,11 @@ class TableFile:
         path: of the file.
         name: of the table.
         schema: of the table.
+        metadata: of the file, beside the name of the table.
     """
 
-    def __init__(self, path: Path, name: str, schema: pa.Schema) -> None:
-        self._schema = schema.with_metadata({_MADE_BY: name.encode()})
+    def __init__(self, path: Path, name: str, schema: pa.Schema, metadata: Mapping[bytes, bytes] | None = None) -> None:
+        self._schema = schema.with_metadata({_MADE_BY: name.encode(), **(metadata or {})})
         self._writer = pq.ParquetWriter(os.fspath(path), self._schema, compression="zstd")
         self._rows: list[Mapping[str, Any]] = []
         self._tables: list[pa.Table] = []

@@ -10,7 +10,6 @@ from jury_views.terminal.statistics.figures import Figures
 
 if TYPE_CHECKING:
     from jury_analysis.calibration import CalibrationReport
-    from jury_judge.statistics.calibrating import FoundCalibration
 
 _SIGNALS = {
     "share": "share of the votes",
@@ -22,15 +21,21 @@ _WRONG = {"error": "wrong", "false_pass": "false passes"}
 _VERDICTS = {"jury": "final verdicts of the jury", "plurality": "strict plurality of the seats"}
 
 
-def calibration_page(found: "FoundCalibration") -> Page:
-    """Warnings, what is promised, the thresholds that were tried, and what the chosen one does on the test part."""
-    report, page, figures = found.report, Page(), Figures()
+def calibration_page(report: "CalibrationReport", panel: tuple[str, str] | None) -> Page:
+    """Warnings, what is promised, the thresholds that were tried, and what the chosen one does on the test part.
+
+    Args:
+        report: the calibration.
+        panel: the name and the digest of the panel; None for votes of files.
+    """
+    page, figures = Page(), Figures()
     for warning in report.warnings:
         page.line(warning)
     for one in report.excluded:
         page.line(f"left out: {one.count:,} {one.unit} ({one.reason})")
-    if found.panel is not None:
-        page.line(f"panel: {visible_line(found.panel.name, 80)} ({found.panel.panel[:16]})")
+    if panel is not None:
+        name, digest = panel
+        page.line(f"panel: {visible_line(name, 80)} ({digest[:16]})")
     page.line(f"verdict: {_VERDICTS[report.verdict]}; signal: {_SIGNALS[report.signal.kind]}")
     parts = ", ".join(
         f"{name} {pluralize(part.labelled, 'label')} in {pluralize(part.clusters, 'cluster')}"

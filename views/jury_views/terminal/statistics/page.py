@@ -16,23 +16,24 @@ if TYPE_CHECKING:
 
     from jury_analysis.samples import Exclusion
     from jury_analysis.statistics import PanelStatistics, Statistics
-    from jury_judge.statistics.statistics_groups import GroupedStatistics
 
 _SEATS = 12
 _NAMED = 5
 
 
-def statistics_page(found: "GroupedStatistics") -> Page:
-    """Warnings first (that debates are simulated), then what was counted, then the sections of each group and panel."""
-    from jury_judge.statistics.statistics_groups import group_name
+def statistics_page(groups: "Sequence[tuple[str, Statistics]]") -> Page:
+    """Warnings first (that debates are simulated), then what was counted, then the sections of each group and panel.
 
+    Args:
+        groups: statistics by the name of their group; "" where nothing is grouped.
+    """
     page = Page()
-    for warning in dict.fromkeys(warning for group in found.groups for warning in group.statistics.warnings):
+    for warning in dict.fromkeys(warning for _, found in groups for warning in found.warnings):
         page.line(warning)
-    for group in found.groups:
-        if found.by:
-            page.heading(group_name(found.by, group.values))
-        _report(page, group.statistics)
+    for name, found in groups:
+        if name:
+            page.heading(name)
+        _report(page, found)
     return page
 
 
