@@ -72,6 +72,14 @@ class RunTooLarge(JudgeError):
     """The run has more debates than a server computes statistics of."""
 
 
+class PanelNotServed(JudgeError):
+    """The server is read-only, or does not have the requested panel."""
+
+
+class TooManySubmissions(JudgeError):
+    """The server runs as many evaluations and runs as it may."""
+
+
 class JournalFailed(JudgeError):
     """The deliveries of a webhook cannot be recorded now; the message names the file. A later attempt goes on."""
 

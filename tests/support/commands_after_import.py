@@ -10,6 +10,7 @@ from rich.console import Console
 from starlette.testclient import TestClient
 
 from jury_events.errors import JuryError
+from jury_judge.serving.service import Service
 from jury_judge.stores.debates import read_debate
 from jury_replay.replay import replay
 from jury_replay.rescoring.rescore import rescore
@@ -20,7 +21,6 @@ from jury_store.opening import open_store
 from jury_views.terminal.debate import render_debate
 from jury_web.app import AccessPolicy, create_app
 from jury_web.pages.routing import page_routes
-from jury_web.service import Service
 from support.command_line import CommandLine
 
 _GATE = AccessPolicy(frozenset({"jury.test"}))

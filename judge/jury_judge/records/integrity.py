@@ -1,11 +1,13 @@
 """Whether the record is as it was written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from jury_events.debate_history import DebateHistory
 from jury_judge.records.open_store import OpenStore
 from jury_judge.settings.verification import Verification
 from jury_judge.stores.debates import must_be_known, must_exist
+from jury_judge.stores.integrity_state import IntegrityState, integrity_states
 from jury_replay.integrity import IntegrityFailure
 from jury_replay.selection import DebateSelection, processes_for
 from jury_replay.verify import VerifyReport, verify
@@ -34,6 +36,10 @@ class IntegrityRecords(OpenStore):
             StoreFailed: the database cannot be read.
         """
         return await self._read(_verify, asked, progress, self.store_url)
+
+    async def integrity_states(self, debates: Sequence[DebateHistory]) -> list[IntegrityState]:
+        """Whether debates that were read are intact, and sealed; in their order."""
+        return await self._read(integrity_states, debates)
 
 
 def _verify(store: EventStore, asked: Verification, progress: Progress | None, url: str) -> VerifyReport:

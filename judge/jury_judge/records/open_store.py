@@ -43,6 +43,19 @@ class OpenStore:
         self._store: EventStore | None = None
         self._feed: Feed | None = None
 
+    @classmethod
+    def over(cls, store: EventStore, feed: Feed, store_url: str = "") -> Self:
+        """Records of a store that is open, with its feed; whoever opened both closes them.
+
+        Args:
+            store: open for reading.
+            feed: over this store.
+            store_url: of the store; "" where it is in memory.
+        """
+        records = cls(store_url)
+        records._store, records._feed = store, feed
+        return records
+
     @property
     def store(self) -> EventStore:
         """The store, open for reading.

@@ -53,6 +53,15 @@ class ReadRecords(OpenStore):
         check_debate_id(debate_id)
         return await self._read(read_debate, debate_id)
 
+    async def history(self, debate_id: str) -> DebateHistory:
+        """The same, unchecked: what does not decode raises an error when it is used, and the rest can be read.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+        """
+        check_debate_id(debate_id)
+        return await self._read(_history, debate_id)
+
     async def result(self, debate_id: str) -> CollaborativeJuryResult:
         """The result of a debate, so far if it is not over.
 
@@ -87,6 +96,10 @@ class ReadRecords(OpenStore):
 
 def _page(store: EventStore, /, **asked: Any) -> list[DebateRow]:
     return store.debates(**asked)
+
+
+def _history(store: EventStore, debate_id: str) -> DebateHistory:
+    return store.history(debate_id)
 
 
 def _result(store: EventStore, debate_id: str) -> CollaborativeJuryResult:

@@ -1,12 +1,14 @@
 """`Records`: everything that can be done with the debates of a store without calling a model."""
 
+from jury_judge.records.comparisons import CompareRecords
 from jury_judge.records.integrity import IntegrityRecords
+from jury_judge.records.listing import ListRecords
 from jury_judge.records.reading import ReadRecords
 from jury_judge.records.replays import ReplayRecords
 from jury_judge.records.votes import VoteRecords
 
 
-class Records(ReadRecords, VoteRecords, ReplayRecords, IntegrityRecords):
+class Records(ReadRecords, ListRecords, CompareRecords, VoteRecords, ReplayRecords, IntegrityRecords):
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.
 
     Args:
