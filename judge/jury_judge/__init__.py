@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from jury_judge.errors import JudgeError
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
+    from jury_judge.records.vote_reports import VoteReports
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.integrity import IntegrityFailure
     from jury_replay.verify import VerifyReport
@@ -125,6 +126,7 @@ _NAMES_BY_MODULE = {
     "jury_store.list_order": ("SortOrder",),
     "jury_views.live.encodings": ("LiveEvent",),
     "jury_judge.records.records": ("Records",),
+    "jury_judge.records.vote_reports": ("VoteReports",),
     "jury_judge.stores.integrity_state": ("IntegrityState",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
@@ -183,6 +185,7 @@ __all__ = [
     "Totals",
     "Verdict",
     "VerifyReport",
+    "VoteReports",
     "create_juror_agents",
     "generate_evaluation_summary",
     "get_anthropic_tools",

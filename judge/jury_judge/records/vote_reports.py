@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from jury_judge.extras import check_statistics
 from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
+from jury_judge.settings.probe import ProbeSettings
 from jury_judge.settings.statistics import StatisticsSettings
 from jury_judge.settings.votes import VoteReading
 from jury_judge.settings.worth import WorthSettings
@@ -19,6 +20,7 @@ from jury_judge.stores.stores import Say
 if TYPE_CHECKING:
     from jury_analysis.gate_plan import GatePlan
     from jury_analysis.panel_worth import PanelWorth
+    from jury_analysis.run_probes import RunProbes
     from jury_judge.statistics.calibrating import FoundCalibration
     from jury_judge.statistics.statistics_groups import GroupedStatistics
     from jury_views.gate_view import NamedGate
@@ -128,6 +130,20 @@ class VoteReports:
         from jury_judge.statistics.vote_reports import worth_report
 
         return await self._blocking(worth_report, asked, self._say, counted)
+
+    async def probes(self, asked: ProbeSettings) -> "RunProbes":
+        """What the twins of a run show, and what its votes say alone (docs/probes.md). Nothing is judged.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            StoreError, DebateNotFound: there is no such store, or the run has no finished debate.
+            CaseFileError, VoteReadingRefused: a file of labels cannot be used.
+            OnlySimulated: all debates are simulated, and the settings do not ask for them.
+        """
+        check_statistics("jury probe")
+        from jury_judge.statistics.vote_reports import probe_report
+
+        return await self._blocking(probe_report, asked, self._say)
 
     async def _blocking(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._threads:

@@ -10,3 +10,5 @@ ORDERS = 2000
 RISK = 0.05
 CONFIDENCE = 0.9
 """Of a calibration."""
+TOLERATED = 0.05
+"""Of answers without content, which a juror may pass before that is a finding."""

@@ -2,16 +2,18 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from jury_analysis.ballots import SCHEMA, STATISTICS_COLUMNS
 from jury_analysis.gate_plan import GatePlan
 from jury_analysis.panel_worth import PanelWorth, panel_worth
+from jury_analysis.run_probes import RunProbes
 from jury_cases.votes.words import VerdictWords
 from jury_judge.report_files import check_report_path
 from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
+from jury_judge.settings.probe import ProbeSettings
 from jury_judge.settings.statistics import StatisticsSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.settings.vote_sources import VoteSources
@@ -26,12 +28,13 @@ from jury_judge.statistics.analysis_options import (
 from jury_judge.statistics.calibrating import FoundCalibration, calibrate_ballots, read_case_ids
 from jury_judge.statistics.gates import AssumedVariation, Judged, decide, judged_sides, plan
 from jury_judge.statistics.panel_recounts import PanelRecount
+from jury_judge.statistics.probe_reports import run_probes
 from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_file import BALLOTS, write_ballots
 from jury_judge.tables.ballot_sources import Votes, stored_ballots
 from jury_judge.tables.frontier_file import FRONTIER, write_frontier
-from jury_judge.tables.label_sources import with_later_labels
+from jury_judge.tables.label_sources import later_labels, with_later_labels
 from jury_judge.tables.table_file import check_new_table
 from jury_judge.tables.vote_files import read_foreign_votes, read_vote_files
 from jury_judge.tables.vote_table import VOTES, write_votes
@@ -123,6 +126,16 @@ def plan_report(asked: GateSettings, say: Say) -> GatePlan:
     return plan(asked.plan or 0, judged.sides, judged.labels, gate_options(asked, judged.words), assumed)
 
 
+def probe_report(asked: ProbeSettings, say: Say) -> RunProbes:
+    """See `VoteReports.probes`."""
+    assert asked.run_id is not None, "settings refuse a report without a run"
+    with closing(_opened(asked.store_url)) as store:
+        labels = later_labels(asked.labels, VerdictWords(), store, say)[0] if asked.labels else None
+        return run_probes(
+            store, asked.run_id, labels=labels, simulated=asked.include_simulated, tolerated=asked.tolerate
+        )
+
+
 def _judged(asked: GateSettings, say: Say) -> Judged:
     with _store_of(asked) as store:
         return judged_sides(asked, store, say)
@@ -134,8 +147,9 @@ def _store_of(asked: VoteSources | GateSettings) -> Iterator[EventStore | None]:
     if asked.files or (isinstance(asked, GateSettings) and not asked.sources):
         yield None
         return
-    store = open_store(load_settings(os.environ, store_url=asked.store_url).store_url, write=False)
-    try:
+    with closing(_opened(asked.store_url)) as store:
         yield store
-    finally:
-        store.close()
+
+
+def _opened(store_url: str | None) -> EventStore:
+    return open_store(load_settings(os.environ, store_url=store_url).store_url, write=False)
