@@ -17,9 +17,9 @@ from jury_analysis.pairing import PairedOptions
 from jury_judge.records.records import Records
 from support.command_line import CommandLine, environment
 from support.reference_data import FOLDER, needs_reference_data, reference
-from support.vote_rows import Row, write_csv, write_jsonl
+from support.vote_rows import Row, table_of, write_csv, write_jsonl
 
-TRIVIAQA = ("--votes", str(FOLDER / "b2_triviaqa_judges.jsonl"), "--label", "human_label", "--cluster", "question")
+TRIVIAQA = ("--label", "human_label", "--cluster", "question", "--order", "correct,incorrect")
 FAILING = tuple({"id": f"c{number}", "question": "Open?", "response": "At nine."} for number in range(12))
 
 
@@ -68,9 +68,11 @@ def test_panels_of_a_file_are_decided_as_computed_elsewhere(
 ) -> None:
     expected = reference(name)
     sides = ("--base", ",".join(expected["base"]), "--candidate", ",".join(expected["candidate"]))
-    called = (*TRIVIAQA, *sides, "--order", "correct,incorrect", "--metric", "accuracy", "--margin", margin)
+    called = (*sides, "--metric", "accuracy", "--margin", margin)
 
-    outcome = jury("gate", *called, "--json")
+    votes = table_of(jury, FOLDER / "b2_triviaqa_judges.jsonl", *TRIVIAQA)
+
+    outcome = jury("gate", "--votes", votes, *called, "--json")
 
     assert code == outcome.code
     change = outcome.json["gate"]["change"]
@@ -474,7 +476,7 @@ def test_pytest_runs_a_gate_as_a_test(repeated: CommandLine) -> None:
     [
         (("--jury-gate", "base", "none"), 1, "no finished debate of a run 'none'"),
         (("--jury-gate-metric", "accuracy"), 4, "--jury-gate-metric goes with --jury-gate BASE CANDIDATE"),
-        (("--jury-gate", "base", "candidate", "--jury-gate-margin", "3"), 4, "--jury-gate-margin: must be 0 to 1"),
+        (("--jury-gate", "base", "candidate", "--jury-gate-margin", "3"), 4, "--jury-gate-margin 3 is more than all"),
     ],
 )
 def test_pytest_says_what_is_wrong_with_a_gate(
