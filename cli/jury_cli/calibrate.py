@@ -9,7 +9,8 @@ import click
 
 from jury_cli.calls import call
 from jury_cli.exits import Exit
-from jury_cli.vote_options import OF_STORES, counting, labels_option, recorded_options, seat_names, votes_option
+from jury_cli.option_groups import options
+from jury_cli.vote_options import LABELS, OF_STORES, RECORDED, VOTES, counting, seat_names
 from jury_judge.settings.vote_defaults import CONFIDENCE, RISK, SEED
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _GROUPS = {
     "Votes of files, and labels": ("votes", "seats", "labels", "include_simulated"),
     "Results": ("output", "as_json"),
 }
+_RARE = ("fit", "certify", "test", "seed")
 _WHOLE = 100.0
 _SIGNALS = ("share", "isotonic", "weights", "dawid-skene")
 
@@ -46,11 +48,8 @@ def _shares(_context: click.Context, parameter: click.Parameter, text: str | Non
     return shares
 
 
-@counting("calibrate", _GROUPS)
-@click.argument("sources", metavar="[RUN|FILE]...", nargs=-1)
-@recorded_options
-@votes_option
-@labels_option
+@counting("calibrate", _GROUPS, _RARE)
+@options(RECORDED, VOTES, LABELS)
 @click.option("--seats", metavar="A,B,C", callback=seat_names, help="With --votes: the panel is these seats.")
 @click.option("--include-simulated", is_flag=True, help="Count debates of simulated jurors too.")
 @click.option(

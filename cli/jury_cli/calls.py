@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jury_cli.options import resolved_store
+from jury_events.errors import SettingError
 from jury_judge.errors import SettingsRefused
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def in_words_of_options(callback: Callable[..., T]) -> Callable[..., T]:
         try:
             return callback(*args, **options)
         except SettingsRefused as error:
-            raise click.UsageError(error.worded(option_name)) from error
+            said = error.worded(option_name)
+            raise (click.UsageError(said) if error.usage else SettingError(said)) from error
 
     setattr(worded, _WORDED, True)
     return worded

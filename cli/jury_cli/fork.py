@@ -85,16 +85,21 @@ def _fork(
     simulate: dict[str, str],
 ) -> int:
     from jury_cli.judging import make_jury
-    from jury_cli.runtime_choice import asked_in_process
     from jury_cli.terminal import note
     from jury_judge.panels.variables import Overrides
     from jury_judge.replays.forks import plan_fork, read_origin
+    from jury_judge.settings.runtime import RuntimeSettings
     from jury_providers.registry import check_models
     from jury_store.opening import open_store
 
-    asked = asked_in_process(
-        in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas, coordinators=coordinators
-    )
+    asked = RuntimeSettings.of(
+        in_process=in_process,
+        ray=ray,
+        ray_address=ray_address,
+        ray_open_cluster=ray_open_cluster,
+        replicas=replicas,
+        coordinators=coordinators,
+    ).asked_in_process
     overrides = Overrides(language, max_rounds, threshold, method, judge_model, preset)  # type: ignore[arg-type]
     url = resolved_store(store_url)
     store = open_store(url, write=False)

@@ -8,8 +8,10 @@ import click
 
 from jury_cli.calls import call
 from jury_cli.exits import Exit
-from jury_cli.options import finite, store_option, where_option
-from jury_cli.vote_options import counting, filter_option, included, labels_option, seat_names, votes_option
+from jury_cli.option_groups import options
+from jury_cli.options import STORE, WHERE, finite
+from jury_cli.settings_option import settings_option
+from jury_cli.vote_options import FILTER, LABELS, VOTES, counting, included, seat_names
 from jury_judge.settings.vote_defaults import RESAMPLES, SEED
 
 if TYPE_CHECKING:
@@ -25,21 +27,40 @@ _GROUPS = {
     "Figures": ("resamples", "seed"),
     "Results": ("as_json", "junit", "markdown"),
 }
+_RARE = ("discordance", "cluster_size", "correlation", "resamples", "seed")
+_IN_FILES = ("order", "categories")
+"""Settings without an option: those of a settings file."""
 _EXITS = {"pass": Exit.DONE, "fail": Exit.FAILED_ON, "inconclusive": Exit.INCONCLUSIVE}
 
 
-@counting("gate", _GROUPS)
+def _settings() -> "type[GateSettings]":
+    from jury_judge.settings.gate import GateSettings
+
+    return GateSettings
+
+
+@counting("gate", _GROUPS, _RARE)
 @click.argument("sources", metavar="[BASE CANDIDATE]", nargs=-1)
-@store_option
-@where_option
-@filter_option
-@votes_option
-@click.option("--base", metavar="A,B,C", callback=seat_names, help="With --votes: the judges of the base.")
-@click.option("--candidate", metavar="A,B,D", callback=seat_names, help="With --votes: the judges of the candidate.")
-@labels_option
+@options(settings_option(_settings), STORE, WHERE, FILTER, VOTES)
+@click.option(
+    "--base",
+    metavar="A,B,C",
+    type=click.UNPROCESSED,
+    callback=seat_names,
+    help="With --votes: the judges of the base.",
+)
+@click.option(
+    "--candidate",
+    metavar="A,B,D",
+    type=click.UNPROCESSED,
+    callback=seat_names,
+    help="With --votes: the judges of the candidate.",
+)
+@options(LABELS)
 @click.option(
     "--include",
     metavar="stale,synthetic",
+    type=click.UNPROCESSED,
     callback=included,
     help="With --votes: count votes that repeat an earlier one (stale), or stand in for a blocked answer (synthetic).",
 )
@@ -116,7 +137,8 @@ def command(*, as_json: bool, **said: Any) -> int:
     """
     from jury_judge.settings.gate import GateSettings
 
-    asked = GateSettings.of(**said)
+    of_file = click.get_current_context().default_map or {}
+    asked = GateSettings.of(**said, **{name: of_file[name] for name in _IN_FILES if name in of_file})
     return _plan(asked, as_json=as_json) if asked.plan is not None else _decide(asked, as_json=as_json)
 
 

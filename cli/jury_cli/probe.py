@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_cli.calls import call
-from jury_cli.case_options import artifact_hosts, case_files, optional_case_options
+from jury_cli.case_options import OPTIONAL_CASES, artifact_hosts, case_files
 from jury_cli.exits import Exit
-from jury_cli.option_groups import grouped
+from jury_cli.option_groups import grouped, options
 from jury_cli.options import (
-    budget_options,
+    BUDGET,
+    PANEL,
+    PATIENCE,
+    RUNTIME,
+    SEALS,
+    STORE,
     finite,
     new_run_id,
-    panel_options,
-    patience_option,
     price_list,
     resolved_store,
-    runtime_options,
-    seal_options,
     simulated,
-    store_option,
 )
 from jury_cli.run import RunOptions, judge_run, strictly
-from jury_cli.vote_options import labels_option
+from jury_cli.vote_options import LABELS
 from jury_events.errors import SettingError
 from jury_judge.settings.vote_defaults import TOLERATED
 
@@ -80,7 +80,7 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: str | Non
 
 
 @grouped("probe", _GROUPS)
-@optional_case_options
+@options(OPTIONAL_CASES)
 @click.option(
     "--probe",
     "probes",
@@ -97,10 +97,9 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: str | Non
     help="Names the run; the same id resumes it. Without files: report on this run.",
 )
 @click.option("--strict", is_flag=True, help="Refuse cases with parts that no juror would be shown.")
-@panel_options
-@store_option
+@options(PANEL, STORE)
 @click.option("--concurrency", type=click.IntRange(1, 100_000), default=64, show_default=True, help="Debates at once.")
-@labels_option
+@options(LABELS)
 @click.option("--include-simulated", is_flag=True, help="Count debates of simulated jurors too.")
 @click.option(
     "--tolerate",
@@ -118,12 +117,10 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: str | Non
     default="auto",
     help="How progress is shown on stderr.",
 )
-@budget_options
-@patience_option
-@seal_options
+@options(BUDGET, PATIENCE, SEALS)
 @click.option("--dry-run", is_flag=True, help="Print an estimate of the run; run nothing.")
-@runtime_options
-def command(**options: Any) -> int:
+@options(RUNTIME)
+def command(**given: Any) -> int:
     """Judge each case and a twin of it for each probe, and compare: a fair juror judges both alike.
 
     The twins are variants of a run like any other: it has the panel's rules, a budget, and resumes under its --run.
@@ -135,16 +132,14 @@ def command(**options: Any) -> int:
     from jury_judge.settings.probe import ProbeSettings
 
     check_statistics("jury probe")
-    fail_on_finding: bool = options.pop("fail_on_finding")
-    wanted = {name: options.pop(name) for name in ("labels", "include_simulated", "tolerate", "probes")}
-    asked_of = ProbeSettings.of(
-        paths=options["paths"], run_id=options["run_id"], store_url=options["store_url"], **wanted
-    )
+    fail_on_finding: bool = given.pop("fail_on_finding")
+    wanted = {name: given.pop(name) for name in ("labels", "include_simulated", "tolerate", "probes")}
+    asked_of = ProbeSettings.of(paths=given["paths"], run_id=given["run_id"], store_url=given["store_url"], **wanted)
     if not asked_of.paths:
-        return _report(asked_of, as_json=options["as_json"], fail_on_finding=fail_on_finding)
-    files = case_files(options, artifact_hosts())
+        return _report(asked_of, as_json=given["as_json"], fail_on_finding=fail_on_finding)
+    files = case_files(given, artifact_hosts())
     asked = RunOptions(
-        **options,
+        **given,
         adopt=(),
         verbose=False,
         repeat=1,

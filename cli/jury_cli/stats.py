@@ -10,16 +10,9 @@ import click
 
 from jury_cli.calls import call
 from jury_cli.exits import Exit
+from jury_cli.option_groups import options
 from jury_cli.options import finite
-from jury_cli.vote_options import (
-    OF_STORES,
-    counting,
-    included,
-    labels_option,
-    recorded_options,
-    seat_names,
-    votes_option,
-)
+from jury_cli.vote_options import LABELS, OF_STORES, RECORDED, VOTES, counting, included, seat_names
 from jury_judge.settings.vote_defaults import EPSILON, RESAMPLES, SEED
 
 _GROUPS = {
@@ -32,10 +25,7 @@ _GROUPS = {
 
 
 @counting("stats", _GROUPS)
-@click.argument("sources", metavar="[RUN|FILE]...", nargs=-1)
-@recorded_options
-@votes_option
-@labels_option
+@options(RECORDED, VOTES, LABELS)
 @click.option(
     "--random-labels", is_flag=True, help="The labelled cases are a random sample of all: correct shares by them."
 )

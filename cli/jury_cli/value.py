@@ -9,7 +9,8 @@ import click
 
 from jury_cli.calls import call
 from jury_cli.exits import Exit
-from jury_cli.vote_options import OF_STORES, counting, labels_option, recorded_options, seat_names, votes_option
+from jury_cli.option_groups import options
+from jury_cli.vote_options import LABELS, OF_STORES, RECORDED, VOTES, counting, seat_names
 from jury_judge.settings.vote_defaults import ORDERS, SEED
 
 _GROUPS = {
@@ -21,10 +22,7 @@ _GROUPS = {
 
 
 @counting("value", _GROUPS)
-@click.argument("sources", metavar="[RUN|FILE]...", nargs=-1)
-@recorded_options
-@votes_option
-@labels_option
+@options(RECORDED, VOTES, LABELS)
 @click.option(
     "--seats", metavar="A,B,C", callback=seat_names, help="With --votes: the panel is these seats. [default: all]"
 )

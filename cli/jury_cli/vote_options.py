@@ -1,17 +1,15 @@
 """Options of the commands that count votes: of a store, or of files of other judges."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import click
 
-from jury_cli.option_groups import GroupedCommand
-from jury_cli.options import pairs, store_option, where_option
-
-F = TypeVar("F", bound=Callable[..., Any])
+from jury_cli.option_groups import GroupedCommand, Options
+from jury_cli.options import STORE, WHERE, pairs
 
 OF_STORES = ("run_ids", "everything", "where", "filters", "store_url")
-"""The parameters of `recorded_options`."""
+"""The parameters of `RECORDED`."""
 
 _READING = ("--judges", "--field", "--label", "--annotators", "--cluster", "--map", "--order", "--categories")
 _FILTERS = (
@@ -40,14 +38,15 @@ class SourcesCommand(GroupedCommand):
             raise
 
 
-def counting(name: str, groups: Mapping[str, Sequence[str]]) -> Callable[[Callable[..., Any]], SourcesCommand]:
-    """`click.command(name)` over sources of votes, with groups."""
-    return click.command(name, cls=SourcesCommand, groups=groups)
+def counting(
+    name: str, groups: Mapping[str, Sequence[str]], rare: Iterable[str] = ()
+) -> Callable[[Callable[..., Any]], SourcesCommand]:
+    """`click.command(name)` over sources of votes, with groups; `rare` options are shown by `--help-all` alone."""
+    return click.command(name, cls=SourcesCommand, groups=groups, rare=frozenset(rare))
 
 
-def filter_option(command: F) -> F:
-    """`--filter NAME=VALUE`."""
-    return click.option(
+FILTER: Options = (
+    click.option(
         "--filter",
         "filters",
         metavar="NAME=VALUE",
@@ -55,46 +54,45 @@ def filter_option(command: F) -> F:
         callback=pairs,
         help="Only debates that jury list --NAME VALUE would list: search, status, verdict, disposition, reviewed, "
         "model, quorum, min-cost, max-cost. Repeatable: all must be met.",
-    )(command)
+    ),
+)
+"""`--filter NAME=VALUE`."""
 
+RECORDED: Options = (
+    click.argument("sources", metavar="[RUN|FILE]...", nargs=-1),
+    click.option("--run", "run_ids", metavar="ID", multiple=True, help="The debates of this run. Repeatable."),
+    click.option("--all", "everything", is_flag=True, help="Every debate of the store."),
+    *WHERE,
+    *FILTER,
+    *STORE,
+)
+"""Runs and files by their names, and which debates of a store."""
 
-def recorded_options(command: F) -> F:
-    """Which debates of a store."""
-    for option in (
-        store_option,
-        filter_option,
-        where_option,
-        click.option("--all", "everything", is_flag=True, help="Every debate of the store."),
-        click.option("--run", "run_ids", metavar="ID", multiple=True, help="The debates of this run. Repeatable."),
-    ):
-        command = option(command)
-    return command
-
-
-def votes_option(command: F) -> F:
-    """`--votes FILE`."""
-    return click.option(
+VOTES: Options = (
+    click.option(
         "--votes",
         metavar="FILE",
         multiple=True,
         help="Read votes of files instead of a store: what jury votes wrote, or CSV, JSON, JSONL or Parquet with the "
         "documented columns, or with a .yaml beside that says how it is read. Repeatable.",
-    )(command)
+    ),
+)
+"""`--votes FILE`."""
 
-
-def labels_option(command: F) -> F:
-    """`--labels FILE`: labels that came later; `reviews`: those of the store."""
-    return click.option(
+LABELS: Options = (
+    click.option(
         "--labels",
         metavar="FILE|reviews",
         multiple=True,
         help="Human labels that came later: case_id, label, annotator (CSV, JSON, JSONL, Parquet); or reviews: what "
         "people said in this store. They win over labels in cases; of several annotators the strict plurality counts. "
         "Repeatable.",
-    )(command)
+    ),
+)
+"""`--labels FILE`: labels that came later; `reviews`: those of the store."""
 
 
-def included(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[str, ...]:
+def included(context: click.Context, parameter: click.Parameter, text: Any) -> tuple[str, ...]:
     """Kinds of votes parted by commas."""
     names = seat_names(context, parameter, text)
     kinds = ("stale", "synthetic")
@@ -103,9 +101,9 @@ def included(context: click.Context, parameter: click.Parameter, text: str | Non
     return names
 
 
-def seat_names(_context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[str, ...]:
-    """Names parted by commas."""
-    names = tuple(name.strip() for name in (text or "").split(","))
+def seat_names(_context: click.Context, parameter: click.Parameter, text: Any) -> tuple[str, ...]:
+    """Names parted by commas; of a settings file a list."""
+    names = text if isinstance(text, tuple) else tuple(name.strip() for name in (text or "").split(","))
     if text is not None and not all(names):
         raise click.BadParameter("must be names parted by commas", param=parameter)
     return () if text is None else names

@@ -48,10 +48,12 @@ if TYPE_CHECKING:
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
     from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.runs.case_preview import CasePreview
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.integrity import IntegrityFailure
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
+    from jury_store.errors import StoreError
     from jury_store.list_order import SortOrder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
@@ -123,10 +125,12 @@ _NAMES_BY_MODULE = {
     "jury_replay.integrity": ("IntegrityFailure",),
     "jury_replay.verify": ("VerifyReport",),
     "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
+    "jury_store.errors": ("StoreError",),
     "jury_store.list_order": ("SortOrder",),
     "jury_views.live.encodings": ("LiveEvent",),
     "jury_judge.records.records": ("Records",),
     "jury_judge.records.vote_reports": ("VoteReports",),
+    "jury_judge.runs.case_preview": ("CasePreview",),
     "jury_judge.stores.integrity_state": ("IntegrityState",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
@@ -142,6 +146,7 @@ __all__ = [
     "CaseFileError",
     "CaseFiles",
     "CaseOptions",
+    "CasePreview",
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
     "CollaborativeJuryResult",
@@ -182,6 +187,7 @@ __all__ = [
     "SequentialDiscussionRound",
     "SettingError",
     "SortOrder",
+    "StoreError",
     "Totals",
     "Verdict",
     "VerifyReport",

@@ -1,7 +1,9 @@
 """Errors of this component."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from string import Formatter
+from typing import Any
 
 from jury_events.errors import Failure, InputError, SettingError
 
@@ -14,8 +16,12 @@ class PanelFileError(JudgeError):
     """A panel, a panel file or a variable that changes it cannot be used; the message names the file or variable."""
 
 
-class VoteReadingRefused(JudgeError):
-    """What says how a table of votes is read cannot be used; the message names the file, the line and the field."""
+class VotesNotAlike(JudgeError):
+    """Files that are to be counted together have different verdicts; the message names one of them."""
+
+
+class SettingsFileError(JudgeError):
+    """A settings file cannot be used; the message names the file, and the line and field that are meant."""
 
 
 class RunRefused(JudgeError):
@@ -109,18 +115,30 @@ class SettingsRefused(SettingError):
 
     Args:
         template: the message, with each field that it names in braces: `{as_json} and {as_jsonl} exclude each other`.
+        usage: whether the help of the front door says how to call it better; else the message alone says what to do.
     """
 
-    def __init__(self, template: str) -> None:
+    def __init__(self, template: str, *, usage: bool = True) -> None:
         super().__init__(_named(template, str))
         self.template = template
+        self.usage = usage
 
-    def __reduce__(self) -> tuple[type["SettingsRefused"], tuple[str]]:
-        return SettingsRefused, (self.template,)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(SettingsRefused, usage=self.usage), (self.template,)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that the message names, in its order."""
+        return tuple(field for _, field, _form, _change in Formatter().parse(self.template) if field is not None)
 
     def worded(self, naming: Naming) -> str:
         """The message in the words of a front door."""
         return _named(self.template, naming)
+
+
+def escaped(text: str) -> str:
+    """A text as part of a template: without fields."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _named(template: str, naming: Naming) -> str:

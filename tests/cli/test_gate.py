@@ -380,16 +380,21 @@ def test_a_plan_assumes_nothing_of_clusters_that_were_judged(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("settings", "said"),
     [
-        (("--metric", "nope"), "there is no metric 'nope'; the metrics are false_pass, false_fail, accuracy, score"),
-        (("--metric", "safe_pass", "--order", "a,b"), "there is no metric 'safe_pass'"),
-        (("--metric", "false_fail", "--categories", "a,b,c"), "the metric false_fail needs an order of the verdicts"),
-        (("--categories", "a,b,c"), "the metric false_pass needs an order of the verdicts"),
+        ("metric: nope", "there is no metric 'nope'; the metrics are false_pass, false_fail, accuracy, score"),
+        ("metric: safe_pass\norder: [a, b]", "there is no metric 'safe_pass'"),
+        ("metric: false_fail\ncategories: [a, b, c]", "the metric false_fail needs an order of the verdicts"),
+        ("categories: [a, b, c]", "the metric false_pass needs an order of the verdicts"),
+        ("order: [a, b]\ncategories: [a, b]", "both declare the verdicts"),
+        ("metrics: score", "gate.yaml:1: metrics: there is no such setting (did you mean metric?)"),
+        ("metric: score\nmargin: a lot", "gate.yaml:2: margin: "),
     ],
 )
-def test_a_plan_refuses_metrics_that_no_gate_has(jury: CommandLine, arguments: tuple[str, ...], said: str) -> None:
-    outcome = jury("gate", "--plan", "100", *arguments)
+def test_a_plan_refuses_metrics_that_no_gate_has(jury: CommandLine, settings: str, said: str) -> None:
+    file = jury.write("gate.yaml", settings)
+
+    outcome = jury("gate", "--plan", "100", "--settings", file)
 
     assert (2, "") == (outcome.code, outcome.out)
     assert said in outcome.err
@@ -397,8 +402,25 @@ def test_a_plan_refuses_metrics_that_no_gate_has(jury: CommandLine, arguments: t
 
 
 def test_a_plan_knows_the_metrics_of_the_verdicts_that_are_declared(jury: CommandLine) -> None:
-    for verdicts, metric in ((("--order", "a,b"), "b"), (("--categories", "a,b,c"), "accuracy"), ((), "needs_review")):
-        assert metric == jury("gate", "--plan", "100", *verdicts, "--metric", metric, "--json").json["metric"]
+    for verdicts, metric in (("order: [a, b]", "b"), ("categories: [a, b, c]", "accuracy"), ("", "needs_review")):
+        called = ("--settings", jury.write("gate.yaml", verdicts), "--metric", metric)
+
+        assert metric == jury("gate", "--plan", "100", *called, "--json").json["metric"]
+
+
+def test_a_settings_file_says_what_options_say(jury: CommandLine, votes: str) -> None:
+    file = jury.write(
+        "gate.yaml",
+        f"votes: [{votes}]\nbase: [old]\ncandidate: [steady, new, old]\nmetric: false_pass\nmargin: 0.3\n"
+        "include: [stale]\ninconclusive: pass\nresamples: 0\n",
+    )
+    called = ("--votes", votes, "--base", "old", "--candidate", "steady,new,old", "--include", "stale", "--metric")
+
+    of_file = jury("gate", "--settings", file, "--json")
+    over = jury("gate", "--settings", file, "--candidate", "new", "--margin", "0.01", "--json")
+
+    assert of_file == jury("gate", *called, "false_pass", "--margin", "0.3", "--resamples", "0", "--json")
+    assert (0, 1) == (of_file.code, over.code)
 
 
 @pytest.mark.parametrize("other", ["report.xml", "./report.xml"])

@@ -5,10 +5,11 @@ from jury_judge.records.integrity import IntegrityRecords
 from jury_judge.records.listing import ListRecords
 from jury_judge.records.reading import ReadRecords
 from jury_judge.records.replays import ReplayRecords
+from jury_judge.records.reviews import ReviewRecords
 from jury_judge.records.votes import VoteRecords
 
 
-class Records(ReadRecords, ListRecords, CompareRecords, VoteRecords, ReplayRecords, IntegrityRecords):
+class Records(ReadRecords, ListRecords, CompareRecords, ReviewRecords, VoteRecords, ReplayRecords, IntegrityRecords):
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.
 
     Args:

@@ -57,7 +57,7 @@ class VoteReports:
             output: a Parquet file; an older file of votes is replaced.
 
         Raises:
-            CaseFileError, VoteReadingRefused: a file, row or value cannot be used.
+            CaseFileError, VotesNotAlike: a file, row or value cannot be used.
             OutputPathTaken: `output` is something other than such a file.
             OSError: it cannot be written.
         """
@@ -71,7 +71,7 @@ class VoteReports:
         Raises:
             ExtraMissing: the packages of `jury-judge[stats]` are not installed.
             StoreError, DebateNotFound: there is no such store, run or debate.
-            CaseFileError, VoteReadingRefused: a file cannot be used.
+            CaseFileError, VotesNotAlike: a file cannot be used.
             SettingError: there is no vote of a seat, or no label is of a case with votes.
             AnalysisError: all debates are simulated, or of different panels, and the settings do not ask for them.
             OutputPathTaken: `parquet` is something other than a file of ballots.
@@ -137,7 +137,7 @@ class VoteReports:
         Raises:
             ExtraMissing: the packages of `jury-judge[stats]` are not installed.
             StoreError, DebateNotFound: there is no such store, or the run has no finished debate.
-            CaseFileError, VoteReadingRefused: a file of labels cannot be used.
+            CaseFileError, VotesNotAlike: a file of labels cannot be used.
             OnlySimulated: all debates are simulated, and the settings do not ask for them.
         """
         check_statistics("jury probe")

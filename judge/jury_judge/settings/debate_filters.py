@@ -8,7 +8,7 @@ from jury_events.conditions import Condition
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
-from jury_judge.errors import SettingsRefused
+from jury_judge.errors import SettingsRefused, escaped
 from jury_store.debate_rows import DebateFilter
 from jury_store.debate_status import DebateStatus
 
@@ -70,10 +70,10 @@ def debate_filter(filters: Mapping[str, str], where: tuple[Condition, ...] = ())
     """
     chosen: dict[str, Any] = {}
     for name, text in filters.items():
-        shown = _escaped(f"{visible_line(name, 60)}={visible_line(text, 60)}")
+        shown = escaped(f"{visible_line(name, 60)}={visible_line(text, 60)}")
         if name not in _READ:
             raise SettingsRefused(
-                f"{{filters}} {shown}: there is no such filter{_escaped(did_you_mean(name, FILTERS))}; the filters are "
+                f"{{filters}} {shown}: there is no such filter{escaped(did_you_mean(name, FILTERS))}; the filters are "
                 f"{', '.join(FILTERS)}"
             )
         try:
@@ -81,7 +81,3 @@ def debate_filter(filters: Mapping[str, str], where: tuple[Condition, ...] = ())
         except ValueError as error:
             raise SettingsRefused(f"{{filters}} {shown}: {error}") from error
     return DebateFilter(where=where, **chosen)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")

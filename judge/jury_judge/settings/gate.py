@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from jury_events.conditions import Condition
 from jury_judge.errors import SettingsRefused
+from jury_judge.settings.cases import Conditions
 from jury_judge.settings.debate_filters import debate_filter
 from jury_judge.settings.model import SettingsModel
 from jury_judge.settings.statistics import Included, Resamples, Seed
+from jury_judge.settings.store import STORE_URL
 from jury_judge.settings.vote_defaults import RESAMPLES, SEED
 from jury_judge.settings.vote_sources import REVIEWS, check_no_store, check_read_once, is_file
 from jury_store.debate_rows import DebateFilter
@@ -51,12 +52,15 @@ class GateSettings(SettingsModel):
         SettingsRefused: sides are missing, or settings do not go together.
     """
 
-    sources: tuple[str, ...] = ()
+    file_names: ClassVar[Mapping[str, str]] = {"store_url": "store", "filters": "filter", "correlation": "icc"}
+    variables: ClassVar[Mapping[str, str]] = {"store_url": STORE_URL}
+
+    sources: Annotated[tuple[str, ...], Field(exclude=True)] = ()
     votes: tuple[str, ...] = ()
     base: tuple[str, ...] = ()
     candidate: tuple[str, ...] = ()
-    where: tuple[Condition, ...] = ()
-    filters: Mapping[str, str] = {}
+    where: Conditions = ()
+    filters: dict[str, str] = Field(default_factory=dict)
     store_url: str | None = None
     labels: tuple[str, ...] = ()
     order: tuple[str, ...] | None = None

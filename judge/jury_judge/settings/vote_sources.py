@@ -1,13 +1,15 @@
 """Where the votes of a report come from: runs and debates of a store, or files of votes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import PurePath
+
+from pydantic import Field
 
 from jury_cases.containers.endings import is_known
 from jury_cases.containers.rows import STDIN
-from jury_events.conditions import Condition
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused
+from jury_judge.settings.cases import Conditions
 from jury_judge.settings.debate_filters import debate_filter
 from jury_judge.settings.model import SettingsModel
 from jury_store.debate_rows import DebateFilter
@@ -46,8 +48,8 @@ class VoteSources(SettingsModel):
     votes: tuple[str, ...] = ()
     run_ids: tuple[str, ...] = ()
     everything: bool = False
-    where: tuple[Condition, ...] = ()
-    filters: Mapping[str, str] = {}
+    where: Conditions = ()
+    filters: dict[str, str] = Field(default_factory=dict)
     store_url: str | None = None
     labels: tuple[str, ...] = ()
     seats: tuple[str, ...] = ()

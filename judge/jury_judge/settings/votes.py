@@ -1,11 +1,33 @@
 """How a foreign table of votes is read."""
 
+import re
 from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
+from pydantic import BeforeValidator, Field
+
+from jury_cases.errors import CaseFileError
 from jury_cases.votes.options import VoteOptions
 from jury_cases.votes.words import VerdictWords, parse_words
-from jury_judge.errors import SettingsRefused
+from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.settings.model import SettingsModel
+
+_FIELD_OF_OPTION = {"field": "fields", "map": "mappings"}
+_OPTION = re.compile(r"--(field|map|order|categories|label|annotators|judges|seats)\b")
+
+
+def _listed(value: Any) -> Any:
+    """One text is a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+def _parted(value: Any) -> Any:
+    """Words parted by commas."""
+    return tuple(one.strip() for one in value.split(",")) if isinstance(value, str) else value
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_parted)]
 
 
 class VoteReading(SettingsModel):
@@ -23,26 +45,30 @@ class VoteReading(SettingsModel):
         categories: the verdicts are these words, without an order.
 
     Raises:
-        SettingsRefused: a column is named twice.
-        CaseFileError: a part of a vote is unknown, or words do not fit each other.
+        SettingsRefused: a column is named twice, a part of a vote is unknown, or words do not fit each other.
     """
 
-    fields: Mapping[str, str] = {}
-    judges: tuple[str, ...] = ()
+    file_names: ClassVar[Mapping[str, str]] = {"fields": "field", "mappings": "map"}
+
+    fields: dict[str, str] = Field(default_factory=dict)
+    judges: Texts = ()
     label: str | None = None
-    annotators: tuple[str, ...] = ()
+    annotators: Texts = ()
     cluster: str | None = None
-    seats: tuple[str, ...] = ()
-    mappings: tuple[str, ...] | Mapping[str, str | None] = ()
-    order: str | tuple[str, ...] | None = None
-    categories: str | tuple[str, ...] | None = None
+    seats: Texts = ()
+    mappings: dict[str, str | None] | tuple[str, ...] = ()
+    order: Words | None = None
+    categories: Words | None = None
 
     def model_post_init(self, _context: object) -> None:
         """Refuse settings that do not go together."""
         for part in ("label", "cluster"):
             if getattr(self, part) is not None and part in self.fields:
                 raise SettingsRefused(f"{{{part}}} and {{fields}} {part}=…: give one of them")
-        self.options()
+        try:
+            self.options()
+        except CaseFileError as error:
+            raise SettingsRefused(_template(str(error)), usage=False) from error
 
     @property
     def declares(self) -> bool:
@@ -54,20 +80,26 @@ class VoteReading(SettingsModel):
         """What words of verdicts and labels mean."""
         return parse_words(self.mappings, order=self.order, categories=self.categories)
 
-    def options(self, words: VerdictWords | None = None) -> VoteOptions:
-        """The same for `read_votes`; `words` are in place of those that are said here."""
+    def options(self) -> VoteOptions:
+        """The same for `read_votes`."""
         named = {part: column for part in ("label", "cluster") if (column := getattr(self, part)) is not None}
         return VoteOptions(
             fields={**self.fields, **named},
             judges=self.judges,
             annotators=self.annotators,
             seats=self.seats,
-            words=words or self.words,
+            words=self.words,
         )
 
     def over(self, other: "VoteReading") -> "VoteReading":
         """This reading, and what it does not say as `other` says it."""
-        said = {name: getattr(self, name) for name in self.model_fields_set if getattr(self, name)}
+        said = {name: value for name, value in self if value}
+        beneath = {name: value for name, value in other if name not in {"label", "cluster"} or name not in self.fields}
         if self.declares:
-            other = other.model_copy(update={"order": None, "categories": None})
-        return VoteReading.of(**{**dict(other), **said})
+            beneath |= {"order": None, "categories": None}
+        return VoteReading.of(**{**beneath, **said})
+
+
+def _template(message: str) -> str:
+    """A message about options, with the fields of this model in braces."""
+    return _OPTION.sub(lambda found: f"{{{_FIELD_OF_OPTION.get(found[1], found[1])}}}", escaped(message))

@@ -67,7 +67,7 @@ def judged_sides(asked: GateSettings, store: EventStore | None, say: Say) -> Jud
     Raises:
         DebateNotFound: a run has no such debate.
         SettingError: there is no vote of a judge, or the store has no review.
-        CaseFileError, VoteReadingRefused: a file cannot be used.
+        CaseFileError, VotesNotAlike: a file cannot be used.
     """
     if asked.files:
         sides, votes = _sides_of_files(asked)

@@ -29,7 +29,7 @@ def with_later_labels(
 
     Raises:
         SettingError: the votes have labels of annotators already, or the store has no such review.
-        CaseFileError, VoteReadingRefused: a file of labels cannot be used.
+        CaseFileError, VotesNotAlike: a file of labels cannot be used.
     """
     if not given:
         return votes
@@ -46,7 +46,7 @@ def later_labels(
     """The labels of files, and of the reviews of a store where `REVIEWS` is among the names; and their verdicts.
 
     Raises:
-        CaseFileError, VoteReadingRefused: a file cannot be used.
+        CaseFileError, VotesNotAlike: a file cannot be used.
         SettingError: the store has no such review.
     """
     files = [one for one in given if one != REVIEWS]

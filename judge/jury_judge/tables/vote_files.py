@@ -13,8 +13,8 @@ from jury_cases.containers.sources import shown, sources_of
 from jury_cases.errors import CaseFileError
 from jury_cases.votes.label_files import read_labels_of
 from jury_cases.votes.vote_files import read_votes_of
-from jury_cases.votes.words import VerdictWords, parse_words
-from jury_judge.errors import VoteReadingRefused
+from jury_cases.votes.words import VerdictWords
+from jury_judge.errors import VotesNotAlike
 from jury_judge.settings.votes import VoteReading
 from jury_judge.tables.ballot_sources import Votes
 from jury_judge.tables.reading_files import read_reading, reading_beside
@@ -38,7 +38,7 @@ def read_vote_files(paths: Sequence[str], seats: Sequence[str] = ()) -> Votes:
 
     Raises:
         CaseFileError: a file, row or value cannot be used.
-        VoteReadingRefused: how a file is read cannot be used, or the files have different verdicts.
+        VotesNotAlike: how a file is read cannot be used, or the files have different verdicts.
     """
     asked = VoteReading(seats=tuple(seats)) if seats else VoteReading()
     return read_foreign_votes(paths, asked)
@@ -48,7 +48,7 @@ def read_foreign_votes(paths: Sequence[str], asked: VoteReading) -> Votes:
     """The same, read as it is asked, and else as the files say.
 
     Raises:
-        CaseFileError, VoteReadingRefused: as of `read_vote_files`.
+        CaseFileError, VotesNotAlike: as of `read_vote_files`.
     """
     files = [one for path in paths for one in _files_of(path, asked)]
     words = common_words([(file.path, file.later) for file in files])
@@ -65,28 +65,19 @@ def read_label_files(paths: Iterable[str], words: VerdictWords) -> tuple[pa.Tabl
 
     Args:
         paths: as of `read_votes`.
-        words: of the votes, which a `.yaml` beside a file of labels adds to.
+        words: of the votes; a `.yaml` beside a file of labels says what its own words mean.
 
     Raises:
-        CaseFileError, VoteReadingRefused: as of `read_vote_files`.
+        CaseFileError, VotesNotAlike: as of `read_vote_files`.
     """
     files = [(path, _words_of_labels(path, words)) for path in paths]
-    _check_alike(files)
+    _check_alike(files if words.declared is None else [("the votes", words), *files])
     return read_labels_of(files), files[0][1]
 
 
 def _words_of_labels(path: str, words: VerdictWords) -> VerdictWords:
     beside = None if path == STDIN else reading_beside(Path(path))
-    if beside is None:
-        return words
-    reading = read_reading(beside)
-    if reading.declares:
-        return reading.words
-    order, categories = (words.declared, None) if words.ordered else (None, words.declared)
-    try:
-        return parse_words(reading.mappings, order=order, categories=categories)
-    except CaseFileError as error:
-        raise VoteReadingRefused(f"{shown(beside)}: {error}") from error
+    return words if beside is None else read_reading(beside).words
 
 
 def _files_of(path: str, asked: VoteReading) -> list[_TableFile]:
@@ -121,7 +112,7 @@ def common_words(files: Sequence[tuple[str, VerdictWords]]) -> VerdictWords:
     """The verdicts that all files have, and what words of later labels mean.
 
     Raises:
-        VoteReadingRefused: they have different verdicts, or a word means different labels.
+        VotesNotAlike: they have different verdicts, or a word means different labels.
     """
     _check_alike(files)
     first = files[0][1]
@@ -129,7 +120,7 @@ def common_words(files: Sequence[tuple[str, VerdictWords]]) -> VerdictWords:
     for path, words in files:
         for word, meaning in words.mapped_labels.items():
             if labels.setdefault(word, meaning) != meaning:
-                raise VoteReadingRefused(
+                raise VotesNotAlike(
                     f"{shown(path)}: the label {word!r:.60} means {meaning}, in another file {labels[word]}; "
                     "read both alike"
                 )
@@ -141,7 +132,7 @@ def _check_alike(files: Sequence[tuple[str, VerdictWords]]) -> None:
     for path, words in files[1:]:
         first_path, first = files[0]
         if (words.categories, words.ordered) != (first.categories, first.ordered):
-            raise VoteReadingRefused(
+            raise VotesNotAlike(
                 f"{shown(path)}: the verdicts are {', '.join(words.categories)}, those of {shown(first_path)} are "
                 f"{', '.join(first.categories)}; votes that are counted together have the same verdicts"
             )
