@@ -16,7 +16,6 @@ from jury_judge.probes.master_key import master_key
 from jury_judge.probes.orders import records, scenarios, speakers
 from jury_judge.probes.padding import length
 from jury_judge.probes.twin import Altered, parse_twin_id, twin_of
-from jury_judge.settings.probe import ProbeName
 
 CaseSource = Callable[[Fetch], Iterable[Case]]
 """Returns the cases from the first on; called for each case whether to fetch the records behind its URIs."""
@@ -42,7 +41,7 @@ class Probe(NamedTuple):
     """What a case must have for a twin; '': every case has one."""
 
 
-PROBES: Mapping[ProbeName, Probe] = {
+PROBES: Mapping[str, Probe] = {
     SPEAKERS: Probe(speakers),
     "scenarios": Probe(scenarios, "a second scenario"),
     "records": Probe(records, "a second record of a kind"),

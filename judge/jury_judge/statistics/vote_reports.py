@@ -49,7 +49,7 @@ def write_read_votes(files: Sequence[str], reading: VoteReading, output: Path) -
     check_new_table(output, VOTES)  # now, not after minutes of work
     votes = read_foreign_votes(files, reading)
     write_votes(output, votes)
-    return votes.ballots.num_rows
+    return len(votes.ballots)
 
 
 def statistics_report(asked: StatisticsSettings, say: Say) -> GroupedStatistics:

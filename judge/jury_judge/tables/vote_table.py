@@ -53,9 +53,7 @@ def reading_within(path: Path) -> tuple[VoteReading, VerdictWords] | None:
     if words is None:
         return None
     declared = words["categories"]
-    reading = VoteReading(
-        **{"order" if words["ordered"] else "categories": None if declared is None else tuple(declared)}
-    )
+    reading = VoteReading.of(**{"order" if words["ordered"] else "categories": declared})
     return reading, VerdictWords(declared, ordered=words["ordered"], labels=words["labels"])
 
 

@@ -4,7 +4,6 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
 from jury_views.page import Page
 from jury_views.terminal.statistics.figures import Figures
 
@@ -21,12 +20,12 @@ _WRONG = {"error": "wrong", "false_pass": "false passes"}
 _VERDICTS = {"jury": "final verdicts of the jury", "plurality": "strict plurality of the seats"}
 
 
-def calibration_page(report: "CalibrationReport", panel: tuple[str, str] | None) -> Page:
+def calibration_page(report: "CalibrationReport", panel: str | None) -> Page:
     """Warnings, what is promised, the thresholds that were tried, and what the chosen one does on the test part.
 
     Args:
         report: the calibration.
-        panel: the name and the digest of the panel; None for votes of files.
+        panel: names the panel that it is of; None: unknown.
     """
     page, figures = Page(), Figures()
     for warning in report.warnings:
@@ -34,8 +33,7 @@ def calibration_page(report: "CalibrationReport", panel: tuple[str, str] | None)
     for one in report.excluded:
         page.line(f"left out: {one.count:,} {one.unit} ({one.reason})")
     if panel is not None:
-        name, digest = panel
-        page.line(f"panel: {visible_line(name, 80)} ({digest[:16]})")
+        page.line(f"panel: {panel}")
     page.line(f"verdict: {_VERDICTS[report.verdict]}; signal: {_SIGNALS[report.signal.kind]}")
     parts = ", ".join(
         f"{name} {pluralize(part.labelled, 'label')} in {pluralize(part.clusters, 'cluster')}"
