@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 from jury_events.conditions import Condition
+from jury_events.debate_status import DebateStatus
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.errors import SettingsRefused, escaped
 from jury_store.debate_rows import DebateFilter
-from jury_store.debate_status import DebateStatus
 
 _MOST_COST = 1e12
 _MOST_SEARCHED = 200

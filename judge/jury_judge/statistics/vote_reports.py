@@ -35,9 +35,9 @@ from jury_judge.tables.ballot_file import BALLOTS, write_ballots
 from jury_judge.tables.ballot_sources import Votes, stored_ballots
 from jury_judge.tables.frontier_file import FRONTIER, write_frontier
 from jury_judge.tables.label_sources import later_labels, with_later_labels
-from jury_judge.tables.table_file import check_new_table
 from jury_judge.tables.vote_files import read_foreign_votes, read_vote_files
 from jury_judge.tables.vote_table import VOTES, write_votes
+from jury_replay.table_file import check_new_table
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_views.gate_view import NamedGate

@@ -12,7 +12,7 @@ from jury_cases.votes.vote_rows import ANNOTATOR
 from jury_cases.votes.words import VerdictWords
 from jury_judge.settings.votes import VoteReading
 from jury_judge.tables.ballot_sources import Votes
-from jury_judge.tables.table_file import replace_table
+from jury_replay.table_file import replace_table
 
 VOTES = "votes"
 """The name of the table in its file."""
