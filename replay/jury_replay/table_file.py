@@ -109,8 +109,9 @@ class TableFile:
         compression: str = "zstd",
         buffer: int = _BUFFER,
     ) -> None:
-        named = {} if name is None else {_MADE_BY: name.encode()}
-        self._schema = schema.with_metadata({**named, **(metadata or {})} or None)
+        kept = {} if name is None else {_MADE_BY: name.encode()}
+        kept |= metadata or {}
+        self._schema = schema.with_metadata(kept) if kept else schema.remove_metadata()
         self._buffer = buffer
         self._writer = pq.ParquetWriter(os.fspath(path), self._schema, compression=compression)
         self._rows: list[Mapping[str, Any]] = []
