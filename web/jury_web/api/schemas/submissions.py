@@ -2,15 +2,18 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, SkipValidation, StringConstraints
 
 from jury_events.value import Label, NewRunId
+from jury_judge.settings.submission import MOST_SUBMITTED_AT_ONCE, SubmissionSettings
 from jury_web.api.schemas.base import CamelModel, JsonObject
 
 MOST_CASES = 10_000
 """Of a run that is submitted in one request."""
 
 PanelName = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+RunName = Annotated[NewRunId | None, SkipValidation]
+"""Described here, checked by `SubmissionSettings`: a setting has the same rules at every front door."""
 
 
 class EvaluationRequest(CamelModel):
@@ -24,8 +27,17 @@ class EvaluationRequest(CamelModel):
         ),
     ]
     panel: Annotated[PanelName | None, Field(description="One of the server's panels; the first by default.")] = None
-    run_id: Annotated[NewRunId | None, Field(description="The same run and case id again resume the debate.")] = None
+    run_id: Annotated[RunName, Field(description="The same run and case id again resume the debate.")] = None
     submission_id: Annotated[Label | None, Field(description="The `submission_id` of its live events.")] = None
+
+    @property
+    def settings(self) -> SubmissionSettings:
+        """Its settings.
+
+        Raises:
+            SettingsRefused: one has a value that it cannot have.
+        """
+        return SubmissionSettings.of(run_id=self.run_id)
 
 
 class RunRequest(CamelModel):
@@ -35,8 +47,22 @@ class RunRequest(CamelModel):
         list[JsonObject], Field(min_length=1, max_length=MOST_CASES, description="Each like `case` of an evaluation.")
     ]
     panel: Annotated[PanelName | None, Field(description="One of the server's panels; the first by default.")] = None
-    run_id: Annotated[NewRunId | None, Field(description="The same id with the same cases resumes the run.")] = None
-    concurrency: Annotated[int | None, Field(ge=1, le=1000, description="Debates that run at once.")] = None
+    run_id: Annotated[RunName, Field(description="The same id with the same cases resumes the run.")] = None
+    concurrency: Annotated[
+        Annotated[int, Field(ge=1, le=MOST_SUBMITTED_AT_ONCE)] | None,
+        SkipValidation,
+        Field(description="Debates that run at once."),
+    ] = None
+
+    @property
+    def settings(self) -> SubmissionSettings:
+        """Its settings.
+
+        Raises:
+            SettingsRefused: one has a value that it cannot have.
+        """
+        at_once = {} if self.concurrency is None else {"concurrency": self.concurrency}
+        return SubmissionSettings.of(run_id=self.run_id, **at_once)
 
 
 class Links(CamelModel):
