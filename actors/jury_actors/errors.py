@@ -73,6 +73,8 @@ class TextMissing(ActorError):
 class Broken(ActorError):
     """An unexpected exception, as text; the debate can be resumed."""
 
+    quotes_others = True
+
 
 class ClusterLost(ActorError):
     """Ray, or an actor of the runtime, is gone for good; recorded events stay, and the same run can be resumed.

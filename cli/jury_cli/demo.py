@@ -123,7 +123,7 @@ def _demo(
         async def judge(stopping: asyncio.Event) -> None:
             async with (
                 jury,
-                events_shown(store, debate_id, note),
+                events_shown(jury, debate_id, note),
                 aclosing(session.execute(jury, stopping, writing.take)) as lines,
             ):
                 async for _ in lines:

@@ -129,7 +129,6 @@ def _fork(
             interrupted, problem = _resume(
                 fork,
                 jury,
-                store,
                 ray=asked is False,
                 ray_address=ray_address,
                 ray_open_cluster=ray_open_cluster,
@@ -168,7 +167,6 @@ def _introduced(fork: "Fork") -> str:
 def _resume(
     fork: "Fork",
     jury: "Jury",
-    store: "EventStore",
     *,
     ray: bool,
     ray_address: str | None,
@@ -186,7 +184,7 @@ def _resume(
         async def resume(_stopping: asyncio.Event) -> BaseException | None:
             async with jury:
                 stored = await jury.store_branch(fork)
-                async with events_shown(store, fork.debate_id, note, after=stored):
+                async with events_shown(jury, fork.debate_id, note, after=stored):
                     return await jury.resume_fork(fork, writing.take)
 
         with judging_loop(

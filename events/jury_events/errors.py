@@ -29,6 +29,14 @@ class JuryError(Exception):
     """Root of every error that Jury Judge raises on purpose; the message names the problem and the remedy."""
 
     failure: ClassVar[Failure] = Failure.REFUSED
+    quotes_others: ClassVar[bool] = False
+    """Whether the message quotes what another package said, which may be a text or a key: logs leave it out."""
+
+
+def error_text(error: BaseException) -> str:
+    """What a log shows of an error: the message of one of this project, of any other its type."""
+    own = isinstance(error, JuryError) and not error.quotes_others
+    return str(error) if own else type(error).__name__
 
 
 class InputError(JuryError):

@@ -8,6 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jury_actors.errors import Halted
+    from jury_actors.messages import Chunk, Finished
+    from jury_actors.observation.metric_totals import MetricTotals
     from jury_analysis.errors import AnalysisError, OnlySimulated
     from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
@@ -50,12 +53,16 @@ if TYPE_CHECKING:
     from jury_judge.records.records import Records
     from jury_judge.runs.case_preview import CasePreview
     from jury_judge.stores.integrity_state import IntegrityState
+    from jury_providers.simulated.http.server import Simulation
     from jury_replay.integrity import IntegrityFailure
-    from jury_replay.rescoring.rows import RescoreProblem
+    from jury_replay.rescoring.results import RowStatus
+    from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
+    from jury_replay.rescoring.table import RescoreTable
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
     from jury_store.errors import StoreError
     from jury_store.list_order import SORT_COLUMNS, BadCursor, PageCursor, SortOrder
+    from jury_store.run_registry import RunHolder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
         Abstention,
@@ -72,6 +79,9 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_actors.errors": ("Halted",),
+    "jury_actors.messages": ("Chunk", "Finished"),
+    "jury_actors.observation.metric_totals": ("MetricTotals",),
     "jury_analysis.errors": ("AnalysisError", "OnlySimulated"),
     "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
@@ -114,12 +124,16 @@ _NAMES_BY_MODULE = {
     "jury_judge.records.records": ("Records",),
     "jury_judge.runs.case_preview": ("CasePreview",),
     "jury_judge.stores.integrity_state": ("IntegrityState",),
+    "jury_providers.simulated.http.server": ("Simulation",),
     "jury_replay.integrity": ("IntegrityFailure",),
-    "jury_replay.rescoring.rows": ("RescoreProblem",),
+    "jury_replay.rescoring.results": ("RowStatus",),
+    "jury_replay.rescoring.rows": ("RescoreProblem", "RescoreRow"),
+    "jury_replay.rescoring.table": ("RescoreTable",),
     "jury_replay.verify": ("VerifyReport",),
     "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
     "jury_store.errors": ("StoreError",),
     "jury_store.list_order": ("BadCursor", "PageCursor", "SORT_COLUMNS", "SortOrder"),
+    "jury_store.run_registry": ("RunHolder",),
     "jury_views.live.encodings": ("LiveEvent",),
     "jury_views.result_models": (
         "Abstention",
@@ -152,6 +166,7 @@ __all__ = [
     "CaseFiles",
     "CaseOptions",
     "CasePreview",
+    "Chunk",
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
     "CollaborativeJuryResult",
@@ -169,6 +184,8 @@ __all__ = [
     "EvaluationPhase",
     "ExecutionResult",
     "FinalJudgment",
+    "Finished",
+    "Halted",
     "InputError",
     "IntegrityFailure",
     "IntegrityState",
@@ -182,18 +199,24 @@ __all__ = [
     "Jury",
     "JuryError",
     "LiveEvent",
+    "MetricTotals",
     "OnlySimulated",
     "PageCursor",
     "PanelDifference",
     "QuestionSpec",
     "Records",
     "RescoreProblem",
+    "RescoreRow",
+    "RescoreTable",
     "RetiredModelWarning",
+    "RowStatus",
+    "RunHolder",
     "RunRow",
     "Scenario",
     "ScenarioResult",
     "SequentialDiscussionRound",
     "SettingError",
+    "Simulation",
     "SortOrder",
     "StoreError",
     "Totals",
