@@ -108,7 +108,7 @@ def _history(store: EventStore, debate_id: str) -> "DebateHistory":
 
 def _result(store: EventStore, debate_id: str) -> "CollaborativeJuryResult":
     from jury_judge.stores.debates import read_debate
+    from jury_views.models_of_results import result_model
     from jury_views.result_lines import result_of
-    from jury_views.result_models import result_model
 
     return result_model(result_of(read_debate(store, debate_id)))
