@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from jury_judge.errors import JudgeError
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
+    from jury_judge.records.vote_reports import VoteReports
     from jury_judge.runs.case_preview import CasePreview
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_providers.simulated.http.server import Simulation
@@ -122,6 +123,7 @@ _NAMES_BY_MODULE = {
     "jury_judge.errors": ("JudgeError",),
     "jury_judge.jury": ("Jury",),
     "jury_judge.records.records": ("Records",),
+    "jury_judge.records.vote_reports": ("VoteReports",),
     "jury_judge.runs.case_preview": ("CasePreview",),
     "jury_judge.stores.integrity_state": ("IntegrityState",),
     "jury_providers.simulated.http.server": ("Simulation",),
@@ -222,6 +224,7 @@ __all__ = [
     "Totals",
     "Verdict",
     "VerifyReport",
+    "VoteReports",
     "create_juror_agents",
     "generate_evaluation_summary",
     "get_anthropic_tools",
