@@ -17,7 +17,6 @@ from jury_cli.options import (
     open_cluster_option,
     pairs,
     patience_option,
-    price_list,
     process_options,
     ray_address_option,
     resolved_store,
@@ -149,9 +148,12 @@ def command(
     from jury_events.text.pluralize import pluralize
     from jury_judge.reviews.named_tokens import TOKEN_RULE, is_token, named_tokens
     from jury_judge.reviews.reviews import ReviewRecorder
+    from jury_judge.runs.observation import Observation
+    from jury_judge.runs.writing import Writing
     from jury_judge.serving.kept_submissions import kept_submissions
     from jury_judge.serving.reviewing import Reviewing
     from jury_judge.serving.service import Service
+    from jury_judge.settings.runtime import RuntimeSettings
     from jury_judge.stores.stores import open_or_create
     from jury_store.opening import database_path, open_store, parse_store_url
     from jury_web.app import AccessPolicy, create_app
@@ -178,15 +180,17 @@ def command(
     metrics = MetricTotals()
     settings = {
         "concurrency": concurrency,
-        "store_patience": store_patience,
-        "ray_address": ray_address,
-        "ray_open_cluster": ray_open_cluster,
-        "replicas": replicas,
-        "coordinators": coordinators,
-        "metrics": metrics,
-        "otel": otel,
+        "writing": Writing(patience=store_patience),
+        "observation": Observation(metrics=metrics, otel=otel),
+        "runtime": RuntimeSettings.of(
+            ray_address=ray_address,
+            ray_open_cluster=ray_open_cluster,
+            replicas=replicas,
+            coordinators=coordinators,
+            simulate=simulate,
+        ),
     }
-    made = {} if read_only else _panels(panels or ("parallel-rounds",), url, simulate, settings)
+    made = {} if read_only else _panels(panels or ("parallel-rounds",), url, settings)
     database = database_path(parse_store_url(url)) if url.startswith("sqlite") else None
     sender = None if webhook is None else _sender(webhook, secret_file)
     listener, address = listen(host, port)
@@ -293,21 +297,16 @@ def _check_options(
         raise click.UsageError("--webhook-secret and --deliveries are about --on-review-needed URL; give it too")
 
 
-def _panels(
-    names: tuple[str, ...], url: str, simulate: dict[str, str], settings: Mapping[str, Any]
-) -> "Mapping[str, MakeJury]":
+def _panels(names: tuple[str, ...], url: str, settings: Mapping[str, Any]) -> "Mapping[str, MakeJury]":
     """Factories of the Jury of each panel. Each is called once now, so that errors show at once."""
-    from jury_cli.options import simulated
     from jury_events.errors import SettingError
     from jury_judge.jury import Jury
     from jury_judge.panels.files import load_panel
 
-    prices = price_list(None)
     made: dict[str, MakeJury] = {}
     for name in names:
         loaded = load_panel(name, os.environ)
-        script = simulated(simulate, loaded.panel.models)
-        make = partial(Jury, loaded, store=url, prices=prices, simulate=script, **settings)
+        make = partial(Jury, loaded, store=url, **settings)
         make()
         known = Path(name).stem if Path(name).is_file() else name
         if known in made:

@@ -44,9 +44,17 @@ if TYPE_CHECKING:
     )
     from jury_judge.documents.questions import ExecutionResult, QuestionSpec
     from jury_judge.documents.retired import RetiredModelWarning
-    from jury_judge.errors import JudgeError
+    from jury_judge.errors import JudgeError, SettingsRefused
     from jury_judge.jury import Jury
+    from jury_judge.panels.variables import Overrides
     from jury_judge.records.records import Records
+    from jury_judge.runs.observation import Observation
+    from jury_judge.runs.writing import Writing
+    from jury_judge.settings.budget import Budget
+    from jury_judge.settings.run import RunSettings
+    from jury_judge.settings.runtime import RuntimeSettings
+    from jury_judge.settings.settings_file import settings_of
+    from jury_judge.settings.sources import Sources
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.integrity import IntegrityFailure
     from jury_replay.verify import VerifyReport
@@ -117,7 +125,15 @@ _NAMES_BY_MODULE = {
         "ScenarioResult",
     ),
     "jury_judge.documents.retired": ("RetiredModelWarning",),
-    "jury_judge.errors": ("JudgeError",),
+    "jury_judge.errors": ("JudgeError", "SettingsRefused"),
+    "jury_judge.settings.runtime": ("RuntimeSettings",),
+    "jury_judge.settings.budget": ("Budget",),
+    "jury_judge.settings.sources": ("Sources",),
+    "jury_judge.settings.run": ("RunSettings",),
+    "jury_judge.runs.writing": ("Writing",),
+    "jury_judge.runs.observation": ("Observation",),
+    "jury_judge.panels.variables": ("Overrides",),
+    "jury_judge.settings.settings_file": ("settings_of",),
     "jury_judge.jury": ("Jury",),
     "jury_replay.integrity": ("IntegrityFailure",),
     "jury_replay.verify": ("VerifyReport",),
@@ -136,6 +152,7 @@ __all__ = [
     "ArtifactContext",
     "ArtifactToolsWithContext",
     "BaseJurorAgent",
+    "Budget",
     "Case",
     "CaseFileError",
     "CaseFiles",
@@ -170,24 +187,32 @@ __all__ = [
     "Jury",
     "JuryError",
     "LiveEvent",
+    "Observation",
+    "Overrides",
     "PanelDifference",
     "QuestionSpec",
     "Records",
     "RetiredModelWarning",
     "RunRow",
+    "RunSettings",
+    "RuntimeSettings",
     "Scenario",
     "ScenarioResult",
     "SequentialDiscussionRound",
     "SettingError",
+    "SettingsRefused",
     "SortOrder",
+    "Sources",
     "Totals",
     "Verdict",
     "VerifyReport",
+    "Writing",
     "create_juror_agents",
     "generate_evaluation_summary",
     "get_anthropic_tools",
     "get_google_tools",
     "get_openai_tools",
+    "settings_of",
 ]
 
 
