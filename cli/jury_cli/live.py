@@ -5,17 +5,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from jury_judge.live.feed import Feed
-from jury_store.event_store import EventStore
 from jury_views.live.encodings import LOG_EVENTS
 from jury_views.terminal.live_lines import LiveLines
 
 
 @asynccontextmanager
-async def events_shown(
-    store: EventStore, debate_id: str, show: Callable[[str], None], after: int = 0
-) -> AsyncIterator[None]:
+async def events_shown(feed: Feed, debate_id: str, show: Callable[[str], None], after: int = 0) -> AsyncIterator[None]:
     """Call `show` with the lines of each new event, without the first `after` events; on leaving, with the rest."""
-    feed = Feed(store)
 
     async def follow() -> None:
         lines = LiveLines()

@@ -11,7 +11,7 @@ from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
 
 if TYPE_CHECKING:
-    from jury_actors.observation.json_lines import LineHandler
+    from jury_judge import LineHandler
 
 FORMAT = "JURY_LOG_FORMAT"
 LEVEL = "JURY_LOG_LEVEL"
@@ -55,7 +55,7 @@ def lines_as_configured() -> Iterator[None]:
 def set_format(name: str) -> None:
     """Write lines in this format from now on."""
     if name == "json" and _lines.handler is None:
-        from jury_actors.observation.json_lines import LineHandler
+        from jury_judge import LineHandler
 
         _lines.handler = LineHandler("driver")
         logging.getLogger().addHandler(_lines.handler)
@@ -116,7 +116,7 @@ def write_event(
 ) -> None:
     """Write one line to stderr if lines are JSON; nothing is written as text."""
     if is_json():
-        from jury_actors.observation.log_event import log_event
+        from jury_judge import log_event
 
         log_event(_log, level, event, message, run=run, debate=debate, exc_info=exc_info, **more)
 

@@ -194,7 +194,7 @@ def _say(text: str, error: BaseException | None = None) -> None:
     if not is_json():
         click.echo(visible_line(text, _MESSAGE), err=True)
         return
-    from jury_actors.observation.json_lines import error_text
+    from jury_judge import error_text
 
     write_line(
         text,

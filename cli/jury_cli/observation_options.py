@@ -9,7 +9,7 @@ from jury_cli.log_format import DEFAULT_LEVEL, FORMAT, FORMATS, LEVEL, LEVELS, s
 from jury_cli.option_groups import Options, options
 
 if TYPE_CHECKING:
-    from jury_actors.observation.metric_totals import MetricTotals
+    from jury_judge import MetricTotals
     from jury_web.metrics_endpoint import MetricsEndpoint
 
 OTEL = "JURY_OTEL"
@@ -87,9 +87,9 @@ class MetricsServer:
     def __init__(self, port: int | None, host: str, token: str | None) -> None:
         if port is None:
             return
-        from jury_actors.observation.metric_totals import MetricTotals
         from jury_cli.terminal import note
         from jury_events.errors import SettingError
+        from jury_judge import MetricTotals
         from jury_judge.reviews.named_tokens import TOKEN_RULE, is_token
         from jury_web.metrics_endpoint import MetricsEndpoint
 

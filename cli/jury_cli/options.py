@@ -17,9 +17,9 @@ from jury_judge.settings.store import load_settings
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
+    from jury_judge import DebateSelection
     from jury_providers.prices import Prices
     from jury_providers.simulated.script import Script
-    from jury_replay.selection import DebateSelection
 
 PRESETS = ("parallel-rounds", "adk-sequential", "independent")
 """Those of `jury_debate`, which help does not import."""
@@ -334,7 +334,7 @@ def selected(
     ids: tuple[str, ...], run_id: str | None, *, everything: bool, where: "tuple[Condition, ...]" = ()
 ) -> "DebateSelection":
     """The selection of `selection_options`: debates, a run, or all; conditions select among those of a run, or all."""
-    from jury_replay.selection import DebateSelection
+    from jury_judge import DebateSelection
 
     if ids and where:
         raise click.UsageError("--where selects among the debates of a run, or all: name no debates with it")

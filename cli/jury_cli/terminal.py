@@ -6,13 +6,11 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from jury_actors.errors import Halted
-from jury_actors.messages import Chunk, Finished
-from jury_actors.observation.json_lines import error_text
 from jury_cli.log_format import is_json, write_line
 from jury_events.text.durations import duration, rate
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
+from jury_judge import Chunk, Finished, Halted, error_text
 from jury_judge.runs.spending import Spending
 
 if TYPE_CHECKING:

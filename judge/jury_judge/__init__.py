@@ -8,6 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jury_actors.errors import ClusterLost, Halted
+    from jury_actors.messages import Chunk, Finished
+    from jury_actors.notices import Notice
+    from jury_actors.observation.json_lines import LineHandler, error_text
+    from jury_actors.observation.log_event import log_event
+    from jury_actors.observation.metric_totals import MetricTotals
+    from jury_actors.ray_processes import end_own_processes
     from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
     from jury_cases.options import CaseOptions
@@ -50,13 +57,19 @@ if TYPE_CHECKING:
     from jury_judge.records.records import Records
     from jury_judge.runs.observation import Observation
     from jury_judge.runs.writing import Writing
+    from jury_judge.sessions.estimated_run import estimate_run
+    from jury_judge.sessions.planned_run import PlannedRun
+    from jury_judge.sessions.prepared_fork import prepared_fork
+    from jury_judge.sessions.prepared_run import prepared
     from jury_judge.settings.budget import Budget
+    from jury_judge.settings.fork import ForkSettings
     from jury_judge.settings.run import RunSettings
     from jury_judge.settings.runtime import RuntimeSettings
     from jury_judge.settings.settings_file import settings_of
     from jury_judge.settings.sources import Sources
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_replay.integrity import IntegrityFailure
+    from jury_replay.selection import DebateSelection
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
     from jury_store.list_order import SortOrder
@@ -134,6 +147,19 @@ _NAMES_BY_MODULE = {
     "jury_judge.runs.observation": ("Observation",),
     "jury_judge.panels.variables": ("Overrides",),
     "jury_judge.settings.settings_file": ("settings_of",),
+    "jury_actors.errors": ("ClusterLost", "Halted"),
+    "jury_actors.messages": ("Chunk", "Finished"),
+    "jury_actors.notices": ("Notice",),
+    "jury_actors.observation.json_lines": ("LineHandler", "error_text"),
+    "jury_actors.observation.log_event": ("log_event",),
+    "jury_actors.observation.metric_totals": ("MetricTotals",),
+    "jury_actors.ray_processes": ("end_own_processes",),
+    "jury_replay.selection": ("DebateSelection",),
+    "jury_judge.sessions.planned_run": ("PlannedRun",),
+    "jury_judge.sessions.prepared_run": ("prepared",),
+    "jury_judge.sessions.estimated_run": ("estimate_run",),
+    "jury_judge.sessions.prepared_fork": ("prepared_fork",),
+    "jury_judge.settings.fork": ("ForkSettings",),
     "jury_judge.jury": ("Jury",),
     "jury_replay.integrity": ("IntegrityFailure",),
     "jury_replay.verify": ("VerifyReport",),
@@ -157,6 +183,8 @@ __all__ = [
     "CaseFileError",
     "CaseFiles",
     "CaseOptions",
+    "Chunk",
+    "ClusterLost",
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
     "CollaborativeJuryResult",
@@ -166,6 +194,7 @@ __all__ = [
     "ConsensusStatus",
     "DebateFilter",
     "DebateRow",
+    "DebateSelection",
     "DiscussionLoopWorkflow",
     "DiscussionRound",
     "DiscussionRoundResult",
@@ -174,6 +203,9 @@ __all__ = [
     "EvaluationPhase",
     "ExecutionResult",
     "FinalJudgment",
+    "Finished",
+    "ForkSettings",
+    "Halted",
     "InputError",
     "IntegrityFailure",
     "IntegrityState",
@@ -186,10 +218,14 @@ __all__ = [
     "JurorVote",
     "Jury",
     "JuryError",
+    "LineHandler",
     "LiveEvent",
+    "MetricTotals",
+    "Notice",
     "Observation",
     "Overrides",
     "PanelDifference",
+    "PlannedRun",
     "QuestionSpec",
     "Records",
     "RetiredModelWarning",
@@ -208,10 +244,16 @@ __all__ = [
     "VerifyReport",
     "Writing",
     "create_juror_agents",
+    "end_own_processes",
+    "error_text",
+    "estimate_run",
     "generate_evaluation_summary",
     "get_anthropic_tools",
     "get_google_tools",
     "get_openai_tools",
+    "log_event",
+    "prepared",
+    "prepared_fork",
     "settings_of",
 ]
 

@@ -141,7 +141,7 @@ def test_a_number_out_of_its_range_is_refused_at_once(settings: type[SettingsMod
 
 @pytest.mark.parametrize("bad", [{"concurrency": 0}, {"writing": Writing(patience=-1.0)}])
 def test_a_jury_refuses_numbers_out_of_their_range(url: str, bad: dict[str, Any]) -> None:
-    with pytest.raises(SettingError, match="^(concurrency|patience): must be a number from"):
+    with pytest.raises(SettingError, match=r"^(concurrency|patience): must be a number from"):
         a_jury(url, **bad)
 
 
