@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jury_cli.log_format import DEFAULT_LEVEL, FORMAT, FORMATS, LEVEL, LEVELS, set_format, set_level
+from jury_cli.log_format import FORMAT, FORMATS, LEVEL, set_format
 from jury_cli.option_groups import Options, options
+from jury_judge.observation.log_lines import DEFAULT_LEVEL, LEVELS, set_level
 
 if TYPE_CHECKING:
     from jury_judge import MetricTotals

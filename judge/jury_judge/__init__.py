@@ -11,10 +11,9 @@ if TYPE_CHECKING:
     from jury_actors.errors import ClusterLost, Halted
     from jury_actors.messages import Chunk, Finished
     from jury_actors.notices import Notice
-    from jury_actors.observation.json_lines import LineHandler, error_text
-    from jury_actors.observation.log_event import log_event
     from jury_actors.observation.metric_totals import MetricTotals
     from jury_actors.ray_processes import end_own_processes
+    from jury_analysis.errors import AnalysisError, OnlySimulated
     from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
     from jury_cases.options import CaseOptions
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from jury_judge.jury import Jury
     from jury_judge.panels.variables import Overrides
     from jury_judge.records.records import Records
+    from jury_judge.runs.case_preview import CasePreview
     from jury_judge.runs.observation import Observation
     from jury_judge.runs.writing import Writing
     from jury_judge.sessions.estimated_run import estimate_run
@@ -68,11 +68,17 @@ if TYPE_CHECKING:
     from jury_judge.settings.settings_file import settings_of
     from jury_judge.settings.sources import Sources
     from jury_judge.stores.integrity_state import IntegrityState
+    from jury_providers.simulated.http.server import Simulation
     from jury_replay.integrity import IntegrityFailure
+    from jury_replay.rescoring.results import RowStatus
+    from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
+    from jury_replay.rescoring.table import RescoreTable
     from jury_replay.selection import DebateSelection
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
-    from jury_store.list_order import SortOrder
+    from jury_store.errors import StoreError
+    from jury_store.list_order import SORT_COLUMNS, BadCursor, PageCursor, SortOrder
+    from jury_store.run_registry import RunHolder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
         Abstention,
@@ -89,11 +95,17 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_actors.errors": ("ClusterLost", "Halted"),
+    "jury_actors.messages": ("Chunk", "Finished"),
+    "jury_actors.notices": ("Notice",),
+    "jury_actors.observation.metric_totals": ("MetricTotals",),
+    "jury_actors.ray_processes": ("end_own_processes",),
+    "jury_analysis.errors": ("AnalysisError", "OnlySimulated"),
     "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
-    "jury_events.case": ("Case", "Scenario"),
     "jury_debate.recorded_panel": ("PanelDifference",),
+    "jury_events.case": ("Case", "Scenario"),
     "jury_events.consensus": ("ConsensusStatus",),
     "jury_events.errors": ("InputError", "JuryError", "SettingError"),
     "jury_events.verdict": ("Verdict",),
@@ -124,6 +136,37 @@ _NAMES_BY_MODULE = {
         "create_juror_agents",
     ),
     "jury_judge.documents.questions": ("ExecutionResult", "QuestionSpec"),
+    "jury_judge.documents.retired": ("RetiredModelWarning",),
+    "jury_judge.errors": ("JudgeError", "SettingsRefused"),
+    "jury_judge.jury": ("Jury",),
+    "jury_judge.panels.variables": ("Overrides",),
+    "jury_judge.records.records": ("Records",),
+    "jury_judge.runs.case_preview": ("CasePreview",),
+    "jury_judge.runs.observation": ("Observation",),
+    "jury_judge.runs.writing": ("Writing",),
+    "jury_judge.sessions.estimated_run": ("estimate_run",),
+    "jury_judge.sessions.planned_run": ("PlannedRun",),
+    "jury_judge.sessions.prepared_fork": ("prepared_fork",),
+    "jury_judge.sessions.prepared_run": ("prepared",),
+    "jury_judge.settings.budget": ("Budget",),
+    "jury_judge.settings.fork": ("ForkSettings",),
+    "jury_judge.settings.run": ("RunSettings",),
+    "jury_judge.settings.runtime": ("RuntimeSettings",),
+    "jury_judge.settings.settings_file": ("settings_of",),
+    "jury_judge.settings.sources": ("Sources",),
+    "jury_judge.stores.integrity_state": ("IntegrityState",),
+    "jury_providers.simulated.http.server": ("Simulation",),
+    "jury_replay.integrity": ("IntegrityFailure",),
+    "jury_replay.rescoring.results": ("RowStatus",),
+    "jury_replay.rescoring.rows": ("RescoreProblem", "RescoreRow"),
+    "jury_replay.rescoring.table": ("RescoreTable",),
+    "jury_replay.selection": ("DebateSelection",),
+    "jury_replay.verify": ("VerifyReport",),
+    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
+    "jury_store.errors": ("StoreError",),
+    "jury_store.list_order": ("BadCursor", "PageCursor", "SORT_COLUMNS", "SortOrder"),
+    "jury_store.run_registry": ("RunHolder",),
+    "jury_views.live.encodings": ("LiveEvent",),
     "jury_views.result_models": (
         "Abstention",
         "CollaborativeEvaluationResult",
@@ -137,52 +180,25 @@ _NAMES_BY_MODULE = {
         "JurorVote",
         "ScenarioResult",
     ),
-    "jury_judge.documents.retired": ("RetiredModelWarning",),
-    "jury_judge.errors": ("JudgeError", "SettingsRefused"),
-    "jury_judge.settings.runtime": ("RuntimeSettings",),
-    "jury_judge.settings.budget": ("Budget",),
-    "jury_judge.settings.sources": ("Sources",),
-    "jury_judge.settings.run": ("RunSettings",),
-    "jury_judge.runs.writing": ("Writing",),
-    "jury_judge.runs.observation": ("Observation",),
-    "jury_judge.panels.variables": ("Overrides",),
-    "jury_judge.settings.settings_file": ("settings_of",),
-    "jury_actors.errors": ("ClusterLost", "Halted"),
-    "jury_actors.messages": ("Chunk", "Finished"),
-    "jury_actors.notices": ("Notice",),
-    "jury_actors.observation.json_lines": ("LineHandler", "error_text"),
-    "jury_actors.observation.log_event": ("log_event",),
-    "jury_actors.observation.metric_totals": ("MetricTotals",),
-    "jury_actors.ray_processes": ("end_own_processes",),
-    "jury_replay.selection": ("DebateSelection",),
-    "jury_judge.sessions.planned_run": ("PlannedRun",),
-    "jury_judge.sessions.prepared_run": ("prepared",),
-    "jury_judge.sessions.estimated_run": ("estimate_run",),
-    "jury_judge.sessions.prepared_fork": ("prepared_fork",),
-    "jury_judge.settings.fork": ("ForkSettings",),
-    "jury_judge.jury": ("Jury",),
-    "jury_replay.integrity": ("IntegrityFailure",),
-    "jury_replay.verify": ("VerifyReport",),
-    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
-    "jury_store.list_order": ("SortOrder",),
-    "jury_views.live.encodings": ("LiveEvent",),
-    "jury_judge.records.records": ("Records",),
-    "jury_judge.stores.integrity_state": ("IntegrityState",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 __all__ = [
     "JUROR_CONFIGS",
+    "SORT_COLUMNS",
     "ADKCollaborativeJuryJudge",
     "Abstention",
+    "AnalysisError",
     "ArtifactContext",
     "ArtifactToolsWithContext",
+    "BadCursor",
     "BaseJurorAgent",
     "Budget",
     "Case",
     "CaseFileError",
     "CaseFiles",
     "CaseOptions",
+    "CasePreview",
     "Chunk",
     "ClusterLost",
     "CollaborativeEvaluationResult",
@@ -218,17 +234,23 @@ __all__ = [
     "JurorVote",
     "Jury",
     "JuryError",
-    "LineHandler",
     "LiveEvent",
     "MetricTotals",
     "Notice",
     "Observation",
+    "OnlySimulated",
     "Overrides",
+    "PageCursor",
     "PanelDifference",
     "PlannedRun",
     "QuestionSpec",
     "Records",
+    "RescoreProblem",
+    "RescoreRow",
+    "RescoreTable",
     "RetiredModelWarning",
+    "RowStatus",
+    "RunHolder",
     "RunRow",
     "RunSettings",
     "RuntimeSettings",
@@ -237,21 +259,21 @@ __all__ = [
     "SequentialDiscussionRound",
     "SettingError",
     "SettingsRefused",
+    "Simulation",
     "SortOrder",
     "Sources",
+    "StoreError",
     "Totals",
     "Verdict",
     "VerifyReport",
     "Writing",
     "create_juror_agents",
     "end_own_processes",
-    "error_text",
     "estimate_run",
     "generate_evaluation_summary",
     "get_anthropic_tools",
     "get_google_tools",
     "get_openai_tools",
-    "log_event",
     "prepared",
     "prepared_fork",
     "settings_of",

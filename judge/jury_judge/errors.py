@@ -23,9 +23,13 @@ class SettingsFileError(JudgeError):
 class RunRefused(JudgeError):
     """A run cannot go on as it is asked to: its panel or a case is not what it was begun with."""
 
+    failure = Failure.TAKEN
+
 
 class JuryClosed(JudgeError):
     """A jury was used outside of its `async with`, or left while it judged; what ran can be resumed."""
+
+    failure = Failure.UNAVAILABLE
 
 
 class RunUnfinished(JudgeError):
@@ -42,6 +46,8 @@ class NoEvaluation(JudgeError):
 
 class BranchTaken(JudgeError):
     """The id that a branch is to have belongs to another debate, or to a branch with other settings."""
+
+    failure = Failure.TAKEN
 
 
 class ReviewRefused(JudgeError):
@@ -65,9 +71,13 @@ class AttestationFailed(JudgeError):
 class TooManyReaders(JudgeError):
     """As many follow debates live as this server serves."""
 
+    failure = Failure.UNAVAILABLE
+
 
 class TooManyReports(JudgeError):
     """The server computes as many reports of runs as it may."""
+
+    failure = Failure.UNAVAILABLE
 
 
 class RunTooLarge(JudgeError):
@@ -81,6 +91,8 @@ class PanelNotServed(JudgeError):
 class TooManySubmissions(JudgeError):
     """The server runs as many evaluations and runs as it may."""
 
+    failure = Failure.UNAVAILABLE
+
 
 class JournalFailed(JudgeError):
     """The deliveries of a webhook cannot be recorded now; the message names the file. A later attempt goes on."""
@@ -90,6 +102,8 @@ class JournalFailed(JudgeError):
 
 class ExtraMissing(JudgeError):
     """Packages of an extra are not installed; the message has the command that installs them."""
+
+    failure = Failure.NOT_INSTALLED
 
 
 class ReportRefused(JudgeError):

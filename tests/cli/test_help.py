@@ -13,8 +13,8 @@ from jury_cli.main import COMMANDS
 from jury_cli.main import jury as jury_commands
 from jury_cli.options import PRESETS
 from jury_debate import presets
+from jury_events.debate_status import DebateStatus
 from jury_store import list_order
-from jury_store.debate_status import DebateStatus
 
 _PROBE = """
 import sys
