@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from jury_judge.runs.observation import Observation
     from jury_judge.runs.writing import Writing
     from jury_judge.sessions.estimated_run import estimate_run
+    from jury_judge.sessions.judged_run import judge_run
     from jury_judge.sessions.planned_run import PlannedRun
     from jury_judge.sessions.prepared_fork import prepared_fork
     from jury_judge.sessions.prepared_run import prepared
@@ -145,6 +146,7 @@ _NAMES_BY_MODULE = {
     "jury_judge.runs.observation": ("Observation",),
     "jury_judge.runs.writing": ("Writing",),
     "jury_judge.sessions.estimated_run": ("estimate_run",),
+    "jury_judge.sessions.judged_run": ("judge_run",),
     "jury_judge.sessions.planned_run": ("PlannedRun",),
     "jury_judge.sessions.prepared_fork": ("prepared_fork",),
     "jury_judge.sessions.prepared_run": ("prepared",),
@@ -274,6 +276,7 @@ __all__ = [
     "get_anthropic_tools",
     "get_google_tools",
     "get_openai_tools",
+    "judge_run",
     "prepared",
     "prepared_fork",
     "settings_of",
