@@ -101,7 +101,7 @@ async def test_the_trace_of_a_debate_on_ray_is_that_of_the_log(
 ) -> None:
     with otlp_receiver() as receiver:
         points(receiver.url, monkeypatch)
-        await judged(sqlite_url, in_process=False)
+        await judged(sqlite_url, ray=True)
     store = open_store(sqlite_url, write=False)
     check_tree(receiver.spans, store, "r~refund")
     store.close()
