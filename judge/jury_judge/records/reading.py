@@ -10,8 +10,9 @@ from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 from jury_views.live.encodings import LIVE_EVENTS, LiveEvent
 from jury_views.live.points import START, parse_point
+from jury_views.models_of_results import result_model
 from jury_views.result_lines import result_of
-from jury_views.result_models import CollaborativeJuryResult, result_model
+from jury_views.result_models import CollaborativeJuryResult
 
 _PAGE = 1000
 
