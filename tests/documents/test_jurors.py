@@ -79,7 +79,7 @@ async def test_a_single_juror_may_fetch_the_records_of_its_context(store: str) -
 
 
 async def test_a_juror_without_a_usable_answer_raises_with_the_debates_id(store: str) -> None:
-    silent = an_agent(GPT, simulate=Script(rates={"bad_request": 1.0}))
+    silent = an_agent(GPT, runtime=RuntimeSettings(simulate=Script(rates={"bad_request": 1.0})))
 
     with pytest.raises(
         NoEvaluation, match=r"juror gpt-4o gave no usable evaluation \(bad_request\).*jury show debate-"

@@ -37,9 +37,9 @@ def recorded(store: EventStore, debate: str) -> list[ExchangeRecorded]:
 TRACED = Observation(otel=True)
 
 
-async def judged(url: str, script: Script = FAULTY, **options: object) -> None:
-    runtime = RuntimeSettings.of(simulate=script, **options)
-    async with Jury("parallel-rounds", store=url, runtime=runtime, observation=TRACED, environ={}) as jury:
+async def judged(url: str, script: Script = FAULTY, *, ray: bool = False, observation: Observation = TRACED) -> None:
+    runtime = RuntimeSettings(simulate=script, ray=ray)
+    async with Jury("parallel-rounds", store=url, runtime=runtime, observation=observation, environ={}) as jury:
         await jury.evaluate(ROW, run_id="r")
 
 
@@ -133,7 +133,7 @@ async def test_a_collector_that_refuses_is_reported_and_stops_no_debate(
     with otlp_receiver() as receiver:
         receiver.status = 400
         points(receiver.url, monkeypatch)
-        await judged(sqlite_url, say=said.append)
+        await judged(sqlite_url, observation=Observation(otel=True, say=said.append))
     store = open_store(sqlite_url, write=False)
     row = store.debate("r~refund")
     store.close()
