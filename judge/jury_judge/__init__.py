@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from jury_judge.jury import Jury
     from jury_judge.panels.variables import Overrides
     from jury_judge.records.records import Records
+    from jury_judge.records.vote_reports import VoteReports
     from jury_judge.runs.case_preview import CasePreview
     from jury_judge.runs.observation import Observation
     from jury_judge.runs.writing import Writing
@@ -142,6 +143,7 @@ _NAMES_BY_MODULE = {
     "jury_judge.jury": ("Jury",),
     "jury_judge.panels.variables": ("Overrides",),
     "jury_judge.records.records": ("Records",),
+    "jury_judge.records.vote_reports": ("VoteReports",),
     "jury_judge.runs.case_preview": ("CasePreview",),
     "jury_judge.runs.observation": ("Observation",),
     "jury_judge.runs.writing": ("Writing",),
@@ -268,6 +270,7 @@ __all__ = [
     "Totals",
     "Verdict",
     "VerifyReport",
+    "VoteReports",
     "Writing",
     "create_juror_agents",
     "end_own_processes",
