@@ -20,6 +20,7 @@ from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_store.schema import REVISION
 from support.postgres import TEMPLATE, PostgresServer, postgres_or_skip
+from support.running_tests import running_tests
 from support.started_processes import processes_of_a_test
 
 # Tests start hundreds of processes: where bytecode is not kept, each of them compiles all that it imports.
@@ -49,6 +50,7 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_configure(config: pytest.Config) -> None:
     """`-m long` explores with new random examples; every other run repeats the same few."""
     settings.load_profile("exploring" if _is_long(config) else "quick")
+    config.pluginmanager.register(running_tests(), "running tests")
 
 
 @pytest.hookimpl(wrapper=True)
