@@ -56,6 +56,7 @@ def test_the_packages_keep_their_layers(packages: Path) -> None:
     assert result.returncode == 0, result.stdout
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("package", "line"),
     [
@@ -97,6 +98,7 @@ def test_an_import_against_the_layers_is_caught(packages: Path, package: str, li
     assert "BROKEN" in result.stdout
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("module", "line"),
     [
@@ -118,6 +120,7 @@ def test_an_import_against_the_layers_of_the_judge_is_caught(packages: Path, mod
     assert "The judge's layers point one way BROKEN" in result.stdout
 
 
+@pytest.mark.full
 def test_an_import_cycle_between_parts_of_one_layer_is_caught(packages: Path) -> None:
     for part, imported in (("live", "reports.report"), ("reports", "live.progress")):
         module = packages / "jury_judge" / "present" / part / "added.py"

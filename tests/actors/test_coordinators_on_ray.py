@@ -60,6 +60,7 @@ async def test_a_killed_coordinator_is_replaced_and_goes_on_with_its_own_debates
     assert ["a coordinator's process was lost; another takes its place and goes on with its debates"] == said
 
 
+@pytest.mark.full
 async def test_a_budget_holds_over_all_coordinators_and_the_run_goes_on_under_another_number(
     sqlite_url: str, reader: EventStore
 ) -> None:
@@ -77,6 +78,7 @@ async def test_a_budget_holds_over_all_coordinators_and_the_run_goes_on_under_an
     assert verify(reader).ok
 
 
+@pytest.mark.full
 async def test_a_run_is_watched_and_cancelled_over_all_coordinators(sqlite_url: str, reader: EventStore) -> None:
     run = Run(reader, debates=8, **TWO_SEATS)
     run.cases = {f"run~{debate}": case for debate, case in run.cases.items()}

@@ -67,6 +67,7 @@ def test_the_example_package_sits_in_a_jury(folder, packages):
     check_the_kitchen_table(folder, run(folder, packages, "--in-process"))
 
 
+@pytest.mark.full
 @pytest.mark.ray
 def test_the_example_package_sits_in_a_jury_on_ray(folder, packages):
     check_the_kitchen_table(folder, run(folder, packages))
@@ -107,6 +108,7 @@ def test_a_provider_gets_its_settings_of_the_panel_file(jury, tmp_path):
     assert line["simulated"] is False
 
 
+@pytest.mark.full
 def test_the_example_package_answers_a_probe(jury, packages):
     process = jury.start("doctor", "--probe", "--panel", str(EXAMPLE / "panel.yaml"), env={"PYTHONPATH": str(packages)})
     out, err = process.communicate()

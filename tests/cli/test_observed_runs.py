@@ -22,6 +22,7 @@ from support.waiting import eventually
 CASES = [{"case_id": f"c{number}", "question": "Refund order 17.", "response": "Refunded."} for number in range(4)]
 
 
+@pytest.mark.full
 def test_a_run_serves_its_metrics_while_it_lasts(jury: CommandLine) -> None:
     cases = jury.write("cases.jsonl", *CASES)
     arguments = ("--run", "r1", "--in-process", "--metrics-port", "0", "--simulate", "latency=0.3")
@@ -198,6 +199,7 @@ def test_no_line_has_a_text_of_a_case_an_answer_or_an_error(jury: CommandLine, m
     assert {"openai"} == {one["logger"] for one in lines if "its text is not shown" in one["message"]}
 
 
+@pytest.mark.full
 def test_serve_writes_json_lines_with_those_of_its_debates(jury: CommandLine) -> None:
     upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
     with started(jury, "serve", "--port", "0", "--log-format", "json") as server:

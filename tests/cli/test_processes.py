@@ -58,6 +58,7 @@ def test_export_to_a_pipe_that_closes_is_no_error(judged):
     assert unread(judged, "export", "r1~leak", "-o", "-") == (0, "")
 
 
+@pytest.mark.full
 def test_the_exit_code_has_the_finding_whether_or_not_stdout_is_read(judged, tmp_path):
     """With a pipe into `head`, `PIPESTATUS` still has the result, however early the pipe was closed."""
     shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
@@ -82,6 +83,7 @@ def test_the_exit_code_has_the_finding_whether_or_not_stdout_is_read(judged, tmp
     assert ended_by == {"regress": (5, 5), "verify": (5, 5), "rescore": (1, 1)}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", [(), ("--json",), ("--jsonl",)])
 def test_a_run_that_is_over_ends_as_it_would_have_though_its_results_are_not_read(judged, form):
     code, said = unread(judged, "run", "--in-process", "cases.jsonl", "--run", "r1", "--fail-on", "safe_pass", *form)
@@ -169,6 +171,7 @@ def test_ctrl_c_twice_stops_at_once_and_nothing_is_lost(jury):
     assert jury("verify", "--all").code == 0
 
 
+@pytest.mark.full
 def test_a_run_that_is_stopped_at_once_counts_what_was_judged_before(jury):
     jury.run(many(jury, 2), "--run", "r1")
     name = many(jury, 4)

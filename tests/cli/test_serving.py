@@ -30,6 +30,7 @@ def test_serve_shows_and_runs_debates_and_ends_with_ctrl_c(jury: CommandLine) ->
     assert "completed" == jury("list", "--json").json[0]["status"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -51,6 +52,7 @@ def test_the_end_of_a_server_reports_unfinished_debates(jury: CommandLine, optio
     assert said == errors.decode().splitlines(keepends=True)[-1]
 
 
+@pytest.mark.full
 def test_off_loopback_a_token_is_made_printed_once_and_asked_for(jury: CommandLine) -> None:
     upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
     with started(jury, "serve", "--port", "0", "--host", "0.0.0.0", "--read-only") as server:

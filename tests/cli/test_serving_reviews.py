@@ -47,6 +47,7 @@ def test_reviewers_review_what_the_server_judged_and_a_token_is_needed_on_loopba
     assert ("needs_review", ["ann"]) == (row["disposition"], [one["reviewer"] for one in row["reviews"]])
 
 
+@pytest.mark.full
 def test_a_webhook_is_sent_while_the_server_runs(jury: CommandLine) -> None:
     got: list[bytes] = []
 

@@ -65,6 +65,7 @@ def test_a_signal_in_the_middle_of_an_import_ends_the_command(judged, number, mo
     assert INTERRUPTED == ended(signalled(judged.folder, number, module, *arguments))
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc shows which signals a process handles")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_at_any_moment_ends_the_command(judged, number):
@@ -119,7 +120,7 @@ def test_worker_processes_end_with_the_command(judged, number):
     assert psutil.wait_procs(started, timeout=300)[1] == []
 
 
-@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)])
 def test_a_stopped_run_says_what_it_waits_for_and_a_second_signal_stops_it(jury: CommandLine, number) -> None:
     """It takes ten seconds: that is when it is said first."""
     run = ("run", jury.write("cases.jsonl", *CASES), "--run", "r1", "--in-process")
@@ -156,7 +157,11 @@ def says(process: "subprocess.Popen[bytes]", text: str) -> str:
 @pytest.mark.kill
 @pytest.mark.parametrize(
     ("number", "seen"),
-    [(signal.SIGINT, "gcs_server"), (signal.SIGTERM, "raylet"), (signal.SIGTERM, "ray::IDLE")],
+    [
+        (signal.SIGINT, "gcs_server"),
+        pytest.param(signal.SIGTERM, "raylet", marks=pytest.mark.full),
+        pytest.param(signal.SIGTERM, "ray::IDLE", marks=pytest.mark.full),
+    ],
     ids=lambda value: getattr(value, "name", value),
 )
 def test_a_signal_while_ray_starts_leaves_no_process_behind(jury: CommandLine, number, seen):

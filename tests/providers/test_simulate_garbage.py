@@ -148,6 +148,7 @@ async def test_a_request_with_any_field_replaced_is_answered_or_refused(path, da
     assert b"".join(delivery.pieces).decode()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", BODIES)
 async def test_a_huge_prompt_is_read_and_a_larger_one_refused(http, path):
     big = await http.post(path, content=json.dumps({"model": "m", "junk": "x" * 50_000_000}).encode())

@@ -293,6 +293,7 @@ def test_no_seed_is_seed_zero() -> None:
     assert answer(request(ATTACKED, seed=0)) == answer(request(ATTACKED))
 
 
+@pytest.mark.full
 def test_the_same_answer_comes_from_processes_with_other_hash_seeds() -> None:
     program = (
         f"import sys; sys.path[:0] = {[str(one) for one in Path(__file__).parents[:2]]!r}\n"
@@ -643,6 +644,7 @@ def test_a_seat_reports_that_it_sees_no_pictures_beside_severe_findings() -> Non
     assert "see no pictures" in parsed(asked, ATTACKED).rationale
 
 
+@pytest.mark.full
 def test_the_cache_of_cases_is_bounded() -> None:
     reader = SimulatedReader()
     for number in range(60):

@@ -23,6 +23,7 @@ def jury(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
+@pytest.mark.full
 @pytest.mark.ray
 @pytest.mark.kill
 def test_what_was_submitted_is_judged_on_the_cluster_and_by_the_next_server(

@@ -280,6 +280,7 @@ def test_only_its_owner_may_read_a_new_store(sqlite_url: str, tmp_path: Path) ->
 Sql = Callable[[str, str], None]
 
 
+@pytest.mark.full
 def test_two_first_upgrades_at_once_both_succeed(postgres: PostgresServer) -> None:
     url = postgres.url(postgres.create_database())
     ready_then_upgrade = (

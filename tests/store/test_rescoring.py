@@ -78,6 +78,7 @@ def test_every_database_yields_the_same_rows(recorded, url, mode):
     assert before == after
 
 
+@pytest.mark.full
 def test_several_processes_yield_the_same_rows_in_the_same_order(recorded, sqlite_url):
     copied(recorded, sqlite_url)
     store = open_store(sqlite_url, write=False)
@@ -97,6 +98,7 @@ def test_workers_leave_ctrl_c_to_their_parent_from_their_first_moment(recorded, 
     assert not interrupts(store, []).blocked
 
 
+@pytest.mark.full
 def test_workers_drop_abandoned_work(recorded, sqlite_url):
     copied(recorded, sqlite_url)
     store = open_store(sqlite_url, write=False)

@@ -108,6 +108,7 @@ def log_of(store: EventStore, debate_id: str) -> tuple[LiveEvents, list[dict[str
     return expected, framed
 
 
+@pytest.mark.full
 @pytest.mark.timeout(100)
 async def test_200_sse_and_50_websocket_readers_get_every_event_once_in_order_through_a_reconnection(
     tmp_path: Path,
