@@ -32,7 +32,7 @@ def test_a_run_serves_its_metrics_while_it_lasts(jury: CommandLine) -> None:
 
         def scraped() -> bool:
             try:
-                seen.append(httpx2.get(url_in(said)).text)
+                seen.append(httpx2.get(url_in(said), timeout=300).text)
             except httpx2.HTTPError:
                 return True
             return False
@@ -61,8 +61,10 @@ def test_metrics_of_a_run_need_the_token_that_is_set(jury: CommandLine) -> None:
 
         def answered() -> bool:
             try:
-                codes.append(httpx2.get(url_in(said)).status_code)
-                codes.append(httpx2.get(url_in(said), headers={"authorization": f"Bearer {token}"}).status_code)
+                codes.append(httpx2.get(url_in(said), timeout=300).status_code)
+                codes.append(
+                    httpx2.get(url_in(said), headers={"authorization": f"Bearer {token}"}, timeout=300).status_code
+                )
             except httpx2.HTTPError:
                 return False
             return True
@@ -204,7 +206,7 @@ def test_serve_writes_json_lines_with_those_of_its_debates(jury: CommandLine) ->
     upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
     with started(jury, "serve", "--port", "0", "--log-format", "json") as server:
         url = url_in(json.loads(line(server))["message"])
-        httpx2.post(f"{url}/api/evaluations", json={"case": CASES[0], "runId": "r"}, timeout=30)
+        httpx2.post(f"{url}/api/evaluations", json={"case": CASES[0], "runId": "r"}, timeout=300)
         found = json.loads(line(server))
 
     assert ("debate_opened", "r", "r~c0") == tuple(found[name] for name in ("event", "run", "debate"))

@@ -91,7 +91,7 @@ async def server() -> AsyncIterator[Simulation]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def http(server) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server.url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=server.url, timeout=300) as client:
         yield client
 
 
