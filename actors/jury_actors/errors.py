@@ -1,6 +1,6 @@
 """Errors of this package."""
 
-from jury_events.errors import JuryError
+from jury_events.errors import Failure, JuryError
 
 
 class ActorError(JuryError):
@@ -36,6 +36,8 @@ class ClusterUnreachable(ActorError):
 
 class ClusterNotStarted(ActorError):
     """A local Ray cluster could not be started; all its processes were ended."""
+
+    failure = Failure.STOPPED
 
 
 class ClusterOpen(ActorError):
@@ -75,6 +77,8 @@ class ClusterLost(ActorError):
 
     `reason` is the observation, `remedy` how to resume.
     """
+
+    failure = Failure.STOPPED
 
     def __init__(self, reason: str, remedy: str = "call the same run again") -> None:
         super().__init__(reason, remedy)

@@ -146,7 +146,7 @@ def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels:
 
 def artifact_hosts() -> frozenset[str]:
     """The hosts from which `http(s):` records may be fetched, from the environment."""
-    from jury_judge.settings import load_settings
+    from jury_judge.settings.store import load_settings
 
     return load_settings(os.environ).artifact_hosts
 

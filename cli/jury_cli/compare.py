@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.options import resolved_store, store_option
+from jury_cli.options import store_option
 from jury_events.text.visible_text import visible_line
 
 if TYPE_CHECKING:
-    from jury_analysis.paired import Paired
+    from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
     from jury_judge.comparisons.comparison_target import Kind
-    from jury_store.event_store import EventStore
     from jury_views.reports.tally import Named
 
 
@@ -50,32 +50,37 @@ def command(
     both, agreement, flips, calls and cost, and the paired table with its tests. What differs is marked.
     """
     from jury_cli.terminal import note
+    from jury_cli.views.comparison import SHOWN
     from jury_events.text.pluralize import pluralize
-    from jury_judge.comparisons.comparison_target import kind_of
-    from jury_store.opening import open_store
+    from jury_judge.comparisons.comparing import ComparedDebates
 
-    store = open_store(resolved_store(store_url), write=False)
-    try:
-        side_by_side = _debates if kind_of(store, a, b, kind) == "debates" else _runs
-        flips = side_by_side(store, a, b, everything=everything, as_json=as_json)
-    finally:
-        store.close()
+    found = call(_compared(store_url, a, b, kind, flips=None if everything or as_json else SHOWN))
+    flips = (
+        _debates(found, everything=everything, as_json=as_json)
+        if isinstance(found, ComparedDebates)
+        else _runs(found, everything=everything, as_json=as_json)
+    )
     if fail_on is None or not flips.count:
         return Exit.DONE
     note(f"jury: {pluralize(flips.count, 'case')} ended otherwise in {b} than in {a}: {flips.names}")
     return Exit.FAILED_ON
 
 
-def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> "Named":
+async def _compared(
+    store_url: str | None, a: str, b: str, kind: "Kind | None", *, flips: int | None
+) -> "ComparedDebates | ComparedRuns":
+    async with stored(store_url) as records:
+        return await records.compare(a, b, kind, flips=flips)
+
+
+def _debates(found: "ComparedDebates", *, everything: bool, as_json: bool) -> "Named":
     """Print two debates; returns the case if their ends differ."""
     from jury_cli.terminal import page_console
     from jury_cli.views.comparison import debates_page
-    from jury_judge.comparisons.comparison import compare_debates
     from jury_judge.comparisons.comparison_object import debates_object
-    from jury_judge.stores.debates import read_debate
     from jury_views.reports.tally import Named
 
-    compared = compare_debates(read_debate(store, a), read_debate(store, b))
+    compared = found.compared
     if as_json:
         _print(debates_object(compared))
     else:
@@ -89,51 +94,29 @@ def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: 
     return flips
 
 
-def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> "Named":
+def _runs(found: "ComparedRuns", *, everything: bool, as_json: bool) -> "Named":
     """Print two runs; returns the cases whose ends differ."""
     from jury_cli.terminal import note, page_console
-    from jury_cli.views.comparison import SHOWN, runs_page
-    from jury_cli.views.paired_runs import paired_section
-    from jury_debate.recorded_panel import panel_differences
+    from jury_cli.views.comparison import runs_page
     from jury_judge.comparisons.comparison_object import runs_object
-    from jury_judge.comparisons.run_comparison import compare_runs
-    from jury_judge.stores.debates import panel_of, rows_of_run, same_case
     from jury_views.reports.tally import Named
+    from jury_views.terminal.paired_runs import paired_section
 
-    firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
-    panel = panel_differences(*(panel_of(store, debate) for debate in firsts))
-    compared = compare_runs(a, rows_of_run(store, a), b, rows_of_run(store, b))
-    listed = compared.flips if everything or as_json else compared.flips[:SHOWN]
-    flips = [(flip, same_case(store, flip.a.debate_id, flip.b.debate_id)) for flip in listed]
-    paired, reason = _paired(store, a, b)
+    compared, paired = found.compared, found.paired
     if as_json:
-        _print({**runs_object(compared, panel, flips), "paired": None if paired is None else paired.to_dict()})
+        table = runs_object(compared, found.panel, found.flips)
+        _print({**table, "paired": None if paired is None else paired.to_dict()})
     else:
-        page = runs_page(compared, panel, flips, everything=everything)
+        page = runs_page(compared, found.panel or (), found.flips, everything=everything)
         if paired is not None:
             paired_section(page, paired)
         page.print(page_console())
-    if paired is None:
-        note(f"no paired table: {reason}")
+    if found.unpaired is not None:
+        note(f"no paired table: {found.unpaired}")
     named = Named()
     for flip in compared.flips:
         named.take(f"{visible_line(flip.case_id, 80)} ({_change(flip.a.ended_as, flip.b.ended_as)})")
     return named
-
-
-def _paired(store: "EventStore", a: str, b: str) -> "tuple[Paired | None, str]":
-    """The paired table, or why there is none. Simulated debates count, with a warning."""
-    from jury_analysis.errors import AnalysisError
-    from jury_events.errors import DebateNotFound
-    from jury_judge.errors import ExtraMissing
-    from jury_judge.extras import check_statistics
-    from jury_judge.statistics.run_reports import computed_gate
-
-    try:
-        check_statistics("the paired table of two runs")
-        return computed_gate(store, a, b).paired, ""
-    except (AnalysisError, DebateNotFound, ExtraMissing) as error:
-        return None, str(error)
 
 
 def _change(before: str, after: str) -> str:

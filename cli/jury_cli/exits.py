@@ -2,7 +2,7 @@
 
 from enum import IntEnum
 
-from jury_events.errors import EventError, JuryError
+from jury_events.errors import Failure, JuryError
 
 
 class Exit(IntEnum):
@@ -23,29 +23,9 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+_CODES = {Failure.REFUSED: Exit.USAGE, Failure.STOPPED: Exit.STOPPED, Failure.ALTERED: Exit.INTEGRITY}
+
+
 def code_of(error: JuryError) -> Exit:
     """The exit code for an error."""
-    from jury_actors.errors import ClusterLost, ClusterNotStarted
-    from jury_cli.errors import OutputClosed
-    from jury_debate.errors import IllegalEvent
-    from jury_judge.errors import AttestationFailed, JournalFailed
-    from jury_replay.errors import CassetteDamaged, OtherDebate, RecordDamaged
-    from jury_store.errors import SealRefused, StoreDamaged, StoreFailed, TextsRemain
-    from jury_views.errors import ReportFailed
-
-    altered = EventError | IllegalEvent | CassetteDamaged | OtherDebate | RecordDamaged | SealRefused | StoreDamaged
-    if isinstance(error, altered):
-        return Exit.INTEGRITY
-    stopped = (
-        StoreFailed
-        | TextsRemain
-        | OutputClosed
-        | ReportFailed
-        | JournalFailed
-        | ClusterLost
-        | ClusterNotStarted
-        | AttestationFailed
-    )
-    if isinstance(error, stopped):
-        return Exit.STOPPED
-    return Exit.USAGE
+    return _CODES[error.failure]

@@ -146,7 +146,7 @@ class _Pages:
 
     def document(self, history: "DebateHistory") -> bytes:
         from jury_cli.terminal import note
-        from jury_web.pages.integrity_state import integrity_states
+        from jury_judge.stores.integrity_state import integrity_states
         from jury_web.pages.single_file import single_file
 
         opened = history.opened

@@ -203,8 +203,8 @@ def _flag(name: str) -> str:
 
 
 def _check_reports(options: dict[str, Any]) -> None:
+    from jury_judge.report_files import check_report_path
     from jury_views.reports import junit, markdown
-    from jury_views.reports.report import check_report_path
 
     if options["junit"] and options["markdown"] and options["junit"].resolve() == options["markdown"].resolve():
         raise click.UsageError("--junit and --markdown name the same file: give each its own")
@@ -259,8 +259,8 @@ def _gate_options(options: dict[str, Any], words: "VerdictWords") -> "GateOption
 
 def _plan(options: dict[str, Any], sides: "GateSides | None", labels: "pa.Table | None", chosen: "GateOptions") -> Exit:
     from jury_cli.terminal import page_console
-    from jury_cli.views.gate import plan_page
     from jury_judge.statistics.gates import plan
+    from jury_views.terminal.gate import plan_page
 
     found = plan(options["plan"], sides, labels, chosen, _assumed(options))
     if options["as_json"]:
@@ -280,9 +280,9 @@ def _decide(
     options: dict[str, Any], sides: "GateSides | None", labels: "pa.Table | None", chosen: "GateOptions"
 ) -> Exit:
     from jury_cli.terminal import note, page_console
-    from jury_cli.views.gate import gate_page
     from jury_judge.statistics.gates import decide
     from jury_views.gate_view import NamedGate, headline
+    from jury_views.terminal.gate import gate_page
 
     if sides is None or sides.candidate is None:
         raise AssertionError("_check refuses a gate without two sides")
@@ -298,8 +298,8 @@ def _decide(
 
 
 def _write(options: dict[str, Any], named: "NamedGate") -> None:
+    from jury_judge.report_files import write_report
     from jury_views.reports.gate_reports import gate_junit, gate_markdown
-    from jury_views.reports.report import write_report
 
     if options["junit"] is not None:
         write_report(options["junit"], gate_junit(named))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def command(
     paths: tuple[Path, ...],
     *,
-    key_files: tuple[Path, ...],
+    keys: tuple[Path, ...],
     note_file: Path | None,
     erase: bool,
     store_url: str | None,
@@ -56,7 +56,7 @@ def command(
     from jury_replay.cassettes.library import cassettes_in
 
     files = list(cassettes_in(paths))
-    admission = _admission(key_files, note_file, erase=erase)
+    admission = _admission(keys, note_file, erase=erase)
     url = resolved_store(store_url)
     results = _Results()
     counting = Counting("cassettes read")
@@ -137,7 +137,7 @@ class _Results:
 
 
 def _admission(key_files: tuple[Path, ...], note_file: Path | None, *, erase: bool) -> _Admission:
-    from jury_cli.seal_files import read_keys, read_note
+    from jury_judge.seals.key_files import read_keys, read_note
     from jury_store.seals.note import read_checkpoint
 
     keys = read_keys(key_files)

@@ -89,11 +89,11 @@ def sealing_of(key_file: Path | None, last_file: Path | None, every: float, stor
     """
     if key_file is None:
         return None
-    from jury_cli.seal_files import signer
+    from jury_judge.seals.key_files import signer
     from jury_judge.seals.sealing import Sealing
     from jury_store.sealer import Sealer
 
-    key, last = signer(key_file, last_file, sealed=lambda: store.latest_seal() is not None)
+    key, last = signer(key_file, last_file, sealed=lambda: store.latest_seal() is not None, say=note)
     return Sealing(Sealer(store, key, Effects().clock, last), every, note_line)
 
 

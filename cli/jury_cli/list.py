@@ -1,27 +1,24 @@
 """`jury list`: the debates of a store."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import asdict
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.list_options import chosen_options, order, ordered_options, wanted
-from jury_cli.options import group_option, resolved_store, store_option
+from jury_cli.options import group_option, store_option
 from jury_events.text.timestamps import moment
 
 if TYPE_CHECKING:
-    from jury_judge.comparisons.excerpts import Excerpt
-    from jury_store.debate_rows import DebateFilter, DebateRow
-    from jury_store.event_store import EventStore
-    from jury_store.list_order import PageCursor, SortOrder
+    from jury_judge import DebateFilter, DebateRow, Records
+    from jury_judge.records.listing import ListedDebate
+    from jury_judge.settings.listing import Listing
 
-    Lines = Iterator[tuple[DebateRow, Excerpt | None]]
-
-_PAGE = 1000
+    Rows = AsyncIterator[ListedDebate]
 
 
 @click.command("list")
@@ -34,102 +31,50 @@ _PAGE = 1000
 @click.option("--limit", type=click.IntRange(min=1), help="At most N lines. [default: all]")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of objects, of --group-by and --totals one.")
-def command(**options: Any) -> int:
+def command(*, store_url: str | None, as_json: bool, **options: Any) -> int:
     """List debates, the newest first, or count them by a field of their cases."""
-    return _list(wanted(options), order(options), **options)
-
-
-def _list(
-    chosen: "DebateFilter",
-    sorted_by: "SortOrder",
-    *,
-    group_by: str | None,
-    totals: bool,
-    columns: str | None,
-    of_runs: bool,
-    limit: int | None,
-    store_url: str | None,
-    as_json: bool,
-) -> int:
     from jury_cli.views.list_columns import parse_columns
-    from jury_store.opening import open_store
+    from jury_judge.settings.listing import Listing
 
-    _check_together(chosen, group_by, totals=totals, columns=columns, of_runs=of_runs, limit=limit, as_json=as_json)
-    names = None if columns is None else parse_columns(columns)
-    store = open_store(resolved_store(store_url), write=False)
-    try:
-        if of_runs:
-            found = _print_runs(store, limit, as_json=as_json)
-        elif totals:
-            found = _print_totals(store, chosen, as_json=as_json)
-        elif group_by:
-            found = _print_groups((row for row, _ in _rows(store, chosen, sorted_by, None)), group_by, as_json=as_json)
-        else:
-            found = _print(_rows(store, chosen, sorted_by, limit), names, as_json=as_json)
-        _note_what_is_left_out(store, chosen, of_runs=of_runs)
-        if not found and not as_json:
-            _note_none(store, chosen, of_runs=of_runs)
-    finally:
-        store.close()
+    asked = Listing.of(chosen=wanted(options), sorted_by=order(options), **options)
+    if asked.columns and as_json:
+        raise click.UsageError("--json prints every column: leave --columns out")
+    names = None if asked.columns is None else parse_columns(asked.columns)
+    call(_list(store_url, asked, names, as_json=as_json))
     return Exit.DONE
 
 
-def _check_together(
-    chosen: "DebateFilter",
-    group_by: str | None,
-    *,
-    totals: bool,
-    columns: str | None,
-    of_runs: bool,
-    limit: int | None,
-    as_json: bool,
-) -> None:
-    from jury_store.debate_rows import EVERY_DEBATE
-
-    if of_runs and (chosen != EVERY_DEBATE or group_by or totals or columns):
-        raise click.UsageError("--runs lists all runs: it goes with --limit and --json, and with no other choice")
-    if (group_by or totals) and (limit or columns):
-        which = "--group-by counts" if group_by else "--totals adds up"
-        raise click.UsageError(
-            f"{which} all debates: leave --limit and --columns out, or choose with --run and --where"
-        )
-    if group_by and totals:
-        raise click.UsageError("give --group-by or --totals, not both")
-    if columns and as_json:
-        raise click.UsageError("--json prints every column: leave --columns out")
+async def _list(store_url: str | None, asked: "Listing", names: Sequence[str] | None, *, as_json: bool) -> None:
+    async with stored(store_url) as records:
+        if asked.of_runs:
+            found = await _print_runs(records, asked.limit, as_json=as_json)
+        elif asked.totals:
+            found = await _print_totals(records, asked.chosen, as_json=as_json)
+        elif asked.group_by:
+            found = await _print_groups(records, asked.group_by, asked.chosen, as_json=as_json)
+        else:
+            rows = records.listed(asked.chosen, asked.sorted_by, limit=asked.limit)
+            found = await _print(rows, names, as_json=as_json)
+        if not asked.of_runs:
+            await _note_what_is_left_out(records, asked.chosen)
+        if not found and not as_json:
+            await _note_none(records, asked.chosen, of_runs=asked.of_runs)
 
 
-def _rows(store: "EventStore", chosen: "DebateFilter", sorted_by: "SortOrder", limit: int | None) -> "Lines":
-    """Rows page by page, with the excerpts of a search."""
-    from jury_judge.comparisons.excerpts import excerpts
-
-    left = limit if limit is not None else 2**62
-    place: PageCursor | None = None
-    while left and (rows := store.list_debates(chosen, sorted_by, limit=min(_PAGE, left), after=place)):
-        for start in range(0, len(rows), 50):
-            some = rows[start : start + 50]
-            said = excerpts(store, [row.debate_id for row in some], chosen.search) if chosen.search else {}
-            yield from ((row, said.get(row.debate_id)) for row in some)
-        left -= len(rows)
-        place = sorted_by.cursor(asdict(rows[-1]))
-
-
-def _print(rows: "Lines", names: Sequence[str] | None, *, as_json: bool) -> bool:
+async def _print(rows: "Rows", names: Sequence[str] | None, *, as_json: bool) -> bool:
     """Print a line a debate; returns whether there was any."""
     if as_json:
-        return _print_json(
-            {**_debate_object(row), **({"excerpt": said._asdict()} if said else {})} for row, said in rows
-        )
+        return await _print_json(rows)
     if names is not None:
-        return _print_columns((row for row, _ in rows), names)
-    return _print_lines(rows)
+        return await _print_columns(rows, names)
+    return await _print_lines(rows)
 
 
-def _print_lines(rows: "Lines") -> bool:
+async def _print_lines(rows: "Rows") -> bool:
     from jury_events.text.visible_text import visible_line
 
     row = None
-    for row, said in rows:
+    async for row, said in rows:
         verdict = row.final_verdict if row.status == "completed" else row.status
         score = "" if row.final_score is None else row.final_score
         case = visible_line(row.case_id, 60)
@@ -140,14 +85,14 @@ def _print_lines(rows: "Lines") -> bool:
     return row is not None
 
 
-def _print_columns(rows: "Iterator[DebateRow]", names: Sequence[str]) -> bool:
+async def _print_columns(rows: "Rows", names: Sequence[str]) -> bool:
     """Tabs between, whatever is in a value: a tab or a line's end in one would be shown as what it is."""
     from jury_cli.views.list_columns import COLUMNS
     from jury_events.text.visible_text import visible_line
 
     print("\t".join(names))
     row = None
-    for row in rows:
+    async for row, _ in rows:
         values = (COLUMNS[name](row) for name in names)
         print("\t".join("" if value is None else visible_line(str(value), 1000) for value in values))
     return row is not None
@@ -172,22 +117,25 @@ def _marks(row: "DebateRow") -> Iterator[str]:
         yield f"[{visible_line(row.problem, 200)}; {aside}]"
 
 
-def _print_runs(store: "EventStore", limit: int | None, *, as_json: bool) -> bool:
+async def _print_runs(records: "Records", limit: int | None, *, as_json: bool) -> bool:
     from jury_cli.views.run_progress import run_progress, run_verdicts
 
-    rows = islice(reversed(store.runs()), limit)
+    rows = (await records.run_rows())[:limit]
     if as_json:
-        return _print_json(map(asdict, rows))
-    row = None
-    for row in rows:
-        print(f"{row.run_id}  {run_progress(row)}: {run_verdicts(row)}")
-    return row is not None
+        printed = _JsonList()
+        for row in rows:
+            printed.take(asdict(row))
+        printed.end()
+    else:
+        for row in rows:
+            print(f"{row.run_id}  {run_progress(row)}: {run_verdicts(row)}")
+    return bool(rows)
 
 
-def _print_totals(store: "EventStore", chosen: "DebateFilter", *, as_json: bool) -> bool:
+async def _print_totals(records: "Records", chosen: "DebateFilter", *, as_json: bool) -> bool:
     from jury_cli.views.totals import totals_lines
 
-    found = store.totals(chosen)
+    found = await records.totals(chosen)
     if as_json:
         print(json.dumps(asdict(found), indent=2))
     elif found.debates:
@@ -195,12 +143,11 @@ def _print_totals(store: "EventStore", chosen: "DebateFilter", *, as_json: bool)
     return bool(found.debates)
 
 
-def _print_groups(rows: "Iterator[DebateRow]", group_by: str, *, as_json: bool) -> bool:
+async def _print_groups(records: "Records", group_by: str, chosen: "DebateFilter", *, as_json: bool) -> bool:
     from jury_cli.terminal import page_console
     from jury_cli.views.groups import groups_object, groups_page
-    from jury_judge.comparisons.groups import grouped
 
-    groups = grouped(rows, group_by)
+    groups = await records.groups(group_by, chosen)
     if as_json:
         print(json.dumps(groups_object(group_by, groups), ensure_ascii=False, indent=2))
     elif groups:
@@ -208,15 +155,29 @@ def _print_groups(rows: "Iterator[DebateRow]", group_by: str, *, as_json: bool) 
     return bool(groups)
 
 
-def _print_json(rows: "Iterator[dict[str, Any]]") -> bool:
-    """Print a JSON list, one object a line, without building it whole."""
-    print("[", end="")
-    separator = "\n"
-    for row in rows:
-        print(separator + json.dumps(_plain(row), ensure_ascii=False), end="")
-        separator = ",\n"
-    print("\n]")
+async def _print_json(rows: "Rows") -> bool:
+    printed = _JsonList()
+    async for row, said in rows:
+        printed.take({**_debate_object(row), **({"excerpt": said._asdict()} if said else {})})
+    printed.end()
     return True
+
+
+class _JsonList:
+    """Prints a JSON list, one object a line, without building it whole."""
+
+    def __init__(self) -> None:
+        print("[", end="")
+        self._separator = "\n"
+
+    def take(self, row: dict[str, Any]) -> None:
+        """Print the next object."""
+        print(self._separator + json.dumps(_plain(row), ensure_ascii=False), end="")
+        self._separator = ",\n"
+
+    def end(self) -> None:
+        """Print the end of the list."""
+        print("\n]")
 
 
 def _debate_object(row: "DebateRow") -> dict[str, Any]:
@@ -242,32 +203,30 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _note_what_is_left_out(store: "EventStore", chosen: "DebateFilter", *, of_runs: bool) -> None:
+async def _note_what_is_left_out(records: "Records", chosen: "DebateFilter") -> None:
     from jury_cli.terminal import note
 
-    if of_runs:
-        return
-    if not chosen.quarantined and store.list_debates(chosen._replace(quarantined=True), limit=1):
+    if not chosen.quarantined and await records.has_debates(chosen._replace(quarantined=True)):
         note("debates in quarantine are left out: jury list --quarantined shows them")
-    if chosen.search is not None and (behind := store.search_lag()):
+    if chosen.search is not None and (behind := await records.search_lag()):
         note(
             f"what jurors wrote in the last {behind} events is not searched yet: a run that goes on sees to it, and so "
             "does jury db rebuild"
         )
 
 
-def _note_none(store: "EventStore", chosen: "DebateFilter", *, of_runs: bool) -> None:
+async def _note_none(records: "Records", chosen: "DebateFilter", *, of_runs: bool) -> None:
     """Why the list is empty, and what to do."""
     from jury_cli.terminal import note
-    from jury_store.debate_rows import EVERY_DEBATE
+    from jury_judge import DebateFilter
 
-    if not store.list_debates(limit=1) and not store.list_debates(EVERY_DEBATE._replace(quarantined=True), limit=1):
+    if not await records.has_debates() and not await records.has_debates(DebateFilter(quarantined=True)):
         note(f"no {'runs' if of_runs else 'debates'} in this store yet; jury demo records one, jury run CASES yours")
         return
     if of_runs:
         note("no runs in this store: its debates belong to none")
         return
-    if chosen.run_id is not None and all(run.run_id != chosen.run_id for run in store.runs()):
+    if chosen.run_id is not None and all(run.run_id != chosen.run_id for run in await records.run_rows()):
         note(f"no debates of a run {chosen.run_id} in this store; jury list --runs lists the runs")
         return
     narrowed = [

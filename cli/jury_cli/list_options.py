@@ -9,8 +9,7 @@ from jury_cli.options import finite, run_id, where_option
 from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:
-    from jury_store.debate_rows import DebateFilter
-    from jury_store.list_order import SortOrder
+    from jury_judge import DebateFilter, SortOrder
 
 STATUSES = ("evaluating", "discussing", "judging", "completed", "failed", "cancelled", "unreadable")
 SORTS = (
@@ -110,7 +109,7 @@ def wanted(options: dict[str, Any]) -> "DebateFilter":
 
 def conditions_of(options: dict[str, Any]) -> "DebateFilter":
     """The filter of `filter_options`, which are removed from `options`."""
-    from jury_store.debate_rows import DebateFilter
+    from jury_judge import DebateFilter
 
     quorum, reviewed = options.pop("quorum"), options.pop("reviewed")
     names = ("where", "search", "status", "verdict", "disposition", "model", "min_cost", "max_cost")
@@ -140,6 +139,6 @@ def ordered_options(command: F) -> F:
 
 def order(options: dict[str, Any]) -> "SortOrder":
     """The order of `ordered_options`, which are removed from `options`."""
-    from jury_store.list_order import SortOrder
+    from jury_judge import SortOrder
 
     return SortOrder(options.pop("sort"), options.pop("order") == "desc")

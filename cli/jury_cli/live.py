@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from jury_cli.views.live_lines import LiveLines
 from jury_judge.live.feed import Feed
 from jury_store.event_store import EventStore
 from jury_views.live.encodings import LOG_EVENTS
+from jury_views.terminal.live_lines import LiveLines
 
 
 @asynccontextmanager

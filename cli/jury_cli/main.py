@@ -11,6 +11,7 @@ from keyword import iskeyword
 
 import click
 
+from jury_cli.calls import in_words_of_options
 from jury_cli.exits import Exit, code_of
 from jury_cli.log_format import is_json, lines_as_configured, write_line
 from jury_cli.signals import raising
@@ -84,6 +85,7 @@ class Commands(click.Group):
         module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
         command = import_module(f"jury_cli.{module}").command
         assert isinstance(command, click.Command)
+        _word(command)
         return command
 
     def resolve_command(
@@ -108,6 +110,15 @@ class Commands(click.Group):
         """One line each, without loading any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _word(command: click.Command) -> None:
+    """Let a command, or each command of a group, name refused settings as its options."""
+    if isinstance(command, click.Group):
+        for one in command.commands.values():
+            _word(one)
+    elif command.callback is not None:
+        command.callback = in_words_of_options(command.callback)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -13,7 +13,7 @@ from jury_debate.presets import PRESETS
 from jury_events.errors import SettingError
 from jury_events.ids import is_debate_id, is_run_id, reachable
 from jury_events.text.visible_text import visible_line
-from jury_judge.settings import load_settings
+from jury_judge.settings.store import load_settings
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
@@ -380,7 +380,7 @@ def public_key_option(command: F) -> F:
     """`--key FILE`, of public keys."""
     return click.option(
         "--key",
-        "key_files",
+        "keys",
         metavar="FILE",
         multiple=True,
         type=click.Path(path_type=Path),

@@ -282,7 +282,7 @@ def _report(
 
 def _print(found: "RunProbes", probes: tuple[str, ...], *, as_json: bool) -> None:
     from jury_cli.terminal import page_console
-    from jury_cli.views.probes import probes_page
+    from jury_views.terminal.probes import probes_page
 
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))

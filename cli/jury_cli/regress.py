@@ -45,7 +45,6 @@ def command(
     from jury_replay.offline import no_network
     from jury_replay.regression import TODAY, RegressionStatus, regress
     from jury_replay.regression import accept as take_over
-    from jury_views.regression_view import regression_lines
 
     version = TODAY if rules is None else rules
     rules_of(version)
@@ -67,7 +66,7 @@ def command(
             if as_jsonl:
                 print(json.dumps(_object(found), ensure_ascii=False))
             elif found.status is not RegressionStatus.SAME:
-                for line in regression_lines(found):
+                for line in found.shown_lines():
                     print(line)
     finally:
         counting.close()

@@ -95,12 +95,11 @@ def _tally(counts: Counter[str]) -> str:
 
 def _lines(one: "Replayed") -> Iterator[str]:
     from jury_events.text.visible_text import visible_line
-    from jury_views.difference_view import difference_lines
 
     if one.status == "different":
         yield f"{one.debate_id}: different"
         for difference in one.differences[:_SHOWN]:
-            yield from (f"  {line}" for line in difference_lines(difference))
+            yield from (f"  {line}" for line in difference.shown_lines())
         if len(one.differences) > _SHOWN:
             yield f"  and {len(one.differences) - _SHOWN} more (--jsonl shows all)"
     elif one.status == "erased":

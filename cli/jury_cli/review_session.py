@@ -65,9 +65,9 @@ def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
 
 def _review(item: "QueueItem", place: str, session: Session) -> bool | None:
     """Whether the debate was reviewed; None: the session ends."""
-    from jury_cli.views.debate import render_case, render_debate
     from jury_judge.reviews.reviews import NewReview, reviewed_before
     from jury_judge.stores.debates import read_debate
+    from jury_views.terminal.debate import render_case, render_debate
 
     history = read_debate(session.store, item.row.debate_id)
     blind = session.blind and not reviewed_before(history, session.reviewer)

@@ -243,9 +243,9 @@ def command(**options: Any) -> int:
     from jury_cli.detach import check_detached, detach, detached_holder
     from jury_cli.results import Results
     from jury_cli.run_end import end_run
-    from jury_cli.seal_files import read_keys
     from jury_judge.panels.files import load_panel
     from jury_judge.runs.run import Run, fresh_run_id
+    from jury_judge.seals.key_files import read_keys
 
     paths: tuple[str, ...] = options["paths"]
     if options.pop("handed"):
@@ -411,9 +411,9 @@ def judge_run(
 
 def _wanted(asked: "RunOptions") -> "Wanted":
     from jury_cli.run_end import Wanted
+    from jury_judge.report_files import check_report_path
     from jury_views.reports import junit, markdown
     from jury_views.reports.fail_conditions import FailCondition, parse_fail_condition
-    from jury_views.reports.report import check_report_path
 
     try:
         conditions = [parse_fail_condition(text) for text in asked.fail_if]

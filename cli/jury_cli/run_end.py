@@ -11,12 +11,13 @@ from jury_cli.terminal import note
 from jury_events.text.durations import duration, rate
 from jury_events.text.pluralize import pluralize
 from jury_events.verdict import Verdict
+from jury_judge.report_files import write_report
 from jury_judge.run_session import RunOutcome
 from jury_views.reports.fail_conditions import ConditionResult, FailCondition
 from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.junit import junit
 from jury_views.reports.markdown import markdown
-from jury_views.reports.report import RunReport, write_report
+from jury_views.reports.report import RunReport
 from jury_views.reports.tally import NO_QUORUM, NO_VERDICT, Named, Tally
 
 

@@ -61,15 +61,15 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     refused (exit code 5).
     """
     from jury_actors.effects import Effects
-    from jury_cli.seal_files import signer
     from jury_cli.seal_reading import print_note
     from jury_cli.terminal import note
+    from jury_judge.seals.key_files import signer
     from jury_store.opening import open_store
     from jury_store.sealer import Sealer
 
     store = open_store(resolved_store(store_url), write=True, run="seal")
     try:
-        key, last = signer(key_file, seal_last, sealed=lambda: store.latest_seal() is not None)
+        key, last = signer(key_file, seal_last, sealed=lambda: store.latest_seal() is not None, say=note)
         made = Sealer(store, key, Effects().clock, last).next()
         if made is not None:
             store.store_seal(made)

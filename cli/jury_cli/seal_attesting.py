@@ -36,10 +36,10 @@ def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int
     code 5). Prints the cosigned note, to be kept elsewhere.
     """
     from jury_actors.effects import Effects
-    from jury_cli.seal_files import read_witnesses
     from jury_cli.seal_reading import all_there, hashes, print_note, seal_of
     from jury_cli.terminal import note
     from jury_judge.seals.attesting import ask_witness
+    from jury_judge.seals.key_files import read_witnesses
     from jury_store.opening import open_store
     from jury_store.seals.attestation import COSIGNATURE, Attestation
     from jury_store.seals.merkle import consistency_proof
@@ -82,10 +82,10 @@ def timestamp(url: str, certificate_files: tuple[Path, ...], store_url: str | No
     Prints when that was. The stamp is over the note as jury seal now printed it, without cosignatures.
     """
     from jury_actors.effects import Effects
-    from jury_cli.seal_files import read_authorities
     from jury_cli.seal_reading import seal_of
     from jury_cli.terminal import note
     from jury_judge.seals.attesting import ask_authority
+    from jury_judge.seals.key_files import read_authorities
     from jury_store.opening import open_store
     from jury_store.seals.attestation import TIMESTAMP, Attestation
 

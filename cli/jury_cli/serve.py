@@ -25,11 +25,11 @@ from jury_cli.options import (
 )
 
 if TYPE_CHECKING:
+    from jury_judge.serving.service import Service
+    from jury_judge.serving.submissions import MakeJury
     from jury_judge.webhooks.journal import DeliveryJournal
     from jury_judge.webhooks.sender import WebhookSender
     from jury_store.event_store import EventStore
-    from jury_web.service import Service
-    from jury_web.submissions import MakeJury
 
 WEBHOOK_SECRET = "JURY_WEBHOOK_SECRET"  # noqa: S105  (a variable's name)
 _MAX_SECRET = 4096
@@ -149,15 +149,15 @@ def command(
     from jury_events.text.pluralize import pluralize
     from jury_judge.reviews.named_tokens import TOKEN_RULE, is_token, named_tokens
     from jury_judge.reviews.reviews import ReviewRecorder
+    from jury_judge.serving.kept_submissions import kept_submissions
+    from jury_judge.serving.reviewing import Reviewing
+    from jury_judge.serving.service import Service
     from jury_judge.stores.stores import open_or_create
     from jury_store.opening import database_path, open_store, parse_store_url
     from jury_web.app import AccessPolicy, create_app
-    from jury_web.kept_submissions import kept_submissions
     from jury_web.metrics_endpoint import metrics_route
     from jury_web.pages.routing import page_routes
-    from jury_web.reviewing import Reviewing
     from jury_web.server import listen, serving
-    from jury_web.service import Service
 
     _check_options(
         panels,

@@ -174,7 +174,7 @@ def _report(
 
 def _print(found: "GroupedStatistics", *, as_json: bool) -> None:
     from jury_cli.terminal import page_console
-    from jury_cli.views.statistics.page import statistics_page
+    from jury_cli.views.statistics_page import statistics_page
 
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))

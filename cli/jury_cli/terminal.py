@@ -105,6 +105,10 @@ class Counting:
         else:
             note(line, "progress", done=self._done)
 
+    def reach(self, done: int) -> None:
+        """Count up to `done` items in all."""
+        self.count(done - self._done)
+
     def close(self) -> None:
         """Clear the line."""
         if self._live:

@@ -133,7 +133,7 @@ def _write_parquet(found: "PanelWorth", path: Path) -> None:
 
 def _print(found: "PanelWorth", *, as_json: bool) -> None:
     from jury_cli.terminal import page_console
-    from jury_cli.views.panel_worth import panel_worth_page
+    from jury_views.terminal.panel_worth import panel_worth_page
 
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))

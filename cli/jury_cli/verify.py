@@ -1,33 +1,28 @@
 """`jury verify`: check that no record was altered."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.options import (
     debate_ids,
     processes_option,
     public_key_option,
-    resolved_store,
     store_option,
     where_option,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from jury_events.conditions import Condition
-    from jury_replay.integrity import IntegrityFailure
-    from jury_replay.verify import VerifyReport
+    from jury_judge import IntegrityFailure, VerifyReport
+    from jury_judge.settings.verification import Verification
 
 _SHOWN = 20
-
-_WORTH_IT = 5000
-"""From so many debates more processes are faster than their start is slow: checking one takes about a ms."""
 
 
 @click.command("verify")
@@ -42,7 +37,7 @@ _WORTH_IT = 5000
 @public_key_option
 @click.option(
     "--checkpoint",
-    "checkpoint_files",
+    "checkpoints",
     metavar="FILE",
     multiple=True,
     type=click.Path(path_type=Path),
@@ -51,7 +46,7 @@ _WORTH_IT = 5000
 )
 @click.option(
     "--witness",
-    "witness_files",
+    "witnesses",
     metavar="FILE",
     multiple=True,
     type=click.Path(path_type=Path),
@@ -66,7 +61,7 @@ _WORTH_IT = 5000
 )
 @click.option(
     "--tsa-cert",
-    "certificate_files",
+    "certificates",
     metavar="FILE",
     multiple=True,
     type=click.Path(path_type=Path),
@@ -82,11 +77,11 @@ def command(
     everything: bool,
     where: "tuple[Condition, ...]",
     deep: bool,
-    key_files: tuple[Path, ...],
-    checkpoint_files: tuple[Path, ...],
-    witness_files: tuple[Path, ...],
+    keys: tuple[Path, ...],
+    checkpoints: tuple[Path, ...],
+    witnesses: tuple[Path, ...],
     required: int | None,
-    certificate_files: tuple[Path, ...],
+    certificates: tuple[Path, ...],
     store_url: str | None,
     processes: int | None,
     as_json: bool,
@@ -96,62 +91,40 @@ def command(
     Names the first bad event of each stream and exits with 5 where something was altered. What each check can and
     cannot show is in docs/verification.md.
     """
-    from jury_cli.seal_files import read_keys, read_note, read_trust
-    from jury_cli.terminal import Counting, note
-    from jury_judge.stores.debates import must_be_known, must_exist
-    from jury_replay.selection import DebateSelection, processes_for
-    from jury_replay.verify import verify
-    from jury_store.opening import open_store
+    from jury_cli.terminal import note
+    from jury_judge.seals.key_files import read_keys, read_note, read_trust
+    from jury_judge.settings.verification import Verification
 
-    everything = everything or bool(checkpoint_files or witness_files or certificate_files)
-    if [bool(debate_ids), everything, bool(where)].count(True) != 1:
-        raise click.UsageError("name the debates to check, or --all, or select with --where COND")
-    if key_files and not everything:
-        raise click.UsageError("--key is for the seals, which are over the whole log: add --all")
-    keys = read_keys(key_files)
-    trust = read_trust(witness_files, required, certificate_files)
-    kept = [read_note(path) for path in checkpoint_files]
-    url = resolved_store(store_url)
-    counting = Counting("debates checked")
-    done = 0
-
-    def progress(debates: int) -> None:
-        nonlocal done
-        counting.count(debates - done)
-        done = debates
-
-    store = open_store(url, write=False)
-    try:
-        selection = DebateSelection(debate_ids or None, where=where)
-        must_exist(store, selection._replace(debate_ids=None))
-        must_be_known(store, debate_ids)
-        at_once = processes_for(store, selection, processes, worth_it=_WORTH_IT)
-        ids = None if everything else [one for chunk in selection.chunks(store) for one in chunk]
-        report = verify(
-            store, ids, progress, deep=deep, keys=keys, checkpoints=kept, trust=trust, url=url, processes=at_once
-        )
-    finally:
-        counting.close()
-        store.close()
-    if everything:
-        report = replace(report, failures=(*report.failures, *_schema_failures(url)))
+    asked = Verification.of(
+        debate_ids=debate_ids,
+        everything=everything,
+        where=where,
+        deep=deep,
+        keys=read_keys(keys),
+        checkpoints=tuple(map(read_note, checkpoints)),
+        trust=read_trust(witnesses, required, certificates),
+        processes=processes,
+    )
+    report = call(_verified(store_url, asked))
     if as_json:
         failures = [_object(failure) for failure in report.failures]
         print(json.dumps({"ok": report.ok, **asdict(report), "failures": failures}, ensure_ascii=False, indent=2))
     else:
-        _print(report, everything=everything)
-        if everything and (remark := _remark(report, checked_against_checkpoint=bool(kept))):
+        _print(report, everything=asked.whole)
+        if asked.whole and (remark := _remark(report, checked_against_checkpoint=bool(asked.checkpoints))):
             note(remark)
     return Exit.DONE if report.ok else Exit.INTEGRITY
 
 
-def _schema_failures(url: str) -> "Iterator[IntegrityFailure]":
-    """A key or guard that the database lacks, or a trigger or view that it should not have."""
-    from jury_migrations.comparison import check
-    from jury_replay.integrity import IntegrityFailure
+async def _verified(store_url: str | None, asked: "Verification") -> "VerifyReport":
+    from jury_cli.terminal import Counting
 
-    for difference in check(url):
-        yield IntegrityFailure("", f"the schema is not the declared one: {difference}")
+    counting = Counting("debates checked")
+    try:
+        async with stored(store_url) as records:
+            return await records.verify(asked, counting.reach)
+    finally:
+        counting.close()
 
 
 def _print(report: "VerifyReport", *, everything: bool) -> None:

@@ -181,9 +181,9 @@ class _Watching:
             note(f"debate {debate_id} cannot be read: {error}")
 
     async def _print_events(self, debate_id: str) -> None:
-        from jury_cli.views.live_lines import LiveLines
         from jury_events.text.visible_text import visible_line
         from jury_views.live.encodings import LIVE_EVENTS, LOG_EVENTS
+        from jury_views.terminal.live_lines import LiveLines
 
         if self._as_json:
             async with self._feed.follow(debate_id, LIVE_EVENTS) as cursor:

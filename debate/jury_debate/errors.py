@@ -1,6 +1,6 @@
 """Errors of this component."""
 
-from jury_events.errors import JuryError
+from jury_events.errors import Failure, JuryError
 
 
 class DebateError(JuryError):
@@ -12,6 +12,8 @@ class IllegalEvent(DebateError):
 
     In a running debate it is a defect; in a stored one, the stream was tampered with or written under other rules.
     """
+
+    failure = Failure.ALTERED
 
 
 class UnknownRules(DebateError):

@@ -1,13 +1,28 @@
 """Errors of this component."""
 
-from typing import Self
+from enum import Enum
+from typing import ClassVar, Self
 
 _SHOWN = 240
 """Characters of an id that a message quotes."""
 
 
+class Failure(Enum):
+    """What an error means for who asked.
+
+    REFUSED: it cannot be done as it was asked. STOPPED: something is left to do, and the same request again goes on
+    with it. ALTERED: what is recorded was altered or damaged.
+    """
+
+    REFUSED = "refused"
+    STOPPED = "stopped"
+    ALTERED = "altered"
+
+
 class JuryError(Exception):
     """Root of every error that Jury Judge raises on purpose; the message names the problem and the remedy."""
+
+    failure: ClassVar[Failure] = Failure.REFUSED
 
 
 class InputError(JuryError):
@@ -24,6 +39,8 @@ class BadCondition(JuryError):
 
 class EventError(JuryError):
     """An event, a part or a stored body is invalid."""
+
+    failure = Failure.ALTERED
 
 
 class UnknownEventType(EventError):

@@ -8,10 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
     from jury_cases.options import CaseOptions
+    from jury_debate.recorded_panel import PanelDifference
     from jury_events.case import Case, Scenario
     from jury_events.consensus import ConsensusStatus
+    from jury_events.errors import InputError, JuryError, SettingError
     from jury_events.verdict import Verdict
     from jury_judge.documents.artifact_tools import (
         ArtifactContext,
@@ -43,7 +46,12 @@ if TYPE_CHECKING:
     from jury_judge.documents.retired import RetiredModelWarning
     from jury_judge.errors import JudgeError
     from jury_judge.jury import Jury
-    from jury_judge.records import Records
+    from jury_judge.records.records import Records
+    from jury_judge.stores.integrity_state import IntegrityState
+    from jury_replay.integrity import IntegrityFailure
+    from jury_replay.verify import VerifyReport
+    from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
+    from jury_store.list_order import SortOrder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
         Abstention,
@@ -60,10 +68,13 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
     "jury_events.case": ("Case", "Scenario"),
+    "jury_debate.recorded_panel": ("PanelDifference",),
     "jury_events.consensus": ("ConsensusStatus",),
+    "jury_events.errors": ("InputError", "JuryError", "SettingError"),
     "jury_events.verdict": ("Verdict",),
     "jury_judge.documents.artifact_tools": (
         "ArtifactContext",
@@ -108,8 +119,13 @@ _NAMES_BY_MODULE = {
     "jury_judge.documents.retired": ("RetiredModelWarning",),
     "jury_judge.errors": ("JudgeError",),
     "jury_judge.jury": ("Jury",),
+    "jury_replay.integrity": ("IntegrityFailure",),
+    "jury_replay.verify": ("VerifyReport",),
+    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
+    "jury_store.list_order": ("SortOrder",),
     "jury_views.live.encodings": ("LiveEvent",),
-    "jury_judge.records": ("Records",),
+    "jury_judge.records.records": ("Records",),
+    "jury_judge.stores.integrity_state": ("IntegrityState",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
@@ -121,6 +137,7 @@ __all__ = [
     "ArtifactToolsWithContext",
     "BaseJurorAgent",
     "Case",
+    "CaseFileError",
     "CaseFiles",
     "CaseOptions",
     "CollaborativeEvaluationResult",
@@ -130,6 +147,8 @@ __all__ = [
     "ConsensusChecker",
     "ConsensusResult",
     "ConsensusStatus",
+    "DebateFilter",
+    "DebateRow",
     "DiscussionLoopWorkflow",
     "DiscussionRound",
     "DiscussionRoundResult",
@@ -138,6 +157,9 @@ __all__ = [
     "EvaluationPhase",
     "ExecutionResult",
     "FinalJudgment",
+    "InputError",
+    "IntegrityFailure",
+    "IntegrityState",
     "JudgeError",
     "JurorConfig",
     "JurorEvaluation",
@@ -146,14 +168,21 @@ __all__ = [
     "JurorStatement",
     "JurorVote",
     "Jury",
+    "JuryError",
     "LiveEvent",
+    "PanelDifference",
     "QuestionSpec",
     "Records",
     "RetiredModelWarning",
+    "RunRow",
     "Scenario",
     "ScenarioResult",
     "SequentialDiscussionRound",
+    "SettingError",
+    "SortOrder",
+    "Totals",
     "Verdict",
+    "VerifyReport",
     "create_juror_agents",
     "generate_evaluation_summary",
     "get_anthropic_tools",

@@ -12,7 +12,6 @@ from jury_replay.cassettes.library import cassettes_in
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.errors import CassetteError
 from jury_replay.regression import TODAY, Regressed, RegressionStatus, accept, regress
-from jury_views.regression_view import regression_lines
 
 
 class Corpus:
@@ -89,7 +88,7 @@ class CassetteItem(pytest.Item):
         """The differences: a traceback would not show them."""
         if not isinstance(excinfo.value, Changed):
             return super().repr_failure(excinfo, style)
-        lines = [*regression_lines(excinfo.value.found)]
+        lines = [*excinfo.value.found.shown_lines()]
         if excinfo.value.found.status is RegressionStatus.CHANGED:
             lines.append("if this is wanted: the same command with --jury-accept")
         return "\n".join(lines)

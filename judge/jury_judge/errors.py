@@ -1,8 +1,9 @@
 """Errors of this component."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from string import Formatter
 
-from jury_events.errors import InputError
+from jury_events.errors import Failure, InputError, SettingError
 
 
 class JudgeError(InputError):
@@ -52,6 +53,8 @@ class NotComparable(JudgeError):
 class AttestationFailed(JudgeError):
     """A witness or a time-stamping authority cannot be asked, or states nothing of the seal."""
 
+    failure = Failure.STOPPED
+
 
 class TooManyReaders(JudgeError):
     """As many follow debates live as this server serves."""
@@ -65,9 +68,58 @@ class RunTooLarge(JudgeError):
     """The run has more debates than a server computes statistics of."""
 
 
+class PanelNotServed(JudgeError):
+    """The server is read-only, or does not have the requested panel."""
+
+
+class TooManySubmissions(JudgeError):
+    """The server runs as many evaluations and runs as it may."""
+
+
 class JournalFailed(JudgeError):
     """The deliveries of a webhook cannot be recorded now; the message names the file. A later attempt goes on."""
+
+    failure = Failure.STOPPED
 
 
 class ExtraMissing(JudgeError):
     """Packages of an extra are not installed; the message has the command that installs them."""
+
+
+class ReportRefused(JudgeError):
+    """A report cannot be put where it is to be; the message names the place, and nothing was judged."""
+
+
+class ReportFailed(JudgeError):
+    """A report could not be written once everything was judged; the message names the file. The judgments are kept."""
+
+    failure = Failure.STOPPED
+
+
+Naming = Callable[[str], str]
+"""The name of a field in the words of a front door: `max_cost` is `--max-cost` of the command, `maxCost` over HTTP."""
+
+
+class SettingsRefused(SettingError):
+    """Settings exclude each other, or need each other.
+
+    Args:
+        template: the message, with each field that it names in braces: `{as_json} and {as_jsonl} exclude each other`.
+    """
+
+    def __init__(self, template: str) -> None:
+        super().__init__(_named(template, str))
+        self.template = template
+
+    def __reduce__(self) -> tuple[type["SettingsRefused"], tuple[str]]:
+        return SettingsRefused, (self.template,)
+
+    def worded(self, naming: Naming) -> str:
+        """The message in the words of a front door."""
+        return _named(self.template, naming)
+
+
+def _named(template: str, naming: Naming) -> str:
+    return "".join(
+        text + ("" if field is None else naming(field)) for text, field, _form, _change in Formatter().parse(template)
+    )

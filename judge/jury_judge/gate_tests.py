@@ -9,7 +9,7 @@ import pytest
 from jury_cases.votes.label_files import read_labels
 from jury_events.errors import JuryError
 from jury_judge.extras import check_statistics
-from jury_judge.settings import load_settings
+from jury_judge.settings.store import load_settings
 from jury_store.opening import open_store
 from jury_views.gate_view import NamedGate, notes
 from jury_views.reports.gate_reports import lines

@@ -38,7 +38,8 @@ from jury_judge.errors import JuryClosed, RunUnfinished
 from jury_judge.panels.changed import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import Overrides
-from jury_judge.records import Records, while_open
+from jury_judge.records.open_store import while_open
+from jury_judge.records.records import Records
 from jury_judge.replays.forks import Fork, store_branch
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
@@ -52,7 +53,7 @@ from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtime_pool import RuntimePool
 from jury_judge.runs.runtimes import runtime_in_process, runtime_on_ray
 from jury_judge.seals.sealing import Sealing
-from jury_judge.settings import load_settings
+from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_judge.traces.trace_export import TraceExport
 from jury_providers.catalogue import retirement_warnings

@@ -11,11 +11,15 @@ from jury_debate.assignment import CallMessage
 from jury_events.codec import DebateEvent
 from jury_events.exchange import RequestMessage
 from jury_events.parts import PartRef
+from jury_events.text.visible_text import visible_line
 
 Text = Callable[[str], bytes]
 """The content of a part by the 43 characters of its reference."""
 
 _NOTHING = "(nothing)"
+_WIDTH = 400
+_MOST = 40
+"""Lines of one difference that are shown."""
 
 
 class DifferenceKind(StrEnum):
@@ -46,6 +50,13 @@ class ReplayDifference(NamedTuple):
     changes: tuple[FieldChange, ...]
     cause: str
     version: int | None = None
+
+    def shown_lines(self) -> Iterator[str]:
+        """`lines` for people: what cannot be seen is written out, what is too long is cut, said so."""
+        lines = list(self.lines())
+        yield from (visible_line(line, _WIDTH) for line in lines[:_MOST])
+        if len(lines) > _MOST:
+            yield f"  … {len(lines) - _MOST} more lines"
 
     def lines(self) -> Iterator[str]:
         """Readable lines: a heading, then `-` the recorded and `+` the replayed value, long texts as a diff."""

@@ -1,6 +1,6 @@
 """Errors of this component."""
 
-from jury_events.errors import EventError, JuryError
+from jury_events.errors import EventError, Failure, JuryError
 
 
 class ReplayError(JuryError):
@@ -10,6 +10,8 @@ class ReplayError(JuryError):
 class RecordDamaged(ReplayError):
     """The stored record of a debate does not verify, so it is not used."""
 
+    failure = Failure.ALTERED
+
 
 class CassetteError(ReplayError):
     """A cassette cannot be read or written; the message begins with its file, and the line where one is at fault."""
@@ -17,6 +19,8 @@ class CassetteError(ReplayError):
 
 class CassetteDamaged(CassetteError):
     """A cassette does not verify: it was cut, changed, or assembled wrongly."""
+
+    failure = Failure.ALTERED
 
 
 class OutputPathTaken(ReplayError):
@@ -41,6 +45,8 @@ class BadAcceptance(ReplayError):
 
 class OtherDebate(ReplayError):
     """The store contains another debate under the id of the cassette; neither is changed."""
+
+    failure = Failure.ALTERED
 
 
 class ErasureUnasked(ReplayError):

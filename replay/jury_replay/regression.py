@@ -6,7 +6,7 @@ review: from then on exactly these differences are expected.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,11 +19,12 @@ from jury_events.debate_events import DebateCompleted
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError, UnknownPart
 from jury_events.regular_files import read_text
+from jury_events.text.visible_text import visible_line
 from jury_replay.cassettes.library import put
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.comparison import differences
-from jury_replay.difference import ReplayDifference
+from jury_replay.difference import DifferenceKind, ReplayDifference
 from jury_replay.errors import BadAcceptance, ReplayError
 from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Replayer
@@ -35,6 +36,10 @@ TODAY = max(RULES)
 
 _MOST_ACCEPTED = 256 * 1024 * 1024
 """Bytes of a file of accepted changes."""
+
+_SHOWN_EVENTS = 3
+_SHOWN_PROMPTS = 2
+"""How many differences of events and of prompts are shown."""
 
 _LONG = 400
 """Longer texts, in characters, are stored in an accepted file as their hash."""
@@ -74,6 +79,34 @@ class Regressed(NamedTuple):
     def name(self) -> str:
         """The cassette's, without its suffix."""
         return self.path.name.removesuffix(SUFFIX)
+
+    def shown_lines(self) -> Iterator[str]:
+        """For people: verdict and score, then the first differences: what happens first, prompts apart from it."""
+        if self.status is RegressionStatus.UNREADABLE:
+            yield visible_line(f"{self.name}: {self.detail}", 1000)
+            return
+        yield f"{self.name}: {self._outcomes()}"
+        if self.detail is not None:
+            yield f"  {self.detail}"
+        prompts = [one for one in self.differences if one.kind is DifferenceKind.PROMPT]
+        happened = [one for one in self.differences if one.kind is not DifferenceKind.PROMPT]
+        for some, shown, what in (
+            (happened, _SHOWN_EVENTS, "other differences"),
+            (prompts, _SHOWN_PROMPTS, "other prompts"),
+        ):
+            for difference in some[:shown]:
+                yield from (f"  {line}" for line in difference.shown_lines())
+            if len(some) > shown:
+                yield f"  and {len(some) - shown} {what}"
+
+    def _outcomes(self) -> str:
+        if self.recorded == self.now:
+            return f"still {_shown(self.now)}, but"
+        return f"was {_shown(self.recorded)}, is {_shown(self.now)}"
+
+
+def _shown(outcome: FinalVerdict | None) -> str:
+    return "without a verdict" if outcome is None else f"{outcome.verdict} {outcome.score}"
 
 
 def regress(path: Path, rules: int = TODAY, setting: Setting | None = None) -> Regressed:

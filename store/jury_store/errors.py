@@ -1,6 +1,6 @@
 """Errors of this component."""
 
-from jury_events.errors import JuryError
+from jury_events.errors import Failure, JuryError
 
 
 class StoreError(JuryError):
@@ -30,9 +30,13 @@ class InvalidAppend(AppendRefused):
 class StoreFailed(StoreError):
     """The database failed (disk full, connection lost): the whole group is stored, or nothing of it; send it again."""
 
+    failure = Failure.STOPPED
+
 
 class StoreDamaged(StoreError):
     """The database lacks a row that every store has: it was altered."""
+
+    failure = Failure.ALTERED
 
 
 class ReadOnlyStore(StoreError):
@@ -119,9 +123,13 @@ class BadTimestamp(SealError):
 class SealRefused(SealError):
     """The log or its latest seal differs from what was sealed before, so it is not sealed again: verify it."""
 
+    failure = Failure.ALTERED
+
 
 class TextsRemain(StoreError):
     """Texts are deleted, but a reader keeps their bytes in the database's files."""
+
+    failure = Failure.STOPPED
 
 
 class ScrubRefused(StoreError):

@@ -14,7 +14,7 @@ import pytest
 
 from jury_analysis.gate import GateOptions
 from jury_analysis.pairing import PairedOptions
-from jury_judge.records import Records
+from jury_judge.records.records import Records
 from support.command_line import CommandLine, environment
 from support.reference_data import FOLDER, needs_reference_data, reference
 from support.vote_rows import Row, write_csv, write_jsonl

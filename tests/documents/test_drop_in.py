@@ -22,7 +22,7 @@ from jury_judge import (
     QuestionSpec,
 )
 from jury_judge.errors import PanelFileError
-from jury_judge.records import Records
+from jury_judge.records.records import Records
 from jury_replay.verify import verify
 
 SIMULATED: dict[str, Any] = {

@@ -13,7 +13,7 @@ import pytest
 from jury_events.case import ExecutionResult, QuestionSpec
 from jury_judge.jury import Jury
 from jury_judge.panels.files import load_panel
-from jury_judge.records import Records
+from jury_judge.records.records import Records
 from jury_providers.simulated.http.server import Simulation
 from jury_replay.verify import verify
 

@@ -13,7 +13,7 @@ from jury_events.errors import SettingError
 from jury_events.exchange import ExchangeRecorded
 from jury_judge import ADKCollaborativeJuryJudge, ArtifactContext, CollaborativeJuryJudge, RetiredModelWarning, Scenario
 from jury_judge.errors import PanelFileError
-from jury_judge.records import Records
+from jury_judge.records.records import Records
 from jury_store.errors import StoreError
 from jury_store.sqlite_lock import SqliteLock
 

@@ -22,7 +22,7 @@ from jury_judge import (
     create_juror_agents,
 )
 from jury_judge.errors import NoEvaluation
-from jury_judge.records import Records
+from jury_judge.records.records import Records
 from jury_providers.simulated.script import Script
 from jury_replay.verify import verify
 

@@ -6,8 +6,6 @@ import pytest
 from rich.console import Console
 
 from jury_cli.results import Results
-from jury_cli.views.debate import render_debate
-from jury_cli.views.live_lines import LiveLines
 from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import RoundStarted
 from jury_events.envelope import StoredEvent
@@ -17,6 +15,8 @@ from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from jury_views.answered_by import answered_in_stream, answers
 from jury_views.result_lines import collaborative_result, result_line
+from jury_views.terminal.debate import render_debate
+from jury_views.terminal.live_lines import LiveLines
 from support.debate_builder import SEATS, DebateBuilder
 
 FAIL = Verdict.UNSAFE_FAIL

@@ -13,11 +13,11 @@ from jury_events.errors import DebateNotFound
 from jury_judge.running.live_run import NOT_HERE, NOT_RUNNING, LiveRunReader, live_object
 from jury_judge.running.live_runs import FRESH, LiveRuns
 from jury_judge.running.recent_calls import ProviderCalls
+from jury_judge.serving.service import Service
 from jury_store.debate_rows import DebateFilter, Totals
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_web.app import AccessPolicy, create_app
-from jury_web.service import Service
 from support.debate_builder import DebateBuilder
 from support.live_figures import SECOND, a_run, executed, figures
 from support.pages import START, keep

@@ -6,7 +6,7 @@ from jury_events.errors import SettingError
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.files import load_panel
 from jury_judge.panels.variables import Overrides
-from jury_judge.settings import load_settings
+from jury_judge.settings.store import load_settings
 
 FILE = """\
 name: mine

@@ -5,8 +5,6 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from jury_cli.views.debate import render_debate
-from jury_cli.views.live_lines import LiveLines
 from jury_events.debate_events import RoundStarted
 from jury_events.ids import Step
 from jury_events.verdict import Verdict
@@ -16,6 +14,8 @@ from jury_views.events_by_phase import events_by_phase
 from jury_views.events_view import event_lines
 from jury_views.position_changes import change_counts, position_changes
 from jury_views.result_lines import collaborative_result, line_of
+from jury_views.terminal.debate import render_debate
+from jury_views.terminal.live_lines import LiveLines
 from support.debate_builder import SEATS, DebateBuilder
 from support.pages import Site, stored
 

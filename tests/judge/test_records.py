@@ -10,7 +10,7 @@ from jury_analysis.errors import TooFewLabels
 from jury_analysis.statistics import StatisticsOptions
 from jury_events.conditions import parse_condition
 from jury_events.errors import BadCondition, DebateNotFound, SettingError
-from jury_judge.records import Records
+from jury_judge.records.records import Records
 from jury_migrations.upgrading import upgrade
 from jury_replay.rescoring.rows import RescoreRow
 from jury_store.event_store import Append

@@ -9,14 +9,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from jury_views.errors import ReportFailed, ReportRefused
+from jury_judge.errors import ReportFailed, ReportRefused
+from jury_judge.report_files import check_report_path, write_report
 from jury_views.reports import junit, markdown
 from jury_views.reports.fail_conditions import parse_fail_condition
 from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.junit import junit as to_junit
 from jury_views.reports.kept_cases import KeptCases
 from jury_views.reports.markdown import markdown as to_markdown
-from jury_views.reports.report import RunReport, check_report_path, write_report
+from jury_views.reports.report import RunReport
 from jury_views.reports.tally import NAMED, Tally
 
 

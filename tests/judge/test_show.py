@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from jury_cli.views.debate import render_debate
 from jury_events.case import Omission
 from jury_events.debate_events import DebateCancelled, DebateFailed
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.text.visible_text import visible, visible_line
 from jury_events.verdict import Verdict
+from jury_views.terminal.debate import render_debate
 from support.debate_builder import DebateBuilder
 
 

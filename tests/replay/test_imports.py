@@ -9,6 +9,7 @@ from jury_events.errors import DebateNotFound
 from jury_events.ids import local_stream
 from jury_events.local_events import DebateImported, VersionRange
 from jury_events.local_facts import local_facts
+from jury_judge.stores.integrity_state import integrity_states
 from jury_migrations.upgrading import upgrade
 from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.reading import read_cassette
@@ -24,7 +25,6 @@ from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_store.seals.keys import SealKey
-from jury_web.pages.integrity_state import integrity_states
 from support.cassettes import KEY, erase_text, exported, out_of, record_debate, seal, sealed_store
 
 

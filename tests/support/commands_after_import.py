@@ -9,8 +9,8 @@ from typing import Any
 from rich.console import Console
 from starlette.testclient import TestClient
 
-from jury_cli.views.debate import render_debate
 from jury_events.errors import JuryError
+from jury_judge.serving.service import Service
 from jury_judge.stores.debates import read_debate
 from jury_replay.replay import replay
 from jury_replay.rescoring.rescore import rescore
@@ -18,9 +18,9 @@ from jury_replay.rescoring.settings import Grid
 from jury_replay.selection import EVERYTHING
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+from jury_views.terminal.debate import render_debate
 from jury_web.app import AccessPolicy, create_app
 from jury_web.pages.routing import page_routes
-from jury_web.service import Service
 from support.command_line import CommandLine
 
 _GATE = AccessPolicy(frozenset({"jury.test"}))

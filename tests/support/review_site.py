@@ -8,11 +8,11 @@ from starlette.testclient import TestClient
 from jury_events.review_facts import Review
 from jury_events.verdict import Verdict
 from jury_judge.reviews.reviews import NewReview, record_review
+from jury_judge.serving.reviewing import RecordReview, Reviewing
+from jury_judge.serving.service import Service
 from jury_store.event_store import EventStore
 from jury_web.app import AccessPolicy, create_app
 from jury_web.pages.routing import page_routes
-from jury_web.reviewing import RecordReview, Reviewing
-from jury_web.service import Service
 from support.pages import Page
 from support.reviewed import judged_debate
 

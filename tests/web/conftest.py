@@ -8,9 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from jury_judge.jury import Jury
+from jury_judge.serving.service import Service
 from jury_store.opening import open_store
 from jury_web.app import AccessPolicy, create_app
-from jury_web.service import Service
 from support.runtime_harness import a_case_with_records
 from support.stores import filled
 

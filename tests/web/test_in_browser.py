@@ -13,12 +13,12 @@ from playwright.async_api import Browser, expect
 
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_judge.live.feed import Feed
+from jury_judge.serving.service import Service
 from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 from jury_web.app import AccessPolicy, create_app
 from jury_web.pages.routing import page_routes
 from jury_web.server import listen, serving
-from jury_web.service import Service
 from support.browser import chromium, tab
 from support.debate_builder import DebateBuilder
 from support.pages import keep

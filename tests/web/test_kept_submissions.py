@@ -12,11 +12,11 @@ import pytest
 from jury_judge.errors import RunRefused
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed
+from jury_judge.serving.kept_submissions import KeptSubmission, KeptSubmissions, kept_submissions
+from jury_judge.serving.submissions import Submission, Submissions
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.opening import open_store
-from jury_web.kept_submissions import KeptSubmission, KeptSubmissions, kept_submissions
-from jury_web.submissions import Submission, Submissions
 from support.debate_harness import a_case
 
 CASES = (a_case("one"), a_case("two"))

@@ -11,11 +11,11 @@ from starlette.testclient import TestClient
 from jury_actors.observation.metric_list import METRICS
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_judge.jury import Jury
+from jury_judge.serving.service import Service
 from jury_migrations.upgrading import upgrade
 from jury_store.opening import open_store
 from jury_web.app import AccessPolicy, create_app
 from jury_web.metrics_endpoint import metrics_route
-from jury_web.service import Service
 from support.scraped import counts, counts_of_log, samples
 from support.waiting import eventually
 

@@ -9,13 +9,13 @@ from starlette.testclient import TestClient
 
 from jury_events.case import Omission
 from jury_events.ids import debate_stream
+from jury_judge.serving.service import Service
 from jury_judge.stores.debates import read_debate
 from jury_store.event_store import Append
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_views.result_lines import collaborative_result
 from jury_web.app import create_app
-from jury_web.service import Service
 from support.cassettes import erase_text
 from support.debates import DebateScript
 

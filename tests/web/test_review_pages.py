@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from jury_events.verdict import Verdict
 from jury_judge.reviews.reviews import NewReview, ReviewRecorder, assign_review, reasons_of, reviews_of, withdraw_review
+from jury_judge.serving.service import Service
 from jury_replay.erasure import ErasureOrder, erase
 from jury_store.errors import StoreLocked
 from jury_store.event_store import EventStore
@@ -17,7 +18,6 @@ from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_web.app import AccessPolicy, create_app
 from jury_web.pages.routing import page_routes
-from jury_web.service import Service
 from support.debate_builder import DebateBuilder
 from support.pages import Page, keep
 from support.review_site import BASE, REVIEWERS, TOKEN, Visit, recorder, review_site, waiting

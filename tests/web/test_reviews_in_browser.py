@@ -10,12 +10,12 @@ from playwright.async_api import Browser, expect
 from jury_analysis.labels import check_labels
 from jury_judge.reviews.review_labels import review_labels
 from jury_judge.reviews.reviews import reasons_of, reviews_of
+from jury_judge.serving.reviewing import Reviewing
+from jury_judge.serving.service import Service
 from jury_store.memory import MemoryEventStore
 from jury_web.app import AccessPolicy, create_app
 from jury_web.pages.routing import page_routes
-from jury_web.reviewing import Reviewing
 from jury_web.server import listen, serving
-from jury_web.service import Service
 from support.browser import Tab, chromium, tab
 from support.review_site import REVIEWERS, TOKEN, recorder, waiting
 

@@ -15,11 +15,11 @@ from jury_analysis.report_schemas import report_schema_text
 from jury_events.verdict import Verdict
 from jury_judge import extras
 from jury_judge.errors import RunTooLarge, TooManyReports
+from jury_judge.serving.service import Service
 from jury_judge.statistics import run_reports
 from jury_judge.statistics.run_reports import RunReports
 from jury_store.memory import MemoryEventStore
 from jury_web.app import AccessPolicy, create_app
-from jury_web.service import Service
 from support.debate_builder import DebateBuilder
 from support.pages import Site, keep, stored
 from support.waiting import until

@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from jury_judge.jury import Jury
+from jury_judge.serving.service import Service
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
 from jury_replay.cassettes.importing import import_cassette
@@ -19,7 +20,6 @@ from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_store.sql_store import SqlEventStore
 from jury_web.app import create_app
-from jury_web.service import Service
 from support.cassettes import exported, record_debate
 from support.waiting import eventually
 
@@ -358,7 +358,7 @@ def slow_client(folder: Path) -> TestClient:
 def test_submissions_beyond_the_limit_get_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
-    monkeypatch.setattr("jury_web.submissions.MAX_CASE_BYTES", 600)
+    monkeypatch.setattr("jury_judge.serving.submissions.MAX_CASE_BYTES", 600)
     slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
     service = Service(open_store(url, write=False), {"usual": lambda on_chunk: slow(on_chunk=on_chunk)})
     with TestClient(create_app(service, GATE), base_url=BASE) as client:

@@ -1,15 +1,17 @@
 """Two debates, or two runs, side by side in a terminal; what differs is marked with ≠."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jury_cli.views.verdicts import VERDICTS
-from jury_debate.recorded_panel import PanelDifference
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.comparisons.comparison import ComparisonRow, DebateComparison, Position, Side
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide
 from jury_views.page import Page
+from jury_views.terminal.verdicts import VERDICTS
+
+if TYPE_CHECKING:
+    from jury_judge import PanelDifference
 
 SHOWN = 20
 """Flips, differences and cases that are listed unless all are asked for."""
@@ -35,7 +37,7 @@ def debates_page(compared: DebateComparison, *, everything: bool = False) -> Pag
 
 def runs_page(
     compared: RunComparison,
-    panel: Sequence[PanelDifference],
+    panel: "Sequence[PanelDifference]",
     flips: Sequence[tuple[Flip, bool | None]],
     *,
     everything: bool = False,
@@ -109,7 +111,7 @@ def _cost(cost: float | None) -> str:
     return "unknown" if cost is None else f"${cost:.4f}"
 
 
-def _differences(page: Page, panel: Sequence[PanelDifference], *, everything: bool) -> None:
+def _differences(page: Page, panel: "Sequence[PanelDifference]", *, everything: bool) -> None:
     page.heading("Panels")
     if not panel:
         page.line("the same", indent=2)
@@ -165,8 +167,7 @@ def _end(ended_as: str) -> str:
 
 def _ends(compared: RunComparison) -> list[tuple[str, ...]]:
     """A row an end in A, a column an end in B."""
-    found = {end for pair in compared.table for end in pair}
-    ends = [*(one for one in Verdict if one in found), *sorted(found - set(Verdict))]
+    ends = compared.ends
     head = ("A ↓  B →", *(_end(end) for end in ends))
     return [head, *((_end(old), *(str(compared.table[old, new]) for new in ends)) for old in ends)]
 

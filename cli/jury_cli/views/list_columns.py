@@ -1,27 +1,29 @@
 """The columns of a list of debates: their names, the same for the command, the page and sorting, and their values."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jury_events.errors import SettingError
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
-from jury_store.debate_rows import DebateRow
+
+if TYPE_CHECKING:
+    from jury_judge import DebateRow
 
 
 def _time(value: int | None) -> str | None:
     return None if value is None else moment(value)
 
 
-def _quorum(row: DebateRow) -> str | None:
+def _quorum(row: "DebateRow") -> str | None:
     return None if row.quorum_met is None else "met" if row.quorum_met else "lost"
 
 
-def _accepted(row: DebateRow) -> str | None:
+def _accepted(row: "DebateRow") -> str | None:
     return None if row.accepted is None else "yes" if row.accepted else "no"
 
 
-COLUMNS: Mapping[str, Callable[[DebateRow], Any]] = {
+COLUMNS: "Mapping[str, Callable[[DebateRow], Any]]" = {
     "debate": lambda row: row.debate_id,
     "case": lambda row: row.case_id,
     "run": lambda row: row.run_id,

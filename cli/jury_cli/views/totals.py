@@ -1,12 +1,15 @@
 """The totals of a list of debates as lines."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from jury_events.text.pluralize import pluralize
-from jury_store.debate_rows import Totals
+
+if TYPE_CHECKING:
+    from jury_judge import Totals
 
 
-def totals_lines(found: Totals) -> Iterator[str]:
+def totals_lines(found: "Totals") -> Iterator[str]:
     """For a terminal."""
     ended = f"{found.completed} completed, {found.failed} failed, {found.cancelled} cancelled"
     yield f"{pluralize(found.debates, 'debate')}: {ended}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from jury_events.ids import repeat_of
+from jury_events.verdict import Verdict
 from jury_store.debate_rows import ENDED, DebateRow
 
 UNFINISHED = "unfinished"
@@ -75,6 +76,12 @@ class RunComparison:
     def agreement(self) -> float | None:
         """The share of the cases judged by both that got the same verdict; None without any."""
         return self.agreed / self.judged if self.judged else None
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The ends that cases came to in either run: verdicts, the best first, then the others."""
+        found = {end for pair in self.table for end in pair}
+        return (*(one.value for one in Verdict if one in found), *sorted(found - set(Verdict)))
 
 
 def compare_runs(a_id: str, a: Iterable[DebateRow], b_id: str, b: Iterable[DebateRow]) -> RunComparison:

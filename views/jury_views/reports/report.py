@@ -1,13 +1,8 @@
-"""The contents of a report, and its file."""
+"""The contents of a report."""
 
 from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from jury_replay.cassettes.library import put
-from jury_replay.errors import CassetteError, OutputPathTaken
-from jury_replay.output_path import check_output_path
-from jury_views.errors import ReportFailed, ReportRefused
 from jury_views.reports.fail_conditions import ConditionResult
 from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.tally import Tally
@@ -43,30 +38,3 @@ class RunReport(NamedTuple):
     spent: str
     conditions: Sequence[ConditionResult] = ()
     failing: Collection[str] = ("unsafe_fail",)
-
-
-def check_report_path(path: Path, begins: bytes) -> None:
-    """Check, before anything is judged, that a report that begins with these bytes may be written to `path`.
-
-    Raises:
-        ReportRefused: the folder is missing, or something else stands there, which is not replaced.
-    """
-    if not path.parent.is_dir():
-        raise ReportRefused(f"{path}: there is no folder {path.parent}; make it, or name another file")
-    try:
-        check_output_path(path, begins)
-    except (OutputPathTaken, OSError) as error:
-        said = str(error) if isinstance(error, OutputPathTaken) else f"{path}: {error.strerror}; name another file"
-        raise ReportRefused(said) from None
-
-
-def write_report(path: Path, content: bytes) -> None:
-    """Write a report atomically: readers see the old one or the new one.
-
-    Raises:
-        ReportFailed: it cannot be written; nothing of it is left.
-    """
-    try:
-        put(path, content)
-    except CassetteError as error:
-        raise ReportFailed(str(error)) from None

@@ -8,11 +8,11 @@ from starlette.requests import HTTPConnection
 
 from jury_events.ids import DEBATE_ID, RUN_ID, debate_stream
 from jury_events.text.timestamps import moment
+from jury_judge.serving.service import Service
 from jury_store.debate_rows import DebateRow, RunRow
 from jury_views.review_objects import assignment_object, review_objects
 from jury_web.api.error_responses import RequestRefused
 from jury_web.api.schemas import MOST_ROWS
-from jury_web.service import Service
 
 
 def _service(connection: HTTPConnection) -> Service:

@@ -21,13 +21,14 @@ from jury_judge.errors import (
     ExtraMissing,
     JuryClosed,
     NotComparable,
+    PanelNotServed,
     RunRefused,
     TooManyReaders,
     TooManyReports,
+    TooManySubmissions,
 )
 from jury_providers.errors import ProviderError
 from jury_store.errors import StoreDamaged, StoreError
-from jury_web.errors import PanelNotServed, TooManySubmissions
 
 _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
     (DebateNotFound, 404),

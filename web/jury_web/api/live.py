@@ -15,6 +15,7 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from jury_analysis.report_schemas import REPORTS, report_schema_text
 from jury_events.errors import JuryError
 from jury_judge.live.event_buffer import Cursor
+from jury_judge.serving.service import Service
 from jury_views.live.encodings import FRAMES, PROGRESS, SSE, Encoding
 from jury_views.live.points import START, Point, parse_point
 from jury_views.live.schema import schema_text
@@ -28,7 +29,6 @@ from jury_web.api.error_responses import (
     validation_message,
 )
 from jury_web.chunks import chunks
-from jury_web.service import Service
 
 router = APIRouter(tags=["live"])
 

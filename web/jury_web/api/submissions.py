@@ -10,13 +10,13 @@ from jury_cases.columns import with_snake_case_names
 from jury_cases.errors import CaseFileError
 from jury_events.case import Case
 from jury_events.text.visible_text import visible_line
+from jury_judge.serving.service import Service
+from jury_judge.serving.submissions import refuse_uris
 from jury_store.debate_rows import ENDED
 from jury_web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import RequestRefused, error_response, error_responses
 from jury_web.api.schemas import EvaluationRequest, Links, RunRequest, SubmissionStatus
 from jury_web.api.strict_body import StrictRoute
-from jury_web.service import Service
-from jury_web.submissions import refuse_uris
 
 router = APIRouter(prefix="/api", tags=["submissions"], route_class=StrictRoute)
 

@@ -14,13 +14,13 @@ from jury_events.local_facts import LocalFacts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
+from jury_judge.stores.integrity_state import IntegrityState
 from jury_views.answered_by import answers, is_simulated
 from jury_views.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
 from jury_views.position_changes import position_changes
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
 from jury_web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
-from jury_web.pages.integrity_state import IntegrityState
 from jury_web.pages.matrix import Matrix, matrix
 from jury_web.pages.pending_steps import NOTHING_PENDING, PendingSteps, pending_steps
 from jury_web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews, call_lines

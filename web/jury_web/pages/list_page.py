@@ -10,13 +10,13 @@ from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_judge.comparisons.excerpts import Excerpt, excerpts
+from jury_judge.stores.integrity_state import IntegrityState, integrity_states
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import PageCursor
 from jury_store.projection import row_of
 from jury_views.answered_by import answered_in_stream
 from jury_views.position_changes import change_counts, position_changes
-from jury_web.pages.integrity_state import IntegrityState, integrity_states
 from jury_web.pages.list_query import ListQuery
 
 PAGE = 50

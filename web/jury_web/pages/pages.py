@@ -10,6 +10,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.ids import is_debate_id, is_run_id
 from jury_judge.comparisons.groups import fields_there, grouped
 from jury_judge.running.live_runs import LiveRuns
+from jury_judge.stores.integrity_state import integrity_states
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
 from jury_store.list_order import SORT_COLUMNS
@@ -17,7 +18,6 @@ from jury_web.chunks import chunks
 from jury_web.pages.debate_page import debate_page
 from jury_web.pages.events_page import events_page
 from jury_web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
-from jury_web.pages.integrity_state import integrity_states
 from jury_web.pages.list_page import PAGE, list_page
 from jury_web.pages.list_query import PAGE_COLUMNS, STATUSES, list_query
 from jury_web.pages.neighbours import neighbours

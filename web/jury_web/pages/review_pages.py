@@ -15,6 +15,7 @@ from jury_events.verdict import Verdict
 from jury_judge.errors import ExtraMissing, ReviewRefused, TooManyReports
 from jury_judge.reviews.review_queue import QueueItem, review_queue
 from jury_judge.reviews.reviews import NewReview
+from jury_judge.serving.reviewing import Reviewing
 from jury_judge.statistics.run_reports import RunReports
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
@@ -22,7 +23,6 @@ from jury_web.chunks import chunks
 from jury_web.pages.page_request import PageNotFound, PageRequest
 from jury_web.pages.review_page import case_to_review
 from jury_web.pages.review_query import MOST_PEOPLE, ReviewQuery, review_query
-from jury_web.reviewing import Reviewing
 
 SHOWN = 200
 """Debates of the queue on one page."""

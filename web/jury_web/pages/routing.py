@@ -9,6 +9,7 @@ from starlette.staticfiles import StaticFiles
 
 from jury_events.errors import EventError, JuryError
 from jury_judge.running.live_runs import LiveRuns
+from jury_judge.serving.reviewing import Reviewing
 from jury_judge.statistics.run_reports import RunReports
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
@@ -16,7 +17,6 @@ from jury_web.pages.page_request import PageRequest
 from jury_web.pages.pages import Pages
 from jury_web.pages.review_pages import ReviewPages
 from jury_web.pages.run_statistics_pages import RunStatisticsPages
-from jury_web.reviewing import Reviewing
 
 
 def page_routes(

@@ -7,10 +7,10 @@ from hashlib import sha256
 
 from jury_events.debate_history import DebateHistory
 from jury_events.panel import Language
+from jury_judge.stores.integrity_state import IntegrityState
 from jury_views.labels import LABELS
 from jury_web.pages.debate_page import debate_page
 from jury_web.pages.exchange_page import ExchangeViews
-from jury_web.pages.integrity_state import IntegrityState
 from jury_web.pages.rendering import rendered, rendered_stream
 from jury_web.pages.text_previews import TextPreviews
 

@@ -3,69 +3,62 @@
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import click
+from cryptography.x509 import Certificate
 
-from jury_cli.terminal import note
+from jury_events.regular_files import FileTooLarge, read_failure, read_regular
+from jury_judge.errors import SettingsRefused
+from jury_replay.attested import NO_TRUST, Trust
+from jury_store.errors import BadNote
+from jury_store.seals.cosignature import WitnessKey, read_witness_keys
+from jury_store.seals.keys import PublicKey, SealKey, last_signed_path, read_public_keys, read_seal_key
+from jury_store.seals.last_signed import LastSigned
+from jury_store.seals.note import MAX_BYTES, read_checkpoint
+from jury_store.seals.timestamp import read_certificates
 
-if TYPE_CHECKING:
-    from cryptography.x509 import Certificate
-
-    from jury_replay.attested import Trust
-    from jury_store.seals.cosignature import WitnessKey
-    from jury_store.seals.keys import PublicKey, SealKey
-    from jury_store.seals.last_signed import LastSigned
+Say = Callable[[str], None]
 
 
-def read_keys(paths: Iterable[Path]) -> "tuple[PublicKey, ...]":
+def read_keys(paths: Iterable[Path]) -> tuple[PublicKey, ...]:
     """The public keys of all these files.
 
     Raises:
         SealError: a file cannot be read, or is no key file.
     """
-    from jury_store.seals.keys import read_public_keys
-
     return tuple(key for path in paths for key in read_public_keys(path))
 
 
-def read_witnesses(paths: Iterable[Path]) -> "tuple[WitnessKey, ...]":
+def read_witnesses(paths: Iterable[Path]) -> tuple[WitnessKey, ...]:
     """The keys of witnesses of all these files, each once.
 
     Raises:
         SealError: a file cannot be read, or is no file of such keys.
     """
-    from jury_store.seals.cosignature import read_witness_keys
-
     return tuple(dict.fromkeys(key for path in paths for key in read_witness_keys(path)))
 
 
-def read_trust(witnesses: Iterable[Path], required: int | None, certificates: Iterable[Path]) -> "Trust":
+def read_trust(witnesses: Iterable[Path], required: int | None, certificates: Iterable[Path]) -> Trust:
     """Trusted keys beside the log's key.
 
     Raises:
         SealError: a file cannot be read, or has other contents.
-        click.UsageError: more witnesses are required than are named.
+        SettingsRefused: more witnesses are required than are named.
     """
-    from jury_replay.attested import NO_TRUST, Trust
-
     keys = read_witnesses(witnesses)
     if required is not None and required > len({key.raw for key in keys}):
-        raise click.UsageError(f"--witnesses-required {required}: only {len(keys)} are named by --witness")
+        raise SettingsRefused(f"{{required}} {required}: only {len(keys)} are named by {{witnesses}}")
     files = tuple(certificates)
     if not keys and not files:
         return NO_TRUST
     return Trust(keys, required, read_authorities(files))
 
 
-def read_authorities(paths: Iterable[Path]) -> "tuple[Certificate, ...]":
+def read_authorities(paths: Iterable[Path]) -> tuple[Certificate, ...]:
     """The certificates of all these files, each once.
 
     Raises:
         SealError: a file cannot be read, or has none.
     """
-    from jury_store.seals.timestamp import read_certificates
-
     return tuple(dict.fromkeys(one for path in paths for one in read_certificates(path)))
 
 
@@ -75,10 +68,6 @@ def read_note(path: Path) -> bytes:
     Raises:
         BadNote: the file cannot be read, or has other contents.
     """
-    from jury_events.regular_files import FileTooLarge, read_failure, read_regular
-    from jury_store.errors import BadNote
-    from jury_store.seals.note import MAX_BYTES, read_checkpoint
-
     try:
         content = read_regular(path, MAX_BYTES)
         read_checkpoint(content)
@@ -91,40 +80,38 @@ def read_note(path: Path) -> bytes:
     return content
 
 
-def signer(key_file: Path, last_file: Path | None, *, sealed: Callable[[], bool]) -> "tuple[SealKey, LastSigned]":
-    """The sealing key, and the file of its last signature; a missing file is noted.
+def signer(
+    key_file: Path, last_file: Path | None, *, sealed: Callable[[], bool], say: Say
+) -> tuple[SealKey, LastSigned]:
+    """The sealing key, and the file of its last signature; a missing file is said.
 
     Args:
         key_file: of the private key.
         last_file: where it is kept; None: beside the key.
         sealed: whether the log has seals already.
+        say: takes warnings.
 
     Raises:
         SealError: a file cannot be read, is not what it should be, or nothing can be kept there.
     """
-    from jury_store.seals.keys import last_signed_path
-    from jury_store.seals.last_signed import LastSigned
-
-    key = read_private_key(key_file)
+    key = read_private_key(key_file, say)
     last = LastSigned(last_file or last_signed_path(key_file), key.public)
     last.check()
     if not last.path.exists() and sealed():
-        note(
+        say(
             f"jury: warning: the log has seals, and {last.path}, the file of its last signature, is missing: "
             "it begins with this log as it is. If the key sealed elsewhere, bring that file along"
         )
     return key, last
 
 
-def read_private_key(path: Path) -> "SealKey":
-    """The sealing key; a file that others may read is noted.
+def read_private_key(path: Path, say: Say) -> SealKey:
+    """The sealing key; a file that others may read is said.
 
     Raises:
         SealError: the file cannot be read, or is no private key.
     """
-    from jury_store.seals.keys import read_seal_key
-
     key = read_seal_key(path)
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        note(f"jury: warning: others than its owner may read {path}, and seal in your name; chmod 600 mends that")
+        say(f"jury: warning: others than its owner may read {path}, and seal in your name; chmod 600 mends that")
     return key

@@ -20,14 +20,13 @@ from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
-from jury_judge.errors import JuryClosed, RunUnfinished
+from jury_judge.errors import JuryClosed, PanelNotServed, RunUnfinished, TooManySubmissions
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed, Opening
 from jury_judge.runs.run import fresh_debate_id, fresh_run_id
+from jury_judge.serving.kept_submissions import KeptSubmission, KeptSubmissions
+from jury_judge.serving.submission_claims import Kind, SubmissionClaim, submission_claim
 from jury_store.event_store import EventStore
-from jury_web.errors import PanelNotServed, TooManySubmissions
-from jury_web.kept_submissions import KeptSubmission, KeptSubmissions
-from jury_web.submission_claims import Kind, SubmissionClaim, submission_claim
 
 MAX_RUNNING = 500
 """Evaluations and runs that may run at once."""

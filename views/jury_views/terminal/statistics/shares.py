@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from jury_cli.views.statistics.figures import Figures
 from jury_events.text.visible_text import visible_line
 from jury_views.page import Page
+from jury_views.terminal.statistics.figures import Figures
 
 if TYPE_CHECKING:
     from jury_analysis.shares import VerdictShare

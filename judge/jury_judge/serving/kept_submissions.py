@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from jury_events.case import Case
 from jury_judge.running.status_file import status_folder
+from jury_judge.serving.submission_claims import Kind
 from jury_store.opening import database_path, parse_store_url
-from jury_web.submission_claims import Kind
 
 
 class KeptSubmission(NamedTuple):

@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from jury_cli.views.statistics.figures import NOTHING, Figures
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_views.page import Page
+from jury_views.terminal.statistics.figures import NOTHING, Figures
 
 if TYPE_CHECKING:
     from jury_analysis.probe_effects import FalsePasses, ProbedRater, ProbeEffect, ProbeReport

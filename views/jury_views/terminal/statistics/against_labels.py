@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from jury_cli.views.statistics.figures import NOTHING, Figures, counted
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_views.page import Page
+from jury_views.terminal.statistics.figures import NOTHING, Figures, counted
 
 if TYPE_CHECKING:
     from jury_analysis.accuracy import AccuracyReport, AgainstLabels

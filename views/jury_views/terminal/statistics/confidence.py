@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from jury_cli.views.statistics.figures import NOTHING, Figures
 from jury_events.text.visible_text import visible_line
 from jury_views.page import Page
+from jury_views.terminal.statistics.figures import NOTHING, Figures
 
 if TYPE_CHECKING:
     from jury_analysis.confidence import ConfidenceCurve, ConfidenceReport

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from jury_events.ids import debate_stream
 from jury_judge.live.feed import MOST_READERS, Feed
+from jury_judge.records.records import Records
 from jury_judge.running.live_runs import LiveRuns
+from jury_judge.serving.kept_submissions import KeptSubmissions
+from jury_judge.serving.reviewing import Reviewing
+from jury_judge.serving.submissions import MakeJury, Submissions
 from jury_judge.statistics.run_reports import RunReports
 from jury_store.event_store import EventStore
 from jury_store.sqlite_lock import LockHolder, read_lock_holder
-from jury_web.kept_submissions import KeptSubmissions
-from jury_web.reviewing import Reviewing
-from jury_web.submissions import MakeJury, Submissions
 
 ALIVE_EVERY = 15.0
 """Seconds without an event after which a live reader gets a keep-alive comment."""
@@ -47,6 +48,7 @@ class Service:
         self.store = store
         self.alive_every = alive_every
         self.feed = Feed(store, most=readers)
+        self.records = Records.over(store, self.feed, store_url or "")
         self.reports = RunReports(store)
         self.live_runs = LiveRuns(store, store_url)
         self.submissions = Submissions(panels or {}, store, self.feed, kept=kept)

@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from jury_cli.views.statistics.against_labels import annotators_section, labels_section
-from jury_cli.views.statistics.agreement import agreement_section, repeats_section
-from jury_cli.views.statistics.confidence import confidence_section
-from jury_cli.views.statistics.discussion import discussion_section
-from jury_cli.views.statistics.figures import counted
-from jury_cli.views.statistics.shares import shares_section
 from jury_events.text.visible_text import visible_line
 from jury_views.page import Page
+from jury_views.terminal.statistics.against_labels import annotators_section, labels_section
+from jury_views.terminal.statistics.agreement import agreement_section, repeats_section
+from jury_views.terminal.statistics.confidence import confidence_section
+from jury_views.terminal.statistics.discussion import discussion_section
+from jury_views.terminal.statistics.figures import counted
+from jury_views.terminal.statistics.shares import shares_section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

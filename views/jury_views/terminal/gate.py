@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from jury_cli.views.statistics.figures import Figures
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_views.gate_view import NamedGate, facts, headline, notes, plan_facts
 from jury_views.page import Page, TextSpan
+from jury_views.terminal.statistics.figures import Figures
 
 if TYPE_CHECKING:
     from jury_analysis.gate_plan import GatePlan

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
-from jury_cli.views.calls import add_calls
-from jury_cli.views.verdicts import VERDICTS
 from jury_events.codec import DebateEvent
 from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JurorAbstained, JurorEvaluated
@@ -26,6 +24,8 @@ from jury_views.events_by_phase import EventsByPhase, Texts, events_by_phase, ro
 from jury_views.labels import LABELS, LabelCatalogue
 from jury_views.page import Page, TextSpan
 from jury_views.position_changes import Change, position_changes
+from jury_views.terminal.calls import add_calls
+from jury_views.terminal.verdicts import VERDICTS
 from jury_views.terms import term
 
 

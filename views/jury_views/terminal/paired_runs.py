@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jury_cli.views.statistics.figures import NOTHING, Figures
-from jury_cli.views.verdicts import VERDICTS
 from jury_events.text.pluralize import pluralize
 from jury_events.verdict import Verdict
 from jury_views.page import Page
+from jury_views.terminal.statistics.figures import NOTHING, Figures
+from jury_views.terminal.verdicts import VERDICTS
 
 if TYPE_CHECKING:
     from jury_analysis.paired import Paired, PairedChange

@@ -1,0 +1,54 @@
+"""Calls of the application: its coroutines in this thread, its refusals in the words of options."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from jury_cli.options import resolved_store
+from jury_judge.errors import SettingsRefused
+
+if TYPE_CHECKING:
+    from jury_judge.records.records import Records
+
+T = TypeVar("T")
+
+_WORDED = "refuses_in_words_of_options"
+
+
+def call(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a method of the application; signals end it as they end any other code of a command."""
+    return asyncio.run(work)
+
+
+def stored(store_url: str | None) -> "Records":
+    """The records of the store that a command names, which must exist; they are read in this thread."""
+    from jury_judge.records.records import Records
+
+    return Records(resolved_store(store_url), create=False, threads=False)
+
+
+def in_words_of_options(callback: Callable[..., T]) -> Callable[..., T]:
+    """A command whose refused settings are named as its options. A second call changes nothing."""
+    if hasattr(callback, _WORDED):
+        return callback
+
+    @wraps(callback)
+    def worded(*args: Any, **options: Any) -> T:
+        try:
+            return callback(*args, **options)
+        except SettingsRefused as error:
+            raise click.UsageError(error.worded(option_name)) from error
+
+    setattr(worded, _WORDED, True)
+    return worded
+
+
+def option_name(field: str) -> str:
+    """The option of the current command that gives a field of settings: `--max-cost` gives `max_cost`."""
+    for parameter in click.get_current_context().command.params:
+        if parameter.name == field and isinstance(parameter, click.Option):
+            return max(parameter.opts, key=len)
+    return "--" + field.replace("_", "-")

@@ -1,0 +1,102 @@
+"""Two debates, or two runs, of a store side by side."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from jury_debate.recorded_panel import PanelDifference, panel_differences
+from jury_events.errors import EventError
+from jury_events.verdict import Verdict
+from jury_judge.comparisons.comparison import DebateComparison, compare_debates
+from jury_judge.comparisons.comparison_target import Kind, kind_of
+from jury_judge.comparisons.run_comparison import Flip, RunComparison, compare_runs
+from jury_judge.stores.debates import panel_of, read_debate, rows_of_run, same_case
+from jury_store.event_store import EventStore
+from jury_views.events_by_phase import role_of
+
+if TYPE_CHECKING:
+    from jury_analysis.paired import Paired
+
+T = TypeVar("T")
+
+SHOWN = 200
+"""Flips, differences and cases of one list."""
+
+
+class ComparedDebates(NamedTuple):
+    """Two debates; `roles` by juror id, of debate A where both have the juror.
+
+    `dispositions` of A and B: the last human verdict, else the jury's; None where no person reviewed either.
+    """
+
+    compared: DebateComparison
+    roles: dict[str, str]
+    dispositions: tuple[Verdict | None, Verdict | None] | None
+
+
+class ComparedRuns(NamedTuple):
+    """Two runs: differences of their panels, listed flips (with whether the cases are the same), and the outcomes.
+
+    `panel` is None where the opening of a run's first debate cannot be decoded; so is whether two cases are the same.
+    `paired` is the paired table, where it was asked for; None: there is none, and `unpaired` says why.
+    """
+
+    compared: RunComparison
+    panel: tuple[PanelDifference, ...] | None
+    flips: tuple[tuple[Flip, bool | None], ...]
+    ends: tuple[str, ...]
+    paired: "Paired | None" = None
+    unpaired: str | None = None
+
+
+def compared(
+    store: EventStore, a: str, b: str, kind: Kind | None = None, *, flips: int | None = SHOWN, strict: bool = False
+) -> ComparedDebates | ComparedRuns:
+    """Compare two debates or two runs.
+
+    Args:
+        store: open for reading.
+        a: a debate or a run.
+        b: another one.
+        kind: what they are, where both kinds fit.
+        flips: of two runs, at most so many flips are listed; None: all.
+        strict: of two runs, a stored opening that cannot be decoded is an error.
+
+    Raises:
+        NotComparable: an id is unknown, both kinds fit, or the kinds differ.
+        EventError: a stored body cannot be decoded.
+    """
+    if kind_of(store, a, b, kind) == "debates":
+        return _debates(store, a, b)
+    return _runs(store, a, b, flips, strict=strict)
+
+
+def _debates(store: EventStore, a: str, b: str) -> ComparedDebates:
+    readings = read_debate(store, a), read_debate(store, b)
+    roles: dict[str, str] = {}
+    for reading in reversed(readings):
+        panel = reading.opened.panel
+        roles |= {juror: role_of(panel, juror) for juror in panel.juror_ids}
+    both = compare_debates(*readings)
+    people = [reading.reviews.verdict for reading in readings]
+    ends = (people[0] or both.a.verdict, people[1] or both.b.verdict) if any(people) else None
+    return ComparedDebates(both, roles, ends)
+
+
+def _runs(store: EventStore, a: str, b: str, most: int | None, *, strict: bool) -> ComparedRuns:
+    def read(reading: Callable[..., T], *of: str) -> T | None:
+        try:
+            return reading(store, *of)
+        except EventError:
+            if strict:
+                raise
+            return None
+
+    panel = read(_panels, a, b)
+    both = compare_runs(a, rows_of_run(store, a), b, rows_of_run(store, b))
+    flips = tuple((flip, read(same_case, flip.a.debate_id, flip.b.debate_id)) for flip in both.flips[:most])
+    return ComparedRuns(both, panel, flips, both.ends)
+
+
+def _panels(store: EventStore, a: str, b: str) -> tuple[PanelDifference, ...]:
+    firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
+    return panel_differences(*(panel_of(store, debate) for debate in firsts))

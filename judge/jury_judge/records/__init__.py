@@ -1,0 +1,1 @@
+"""The debates of a store: read, counted, verified, done again, changed on record."""

@@ -1,0 +1,50 @@
+"""Debates and runs of a store side by side."""
+
+from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, compared
+from jury_judge.comparisons.comparison_target import Kind
+from jury_judge.records.open_store import OpenStore
+from jury_store.event_store import EventStore
+
+
+class CompareRecords(OpenStore):
+    """Comparisons."""
+
+    async def compare(
+        self, a: str, b: str, kind: Kind | None = None, *, flips: int | None = None
+    ) -> ComparedDebates | ComparedRuns:
+        """Two debates, or two runs: of debates their results and every seat's position in every round.
+
+        Runs are joined by case, with the verdicts of both, what flipped, and the paired table with its tests.
+
+        Args:
+            a: the id of a debate, or of a run.
+            b: the other one's.
+            kind: what they are, where an id is both a debate's and a run's.
+            flips: of two runs, at most so many flips are listed; None: all.
+
+        Raises:
+            NotComparable: an id is unknown, both kinds fit and `kind` is None, or they are of different kinds.
+            EventError: a stored body does not decode.
+        """
+        return await self._read(_compare, a, b, kind, flips)
+
+
+def _compare(store: EventStore, a: str, b: str, kind: Kind | None, flips: int | None) -> ComparedDebates | ComparedRuns:
+    found = compared(store, a, b, kind, flips=flips, strict=True)
+    return _paired(store, found) if isinstance(found, ComparedRuns) else found
+
+
+def _paired(store: EventStore, found: ComparedRuns) -> ComparedRuns:
+    """With the paired table, or why there is none. Simulated debates count, with a warning."""
+    from jury_analysis.errors import AnalysisError
+    from jury_events.errors import DebateNotFound
+    from jury_judge.errors import ExtraMissing
+    from jury_judge.extras import check_statistics
+    from jury_judge.statistics.run_reports import computed_gate
+
+    try:
+        check_statistics("the paired table of two runs")
+        gate = computed_gate(store, found.compared.a.run_id, found.compared.b.run_id)
+        return found._replace(paired=gate.paired)
+    except (AnalysisError, DebateNotFound, ExtraMissing) as error:
+        return found._replace(unpaired=str(error))

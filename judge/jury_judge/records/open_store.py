@@ -1,0 +1,168 @@
+"""A store that is open in `async with`; what all rooms of `Records` share."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from jury_events.conditions import Condition, parse_conditions
+from jury_events.errors import SettingError
+from jury_events.text.validation import condensed
+from jury_events.text.visible_text import visible_line
+from jury_events.value import DebateId
+from jury_judge.errors import JuryClosed
+from jury_judge.live.feed import Feed
+from jury_judge.stores.stores import open_or_create
+from jury_store.errors import StoreClosed
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Where = str | Condition | Iterable[str | Condition]
+"""One condition on cases, or several, all of which must be met."""
+
+
+class OpenStore:
+    """A store, open for reading in `async with`; other processes may write to it meanwhile.
+
+    Args:
+        store_url: `sqlite:///PATH` or `postgresql://…`.
+        create: create the store where there is none; else that is an error.
+        threads: read in threads, so that the event loop goes on meanwhile. Without, reading blocks the loop, and a
+            Ctrl-C ends it at once: for a program that does nothing else, as the command.
+    """
+
+    def __init__(self, store_url: str, *, create: bool = True, threads: bool = True) -> None:
+        self.store_url = store_url
+        self._create = create
+        self._threads = threads
+        self._store: EventStore | None = None
+        self._feed: Feed | None = None
+
+    @classmethod
+    def over(cls, store: EventStore, feed: Feed, store_url: str = "") -> Self:
+        """Records of a store that is open, with its feed; whoever opened both closes them.
+
+        Args:
+            store: open for reading.
+            feed: over this store.
+            store_url: of the store; "" where it is in memory.
+        """
+        records = cls(store_url)
+        records._store, records._feed = store, feed
+        return records
+
+    @property
+    def store(self) -> EventStore:
+        """The store, open for reading.
+
+        Raises:
+            JuryClosed: outside of `async with`.
+        """
+        if self._store is None:
+            raise _outside(self)
+        return self._store
+
+    @property
+    def feed(self) -> Feed:
+        """The live events of the store's debates, also of those that other processes run.
+
+        Raises:
+            JuryClosed: outside of `async with`.
+        """
+        if self._feed is None:
+            raise _outside(self)
+        return self._feed
+
+    async def __aenter__(self) -> Self:
+        """Open the store for reading.
+
+        Raises:
+            JuryClosed: it is open already.
+            StoreError: it cannot be opened or created.
+        """
+        if self._store is not None:
+            raise JuryClosed(f"this {type(self).__name__} is open already: use it, or create another one")
+        self._store = await self._blocking(self._open)
+        self._feed = Feed(self._store)
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Stop what runs, and close the store."""
+        await self._close()
+
+    async def _close(self) -> None:
+        async with AsyncExitStack() as stack:
+            if self._store is not None:
+                stack.callback(self._store.close)
+            if self._feed is not None:
+                self._feed.fail(_left())
+                stack.push_async_callback(self._feed.close)
+        self._store = self._feed = None
+
+    def _open(self) -> EventStore:
+        return open_or_create(self.store_url) if self._create else open_store(self.store_url, write=False)
+
+    async def _blocking(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do work that blocks: in a thread, or here where the caller asked for that."""
+        if self._threads:
+            return await asyncio.to_thread(work, *args, **kwargs)
+        return work(*args, **kwargs)
+
+    async def _read(self, reading: Callable[Concatenate[EventStore, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with while_open():
+            return await self._blocking(reading, self.store, *args, **kwargs)
+
+
+def conditions_of(where: Where) -> tuple[Condition, ...]:
+    """The conditions, parsed.
+
+    Raises:
+        BadCondition: one is not valid.
+    """
+    texts = (where,) if isinstance(where, str | Condition) else where
+    return parse_conditions(map(str, texts))
+
+
+def check_debate_id(debate_id: Any) -> None:
+    """Refuse an invalid debate id.
+
+    Raises:
+        SettingError: it is invalid.
+    """
+    try:
+        _DEBATE_ID.validate_python(debate_id)
+    except ValidationError as error:
+        shown = visible_line(repr(debate_id), 80)
+        raise SettingError(f"debate_id: {shown} is invalid ({condensed(error)})") from error
+
+
+_DEBATE_ID = TypeAdapter(DebateId)
+
+
+@contextmanager
+def while_open() -> Iterator[None]:
+    """Reading that fails because the store was closed.
+
+    Raises:
+        JuryClosed: it was closed.
+    """
+    try:
+        yield
+    except StoreClosed as error:
+        raise _left() from error
+
+
+def _left() -> JuryClosed:
+    return JuryClosed("its `async with` was left meanwhile; the same call resumes it")
+
+
+def _outside(records: OpenStore) -> JuryClosed:
+    name = type(records).__name__
+    return JuryClosed(f"the store is not open, or was left: use {name} in `async with {name}(...) as ...:`")

@@ -1,0 +1,107 @@
+"""Debates as they are recorded: lists, histories, results, live events."""
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from jury_events.debate_history import DebateHistory
+from jury_judge.records.open_store import OpenStore, Where, check_debate_id, conditions_of
+from jury_judge.stores.debates import read_debate
+from jury_store.debate_rows import DebateRow
+from jury_store.event_store import EventStore
+from jury_views.live.encodings import LIVE_EVENTS, LiveEvent
+from jury_views.live.points import START, parse_point
+from jury_views.result_lines import result_of
+from jury_views.result_models import CollaborativeJuryResult, result_model
+
+_PAGE = 1000
+
+
+class ReadRecords(OpenStore):
+    """Reading of debates."""
+
+    async def events(
+        self, debate_id: str, after: str | None = None, *, follow: bool = True
+    ) -> AsyncGenerator[LiveEvent, None]:
+        """The live events of a debate: those so far, then each as it happens, to its end. Any process may run it.
+
+        Args:
+            debate_id: of the debate; waits for one that is not opened yet.
+            after: the id of the last event that was received.
+            follow: wait for more; else yield those so far.
+
+        Raises:
+            SettingError: not a valid debate id.
+            BadPoint: `after` is not the id of a live event.
+            TooManyReaders: too many follow debates already.
+        """
+        check_debate_id(debate_id)
+        point = START if after is None else parse_point(after)
+        async with self.feed.follow(debate_id, LIVE_EVENTS, point) as reader:
+            if not follow:
+                for one in await reader.so_far():
+                    yield one
+                return
+            async for one in reader:
+                yield one
+
+    async def read(self, debate_id: str) -> DebateHistory:
+        """The recorded history of a debate: its events, model calls and texts.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+        """
+        check_debate_id(debate_id)
+        return await self._read(read_debate, debate_id)
+
+    async def history(self, debate_id: str) -> DebateHistory:
+        """The same, unchecked: what does not decode raises an error when it is used, and the rest can be read.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+        """
+        check_debate_id(debate_id)
+        return await self._read(_history, debate_id)
+
+    async def result(self, debate_id: str) -> CollaborativeJuryResult:
+        """The result of a debate, so far if it is not over.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+        """
+        check_debate_id(debate_id)
+        return await self._read(_result, debate_id)
+
+    async def debates(
+        self, *, run_id: str | None = None, where: Where = (), unfinished: bool = False
+    ) -> AsyncGenerator[DebateRow, None]:
+        """One row a debate, in the order in which they opened; read page by page.
+
+        Args:
+            run_id: only those of this run.
+            where: conditions on the cases (docs/filtering.md), as `"tags~refund"`; all must be met.
+            unfinished: only those that are not completed, failed or cancelled.
+
+        Raises:
+            BadCondition: not a valid condition.
+        """
+        conditions = conditions_of(where)
+        after = 0
+        while rows := await self._read(
+            _page, run_id=run_id, unfinished=unfinished, where=conditions, limit=_PAGE, after=after
+        ):
+            for row in rows:
+                yield row
+            after = rows[-1].position
+
+
+def _page(store: EventStore, /, **asked: Any) -> list[DebateRow]:
+    return store.debates(**asked)
+
+
+def _history(store: EventStore, debate_id: str) -> DebateHistory:
+    return store.history(debate_id)
+
+
+def _result(store: EventStore, debate_id: str) -> CollaborativeJuryResult:
+    reading = read_debate(store, debate_id)
+    return result_model(result_of(reading))

@@ -1,0 +1,134 @@
+"""What the votes of stored debates are worth. Heavy packages are imported when they are used."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from jury_judge.records.open_store import OpenStore
+from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from jury_analysis.calibration import CalibrationOptions
+    from jury_analysis.gate import GateOptions, GateReport
+    from jury_analysis.statistics import Statistics, StatisticsOptions
+    from jury_judge.statistics.calibrating import FoundCalibration
+
+
+class VoteRecords(OpenStore):
+    """Statistics over the votes of debates."""
+
+    async def ballots(self, filter: DebateFilter = EVERY_DEBATE, *, unfinished: bool = False) -> "pa.Table":  # noqa: A002  (what it is)
+        """Every vote of the selected debates: one row a debate, round and seat, and one for the final judge.
+
+        The columns are those of `jury_analysis.ballots.SCHEMA` (docs/tables.md); rows are ordered by debate id (code
+        points), round and seat in the order of the panel. pandas and polars take the table as it is.
+
+        Args:
+            filter: which debates; those in quarantine are left out unless asked for.
+            unfinished: also debates that have not ended, with their votes so far.
+
+        Raises:
+            StoreDamaged: the table of ballots was altered.
+        """
+        from jury_analysis.ballots import decoded
+        from jury_judge.tables.ballot_table import ballot_table
+
+        return decoded(await self._read(ballot_table, filter, ended_only=not unfinished))
+
+    async def stats(
+        self,
+        filter: DebateFilter = EVERY_DEBATE,  # noqa: A002  (as of `ballots`)
+        *,
+        run_ids: Iterable[str] = (),
+        seats: Iterable[str] = (),
+        labels: "pa.Table | None" = None,
+        options: "StatisticsOptions | None" = None,
+    ) -> "Statistics":
+        """What the votes of finished debates are worth: agreement, accuracy, confidence, discussion (docs/votes.md).
+
+        Args:
+            filter: which debates; those in quarantine are left out unless asked for.
+            run_ids: only those of these runs; (): of any.
+            seats: only the votes of these seats, and of the final judge; (): of all.
+            labels: rows of `jury_analysis.label_schema.LABELS`, which win over the labels of the cases.
+            options: the defaults if None.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            DebateNotFound: there is no such debate.
+            SettingError: no debate has a seat of that name.
+            AnalysisError: all debates are simulated, or of different panels, and the options do not ask for them.
+        """
+        from jury_judge.extras import check_statistics
+
+        check_statistics("stats()")
+        from jury_analysis.ballots import STATISTICS_COLUMNS
+        from jury_analysis.statistics import statistics
+        from jury_judge.tables.ballot_sources import stored_ballots
+
+        ballots = await self._read(
+            stored_ballots, filter, run_ids=tuple(run_ids), seats=tuple(seats), columns=STATISTICS_COLUMNS
+        )
+        return await self._blocking(statistics, ballots, labels, options)
+
+    async def calibrate(
+        self,
+        filter: DebateFilter = EVERY_DEBATE,  # noqa: A002  (as of `ballots`)
+        *,
+        run_ids: Iterable[str] = (),
+        labels: "pa.Table | None" = None,
+        options: "CalibrationOptions | None" = None,
+    ) -> "FoundCalibration":
+        """From which agreement on a verdict may stand without a person (docs/calibration.md).
+
+        Its `file_bytes()` are what a panel takes as `final.calibration`.
+
+        Args:
+            filter: which debates, of one panel without calibration.
+            run_ids: only those of these runs; (): of any.
+            labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
+            options: the defaults if None.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            DebateNotFound: there is no such debate.
+            SettingError: the debates were judged under a calibration.
+            AnalysisError: there are too few labels, parts overlap, all debates are simulated, or of several panels.
+        """
+        from jury_judge.extras import check_statistics
+
+        check_statistics("calibrate()")
+        from jury_judge.statistics.calibrating import calibrate_stored
+
+        return await self._read(calibrate_stored, filter, tuple(run_ids), labels, options)
+
+    async def gate(
+        self,
+        base: str,
+        candidate: str,
+        *,
+        labels: "pa.Table | None" = None,
+        options: "GateOptions | None" = None,
+    ) -> "GateReport":
+        """Whether a run's final verdicts are worse than those of another, over the cases of both (docs/gate.md).
+
+        Args:
+            base: the run that is taken as good.
+            candidate: the run that may be worse.
+            labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
+            options: metric, margin and what is counted; the defaults if None.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            DebateNotFound: a run has no finished debate.
+            AnalysisError: the runs cannot be paired, or the metric cannot be had.
+        """
+        from jury_judge.extras import check_statistics
+
+        check_statistics("gate()")
+        from jury_analysis.gate import GateOptions
+        from jury_judge.statistics.gates import decide, sides_of_runs
+
+        sides = await self._read(sides_of_runs, base, candidate)
+        return await self._blocking(decide, sides, labels, options or GateOptions())

@@ -1,0 +1,1 @@
+"""What callers choose, as frozen values: the same checks for arguments, options, files and requests."""
