@@ -19,7 +19,17 @@ FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
 DEFAULT_LEVEL = "info"
 
-_PACKAGES = ("jury_actors", "jury_judge", "jury_providers", "jury_replay", "jury_store")
+_PACKAGES = (
+    "jury_actors",
+    "jury_cases",
+    "jury_cli",
+    "jury_judge",
+    "jury_providers",
+    "jury_replay",
+    "jury_store",
+    "jury_views",
+    "jury_web",
+)
 _MAX_LINE = 4000
 
 _log = logging.getLogger("jury_cli")

@@ -35,17 +35,23 @@ def verdict(run: Run, debate_id: str) -> bytes:
     return run.event_bodies(debate_id)[-1][1]
 
 
+def open_debates(run: Run, place: int) -> int:
+    """How many debates of a coordinator have begun and not ended."""
+    events = (run.event_ids(debate) for debate in run.cases if place_of(debate, 2) == place)
+    return sum("opened" in ids and "completed" not in ids for ids in events)
+
+
 async def test_a_killed_coordinator_is_replaced_and_goes_on_with_its_own_debates(
     sqlite_url: str, reader: EventStore, tmp_path: Path
 ) -> None:
     here = Run(KeptStore(), debates=12, case=a_case_with_records, **TWO_SEATS)
     await here.execute()
     run = Run(reader, debates=12, case=a_case_with_records, **TWO_SEATS)
-    script = CountedScript(latency=0.3, seed=3, calls=str(tmp_path / "calls"))
+    script = CountedScript(latency=0.6, seed=3, calls=str(tmp_path / "calls"))
     said: list[str] = []
     async with ray_runtime.ray_runtime(run.plan(script, url=sqlite_url, coordinators=2), say=said.append) as runtime:
         running = asyncio.create_task(run.execute_in(runtime))
-        await comes(lambda: reader.last_position() >= 60 or running.done())
+        await comes(lambda: running.done() or all(open_debates(run, place) >= 3 for place in (0, 1)))
         os.kill(actor_process("CoordinatorActor"), signal.SIGKILL)
         found = await running
     counts = served(tmp_path / "calls")
