@@ -22,7 +22,7 @@ from jury_store.schema import REVISION
 from support.postgres import TEMPLATE, PostgresServer, postgres_or_skip
 from support.running_tests import running_tests
 from support.started_processes import processes_of_a_test
-from support.tiers import Tiers, with_long
+from support.tiers import Tiers, mark_of_case, with_long
 
 # Tests start hundreds of processes: where bytecode is not kept, each of them compiles all that it imports.
 sys.dont_write_bytecode = False
@@ -80,6 +80,7 @@ def _arrange(config: pytest.Config, items: list[pytest.Item]) -> None:
     chains: dict[str, list[pytest.Item]] = {RAY_CLUSTER: []}
     alone = []
     for item in items:
+        mark_of_case(item)
         if (group := _group(item)) is None:
             alone.append(item)
         else:

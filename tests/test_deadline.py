@@ -99,7 +99,7 @@ def alive(*ids: int) -> list[int]:
     return [one.pid for one in running if one.pid in ids and one.info["status"] != psutil.STATUS_ZOMBIE]
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.full), "2"])
 @pytest.mark.parametrize(
     ("code", "name", "place"),
     [
@@ -144,6 +144,7 @@ def test_a_process_that_a_test_left_is_named_with_the_test_and_ended(project):
     assert [] == alive(int((folder / "left").read_text()))
 
 
+@pytest.mark.full
 def test_a_detached_process_of_a_run_that_hangs_is_ended_and_one_of_others_is_not(project, tmp_path):
     folder = project(LEAVES + STAYS)
     other = ends_with_the_test(subprocess.Popen(["sleep", "100000"], start_new_session=True))
@@ -158,6 +159,7 @@ def test_a_detached_process_of_a_run_that_hangs_is_ended_and_one_of_others_is_no
     assert other.poll() is None
 
 
+@pytest.mark.full
 def test_a_test_that_cannot_be_interrupted_ends_its_run_which_names_it(project):
     folder = project(BLOCKS)
 
@@ -169,6 +171,7 @@ def test_a_test_that_cannot_be_interrupted_ends_its_run_which_names_it(project):
     assert "crashed while running 'test_planted.py::test_that_cannot_be_interrupted'" in said
 
 
+@pytest.mark.full
 def test_the_code_of_the_command_is_given_on_and_it_reads_nothing(tmp_path):
     running = under_deadline(tmp_path, "bash", "-c", "read -r line || exit 7")
 

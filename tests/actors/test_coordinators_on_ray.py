@@ -41,6 +41,7 @@ def open_debates(run: Run, place: int) -> int:
     return sum("opened" in ids and "completed" not in ids for ids in events)
 
 
+@pytest.mark.full
 async def test_a_killed_coordinator_is_replaced_and_goes_on_with_its_own_debates(
     sqlite_url: str, reader: EventStore, tmp_path: Path
 ) -> None:

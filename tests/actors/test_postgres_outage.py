@@ -75,6 +75,7 @@ async def test_a_run_waits_for_its_store_and_asks_nothing_twice(
     reader.close()
 
 
+@pytest.mark.full
 @pytest.mark.kill
 async def test_a_store_that_stays_away_ends_the_run_when_patience_is_over(postgres: PostgresServer, url: str) -> None:
     reader = open_store(url, write=False)

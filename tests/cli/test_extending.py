@@ -73,6 +73,7 @@ def test_the_example_package_sits_in_a_jury_on_ray(folder, packages):
     check_the_kitchen_table(folder, run(folder, packages))
 
 
+@pytest.mark.full
 def test_a_provider_gets_its_settings_of_the_panel_file(jury, tmp_path):
     code = """
     from kitchen_table.provider import Kitchen
@@ -150,6 +151,7 @@ def test_what_is_redacted_leaves_no_trace(jury):
     assert (otherwise.code, "its content has changed since" in otherwise.err) == (2, True)
 
 
+@pytest.mark.full
 @pytest.mark.kill
 def test_what_is_redacted_is_not_in_the_log_while_it_is_written(jury, tmp_path):
     """A writer that was killed leaves a WAL beside the file."""

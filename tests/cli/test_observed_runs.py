@@ -84,6 +84,7 @@ def test_metrics_off_loopback_without_a_token_are_refused_before_anything_runs(j
     assert "debates judged" not in outcome.err
 
 
+@pytest.mark.full
 def test_serve_has_metrics(jury: CommandLine) -> None:
     upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
     with started(jury, "serve", "--port", "0", "--read-only") as server:

@@ -190,6 +190,7 @@ def test_a_run_that_is_stopped_at_once_counts_what_was_judged_before(jury):
     assert any(line.startswith("2 debates judged before, none now") for line in outcome.err.splitlines())
 
 
+@pytest.mark.full
 def test_results_reach_a_file_while_progress_is_drawn_on_the_terminal(jury):
     name = many(jury, 5)
     controller, terminal = os.openpty()

@@ -43,6 +43,7 @@ def test_a_local_cluster_that_does_not_start_is_tried_twice_and_the_way_without_
     ]
 
 
+@pytest.mark.full
 def test_a_head_without_a_node_differs_from_an_output_that_cannot_be_written(jury):
     with ray_head("right") as address:
         code, out, lines = said_where_ray_fails(jury, "demo", "--ray-address", address)

@@ -245,6 +245,7 @@ judgment.count = lambda method, votes, bands: (votes[0].position, counted(method
 """
 
 
+@pytest.mark.full
 def test_pytest_runs_one_test_for_each_cassette_of_a_corpus(corpus: Path) -> None:
     (corpus.parent / "test_own.py").write_text("def test_own():\n    pass\n")
 

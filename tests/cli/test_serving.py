@@ -65,6 +65,7 @@ def test_off_loopback_a_token_is_made_printed_once_and_asked_for(jury: CommandLi
     assert len(token) >= 32
 
 
+@pytest.mark.full
 def test_a_token_that_is_given_is_asked_for_on_loopback_too_and_not_printed(jury: CommandLine) -> None:
     token = "a token that is not guessed"
     with started(jury, "serve", "--port", "0", env={"JURY_SERVE_TOKEN": token}) as server:

@@ -16,7 +16,7 @@ from support.started_processes import ends_with_the_test
 from support.waiting import eventually
 
 TESTS = Path(__file__).parents[1]
-SIGNALS = [signal.SIGINT, signal.SIGTERM]
+SIGNALS = [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)]
 CASES = [{"id": name, "question": f"{name}?", "response": "Yes."} for name in ("one", "two")]
 INTERRUPTED = (130, b"", b"jury: interrupted\n")
 
@@ -120,7 +120,7 @@ def test_worker_processes_end_with_the_command(judged, number):
     assert psutil.wait_procs(started, timeout=300)[1] == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)])
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_stopped_run_says_what_it_waits_for_and_a_second_signal_stops_it(jury: CommandLine, number) -> None:
     """It takes ten seconds: that is when it is said first."""
     run = ("run", jury.write("cases.jsonl", *CASES), "--run", "r1", "--in-process")

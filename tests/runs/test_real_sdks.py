@@ -123,6 +123,7 @@ def test_at_most_64_calls_are_in_flight_from_one_process(jury: CommandLine, serv
     assert 16 < served["in_flight_peak"] <= 64
 
 
+@pytest.mark.full
 def test_a_provider_that_is_not_there_stops_the_run_and_once_it_is_the_run_completes(
     jury: CommandLine, serve: Serve
 ) -> None:

@@ -24,6 +24,8 @@ from jury_store.locked_file import LockedFile
 from jury_store.run_registry import holder_fields
 from jury_store.run_lock import RunLock
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 url, run_id, file, detached = sys.argv[1:]
 lock = RunLock.acquire(url, run_id, wait=0, detached=bool(detached))
 locked = file and LockedFile.take(Path(file), json.dumps(holder_fields(since="now", detached=bool(detached))).encode())

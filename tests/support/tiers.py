@@ -16,6 +16,13 @@ _LEFT_OUT = "left out"
 _COMMANDS = {FULL: 'pytest -m full; all: -m "full or not full"', LONG: "pytest -m long"}
 
 
+def mark_of_case(item: pytest.Item) -> None:
+    """A test of a module with the mark `full_for(value)` is `full` where it has this value as a parameter."""
+    values = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+    if any(one in values for mark in item.iter_markers("full_for") for one in mark.args):
+        item.add_marker(FULL)
+
+
 def with_long(config: pytest.Config) -> bool:
     """Whether `-m` names the longer forms."""
     return LONG in config.option.markexpr
