@@ -54,7 +54,7 @@ def test_a_run_serves_its_metrics_while_it_lasts(jury: CommandLine) -> None:
 def test_metrics_of_a_run_need_the_token_that_is_set(jury: CommandLine) -> None:
     cases = jury.write("cases.jsonl", *CASES)
     token = "a token that is not guessed"
-    arguments = ("--in-process", "--metrics-port", "0", "--simulate", "latency=2")
+    arguments = ("--in-process", "--metrics-port", "0", "--simulate", "latency=3000")
     with started(jury, "run", cases, *arguments, env={"JURY_SERVE_TOKEN": token}) as process:
         said = line(process)
         codes: list[int] = []
@@ -88,7 +88,7 @@ def test_metrics_off_loopback_without_a_token_are_refused_before_anything_runs(j
 def test_serve_has_metrics(jury: CommandLine) -> None:
     upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
     with started(jury, "serve", "--port", "0", "--read-only") as server:
-        answer = httpx2.get(f"{url_in(line(server))}/metrics")
+        answer = httpx2.get(f"{url_in(line(server))}/metrics", timeout=300)
 
     assert 200 == answer.status_code
     assert 0 == samples(answer.text)["jury_runtimes", ()]

@@ -147,7 +147,7 @@ def test_ctrl_c_finishes_running_debates_and_the_same_run_resumes(jury):
 def test_ctrl_c_twice_stops_at_once_and_nothing_is_lost(jury):
     name = many(jury, 4)
     process = jury.start(
-        "run", "--in-process", name, "--run", "r1", "--jsonl", "--concurrency", "2", "--simulate", "latency=0.6"
+        "run", "--in-process", name, "--run", "r1", "--jsonl", "--concurrency", "2", "--simulate", "latency=3000"
     )
     assert process.stderr is not None
     process.stderr.readline()
@@ -175,7 +175,7 @@ def test_ctrl_c_twice_stops_at_once_and_nothing_is_lost(jury):
 def test_a_run_that_is_stopped_at_once_counts_what_was_judged_before(jury):
     jury.run(many(jury, 2), "--run", "r1")
     name = many(jury, 4)
-    process = jury.start("run", "--in-process", name, "--run", "r1", "--json", "--simulate", "latency=2")
+    process = jury.start("run", "--in-process", name, "--run", "r1", "--json", "--simulate", "latency=3000")
     assert process.stderr is not None
     while not jury("list", "--unfinished", "--json").json:
         assert process.poll() is None
