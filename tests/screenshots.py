@@ -106,7 +106,7 @@ async def take(folder: Path) -> None:
     }
     listener, address = listen("127.0.0.1", 0)
     service = Service(store)
-    app = create_app(service, AccessPolicy(frozenset(address.names)), page_routes(store))
+    app = create_app(service, AccessPolicy(frozenset(address.names)), page_routes(service))
     async with serving(app, listener, service.end), chromium() as browser:
         for name, (addresses, beginning, most) in pages.items():
             for language, path in addresses.items():

@@ -207,9 +207,11 @@ def test_the_guides_name_every_command() -> None:
         assert re.search(rf"jury {name}\b|`{name}`", GUIDE + (ROOT / "CHANGELOG.md").read_text())
 
 
-def test_ci_runs_the_readmes_own_test_command() -> None:
+def test_ci_runs_the_readmes_own_test_command_and_then_the_tests_that_it_leaves_out() -> None:
+    ci = (ROOT / ".ci" / "run").read_text()
+
     assert f"{TESTS}\n" in "\n".join(blocks(README, "console"))
-    assert re.search(r"^uv run pytest\b", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    assert re.search(r"^uv run pytest\b(?!.*-m ).*^uv run --no-sync pytest\b.* -m full$", ci, re.MULTILINE | re.DOTALL)
 
 
 LINKS = [

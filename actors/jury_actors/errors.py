@@ -6,6 +6,8 @@ from jury_events.errors import Failure, JuryError
 class ActorError(JuryError):
     """Base of this package's errors."""
 
+    failure = Failure.UNAVAILABLE
+
 
 class Halted(ActorError):
     """No further call of the run can succeed before a person acts: a key refused, a quota or a budget used up.
@@ -71,6 +73,8 @@ class TextMissing(ActorError):
 class Broken(ActorError):
     """An unexpected exception, as text; the debate can be resumed."""
 
+    quotes_others = True
+
 
 class ClusterLost(ActorError):
     """Ray, or an actor of the runtime, is gone for good; recorded events stay, and the same run can be resumed.
@@ -104,6 +108,8 @@ class ActorLost(ClusterLost):
 
 class NotResumable(ActorError):
     """A debate to resume was imported, or is in quarantine; the message names the remedy."""
+
+    failure = Failure.TAKEN
 
 
 class OtherPanel(ActorError):

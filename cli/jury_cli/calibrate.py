@@ -185,9 +185,11 @@ def _write(found: "FoundCalibration", path: Path | None) -> None:
 
 def _print(found: "FoundCalibration", *, as_json: bool) -> None:
     from jury_cli.terminal import page_console
-    from jury_cli.views.calibration import calibration_page
+    from jury_events.text.visible_text import visible_line
+    from jury_views.terminal.calibration import calibration_page
 
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
     else:
-        calibration_page(found).print(page_console())
+        panel = None if found.panel is None else f"{visible_line(found.panel.name, 80)} ({found.panel.panel[:16]})"
+        calibration_page(found.report, panel).print(page_console())

@@ -1,13 +1,15 @@
 """Calls of the application: its coroutines in this thread, its refusals in the words of options."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from jury_cli.options import resolved_store
+from jury_events.errors import SettingError
 from jury_judge.errors import SettingsRefused
 
 if TYPE_CHECKING:
@@ -30,6 +32,22 @@ def stored(store_url: str | None) -> "Records":
     return Records(resolved_store(store_url), create=False, threads=False)
 
 
+@contextmanager
+def opened(store_url: str | None, **options: Any) -> "Iterator[Records]":
+    """The same, open while the context lasts, for work in an event loop that takes signals itself.
+
+    Opening may take long, as of a database that does not answer; a signal ends it as it ends any other code.
+    """
+    from jury_judge.records.records import Records
+
+    records = Records(resolved_store(store_url), create=False, threads=False, **options)
+    call(records.__aenter__())
+    try:
+        yield records
+    finally:
+        call(records.__aexit__(None, None, None))
+
+
 def in_words_of_options(callback: Callable[..., T]) -> Callable[..., T]:
     """A command whose refused settings are named as its options. A second call changes nothing."""
     if hasattr(callback, _WORDED):
@@ -40,7 +58,8 @@ def in_words_of_options(callback: Callable[..., T]) -> Callable[..., T]:
         try:
             return callback(*args, **options)
         except SettingsRefused as error:
-            raise click.UsageError(error.worded(option_name)) from error
+            said = error.worded(option_name)
+            raise (click.UsageError(said) if error.usage else SettingError(said)) from error
 
     setattr(worded, _WORDED, True)
     return worded

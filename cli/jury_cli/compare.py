@@ -7,7 +7,8 @@ import click
 
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.options import store_option
+from jury_cli.option_groups import options
+from jury_cli.options import STORE
 from jury_events.text.visible_text import visible_line
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     type=click.Choice(("flips",)),
     help="Exit with 1 when a case ended otherwise in B than in A, and name the cases on stderr.",
 )
-@store_option
+@options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def command(
     a: str,

@@ -65,7 +65,6 @@ def _demo(
     from jury_cli.interrupts import until_interrupted
     from jury_cli.judging import finishing, judging_loop, make_jury, note_end, note_line, sealing_of
     from jury_cli.live import events_shown
-    from jury_cli.runtime_choice import asked_in_process
     from jury_cli.terminal import WritingLine, note
     from jury_events.text.visible_text import visible_line
     from jury_judge.panels.files import load_panel
@@ -74,6 +73,7 @@ def _demo(
     from jury_judge.runs.preflight import preflighted
     from jury_judge.runs.run import Run
     from jury_judge.runs.run_progress import NoListener
+    from jury_judge.settings.runtime import RuntimeSettings
     from jury_judge.stores.debates import read_debate
     from jury_views.result_lines import collaborative_result
 
@@ -88,9 +88,14 @@ def _demo(
     (debate_id,) = run.debate_ids(case)
     url = resolved_store(store_url)
     script = simulated(simulate, loaded.panel.models)
-    on_ray = not asked_in_process(
-        in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas, coordinators=coordinators
-    )
+    on_ray = not RuntimeSettings.of(
+        in_process=in_process,
+        ray=ray,
+        ray_address=ray_address,
+        ray_open_cluster=ray_open_cluster,
+        replicas=replicas,
+        coordinators=coordinators,
+    ).asked_in_process
     resume_hint = "the events so far are kept; jury demo starts a new debate"
     with (
         preflighted(run, url, loaded.endpoints, None if ray_address else os.environ) as (store, checked),
@@ -118,7 +123,7 @@ def _demo(
         async def judge(stopping: asyncio.Event) -> None:
             async with (
                 jury,
-                events_shown(store, debate_id, note),
+                events_shown(jury, debate_id, note),
                 aclosing(session.execute(jury, stopping, writing.take)) as lines,
             ):
                 async for _ in lines:

@@ -23,7 +23,7 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-_CODES = {Failure.REFUSED: Exit.USAGE, Failure.STOPPED: Exit.STOPPED, Failure.ALTERED: Exit.INTEGRITY}
+_CODES = dict.fromkeys(Failure, Exit.USAGE) | {Failure.STOPPED: Exit.STOPPED, Failure.ALTERED: Exit.INTEGRITY}
 
 
 def code_of(error: JuryError) -> Exit:

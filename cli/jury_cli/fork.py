@@ -85,16 +85,21 @@ def _fork(
     simulate: dict[str, str],
 ) -> int:
     from jury_cli.judging import make_jury
-    from jury_cli.runtime_choice import asked_in_process
     from jury_cli.terminal import note
     from jury_judge.panels.variables import Overrides
     from jury_judge.replays.forks import plan_fork, read_origin
+    from jury_judge.settings.runtime import RuntimeSettings
     from jury_providers.registry import check_models
     from jury_store.opening import open_store
 
-    asked = asked_in_process(
-        in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas, coordinators=coordinators
-    )
+    asked = RuntimeSettings.of(
+        in_process=in_process,
+        ray=ray,
+        ray_address=ray_address,
+        ray_open_cluster=ray_open_cluster,
+        replicas=replicas,
+        coordinators=coordinators,
+    ).asked_in_process
     overrides = Overrides(language, max_rounds, threshold, method, judge_model, preset)  # type: ignore[arg-type]
     url = resolved_store(store_url)
     store = open_store(url, write=False)
@@ -124,7 +129,6 @@ def _fork(
             interrupted, problem = _resume(
                 fork,
                 jury,
-                store,
                 ray=asked is False,
                 ray_address=ray_address,
                 ray_open_cluster=ray_open_cluster,
@@ -163,7 +167,6 @@ def _introduced(fork: "Fork") -> str:
 def _resume(
     fork: "Fork",
     jury: "Jury",
-    store: "EventStore",
     *,
     ray: bool,
     ray_address: str | None,
@@ -181,7 +184,7 @@ def _resume(
         async def resume(_stopping: asyncio.Event) -> BaseException | None:
             async with jury:
                 stored = await jury.store_branch(fork)
-                async with events_shown(store, fork.debate_id, note, after=stored):
+                async with events_shown(jury, fork.debate_id, note, after=stored):
                     return await jury.resume_fork(fork, writing.take)
 
         with judging_loop(

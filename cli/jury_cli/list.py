@@ -9,8 +9,9 @@ import click
 
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.list_options import chosen_options, order, ordered_options, wanted
-from jury_cli.options import group_option, store_option
+from jury_cli.list_options import CHOSEN, ORDERED, order, wanted
+from jury_cli.option_groups import options
+from jury_cli.options import GROUP, STORE
 from jury_events.text.timestamps import moment
 
 if TYPE_CHECKING:
@@ -22,21 +23,20 @@ if TYPE_CHECKING:
 
 
 @click.command("list")
-@chosen_options
-@group_option
+@options(CHOSEN, GROUP)
 @click.option("--totals", is_flag=True, help="Print what all of them come to instead of the debates.")
-@ordered_options
+@options(ORDERED)
 @click.option("--columns", metavar="NAMES", help="Print these columns, parted by commas, with tabs and a heading.")
 @click.option("--runs", "of_runs", is_flag=True, help="List the runs instead.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most N lines. [default: all]")
-@store_option
+@options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of objects, of --group-by and --totals one.")
-def command(*, store_url: str | None, as_json: bool, **options: Any) -> int:
+def command(*, store_url: str | None, as_json: bool, **given: Any) -> int:
     """List debates, the newest first, or count them by a field of their cases."""
     from jury_cli.views.list_columns import parse_columns
     from jury_judge.settings.listing import Listing
 
-    asked = Listing.of(chosen=wanted(options), sorted_by=order(options), **options)
+    asked = Listing.of(chosen=wanted(given), sorted_by=order(given), **given)
     if asked.columns and as_json:
         raise click.UsageError("--json prints every column: leave --columns out")
     names = None if asked.columns is None else parse_columns(asked.columns)

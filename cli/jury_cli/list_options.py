@@ -1,11 +1,11 @@
 """The options of `jury list` that select, sort and show; the page and the HTTP API use the same names."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_cli.options import finite, run_id, where_option
+from jury_cli.option_groups import Options, options
+from jury_cli.options import WHERE, finite, run_id
 from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ SORTS = (
 )
 """Those of the store, which `--help` does not load."""
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 _VERDICTS = click.Choice([verdict.value for verdict in Verdict])
 _DOLLARS = click.FloatRange(min=0, max=1e12)
 _MOST = 200
@@ -50,70 +48,77 @@ def _searched(_context: click.Context, _option: click.Parameter, text: str | Non
     return sought
 
 
-def chosen_options(command: F) -> F:
-    """Which debates; `wanted` returns them as a filter."""
-    for option in (
-        click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out else."),
-        click.option("--unfinished", is_flag=True, help="Only debates that are not over."),
-        click.option("--label", type=_VERDICTS, help="Only those whose case has this label."),
-        filter_options,
-        click.option("--run", "run_id", metavar="ID", callback=run_id, help="Only the debates of this run."),
-    ):
-        command = option(command)
-    return command
+FILTERS: Options = (
+    click.option(
+        "--search",
+        metavar="TEXT",
+        callback=_searched,
+        help="Only those in which jurors wrote these words, or in whose ids this is.",
+    ),
+    *WHERE,
+    click.option("--status", type=click.Choice(STATUSES), help="Only those that stand so."),
+    click.option("--verdict", type=_VERDICTS, help="Only those that ended with this verdict of the jury."),
+    click.option(
+        "--disposition",
+        type=_VERDICTS,
+        help="Only those whose last human verdict is this, or without one the jury's.",
+    ),
+    click.option(
+        "--reviewed", type=click.Choice(["yes", "no"]), help="Only those that a person gave a verdict on, or none."
+    ),
+    click.option("--model", metavar="MODEL", help="Only those in which this model sits, or is the final judge."),
+    click.option("--quorum", type=click.Choice(["met", "lost"]), help="Only those whose quorum was met, or lost."),
+    click.option(
+        "--min-cost", type=_DOLLARS, callback=finite, metavar="USD", help="Only those that cost at least so much."
+    ),
+    click.option(
+        "--max-cost", type=_DOLLARS, callback=finite, metavar="USD", help="Only those that cost at most so much."
+    ),
+)
+"""Conditions on debates of any run; `conditions_of` reads them."""
+
+filter_options = options(FILTERS)
+
+CHOSEN: Options = (
+    click.option("--run", "run_id", metavar="ID", callback=run_id, help="Only the debates of this run."),
+    *FILTERS,
+    click.option("--label", type=_VERDICTS, help="Only those whose case has this label."),
+    click.option("--unfinished", is_flag=True, help="Only debates that are not over."),
+    click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out else."),
+)
+"""Which debates; `wanted` reads them."""
+
+ORDERED: Options = (
+    click.option(
+        "--sort",
+        type=click.Choice(SORTS),
+        default="opened",
+        help="By what debates are sorted; what is not known counts as less than anything. [default: opened]",
+        metavar="COLUMN",
+    ),
+    click.option("--order", type=click.Choice(["desc", "asc"]), default="desc", help="[default: desc]"),
+)
+"""The order; `order` reads it."""
 
 
-def filter_options(command: F) -> F:
-    """Conditions on debates of any run; `conditions_of` returns them."""
-    for option in (
-        click.option(
-            "--max-cost", type=_DOLLARS, callback=finite, metavar="USD", help="Only those that cost at most so much."
-        ),
-        click.option(
-            "--min-cost", type=_DOLLARS, callback=finite, metavar="USD", help="Only those that cost at least so much."
-        ),
-        click.option("--quorum", type=click.Choice(["met", "lost"]), help="Only those whose quorum was met, or lost."),
-        click.option("--model", metavar="MODEL", help="Only those in which this model sits, or is the final judge."),
-        click.option(
-            "--reviewed", type=click.Choice(["yes", "no"]), help="Only those that a person gave a verdict on, or none."
-        ),
-        click.option(
-            "--disposition",
-            type=_VERDICTS,
-            help="Only those whose last human verdict is this, or without one the jury's.",
-        ),
-        click.option("--verdict", type=_VERDICTS, help="Only those that ended with this verdict of the jury."),
-        click.option("--status", type=click.Choice(STATUSES), help="Only those that stand so."),
-        where_option,
-        click.option(
-            "--search",
-            metavar="TEXT",
-            callback=_searched,
-            help="Only those in which jurors wrote these words, or in whose ids this is.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def wanted(options: dict[str, Any]) -> "DebateFilter":
-    """The filter of `chosen_options`, which are removed from `options`."""
+def wanted(given: dict[str, Any]) -> "DebateFilter":
+    """The filter of `CHOSEN`, which are removed from `given`."""
     from jury_events.conditions import Condition
 
-    label = options.pop("label")
-    chosen = conditions_of(options)
+    label = given.pop("label")
+    chosen = conditions_of(given)
     where = chosen.where + (() if label is None else (Condition("label", "=", label),))
     names = ("run_id", "quarantined", "unfinished")
-    return chosen._replace(where=where, **{name: options.pop(name) for name in names})
+    return chosen._replace(where=where, **{name: given.pop(name) for name in names})
 
 
-def conditions_of(options: dict[str, Any]) -> "DebateFilter":
-    """The filter of `filter_options`, which are removed from `options`."""
+def conditions_of(given: dict[str, Any]) -> "DebateFilter":
+    """The filter of `FILTERS`, which are removed from `given`."""
     from jury_judge import DebateFilter
 
-    quorum, reviewed = options.pop("quorum"), options.pop("reviewed")
+    quorum, reviewed = given.pop("quorum"), given.pop("reviewed")
     names = ("where", "search", "status", "verdict", "disposition", "model", "min_cost", "max_cost")
-    chosen = {name: options.pop(name) for name in names}
+    chosen = {name: given.pop(name) for name in names}
     return DebateFilter(
         quorum=None if quorum is None else quorum == "met",
         reviewed=None if reviewed is None else reviewed == "yes",
@@ -121,24 +126,8 @@ def conditions_of(options: dict[str, Any]) -> "DebateFilter":
     )
 
 
-def ordered_options(command: F) -> F:
-    """The order; `order` reads them."""
-    for option in (
-        click.option("--order", type=click.Choice(["desc", "asc"]), default="desc", help="[default: desc]"),
-        click.option(
-            "--sort",
-            type=click.Choice(SORTS),
-            default="opened",
-            help="By what debates are sorted; what is not known counts as less than anything. [default: opened]",
-            metavar="COLUMN",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def order(options: dict[str, Any]) -> "SortOrder":
-    """The order of `ordered_options`, which are removed from `options`."""
+def order(given: dict[str, Any]) -> "SortOrder":
+    """The order of `ORDERED`, which are removed from `given`."""
     from jury_judge import SortOrder
 
-    return SortOrder(options.pop("sort"), options.pop("order") == "desc")
+    return SortOrder(given.pop("sort"), given.pop("order") == "desc")

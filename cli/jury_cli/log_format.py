@@ -5,45 +5,27 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
-
-if TYPE_CHECKING:
-    from jury_actors.observation.json_lines import LineHandler
+from jury_judge.observation.log_lines import (
+    DEFAULT_LEVEL,
+    LEVELS,
+    begin_lines,
+    end_lines,
+    has_lines,
+    log_line,
+    set_level,
+)
 
 FORMAT = "JURY_LOG_FORMAT"
 LEVEL = "JURY_LOG_LEVEL"
 FORMATS = ("text", "json")
-LEVELS = ("debug", "info", "warning", "error")
-DEFAULT_LEVEL = "info"
 
-_PACKAGES = (
-    "jury_actors",
-    "jury_cases",
-    "jury_cli",
-    "jury_judge",
-    "jury_providers",
-    "jury_replay",
-    "jury_store",
-    "jury_views",
-    "jury_web",
-)
 _MAX_LINE = 4000
 
 _log = logging.getLogger("jury_cli")
-
-
-class _FormatInForce:
-    """The format in force in this process."""
-
-    def __init__(self) -> None:
-        self.handler: LineHandler | None = None
-        self.level = DEFAULT_LEVEL
-
-
-_lines = _FormatInForce()
 
 
 @contextmanager
@@ -64,30 +46,15 @@ def lines_as_configured() -> Iterator[None]:
 
 def set_format(name: str) -> None:
     """Write lines in this format from now on."""
-    if name == "json" and _lines.handler is None:
-        from jury_actors.observation.json_lines import LineHandler
-
-        _lines.handler = LineHandler("driver")
-        logging.getLogger().addHandler(_lines.handler)
-        logging.captureWarnings(capture=True)
-    elif name == "text" and _lines.handler is not None:
-        logging.getLogger().removeHandler(_lines.handler)
-        logging.captureWarnings(capture=False)
-        _lines.handler = None
-    set_level(_lines.level)
-
-
-def set_level(name: str) -> None:
-    """The lowest level of lines that are JSON; other packages' lines are written from warnings on."""
-    _lines.level = name
-    level = logging.NOTSET if _lines.handler is None else logging.getLevelNamesMapping()[name.upper()]
-    for package in _PACKAGES:
-        logging.getLogger(package).setLevel(level)
+    if name == "json":
+        begin_lines()
+    else:
+        end_lines()
 
 
 def is_json() -> bool:
     """Whether lines are JSON."""
-    return _lines.handler is not None
+    return has_lines()
 
 
 def write_line(
@@ -125,10 +92,7 @@ def write_event(
     **more: Any,
 ) -> None:
     """Write one line to stderr if lines are JSON; nothing is written as text."""
-    if is_json():
-        from jury_actors.observation.log_event import log_event
-
-        log_event(_log, level, event, message, run=run, debate=debate, exc_info=exc_info, **more)
+    log_line(_log, level, event, message, run=run, debate=debate, exc_info=exc_info, **more)
 
 
 def _variable(name: str, known: tuple[str, ...], default: str) -> str:

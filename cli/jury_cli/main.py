@@ -16,7 +16,7 @@ from jury_cli.exits import Exit, code_of
 from jury_cli.log_format import is_json, lines_as_configured, write_line
 from jury_cli.signals import raising
 from jury_cli.streams import outlive_readers
-from jury_events.errors import JuryError, SettingError
+from jury_events.errors import JuryError, SettingError, error_text
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 
@@ -194,8 +194,6 @@ def _say(text: str, error: BaseException | None = None) -> None:
     if not is_json():
         click.echo(visible_line(text, _MESSAGE), err=True)
         return
-    from jury_actors.observation.json_lines import error_text
-
     write_line(
         text,
         "error",

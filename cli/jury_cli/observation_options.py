@@ -1,78 +1,72 @@
 """Options about what can be observed while a command runs: `--log-format`, `--metrics-port`, `--otel`."""
 
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from jury_cli.log_format import DEFAULT_LEVEL, FORMAT, FORMATS, LEVEL, LEVELS, set_format, set_level
+from jury_cli.log_format import FORMAT, FORMATS, LEVEL, set_format
+from jury_cli.option_groups import Options, options
+from jury_judge.observation.log_lines import DEFAULT_LEVEL, LEVELS, set_level
 
 if TYPE_CHECKING:
-    from jury_actors.observation.metric_totals import MetricTotals
+    from jury_judge import MetricTotals
     from jury_web.metrics_endpoint import MetricsEndpoint
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 OTEL = "JURY_OTEL"
 LOOPBACK = "127.0.0.1"
 TOKEN = "JURY_SERVE_TOKEN"  # noqa: S105  (a variable's name)
 
 
-def log_options(command: F) -> F:
-    """`--log-format`, `--log-level`: in force from the moment that they are read, also for usage errors."""
-    for option in (
-        click.option(
-            "--log-level",
-            type=click.Choice(LEVELS),
-            callback=lambda _context, _option, value: None if value is None else set_level(value),
-            is_eager=True,
-            expose_value=False,
-            help=f"The lowest level of --log-format json.  [default: ${LEVEL}, else {DEFAULT_LEVEL}]",
-        ),
-        click.option(
-            "--log-format",
-            type=click.Choice(FORMATS),
-            callback=lambda _context, _option, value: None if value is None else set_format(value),
-            is_eager=True,
-            expose_value=False,
-            help=f"Lines on stderr: text, or a JSON object each, with those of all actors (docs/observability.md).  "
-            f"[default: ${FORMAT}, else text]",
-        ),
-    ):
-        command = option(command)
-    return command
+LOG_LINES: Options = (
+    click.option(
+        "--log-format",
+        type=click.Choice(FORMATS),
+        callback=lambda _context, _option, value: None if value is None else set_format(value),
+        is_eager=True,
+        expose_value=False,
+        help=f"Lines on stderr: text, or a JSON object each, with those of all actors (docs/observability.md).  "
+        f"[default: ${FORMAT}, else text]",
+    ),
+    click.option(
+        "--log-level",
+        type=click.Choice(LEVELS),
+        callback=lambda _context, _option, value: None if value is None else set_level(value),
+        is_eager=True,
+        expose_value=False,
+        help=f"The lowest level of --log-format json.  [default: ${LEVEL}, else {DEFAULT_LEVEL}]",
+    ),
+)
+"""`--log-format`, `--log-level`: in force from the moment that they are read, also for usage errors."""
 
 
-def otel_option(command: F) -> F:
-    """`--otel`."""
-    return click.option(
+TRACES: Options = (
+    click.option(
         "--otel",
         is_flag=True,
         envvar=OTEL,
         help="Send an OpenTelemetry trace of each debate that ends, without texts, to where the standard variables "
         f"say, as OTEL_EXPORTER_OTLP_ENDPOINT. Needs jury-judge[otel].  [${OTEL}]",
-    )(command)
+    ),
+)
+"""`--otel`."""
 
 
-def metrics_options(command: F) -> F:
-    """`--metrics-port`, `--metrics-host`."""
-    for option in (
-        click.option(
-            "--metrics-host",
-            metavar="ADDRESS",
-            default=LOOPBACK,
-            show_default=True,
-            help=f"The address of --metrics-port; off loopback requests need the token ${TOKEN}.",
-        ),
-        click.option(
-            "--metrics-port",
-            type=click.IntRange(0, 65535),
-            help="Serve metrics for Prometheus at /metrics while the command runs; 0: any port that is free.",
-        ),
-    ):
-        command = option(command)
-    return command
+METRICS: Options = (
+    click.option(
+        "--metrics-port",
+        type=click.IntRange(0, 65535),
+        help="Serve metrics for Prometheus at /metrics while the command runs; 0: any port that is free.",
+    ),
+    click.option(
+        "--metrics-host",
+        metavar="ADDRESS",
+        default=LOOPBACK,
+        show_default=True,
+        help=f"The address of --metrics-port; off loopback requests need the token ${TOKEN}.",
+    ),
+)
+"""`--metrics-port`, `--metrics-host`."""
 
 
 class MetricsServer:
@@ -94,9 +88,9 @@ class MetricsServer:
     def __init__(self, port: int | None, host: str, token: str | None) -> None:
         if port is None:
             return
-        from jury_actors.observation.metric_totals import MetricTotals
         from jury_cli.terminal import note
         from jury_events.errors import SettingError
+        from jury_judge import MetricTotals
         from jury_judge.reviews.named_tokens import TOKEN_RULE, is_token
         from jury_web.metrics_endpoint import MetricsEndpoint
 
@@ -121,3 +115,8 @@ class MetricsServer:
         """Stop listening, also where it never served."""
         if self._endpoint is not None:
             self._endpoint.listener.close()
+
+
+log_options = options(LOG_LINES)
+otel_option = options(TRACES)
+metrics_options = options(METRICS)

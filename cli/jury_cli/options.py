@@ -5,11 +5,11 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_debate.presets import PRESETS
+from jury_cli.option_groups import F, Options, options
 from jury_events.errors import SettingError
 from jury_events.ids import is_debate_id, is_run_id, reachable
 from jury_events.text.visible_text import visible_line
@@ -21,21 +21,22 @@ if TYPE_CHECKING:
     from jury_providers.simulated.script import Script
     from jury_replay.selection import DebateSelection
 
+PRESETS = ("parallel-rounds", "adk-sequential", "independent")
+"""Those of `jury_debate`, which help does not import."""
+
 _MOST_PROCESSES = 64
 _ADDRESS = re.compile(r"[^\s:]+:[0-9]{1,5}")
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def store_option(command: F) -> F:
-    """`--store URL`."""
-    return click.option(
+STORE: Options = (
+    click.option(
         "--store",
         "store_url",
         metavar="URL",
         help="Where the log is: sqlite:///PATH or postgresql://USER@HOST/DATABASE. "
         "[default: $JURY_STORE_URL, else sqlite:///jury.db]",
-    )(command)
+    ),
+)
+"""`--store URL`."""
 
 
 def resolved_store(store_url: str | None) -> str:
@@ -95,10 +96,10 @@ def _check_reachable(parameter: click.Parameter, value: str | None) -> None:
 
 
 def _threshold(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    from jury_debate.thresholds import checked_threshold
+    from jury_judge.settings.panel import usable_threshold
 
     try:
-        return None if value is None else checked_threshold(value)
+        return None if value is None else usable_threshold(value)
     except ValueError as error:
         raise click.BadParameter(str(error), param=parameter) from None
 
@@ -128,16 +129,9 @@ def simulated(pairs: dict[str, str], models: Iterable[str]) -> "Script":
     return script
 
 
-def ray_address_option(says: str) -> Callable[[F], F]:
+def ray_address(says: str) -> Options:
     """`--ray-address HOST:PORT`; `says` is its help."""
-    # Eager: `--ray-open-cluster` asks for it, in whatever order they are given.
-    return click.option("--ray-address", metavar="HOST:PORT", callback=_address, is_eager=True, help=says)
-
-
-def _with_address(context: click.Context, _parameter: click.Parameter, value: bool) -> bool:
-    if value and context.params.get("ray_address") is None:
-        raise click.UsageError("--ray-open-cluster has no effect without --ray-address HOST:PORT")
-    return value
+    return (click.option("--ray-address", metavar="HOST:PORT", callback=_address, help=says),)
 
 
 def _processes(_context: click.Context, _parameter: click.Parameter, value: str) -> int | None:
@@ -149,75 +143,71 @@ def _processes(_context: click.Context, _parameter: click.Parameter, value: str)
     raise click.BadParameter(f"must be auto, or a number from 1 to {_MOST_PROCESSES}, not {visible_line(value, 40)!r}")
 
 
-def open_cluster_option(command: F) -> F:
-    """`--ray-open-cluster`, with `--ray-address`."""
-    return click.option(
+OPEN_CLUSTER: Options = (
+    click.option(
         "--ray-open-cluster",
         is_flag=True,
-        callback=_with_address,
         help="Join it even if it requires no token. Anyone who reaches its ports can then run code in the "
         "jurors' processes, and read keys and cases there.",
-    )(command)
+    ),
+)
+"""`--ray-open-cluster`, with `--ray-address`."""
 
 
-def process_options(command: F) -> F:
-    """How many processes on Ray: `--replicas`, `--coordinators`."""
-    for option in (
-        click.option(
-            "--coordinators",
-            metavar="N|auto",
-            default="auto",
-            show_default=True,
-            callback=_processes,
-            help="Processes that share the debates on Ray; auto: as many as the CPUs can use when it starts "
-            "(docs/capacity.md).",
-        ),
-        click.option(
-            "--replicas",
-            metavar="N|auto",
-            default="auto",
-            show_default=True,
-            callback=_processes,
-            help="Juror processes a seat on Ray; auto: as many as the cluster's CPUs can serve, while nodes join and "
-            "leave.",
-        ),
-    ):
-        command = option(command)
-    return command
+PROCESSES_ON_RAY: Options = (
+    click.option(
+        "--replicas",
+        metavar="N|auto",
+        default="auto",
+        show_default=True,
+        callback=_processes,
+        help="Juror processes a seat on Ray; auto: as many as the cluster's CPUs can serve, while nodes join and "
+        "leave.",
+    ),
+    click.option(
+        "--coordinators",
+        metavar="N|auto",
+        default="auto",
+        show_default=True,
+        callback=_processes,
+        help="Processes that share the debates on Ray; auto: as many as the CPUs can use when it starts "
+        "(docs/capacity.md).",
+    ),
+)
+"""How many processes on Ray: `--replicas`, `--coordinators`."""
 
 
-def runtime_options(command: F) -> F:
-    """Where debates run: `--in-process`, `--ray…`, `--replicas`, `--coordinators`, `--simulate`.
-
-    `runtime_choice.asked_in_process` reads which of them ask for Ray.
-    """
-    for option in (
-        click.option(
-            "--simulate",
-            metavar="KEY=VALUE",
-            multiple=True,
-            callback=pairs,
-            help="Latency and faults of simulated jurors: latency (mean seconds), sigma, seed, the rate of an "
-            "outcome such as timeout=0.05, unparseable=0.1, or answers=scripted (fixed answers). Repeatable.",
-        ),
-        process_options,
-        open_cluster_option,
-        ray_address_option("Join this Ray cluster instead of a local one; it must ask for a token (docs/ray.md)."),
-        click.option(
-            "--ray",
-            is_flag=True,
-            help="Run the debates on a local Ray cluster. [default: jury demo, and jury run from 10,000 debates on "
-            "with four CPUs or more]",
-        ),
-        click.option("--in-process", is_flag=True, help="Run the debates in this process, without Ray."),
-    ):
-        command = option(command)
-    return command
+RUNTIME: Options = (
+    click.option("--in-process", is_flag=True, help="Run the debates in this process, without Ray."),
+    click.option(
+        "--ray",
+        is_flag=True,
+        help="Run the debates on a local Ray cluster. [default: jury demo, and jury run from 10,000 debates on "
+        "with four CPUs or more]",
+    ),
+    *ray_address("Join this Ray cluster instead of a local one; it must ask for a token (docs/ray.md)."),
+    *OPEN_CLUSTER,
+    *PROCESSES_ON_RAY,
+    click.option(
+        "--simulate",
+        metavar="KEY=VALUE",
+        multiple=True,
+        callback=pairs,
+        help="Latency and faults of simulated jurors: latency (mean seconds), sigma, seed, the rate of an "
+        "outcome such as timeout=0.05, unparseable=0.1, or answers=scripted (fixed answers). Repeatable.",
+    ),
+)
+"""Where debates run: `--in-process`, `--ray…`, `--replicas`, `--coordinators`, `--simulate`."""
 
 
-def patience_option(command: F) -> F:
-    """`--store-patience`: how long a failing store is tried again."""
-    return click.option(
+def finite(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is not a number", param=parameter)
+    return value
+
+
+PATIENCE: Options = (
+    click.option(
         "--store-patience",
         metavar="SECONDS",
         type=click.FloatRange(min=0, max=86_400),
@@ -225,34 +215,23 @@ def patience_option(command: F) -> F:
         show_default=True,
         callback=finite,
         help="If the store cannot be written, keep the answers of models in memory and try again for so long.",
-    )(command)
+    ),
+)
+"""`--store-patience`: how long a failing store is tried again."""
 
 
-def budget_options(command: F) -> F:
-    """The budget of a run: `--max-cost`, `--max-calls`, `--prices`."""
-    for option in (
-        click.option(
-            "--prices", metavar="FILE", help="Prices of models (TOML), before the list prices. [$JURY_PRICES]"
-        ),
-        click.option(
-            "--max-calls", type=click.IntRange(min=0), help="Model calls at most, over all sessions of the run."
-        ),
-        click.option(
-            "--max-cost",
-            type=click.FloatRange(min=0, max=1e9),
-            metavar="USD",
-            callback=finite,
-            help="US dollars at most, over all sessions of the run.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def finite(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and math.isnan(value):
-        raise click.BadParameter("nan is not a number", param=parameter)
-    return value
+BUDGET: Options = (
+    click.option(
+        "--max-cost",
+        type=click.FloatRange(min=0, max=1e9),
+        metavar="USD",
+        callback=finite,
+        help="US dollars at most, over all sessions of the run.",
+    ),
+    click.option("--max-calls", type=click.IntRange(min=0), help="Model calls at most, over all sessions of the run."),
+    click.option("--prices", metavar="FILE", help="Prices of models (TOML), before the list prices. [$JURY_PRICES]"),
+)
+"""The budget of a run: `--max-cost`, `--max-calls`, `--prices`."""
 
 
 def price_list(path: str | None) -> "Prices":
@@ -266,38 +245,35 @@ def price_list(path: str | None) -> "Prices":
     return load_prices(path or os.environ.get(PRICES_ENV, "").strip() or None)
 
 
-def panel_options(command: F) -> F:
-    """The panel: `--panel` and the options that override it."""
-    for option in (
-        click.option("--judge-model", metavar="PROVIDER/MODEL", help="The final judge."),
-        click.option(
-            "--method",
-            type=click.Choice(["majority_vote", "weighted_average", "median", "final_judge"]),
-            help="How the final judgment is made.",
-        ),
-        click.option(
-            "--threshold",
-            type=float,
-            callback=_threshold,
-            help="Consensus threshold: 2.0 always discusses, 0.67 accepts 2 of 3.",
-        ),
-        click.option("--max-rounds", type=click.IntRange(0, 100), help="Discussion rounds at most."),
-        click.option(
-            "--preset",
-            type=click.Choice(tuple(PRESETS)),
-            help="The rules of the discussion, with any jurors.",
-        ),
-        click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the prompts."),
-        click.option(
-            "--panel",
-            "panel_name",
-            metavar="FILE|NAME",
-            help="A panel file (YAML), or a jury: documents (models of 2025), current (of today); or simulated jurors "
-            "under the rules parallel-rounds, adk-sequential, independent. [default: parallel-rounds]",
-        ),
-    ):
-        command = option(command)
-    return command
+PANEL: Options = (
+    click.option(
+        "--panel",
+        "panel_name",
+        metavar="FILE|NAME",
+        help="A panel file (YAML), or a jury: documents (models of 2025), current (of today); or simulated jurors "
+        "under the rules parallel-rounds, adk-sequential, independent. [default: parallel-rounds]",
+    ),
+    click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the prompts."),
+    click.option(
+        "--preset",
+        type=click.Choice(PRESETS),
+        help="The rules of the discussion, with any jurors.",
+    ),
+    click.option("--max-rounds", type=click.IntRange(0, 100), help="Discussion rounds at most."),
+    click.option(
+        "--threshold",
+        type=float,
+        callback=_threshold,
+        help="Consensus threshold: 2.0 always discusses, 0.67 accepts 2 of 3.",
+    ),
+    click.option(
+        "--method",
+        type=click.Choice(["majority_vote", "weighted_average", "median", "final_judge"]),
+        help="How the final judgment is made.",
+    ),
+    click.option("--judge-model", metavar="PROVIDER/MODEL", help="The final judge."),
+)
+"""The panel: `--panel` and the options that override it."""
 
 
 def _conditions(_context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> "tuple[Condition, ...]":
@@ -320,39 +296,38 @@ def _field(_context: click.Context, parameter: click.Parameter, text: str | None
         raise click.BadParameter(visible_line(str(error), 1000), param=parameter) from None
 
 
-def where_option(command: F) -> F:
-    """`--where COND`, repeatable, as parsed conditions."""
-    return click.option(
+WHERE: Options = (
+    click.option(
         "--where",
         metavar="COND",
         multiple=True,
         callback=_conditions,
         help="Only where this holds of the case: FIELD=VALUE, !=, ~ (contains) or !~, as tags~refund or "
         "metadata.level=3 (docs/filtering.md). Repeatable: all must be met.",
-    )(command)
+    ),
+)
+"""`--where COND`, repeatable, as parsed conditions."""
 
 
-def group_option(command: F) -> F:
-    """`--group-by FIELD`."""
-    return click.option(
+GROUP: Options = (
+    click.option(
         "--group-by",
         metavar="FIELD",
         callback=_field,
         help="Count by tags, cluster, label, case_id or metadata.NAME instead: verdicts, mean score, agreement with "
         "labels. A debate with several tags counts in each.",
-    )(command)
+    ),
+)
+"""`--group-by FIELD`."""
 
 
-def selection_options(command: F) -> F:
-    """Which debates: `[DEBATE]...`, `--run ID` or `--all`, and `--where COND`; `selected` reads them."""
-    for option in (
-        where_option,
-        click.option("--all", "everything", is_flag=True, help="Every debate of the store."),
-        click.option("--run", "run_id", metavar="ID", callback=run_id, help="The debates of this run."),
-        click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids),
-    ):
-        command = option(command)
-    return command
+SELECTION: Options = (
+    click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids),
+    click.option("--run", "run_id", metavar="ID", callback=run_id, help="The debates of this run."),
+    click.option("--all", "everything", is_flag=True, help="Every debate of the store."),
+    *WHERE,
+)
+"""Which debates: `[DEBATE]...`, `--run ID` or `--all`, and `--where COND`; `selected` reads them."""
 
 
 def selected(
@@ -369,55 +344,75 @@ def selected(
     return DebateSelection(tuple(dict.fromkeys(ids)) or None, run_id, where)
 
 
-def processes_option(command: F) -> F:
-    """`--processes N`."""
-    return click.option(
+PROCESSES: Options = (
+    click.option(
         "--processes", type=click.IntRange(1, 256), metavar="N", help="Processes that work. [default: one a core]"
-    )(command)
+    ),
+)
+"""`--processes N`."""
 
 
-def public_key_option(command: F) -> F:
-    """`--key FILE`, of public keys."""
-    return click.option(
+PUBLIC_KEYS: Options = (
+    click.option(
         "--key",
         "keys",
         metavar="FILE",
         multiple=True,
         type=click.Path(path_type=Path),
         help="Public keys, one a line (`jury seal keygen`), whose signatures of seals are trusted. Repeatable.",
-    )(command)
+    ),
+)
+"""`--key FILE`, of public keys."""
 
 
-def seal_last_option(command: F) -> F:
-    """`--seal-last FILE`."""
-    return click.option(
+SEAL_LAST: Options = (
+    click.option(
         "--seal-last",
         metavar="FILE",
         type=click.Path(path_type=Path),
         envvar="JURY_SEAL_LAST",
         help="The file of the private key's last signature. [default: $JURY_SEAL_LAST, else KEY.last beside it]",
-    )(command)
+    ),
+)
+"""`--seal-last FILE`."""
 
 
-def seal_options(command: F) -> F:
-    """Sealing during a run: `--seal-key`, `--seal-last`, `--seal-every`."""
-    for option in (
-        click.option(
-            "--seal-every",
-            type=click.FloatRange(min=0.1, max=86_400),
-            default=60.0,
-            show_default=True,
-            metavar="SECONDS",
-            help="How often the log is sealed during the run; once more at its end.",
-        ),
-        seal_last_option,
-        click.option(
-            "--seal-key",
-            metavar="FILE",
-            type=click.Path(path_type=Path),
-            envvar="JURY_SEAL_KEY",
-            help="Seal the log with this private key (`jury seal keygen`). [$JURY_SEAL_KEY]",
-        ),
-    ):
-        command = option(command)
-    return command
+SEALS: Options = (
+    click.option(
+        "--seal-key",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        envvar="JURY_SEAL_KEY",
+        help="Seal the log with this private key (`jury seal keygen`). [$JURY_SEAL_KEY]",
+    ),
+    *SEAL_LAST,
+    click.option(
+        "--seal-every",
+        type=click.FloatRange(min=0.1, max=86_400),
+        default=60.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How often the log is sealed during the run; once more at its end.",
+    ),
+)
+"""Sealing during a run: `--seal-key`, `--seal-last`, `--seal-every`."""
+
+
+store_option = options(STORE)
+open_cluster_option = options(OPEN_CLUSTER)
+process_options = options(PROCESSES_ON_RAY)
+runtime_options = options(RUNTIME)
+patience_option = options(PATIENCE)
+budget_options = options(BUDGET)
+panel_options = options(PANEL)
+where_option = options(WHERE)
+group_option = options(GROUP)
+selection_options = options(SELECTION)
+processes_option = options(PROCESSES)
+public_key_option = options(PUBLIC_KEYS)
+seal_last_option = options(SEAL_LAST)
+seal_options = options(SEALS)
+
+
+def ray_address_option(says: str) -> "Callable[[F], F]":
+    return options(ray_address(says))

@@ -116,11 +116,11 @@ class _Output:
 
     def __init__(self, mode: "Mode", grid: "Grid", *, form: str) -> None:
         from jury_cli.views.rescoring import FLIPS_SHOWN
-        from jury_replay.rescoring.table import Table
+        from jury_replay.rescoring.table import RescoreTable
 
         self.mode = mode
         self.grid = grid
-        self.tables = [Table(setting.name) for setting in grid.settings]
+        self.tables = [RescoreTable(setting.name) for setting in grid.settings]
         self.debates = 0
         self.problems: list[RescoreProblem] = []
         self._form = form

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -12,9 +12,9 @@ from jury_events.text.pluralize import pluralize
 from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:
+    from jury_judge import Records
     from jury_judge.reviews.review_queue import QueueItem
-    from jury_judge.reviews.reviews import NewReview, ReviewRecorder
-    from jury_store.event_store import EventStore
+    from jury_judge.reviews.reviews import NewReview
 
 KEYS = {"p": Verdict.SAFE_PASS, "n": Verdict.NEEDS_REVIEW, "f": Verdict.UNSAFE_FAIL}
 _SKIP, _QUIT, _AGAIN = "s", "q", "r"
@@ -23,13 +23,12 @@ _ASKED = "p safe_pass · n needs_review · f unsafe_fail · s skip · q quit"
 
 
 class Session(NamedTuple):
-    """Who reviews, and how. `still_waits`: whether a debate of the queue is still to be reviewed."""
+    """Who reviews, and how. `reviews`: how many people review a debate of the queue; None: the debate was named."""
 
     reviewer: str
     blind: bool
-    recorder: "ReviewRecorder"
-    store: "EventStore"
-    still_waits: Callable[[str], bool]
+    records: "Records"
+    reviews: int | None
 
 
 def check_terminal() -> None:
@@ -45,16 +44,19 @@ def check_terminal() -> None:
         )
 
 
-def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
+async def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
     """Review one debate after the other; returns how many were reviewed.
 
-    Every review is recorded at once, so that nothing is lost where the session is interrupted.
+    Every review is recorded at once, so that nothing is lost where the session is interrupted. A debate of the queue
+    that was reviewed meanwhile, at another terminal, is left out.
     """
     done = 0
     for place, item in enumerate(items, 1):
-        if not session.still_waits(item.row.debate_id):
+        if session.reviews is not None and not await session.records.awaits_review(
+            item.row.debate_id, session.reviewer, reviews=session.reviews
+        ):
             continue
-        answer = _review(item, f"[{place} of {len(items)}]", session)
+        answer = await _review(item, f"[{place} of {len(items)}]", session)
         if answer is None:
             break
         done += answer
@@ -63,13 +65,12 @@ def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
     return done
 
 
-def _review(item: "QueueItem", place: str, session: Session) -> bool | None:
+async def _review(item: "QueueItem", place: str, session: Session) -> bool | None:
     """Whether the debate was reviewed; None: the session ends."""
     from jury_judge.reviews.reviews import NewReview, reviewed_before
-    from jury_judge.stores.debates import read_debate
     from jury_views.terminal.debate import render_case, render_debate
 
-    history = read_debate(session.store, item.row.debate_id)
+    history = await session.records.read(item.row.debate_id)
     blind = session.blind and not reviewed_before(history, session.reviewer)
     print()
     if session.blind:
@@ -88,7 +89,8 @@ def _review(item: "QueueItem", place: str, session: Session) -> bool | None:
         if verdict is None:
             continue
         minutes = round((time.monotonic() - started) / 60, 2)
-        return _record(item.row.debate_id, NewReview(session.reviewer, verdict, _reason(), blind, minutes), session)
+        new = NewReview(session.reviewer, verdict, _reason(), blind, minutes)
+        return await _record(item.row.debate_id, new, session)
 
 
 def _reason() -> str:
@@ -101,13 +103,13 @@ def _reason() -> str:
             return reason
 
 
-def _record(debate_id: str, new: "NewReview", session: Session) -> bool | None:
+async def _record(debate_id: str, new: "NewReview", session: Session) -> bool | None:
+    from jury_judge import StoreError
     from jury_judge.errors import ReasonRefused, ReviewRefused
-    from jury_store.errors import StoreError
 
     while True:
         try:
-            session.recorder.record(debate_id, new)
+            await session.records.review(debate_id, new)
         except ReasonRefused as error:
             note(f"jury: not recorded: {error}")
             new = new._replace(reason=_reason())

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_cli.case_options import artifact_hosts, case_files, case_options
+from jury_cli.case_options import CASES, artifact_hosts, case_files
 from jury_cli.detach import DETACH, DETACHED
 from jury_cli.exits import Exit
 from jury_cli.log_format import write_event
 from jury_cli.observation_options import LOOPBACK, TOKEN, MetricsServer, log_options, metrics_options, otel_option
-from jury_cli.option_groups import grouped
+from jury_cli.option_groups import grouped, options
 from jury_cli.options import (
     budget_options,
     new_run_id,
@@ -29,6 +29,7 @@ from jury_cli.options import (
     simulated,
     store_option,
 )
+from jury_cli.settings_option import settings_option
 from jury_cli.streams import check_stdout
 from jury_events.case import Case
 from jury_events.errors import SettingError
@@ -46,10 +47,11 @@ if TYPE_CHECKING:
     from jury_judge.run_session import RunOutcome
     from jury_judge.runs.preflight import PreflightReport
     from jury_judge.runs.run import CaseSource, Run
+    from jury_judge.settings.run import RunSettings
 
 
 _GROUPS = {
-    "The run": ("run_id", "store_url", "concurrency", "repeat", "dry_run", "adopt"),
+    "The run": ("run_id", "store_url", "settings", "concurrency", "repeat", "dry_run", "adopt"),
     "Jurors and rules": (
         "panel_name",
         "preset",
@@ -74,6 +76,7 @@ _GROUPS = {
     ),
     "Where debates run": (
         "in_process",
+        "ray",
         "ray_address",
         "ray_open_cluster",
         "replicas",
@@ -81,9 +84,22 @@ _GROUPS = {
         "simulate",
         "detach",
     ),
+    "When the store fails": ("store_patience",),
     "What can be observed": ("log_format", "log_level", "metrics_port", "metrics_host", "otel"),
     "Seals": ("seal_key", "seal_last", "seal_every"),
 }
+_RARE = (
+    *("adopt", "preset", "verbose", "prices", "seed", "split", "rows", "policy_file", "artifact_roots", "strict"),
+    *("ray_open_cluster", "replicas", "coordinators", "simulate", "store_patience"),
+    *("log_format", "log_level", "metrics_port", "metrics_host", "otel", "seal_key", "seal_last", "seal_every"),
+)
+"""Shown by `--help-all` alone."""
+
+
+def _settings() -> "type[RunSettings]":
+    from jury_judge.settings.run import RunSettings
+
+    return RunSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,15 +158,11 @@ class RunOptions:
 
     def runtime(self) -> bool | None:
         """Whether debates are to run in this process; None: as many debates as there are decide."""
-        from jury_cli.runtime_choice import asked_in_process
+        from jury_judge.settings.runtime import RuntimeSettings
 
-        return asked_in_process(
-            in_process=self.in_process,
-            ray=self.ray,
-            ray_address=self.ray_address,
-            replicas=self.replicas,
-            coordinators=self.coordinators,
-        )
+        return RuntimeSettings.of(
+            **{name: getattr(self, name) for name in RuntimeSettings.model_fields}
+        ).asked_in_process
 
     @property
     def overrides(self) -> "Overrides":
@@ -160,8 +172,8 @@ class RunOptions:
         return Overrides(self.language, self.max_rounds, self.threshold, self.method, self.judge_model, self.preset)
 
 
-@grouped("run", _GROUPS)
-@case_options
+@grouped("run", _GROUPS, _RARE)
+@options(CASES, settings_option(_settings))
 @click.option(
     "--run",
     "run_id",
@@ -233,7 +245,7 @@ class RunOptions:
 )
 @click.option(DETACHED, is_flag=True, hidden=True)
 @click.option("--handed", is_flag=True, hidden=True)
-def command(**options: Any) -> int:
+def command(**given: Any) -> int:
     """Judge the cases of files and folders (JSON, JSONL, CSV, Parquet, Arrow, Inspect logs; - is standard input).
 
     A case has a question and a response or a transcript. Transcripts are understood as OpenAI, Anthropic, Gemini,
@@ -247,11 +259,11 @@ def command(**options: Any) -> int:
     from jury_judge.runs.run import Run, fresh_run_id
     from jury_judge.seals.key_files import read_keys
 
-    paths: tuple[str, ...] = options["paths"]
-    if options.pop("handed"):
+    paths: tuple[str, ...] = given["paths"]
+    if given.pop("handed"):
         return _execute_handed(Path(paths[0]))
-    files = case_files(options, artifact_hosts())
-    asked = RunOptions(**options)
+    files = case_files(given, artifact_hosts())
+    asked = RunOptions(**given)
     asked.check()
     wanted = _wanted(asked)
     loaded = load_panel(asked.panel_name, os.environ, asked.overrides)

@@ -3,7 +3,8 @@
 import asyncio
 import json
 import sys
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, aclosing, suppress
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.live import Live
@@ -13,46 +14,41 @@ from jury_cli.errors import OutputClosed
 from jury_cli.streams import check_stdout
 from jury_cli.terminal import note
 from jury_cli.views.live_run import live_line, live_lines
-from jury_judge.running.live_run import LiveRun, LiveRunReader, live_object
-from jury_store.event_store import EventStore
+from jury_judge.running.live_run import LiveRun, live_object
 
-_EVERY = 1.0
-"""Seconds between two readings."""
+if TYPE_CHECKING:
+    from jury_judge import Records
 
 _PLAIN_EVERY = 5.0
 """Seconds between two lines where stdout is no terminal."""
 
 
-async def watch_run(store: EventStore, url: str, run_id: str, *, as_jsonl: bool) -> None:
+async def watch_run(records: "Records", run_id: str, *, as_jsonl: bool) -> None:
     """Show the figures of a run until no process executes it.
 
     Args:
-        store: open for reading.
-        url: of the store.
+        records: of the store.
         run_id: the run.
         as_jsonl: print one JSON object a second instead.
 
     Raises:
         DebateNotFound: there is no such run.
     """
+    state = ""
     with ExitStack() as stack:
-        reader = stack.enter_context(closing(LiveRunReader(store, url, run_id)))
         drawn = None
         if not as_jsonl and sys.stdout.isatty():
             drawn = stack.enter_context(Live(console=Console(), auto_refresh=False))
         said = _FigureLines(as_jsonl=as_jsonl)
-        with suppress(OutputClosed):  # the reader of stdout is gone: there is nothing left to do
-            while True:
-                live = await asyncio.to_thread(reader.read)
-                over = live.state != "running"
+        stack.enter_context(suppress(OutputClosed))  # the reader of stdout is gone: there is nothing left to do
+        async with aclosing(records.watch_run(run_id)) as looks:
+            async for live in looks:
+                state = live.state
                 if drawn is None:
-                    said.take(live, over=over)
+                    said.take(live, over=state != "running")
                 else:
                     drawn.update(Text("\n".join(live_lines(live))), refresh=True)
-                if over:
-                    break
-                await asyncio.sleep(_EVERY)
-    if live.state == "incomplete":
+    if state == "incomplete":
         note(
             f"run {run_id} is incomplete and no process executes it: its `jury run` command with --run {run_id} goes on"
         )

@@ -1,15 +1,14 @@
 """`jury runs`: the runs of a store, and which of them are being executed."""
 
 import json
-from contextlib import closing
 from dataclasses import asdict
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.options import resolved_store, store_option
+from jury_cli.options import store_option
 from jury_events.text.timestamps import moment
 
 if TYPE_CHECKING:
@@ -23,13 +22,8 @@ if TYPE_CHECKING:
 def command(*, limit: int | None, store_url: str | None, as_json: bool) -> int:
     """List the runs, the newest first: when they began, how far they are, verdicts, cost, and who executes them."""
     from jury_cli.terminal import note
-    from jury_judge.running.listed_runs import listed_runs
-    from jury_store.opening import open_store
-    from jury_store.run_registry import open_registry
 
-    url = resolved_store(store_url)
-    with closing(open_store(url, write=False)) as store, closing(open_registry(url)) as registry:
-        found = list(islice(listed_runs(store, registry), limit))
+    found = call(_runs(store_url))[:limit]
     if as_json:
         objects = ",\n".join(json.dumps(_object(one), ensure_ascii=False) for one in found)
         print(f"[\n{objects}\n]")
@@ -39,6 +33,11 @@ def command(*, limit: int | None, store_url: str | None, as_json: bool) -> int:
         if not found:
             note("no runs in this store yet; jury run CASES records one")
     return Exit.DONE
+
+
+async def _runs(store_url: str | None) -> "list[ListedRun]":
+    async with stored(store_url) as records:
+        return await records.runs()
 
 
 def _line(one: "ListedRun") -> str:

@@ -3,8 +3,6 @@
 import os
 from typing import TYPE_CHECKING
 
-import click
-
 if TYPE_CHECKING:
     from jury_judge.runs.preflight import PreflightReport
 
@@ -13,18 +11,6 @@ RAY_FROM = 10_000
 
 RAY_CPUS = 4
 """With fewer, Ray runs hardly more debates a second than one process, and spends more CPU (`benchmarks/README.md`)."""
-
-
-def asked_in_process(
-    *, in_process: bool, ray: bool, ray_address: str | None, replicas: int | None, coordinators: int | None
-) -> bool | None:
-    """Whether the options name this process (True) or Ray (False); None if they name neither."""
-    on_ray = ray or ray_address is not None
-    if in_process and on_ray:
-        raise click.UsageError("--in-process does without Ray: leave out either it, or --ray and --ray-address")
-    if in_process:
-        return True
-    return False if on_ray or max(replicas or 1, coordinators or 1) > 1 else None
 
 
 def in_process_for(checked: "PreflightReport", cpus: int | None = None) -> tuple[bool, str]:

@@ -7,7 +7,8 @@ import click
 
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.options import debate_ids, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import STORE, debate_ids
 
 if TYPE_CHECKING:
     from jury_events.debate_history import DebateHistory
@@ -16,18 +17,18 @@ if TYPE_CHECKING:
 
 @click.command("show")
 @click.argument("debate_id", metavar="DEBATE", callback=debate_ids)
-@store_option
+@options(STORE)
 @click.option("--full", is_flag=True, help="Do not shorten the case.")
 @click.option("--events", "as_events", is_flag=True, help="One line an event, with its number and id, instead.")
 @click.option("--prompts", "as_prompts", is_flag=True, help="What models were sent, call by call, instead.")
 @click.option("--step", metavar="STEP", help="With --prompts: of this step only, as in initial/gpt or final.")
 @click.option("--marked", is_flag=True, help="With --prompts: texts exactly as sent, with their marks.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result model, the events or the prompts as JSON.")
-def command(debate_id: str, store_url: str | None, *, as_json: bool, **options: Any) -> int:
+def command(debate_id: str, store_url: str | None, *, as_json: bool, **given: Any) -> int:
     """Show one debate: the case, every evaluation and statement, the checks, the votes and the judgment."""
     from jury_judge.settings.showing import Showing
 
-    asked = Showing.of(**options)
+    asked = Showing.of(**given)
     history = call(_history(store_url, debate_id, checked=not asked.as_events))
     if asked.as_events:
         _show_events(history, as_json=as_json)

@@ -1,25 +1,20 @@
 """`jury simulate`: simulated models behind the providers' own HTTP protocols, to rehearse a run without a key."""
 
 import asyncio
-from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jury_cli.exits import Exit
 from jury_cli.options import pairs
-from jury_events.errors import SettingError
-from jury_events.text.visible_text import visible_line
 
 if TYPE_CHECKING:
-    from jury_providers.simulated.http.counters import ServerCounters
-    from jury_providers.simulated.script import Script
+    from jury_judge import Simulation
+    from jury_judge.simulation import SimulationSettings
 
 _EVERY = 10.0
 """Seconds between lines of counts, while there is something new to count."""
-
-_MAX_BYTES = 1 << 20
 
 
 @click.command("simulate")
@@ -50,52 +45,26 @@ _MAX_BYTES = 1 << 20
     metavar="FILE",
     help="YAML: for a pattern such as initial/A, round-2/* or final, the faults of its calls, in order.",
 )
-def command(**options: Any) -> int:
+def command(*, host: str, port: int, **options: Any) -> int:
     """Serve simulated models over HTTP, for the providers' own SDKs: OpenAI (chat and responses), Anthropic, Google.
 
     Prints the variables that lead them here, and serves until Ctrl-C. No model is called, whatever name is asked for;
     every response says so in the header x-jury-simulated.
     """
-    return _simulate(**options)
-
-
-def _simulate(
-    *,
-    port: int,
-    host: str,
-    seed: int,
-    latency: float,
-    sigma: float,
-    faults: dict[str, str],
-    script_file: str | None,
-    scripted: bool,
-) -> int:
     from jury_cli.interrupts import event_loop, until_interrupted
-    from jury_providers.simulated.script import BadScript
+    from jury_judge.simulation import SimulationSettings
 
-    if scripted and script_file is not None:
-        raise SettingError("--scripted reads no prompt, so no fault can be drawn by its step: leave out --script")
-    script = _struck_by(faults)
-    try:
-        script = replace(script, latency=latency, sigma=sigma, seed=seed, answers="scripted" if scripted else "read")
-    except BadScript as error:
-        raise SettingError(f"--{error}") from error
-    if script_file is not None:
-        script = _scripted_by(script_file, script)
-
-    async def work(stopping: asyncio.Event) -> None:
-        await _serve(script, seed, host, port, stopping)
-
+    settings = SimulationSettings.of(**options)
     with event_loop() as loop:
-        loop.run(until_interrupted(work, says="jury: stopping"))
+        loop.run(until_interrupted(partial(_serve, settings, host, port), says="jury: stopping"))
     return Exit.DONE
 
 
-async def _serve(script: "Script", seed: int, host: str, port: int, stopping: asyncio.Event) -> None:
+async def _serve(settings: "SimulationSettings", host: str, port: int, stopping: asyncio.Event) -> None:
     from jury_cli.terminal import note
-    from jury_providers.simulated.http.server import simulation_server
+    from jury_judge.simulation import simulated_models
 
-    async with simulation_server(script, seed, host=host, port=port) as simulation:
+    async with simulated_models(settings, host=host, port=port) as simulation:
         for name, value in simulation.variables.items():
             print(f"export {name}={value}", flush=True)
         note(f"simulated: no model is called, whatever name is asked for; serving at {simulation.url} until Ctrl-C")
@@ -108,69 +77,16 @@ async def _serve(script: "Script", seed: int, host: str, port: int, stopping: as
             except TimeoutError:
                 if simulation.served.requests != noted:
                     noted = simulation.served.requests
-                    note(_line(simulation.served))
-    note(_line(simulation.served))
+                    note(_line(simulation))
+    note(_line(simulation))
 
 
-def _line(served: "ServerCounters") -> str:
+def _line(simulation: "Simulation") -> str:
     from jury_events.text.pluralize import pluralize
 
+    served = simulation.served
     faults = ", ".join(f"{name} {count}" for name, count in sorted(served.by_fault.items())) or "none"
     return (
         f"simulated: {pluralize(served.requests, 'request')}, at most {served.in_flight_peak} at once, "
         f"{served.refused} refused; faults: {faults}"
     )
-
-
-def _struck_by(faults: dict[str, str]) -> "Script":
-    from jury_providers.simulated.script import BadScript, WireScript, parse_script
-
-    for name in ("latency", "sigma", "seed", "answers"):
-        if name in faults:
-            raise SettingError(f"--fault {name}: that is no fault; use --{'scripted' if name == 'answers' else name}")
-    try:
-        return parse_script(faults, WireScript)
-    except BadScript as error:
-        raise SettingError(f"--fault {error}") from error
-
-
-def _scripted_by(path: str, script: "Script") -> "Script":
-    """With the faults of a file, pattern by pattern."""
-    from jury_judge.panels.strict_yaml import InvalidYaml, read_yaml
-    from jury_providers.simulated.script import BadScript
-
-    name = visible_line(path, 1000)
-    try:
-        document = read_yaml(_text(path, name))
-    except InvalidYaml as error:
-        raise SettingError(f"{name}:{error.line}: {error}" if error.line else f"{name}: {error}") from error
-    if not isinstance(document.data, dict):
-        raise SettingError(f"{name}: must be a table of patterns, each with a list of faults, as in final: [timeout]")
-    scripted: dict[str, tuple[str, ...]] = {}
-    for pattern, faults in document.data.items():
-        place = f"{name}:{document.line([pattern])}"
-        if (
-            not isinstance(pattern, str)
-            or not isinstance(faults, list)
-            or not all(isinstance(one, str) for one in faults)
-        ):
-            raise SettingError(f"{place}: a pattern has a list of faults, as in final: [timeout, html]")
-        scripted[pattern] = tuple(faults)
-        try:
-            script = replace(script, scripted=scripted)
-        except BadScript as error:
-            raise SettingError(f"{place}: {error}") from error
-    return script
-
-
-def _text(path: str, name: str) -> str:
-    from jury_events.regular_files import FileTooLarge, read_failure, read_text
-
-    try:
-        return read_text(Path(path), _MAX_BYTES)
-    except FileTooLarge as error:
-        raise SettingError(f"--script {name}: {error.strerror}; is this a table of faults?") from error
-    except UnicodeDecodeError as error:
-        raise SettingError(f"--script {name}: not UTF-8; save the file as UTF-8") from error
-    except (OSError, ValueError) as error:
-        raise SettingError(f"--script {name}: cannot be read: {read_failure(error)}") from error

@@ -6,19 +6,19 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from jury_actors.errors import Halted
-from jury_actors.messages import Chunk, Finished
-from jury_actors.observation.json_lines import error_text
 from jury_cli.log_format import is_json, write_line
+from jury_events.errors import error_text
 from jury_events.text.durations import duration, rate
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
-from jury_judge.runs.spending import Spending
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
     from rich.progress import Progress, TaskID
+
+    from jury_judge import Chunk, Finished
+    from jury_judge.runs.spending import Spending
 
 _MEANINGFUL = 0.5
 """Seconds before a rate is meaningful."""
@@ -123,7 +123,7 @@ class WritingLine:
         self._exchange = ""
         self._text = ""
 
-    def take(self, chunk: Chunk) -> None:
+    def take(self, chunk: "Chunk") -> None:
         """Show the next chunk; another attempt begins anew."""
         if not is_live("auto"):
             return
@@ -184,13 +184,13 @@ class ProgressDisplay:
         if self._bar is not None:
             self._bar.update(self._task, total=total)
 
-    def spent(self, spending: Spending) -> None:
+    def spent(self, spending: "Spending") -> None:
         """Set the spending of this session; shown with the next progress."""
         self._cost = spending.cost_text
         if self._bar is not None:
             self._bar.update(self._task, cost=self._cost)
 
-    def ended(self, finished: Finished) -> None:
+    def ended(self, finished: "Finished") -> None:
         """See `ProgressListener`."""
         if finished.problem is not None:
             self._note_problem(finished.debate_id, finished.problem)
@@ -221,6 +221,8 @@ class ProgressDisplay:
 
     def _note_problem(self, debate_id: str, problem: BaseException) -> None:
         """Note each problem once, as a full disk stops every debate; always note problems that a person must mend."""
+        from jury_judge import Halted
+
         halted = isinstance(problem, Halted)
         about = problem.about if isinstance(problem, Halted) else str(problem)
         if about in self._noted or (self._quiet and not halted):

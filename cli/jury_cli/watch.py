@@ -2,20 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import Iterable
-from contextlib import closing, suppress
+from collections.abc import Coroutine, Iterable
+from contextlib import aclosing, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from jury_cli.calls import call, opened
 from jury_cli.exits import Exit
-from jury_cli.options import resolved_store, selection_options, store_option
+from jury_cli.options import selection_options, store_option
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
-    from jury_judge.live.feed import Feed, Opening
-    from jury_store.event_store import EventStore
+    from jury_judge import Records
 
 _PROGRESS_SECONDS = 2.0
 """Seconds between two progress lines of a run."""
@@ -45,18 +45,13 @@ def command(
     their beginning to their end. With --run, --all and --where, debates that are not over are shown, and those that
     open later, until Ctrl-C.
     """
-    from jury_cli.errors import OutputClosed
     from jury_cli.interrupts import run_interruptibly
     from jury_cli.options import selected
     from jury_cli.terminal import note
-    from jury_judge.live.feed import Feed
-    from jury_store.opening import open_store
 
     selection = selected(debate_ids, run_id, everything=everything, where=where)
-    url = resolved_store(store_url)
-    store = open_store(url, write=False)
-    try:
-        run = _run_of(store, url, debate_ids)
+    with opened(store_url, readers=_MOST) as records:
+        run = call(_run_of(records, debate_ids))
         if as_jsonl and run is None:
             raise click.UsageError("--jsonl prints the figures of one run: name it, as `jury runs` does")
         if run is not None:
@@ -64,111 +59,94 @@ def command(
 
             if as_json:
                 raise click.UsageError(f"--json is about events of debates: --run {run} follows those of the run")
-            run_interruptibly(partial(watch_run, store, url, run, as_jsonl=as_jsonl))
+            run_interruptibly(partial(watch_run, records, run, as_jsonl=as_jsonl))
             return Exit.DONE
         if selection.debate_ids is not None:
-            _must_exist(store, selection.debate_ids)
+            call(_must_exist(records, selection.debate_ids))
         else:
             note("following what is not over and what opens from now on; Ctrl-C ends it")
-
-        async def follow() -> bool:
-            feed = Feed(store, most=_MOST)
-            watching = _Watching(feed, as_json=as_json, named=len(selection.debate_ids or ()) != 1)
-            # The reader of stdout is gone: there is nothing left to do.
-            with suppress(OutputClosed):
-                if selection.debate_ids is not None:
-                    await watching.follow_all(selection.debate_ids)
-                else:
-                    await watching.follow_open(store, selection.run_id, where)
-            return watching.damaged
-
-        return Exit.INTEGRITY if run_interruptibly(follow) else Exit.DONE
-    finally:
-        store.close()
+        watching = _Watching(records, as_json=as_json, named=len(selection.debate_ids or ()) != 1)
+        run_interruptibly(partial(watching.follow, selection.debate_ids, selection.run_id, where))
+        return Exit.INTEGRITY if watching.damaged else Exit.DONE
 
 
-def _run_of(store: "EventStore", url: str, names: tuple[str, ...]) -> str | None:
-    """The one name, if it is a run's and no debate has it; a run whose first debate is not open yet counts too."""
-    from jury_events.ids import debate_stream, is_run_id
-    from jury_judge.running.cancelling import run_row
-    from jury_store.run_registry import open_registry
-
-    if len(names) != 1 or not is_run_id(names[0]) or store.heads([debate_stream(names[0])]):
+async def _run_of(records: "Records", names: tuple[str, ...]) -> str | None:
+    """The one name, if it is a run's and no debate has it."""
+    if len(names) != 1 or not await records.missing_debates(names) or not await records.is_run(names[0]):
         return None
-    if run_row(store, names[0]) is not None:
-        return names[0]
-    with closing(open_registry(url)) as registry:
-        return names[0] if registry.holders(names) else None
+    return names[0]
 
 
-def _must_exist(store: "EventStore", debate_ids: Iterable[str]) -> None:
+async def _must_exist(records: "Records", debate_ids: tuple[str, ...]) -> None:
     from jury_events.errors import DebateNotFound
-    from jury_events.ids import debate_stream
 
-    for one in debate_ids:
-        if not store.heads([debate_stream(one)]):
-            raise DebateNotFound.named(one)
+    if missing := await records.missing_debates(debate_ids):
+        raise DebateNotFound.named(missing[0])
 
 
 class _Watching:
     """Prints the lines of debates; `named`: after the debate's id. `damaged`: a debate could not be read."""
 
-    def __init__(self, feed: "Feed", *, as_json: bool, named: bool) -> None:
-        self._feed = feed
+    def __init__(self, records: "Records", *, as_json: bool, named: bool) -> None:
+        self._records = records
         self.damaged = False
         self._as_json = as_json
         self._named = named
         self._said = ""
 
-    async def follow_all(self, debate_ids: Iterable[str]) -> None:
-        """Follow each to its end."""
-        await asyncio.gather(*map(self._follow, debate_ids))
+    async def follow(
+        self, debate_ids: Iterable[str] | None, run_id: str | None, where: "tuple[Condition, ...]"
+    ) -> None:
+        """Follow these debates to their ends, or those that are not over and every one that opens.
 
-    async def say_progress(self, store: "EventStore", run_id: str) -> None:
+        Ends early when the reader of stdout is gone: there is nothing left to do.
+        """
+        from jury_cli.errors import OutputClosed
+
+        with suppress(OutputClosed):
+            if debate_ids is not None:
+                await asyncio.gather(*map(self._follow, debate_ids))
+            else:
+                await self._follow_open(run_id, where)
+
+    async def _say_progress(self, run_id: str) -> None:
         """Print the progress of the run every few seconds, if it changed."""
         from jury_cli.terminal import note
         from jury_cli.views.run_progress import run_progress
 
         while True:
-            run = next((one for one in await asyncio.to_thread(store.runs) if one.run_id == run_id), None)
+            run = await self._records.run_counts(run_id)
             line = "" if run is None else f"run {run_id}: {run_progress(run)}"
             if line != self._said:
                 self._said = line
                 note(line)
             await asyncio.sleep(_PROGRESS_SECONDS)
 
-    async def follow_open(self, store: "EventStore", run_id: str | None, where: "tuple[Condition, ...]") -> None:
-        """Follow the debates that are not over, and every one that opens."""
-        from jury_events.conditions import admitted
-
-        tasks: dict[str, asyncio.Task[None]] = {}
-        progress = None if run_id is None else asyncio.create_task(self.say_progress(store, run_id))
+    async def _follow_open(self, run_id: str | None, where: "tuple[Condition, ...]") -> None:
+        """The first of these tasks that fails ends them all; their reader ends with the event loop."""
         broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        tasks: set[asyncio.Task[None]] = set()
 
         def ended(task: asyncio.Task[None]) -> None:
+            tasks.discard(task)
             problem = None if task.cancelled() else task.exception()
             if problem is not None and not broken.done():
                 broken.set_exception(problem)
 
-        def begin(debate_id: str) -> None:
-            if debate_id not in tasks:
-                tasks[debate_id] = asyncio.create_task(self._follow(debate_id))
-                tasks[debate_id].add_done_callback(ended)
+        def begin(work: Coroutine[Any, Any, None]) -> None:
+            task = asyncio.create_task(work)
+            tasks.add(task)
+            task.add_done_callback(ended)
 
-        def opens(opening: "Opening") -> None:
-            if run_id in {None, opening.run_id} and admitted(where, opening.values):
-                begin(opening.debate_id)
+        async def follow_each() -> None:
+            async with aclosing(self._records.open_debates(run_id=run_id, where=where)) as opening:
+                async for debate_id in opening:
+                    begin(self._follow(debate_id))
 
-        if progress is not None:
-            progress.add_done_callback(ended)
-        async with self._feed.openings(opens):
-            after = 0
-            open_ones = partial(store.debates, run_id=run_id, unfinished=True, where=where)
-            while rows := await asyncio.to_thread(open_ones, after=after):
-                for row in rows:
-                    begin(row.debate_id)
-                after = rows[-1].position
-            await broken
+        if run_id is not None:
+            begin(self._say_progress(run_id))
+        begin(follow_each())
+        await broken
 
     async def _follow(self, debate_id: str) -> None:
         from jury_cli.terminal import note
@@ -186,13 +164,13 @@ class _Watching:
         from jury_views.terminal.live_lines import LiveLines
 
         if self._as_json:
-            async with self._feed.follow(debate_id, LIVE_EVENTS) as cursor:
+            async with self._records.feed.follow(debate_id, LIVE_EVENTS) as cursor:
                 async for live in cursor:
                     self._print(json.dumps({"debate_id": debate_id, **live._asdict()}, ensure_ascii=False))
             return
         lines = LiveLines()
         head = f"{debate_id}  " if self._named else ""
-        async with self._feed.follow(debate_id, LOG_EVENTS) as events:
+        async with self._records.feed.follow(debate_id, LOG_EVENTS) as events:
             async for event in events:
                 for line in lines.lines(event):
                     self._print(head + visible_line(line, 1000))

@@ -10,11 +10,17 @@ _SHOWN = 240
 class Failure(Enum):
     """What an error means for who asked.
 
-    REFUSED: it cannot be done as it was asked. STOPPED: something is left to do, and the same request again goes on
-    with it. ALTERED: what is recorded was altered or damaged.
+    REFUSED: it cannot be done as it was asked. MISSING: what was named is not there. TAKEN: what was named is there
+    already, with other content. NOT_INSTALLED: it needs packages that are not installed. UNAVAILABLE: it cannot be done
+    now. STOPPED: something is left to do, and the same request again goes on with it. ALTERED: what is recorded was
+    altered or damaged.
     """
 
     REFUSED = "refused"
+    MISSING = "missing"
+    TAKEN = "taken"
+    NOT_INSTALLED = "not installed"
+    UNAVAILABLE = "unavailable"
     STOPPED = "stopped"
     ALTERED = "altered"
 
@@ -23,6 +29,14 @@ class JuryError(Exception):
     """Root of every error that Jury Judge raises on purpose; the message names the problem and the remedy."""
 
     failure: ClassVar[Failure] = Failure.REFUSED
+    quotes_others: ClassVar[bool] = False
+    """Whether the message quotes what another package said, which may be a text or a key: logs leave it out."""
+
+
+def error_text(error: BaseException) -> str:
+    """What a log shows of an error: the message of one of this project, of any other its type."""
+    own = isinstance(error, JuryError) and not error.quotes_others
+    return str(error) if own else type(error).__name__
 
 
 class InputError(JuryError):
@@ -81,6 +95,8 @@ class UnknownPart(EventError):
 
 class DebateNotFound(JuryError):
     """There is no debate of that id, or none that fits. The store works, so this is no error of the store."""
+
+    failure = Failure.MISSING
 
     @classmethod
     def named(cls, debate_id: str) -> Self:

@@ -8,6 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jury_actors.errors import Halted
+    from jury_actors.messages import Chunk, Finished
+    from jury_actors.observation.metric_totals import MetricTotals
+    from jury_analysis.errors import AnalysisError, OnlySimulated
     from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
     from jury_cases.options import CaseOptions
@@ -47,11 +51,18 @@ if TYPE_CHECKING:
     from jury_judge.errors import JudgeError
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
+    from jury_judge.runs.case_preview import CasePreview
     from jury_judge.stores.integrity_state import IntegrityState
+    from jury_providers.simulated.http.server import Simulation
     from jury_replay.integrity import IntegrityFailure
+    from jury_replay.rescoring.results import RowStatus
+    from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
+    from jury_replay.rescoring.table import RescoreTable
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
-    from jury_store.list_order import SortOrder
+    from jury_store.errors import StoreError
+    from jury_store.list_order import SORT_COLUMNS, BadCursor, PageCursor, SortOrder
+    from jury_store.run_registry import RunHolder
     from jury_views.live.encodings import LiveEvent
     from jury_views.result_models import (
         Abstention,
@@ -68,11 +79,15 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
+    "jury_actors.errors": ("Halted",),
+    "jury_actors.messages": ("Chunk", "Finished"),
+    "jury_actors.observation.metric_totals": ("MetricTotals",),
+    "jury_analysis.errors": ("AnalysisError", "OnlySimulated"),
     "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
-    "jury_events.case": ("Case", "Scenario"),
     "jury_debate.recorded_panel": ("PanelDifference",),
+    "jury_events.case": ("Case", "Scenario"),
     "jury_events.consensus": ("ConsensusStatus",),
     "jury_events.errors": ("InputError", "JuryError", "SettingError"),
     "jury_events.verdict": ("Verdict",),
@@ -103,6 +118,23 @@ _NAMES_BY_MODULE = {
         "create_juror_agents",
     ),
     "jury_judge.documents.questions": ("ExecutionResult", "QuestionSpec"),
+    "jury_judge.documents.retired": ("RetiredModelWarning",),
+    "jury_judge.errors": ("JudgeError",),
+    "jury_judge.jury": ("Jury",),
+    "jury_judge.records.records": ("Records",),
+    "jury_judge.runs.case_preview": ("CasePreview",),
+    "jury_judge.stores.integrity_state": ("IntegrityState",),
+    "jury_providers.simulated.http.server": ("Simulation",),
+    "jury_replay.integrity": ("IntegrityFailure",),
+    "jury_replay.rescoring.results": ("RowStatus",),
+    "jury_replay.rescoring.rows": ("RescoreProblem", "RescoreRow"),
+    "jury_replay.rescoring.table": ("RescoreTable",),
+    "jury_replay.verify": ("VerifyReport",),
+    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
+    "jury_store.errors": ("StoreError",),
+    "jury_store.list_order": ("BadCursor", "PageCursor", "SORT_COLUMNS", "SortOrder"),
+    "jury_store.run_registry": ("RunHolder",),
+    "jury_views.live.encodings": ("LiveEvent",),
     "jury_views.result_models": (
         "Abstention",
         "CollaborativeEvaluationResult",
@@ -116,30 +148,25 @@ _NAMES_BY_MODULE = {
         "JurorVote",
         "ScenarioResult",
     ),
-    "jury_judge.documents.retired": ("RetiredModelWarning",),
-    "jury_judge.errors": ("JudgeError",),
-    "jury_judge.jury": ("Jury",),
-    "jury_replay.integrity": ("IntegrityFailure",),
-    "jury_replay.verify": ("VerifyReport",),
-    "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
-    "jury_store.list_order": ("SortOrder",),
-    "jury_views.live.encodings": ("LiveEvent",),
-    "jury_judge.records.records": ("Records",),
-    "jury_judge.stores.integrity_state": ("IntegrityState",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 __all__ = [
     "JUROR_CONFIGS",
+    "SORT_COLUMNS",
     "ADKCollaborativeJuryJudge",
     "Abstention",
+    "AnalysisError",
     "ArtifactContext",
     "ArtifactToolsWithContext",
+    "BadCursor",
     "BaseJurorAgent",
     "Case",
     "CaseFileError",
     "CaseFiles",
     "CaseOptions",
+    "CasePreview",
+    "Chunk",
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
     "CollaborativeJuryResult",
@@ -157,6 +184,8 @@ __all__ = [
     "EvaluationPhase",
     "ExecutionResult",
     "FinalJudgment",
+    "Finished",
+    "Halted",
     "InputError",
     "IntegrityFailure",
     "IntegrityState",
@@ -170,16 +199,26 @@ __all__ = [
     "Jury",
     "JuryError",
     "LiveEvent",
+    "MetricTotals",
+    "OnlySimulated",
+    "PageCursor",
     "PanelDifference",
     "QuestionSpec",
     "Records",
+    "RescoreProblem",
+    "RescoreRow",
+    "RescoreTable",
     "RetiredModelWarning",
+    "RowStatus",
+    "RunHolder",
     "RunRow",
     "Scenario",
     "ScenarioResult",
     "SequentialDiscussionRound",
     "SettingError",
+    "Simulation",
     "SortOrder",
+    "StoreError",
     "Totals",
     "Verdict",
     "VerifyReport",

@@ -1,7 +1,9 @@
 """Errors of this component."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from string import Formatter
+from typing import Any
 
 from jury_events.errors import Failure, InputError, SettingError
 
@@ -14,12 +16,20 @@ class PanelFileError(JudgeError):
     """A panel, a panel file or a variable that changes it cannot be used; the message names the file or variable."""
 
 
+class SettingsFileError(JudgeError):
+    """A settings file cannot be used; the message names the file, and the line and field that are meant."""
+
+
 class RunRefused(JudgeError):
     """A run cannot go on as it is asked to: its panel or a case is not what it was begun with."""
+
+    failure = Failure.TAKEN
 
 
 class JuryClosed(JudgeError):
     """A jury was used outside of its `async with`, or left while it judged; what ran can be resumed."""
+
+    failure = Failure.UNAVAILABLE
 
 
 class RunUnfinished(JudgeError):
@@ -36,6 +46,8 @@ class NoEvaluation(JudgeError):
 
 class BranchTaken(JudgeError):
     """The id that a branch is to have belongs to another debate, or to a branch with other settings."""
+
+    failure = Failure.TAKEN
 
 
 class ReviewRefused(JudgeError):
@@ -59,9 +71,13 @@ class AttestationFailed(JudgeError):
 class TooManyReaders(JudgeError):
     """As many follow debates live as this server serves."""
 
+    failure = Failure.UNAVAILABLE
+
 
 class TooManyReports(JudgeError):
     """The server computes as many reports of runs as it may."""
+
+    failure = Failure.UNAVAILABLE
 
 
 class RunTooLarge(JudgeError):
@@ -75,6 +91,8 @@ class PanelNotServed(JudgeError):
 class TooManySubmissions(JudgeError):
     """The server runs as many evaluations and runs as it may."""
 
+    failure = Failure.UNAVAILABLE
+
 
 class JournalFailed(JudgeError):
     """The deliveries of a webhook cannot be recorded now; the message names the file. A later attempt goes on."""
@@ -84,6 +102,8 @@ class JournalFailed(JudgeError):
 
 class ExtraMissing(JudgeError):
     """Packages of an extra are not installed; the message has the command that installs them."""
+
+    failure = Failure.NOT_INSTALLED
 
 
 class ReportRefused(JudgeError):
@@ -105,18 +125,25 @@ class SettingsRefused(SettingError):
 
     Args:
         template: the message, with each field that it names in braces: `{as_json} and {as_jsonl} exclude each other`.
+        usage: whether the help of the front door says how to call it better; else the message alone says what to do.
     """
 
-    def __init__(self, template: str) -> None:
+    def __init__(self, template: str, *, usage: bool = True) -> None:
         super().__init__(_named(template, str))
         self.template = template
+        self.usage = usage
 
-    def __reduce__(self) -> tuple[type["SettingsRefused"], tuple[str]]:
-        return SettingsRefused, (self.template,)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(SettingsRefused, usage=self.usage), (self.template,)
 
     def worded(self, naming: Naming) -> str:
         """The message in the words of a front door."""
         return _named(self.template, naming)
+
+
+def escaped(text: str) -> str:
+    """A text as part of a template: without fields."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _named(template: str, naming: Naming) -> str:

@@ -1,10 +1,12 @@
 """Errors of this component."""
 
-from jury_events.errors import JuryError
+from jury_events.errors import Failure, JuryError
 
 
 class ProviderError(JuryError):
     """A provider, or a setting of one, cannot be used."""
+
+    failure = Failure.UNAVAILABLE
 
 
 class UnknownProvider(ProviderError):

@@ -8,9 +8,9 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_
 
 from jury_events.case import MetadataValue
 from jury_events.conditions import Condition, Values, admitted, contains, field_values
+from jury_events.debate_status import DebateStatus
 from jury_events.local_events import Imported
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
-from jury_store.debate_status import DebateStatus
 
 ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 
@@ -89,6 +89,11 @@ class DebateRow:
     reviews: tuple[Review, ...] = ()
     assignments: tuple[AssignedReview, ...] = ()
     problem: _Text | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the debate is completed, failed or cancelled."""
+        return self.status in ENDED
 
     @property
     def disposition(self) -> str | None:

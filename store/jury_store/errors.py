@@ -6,6 +6,8 @@ from jury_events.errors import Failure, JuryError
 class StoreError(JuryError):
     """Reading from or writing to a store failed."""
 
+    failure = Failure.UNAVAILABLE
+
 
 class AppendRefused(StoreError):
     """An append was refused; nothing of it was stored, and the other requests of its group are unaffected."""

@@ -23,7 +23,7 @@ from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.observation.process_observation import observed_here
 from jury_actors.observation.tallies import Tallies
 from jury_actors.runtime import in_process_runtime
-from jury_judge.metrics_text import MetricsExposition
+from jury_judge.observation.metrics_text import MetricsExposition
 from jury_providers.simulated.script import NO_FAULTS, Script
 from support.runtime_harness import KeptStore, Meter, Run, a_case_with_records, completed, fixed_effects
 from support.scraped import counts, counts_of_log, samples

@@ -16,7 +16,7 @@ from jury_actors.observation.log_event import FIELDS
 from jury_actors.observation.metric_list import ACTORS_REPLACED, DEBATES_FINISHED, RUNTIMES
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.observation.process_observation import observation_settings
-from jury_judge.metrics_text import MetricsExposition
+from jury_judge.observation.metrics_text import MetricsExposition
 from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.event_store import EventStore
 from support.processes import actor_process

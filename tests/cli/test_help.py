@@ -11,8 +11,10 @@ import pytest
 from jury_cli.list_options import SORTS, STATUSES
 from jury_cli.main import COMMANDS
 from jury_cli.main import jury as jury_commands
+from jury_cli.options import PRESETS
+from jury_debate import presets
+from jury_events.debate_status import DebateStatus
 from jury_store import list_order
-from jury_store.debate_status import DebateStatus
 
 _PROBE = """
 import sys
@@ -87,7 +89,7 @@ def test_help_imports_nothing_heavy():
 
 
 def test_the_help_of_run_has_every_option_once_in_groups(jury):
-    out = jury("run", "--help").out
+    out = jury("run", "--help-all").out
 
     headings = [line for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
     options = re.findall(r"^  (?:-h, )?(--[\w-]+)", out, re.MULTILINE)
@@ -97,6 +99,22 @@ def test_the_help_of_run_has_every_option_once_in_groups(jury):
     assert headings[0] == "The run:"
     assert headings[-1] == "Other options:"
     assert sorted(known) == sorted(options)
+
+
+def test_options_that_few_need_are_shown_by_help_all_alone_and_work(jury, cases):
+    short, whole = jury("run", "--help").out, jury("run", "--help-all").out
+    outcome = jury.run(cases, "--seed", "3", "--sample", "1", "--jsonl")
+
+    rare = {"--seed", "--metrics-port", "--seal-key", "--replicas"}
+    assert not rare & set(re.findall(r"--[\w-]+", short))
+    assert rare <= set(re.findall(r"--[\w-]+", whole))
+    left_out = re.findall(r"^  (--[\w-]+)", whole, re.MULTILINE), re.findall(r"^  (--[\w-]+)", short, re.MULTILINE)
+    assert f"{len(left_out[0]) - len(left_out[1])} more options are not shown here" in short
+    assert (0, 1) == (outcome.code, len(outcome.lines))
+
+
+def test_help_names_every_preset():
+    assert tuple(presets.PRESETS) == PRESETS
 
 
 def test_a_list_can_be_sorted_and_chosen_by_all_that_the_store_knows():

@@ -3,8 +3,9 @@
 import pytest
 
 from jury_cases.omissions import OmissionReport
-from jury_cli.runtime_choice import RAY_FROM, asked_in_process, in_process_for
+from jury_cli.runtime_choice import RAY_FROM, in_process_for
 from jury_judge.runs.preflight import PreflightReport
+from jury_judge.settings.runtime import RuntimeSettings
 from jury_store.debate_rows import RunRow
 
 NOTHING = OmissionReport(images_seen=True, blind=[])
@@ -102,6 +103,4 @@ def test_both_places_at_once_are_refused(jury, cases, command, options):
     ],
 )
 def test_what_is_asked_for_is_done(said, in_process):
-    nothing = {"in_process": False, "ray": False, "ray_address": None, "replicas": None, "coordinators": None}
-
-    assert in_process is asked_in_process(**{**nothing, **said})
+    assert in_process is RuntimeSettings.of(**said).asked_in_process

@@ -7,7 +7,7 @@ import pytest
 from jury_events.calibration import Acceptance
 from jury_events.verdict import Verdict
 from jury_views.acceptance_line import acceptance_line
-from jury_views.labels import LABELS
+from jury_views.debate_labels import LABELS
 
 
 def said(language: Any, **fields: Any) -> str:

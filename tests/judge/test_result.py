@@ -6,8 +6,8 @@ import pytest
 
 from jury_events.case import Omission
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
-from jury_judge.errors import JudgeError
 from jury_views.answered_by import answers
+from jury_views.errors import OpeningMissing
 from jury_views.result_lines import collaborative_result, result_line
 from jury_views.result_models import result_model
 from support.debate_builder import SEATS, DebateBuilder
@@ -195,7 +195,7 @@ def test_a_result_is_plain_json():
 
 
 def test_events_without_their_opening_are_refused():
-    with pytest.raises(JudgeError, match="begins with its opening event"):
+    with pytest.raises(OpeningMissing, match="begins with its opening event"):
         collaborative_result(whole().events[1:], {})
 
 

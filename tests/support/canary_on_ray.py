@@ -18,7 +18,7 @@ from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.observation.settings import ObservationSettings
 from jury_actors.runtime import RuntimeConfig
 from jury_debate.panel_spec import PanelSpec, resolve
-from jury_judge.metrics_text import MetricsExposition
+from jury_judge.observation.metrics_text import MetricsExposition
 from jury_providers.simulated.http.server import simulation_server
 from jury_providers.simulated.script import WireScript
 from support.runtime_harness import a_case_with_records

@@ -99,7 +99,8 @@ def _library(store: EventStore, debates: Collection[str]) -> Iterator[str]:
 
 
 def _pages(store: EventStore, debates: Collection[str]) -> Iterator[str]:
-    app = create_app(Service(store), _GATE, page_routes(store))
+    service = Service(store)
+    app = create_app(service, _GATE, page_routes(service))
     with ExitStack() as stack:
         client = stack.enter_context(TestClient(app, base_url="http://jury.test"))
         for path in ("/", "/?check=1", "/runs", "/api/debates?limit=100", "/api/runs", "/runs/corpus", "/?lang=ja"):

@@ -174,7 +174,7 @@ def _asked_and_declined(jury: CommandLine) -> int:
 
 
 def _defect(jury: CommandLine) -> int:
-    with patch("jury_store.opening.open_store", side_effect=RuntimeError("a defect")):
+    with patch("jury_judge.records.open_store.open_store", side_effect=RuntimeError("a defect")):
         return jury("list").code
 
 

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from jury_events.codec import encode
 from jury_events.parts import Part, decode_digest, part_digest
+from jury_judge.serving.service import Service
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_web.pages.routing import page_routes
@@ -86,7 +87,7 @@ class Site:
     """The pages over `store`."""
 
     def __init__(self, store: EventStore) -> None:
-        self.client = TestClient(Starlette(routes=page_routes(store)))
+        self.client = TestClient(Starlette(routes=page_routes(Service(store))))
 
     def get(self, address: str, **headers: str) -> Page:
         """An answer, redirections not followed."""

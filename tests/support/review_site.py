@@ -73,6 +73,6 @@ def review_site(
     """A client of the whole application: middleware, API and pages."""
     reviewing = Reviewing(record or recorder(store), blind=blind)
     service = Service(store, reviewing=reviewing)
-    app = create_app(service, policy, page_routes(store, service.reports, reviewing))
+    app = create_app(service, policy, page_routes(service))
     with TestClient(app, base_url=BASE) as client:
         yield client

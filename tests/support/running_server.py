@@ -37,7 +37,7 @@ def running_server(
             clock.of(asyncio.get_running_loop())
         ready.append(Service(store, panels, **service))
         gate = AccessPolicy(frozenset(address.names), max_all_bodies=max_all_bodies)
-        app = create_app(ready[0], gate, page_routes(store))
+        app = create_app(ready[0], gate, page_routes(ready[0]))
         timeouts = {"request_seconds": request_seconds, "stalled_seconds": stalled_seconds}
         async with serving(app, listener, ready[0].end, **timeouts):
             started.set()

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from jury_analysis.confidence import ReliabilityBin
 from jury_analysis.estimate import Estimate, Interval, missing
-from jury_web.charts import WIDTH, columns, growing_line, stacked_bar
-from jury_web.statistic_charts import dot_plot, heat_map, reliability_chart
+from jury_views.charts.shapes import WIDTH, columns, growing_line, stacked_bar
+from jury_views.charts.statistic_charts import dot_plot, heat_map, reliability_chart
 
 
 def test_segments_are_proportional_to_the_counts():

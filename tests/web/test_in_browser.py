@@ -88,7 +88,7 @@ async def running_server(store: EventStore, token: str | None = None) -> AsyncIt
     """The application with its middleware, on loopback."""
     listener, address = listen("127.0.0.1", 0)
     service = Service(store)
-    app = create_app(service, AccessPolicy(frozenset(address.names), token=token), page_routes(store))
+    app = create_app(service, AccessPolicy(frozenset(address.names), token=token), page_routes(service))
     async with serving(app, listener, service.end):
         yield address.url, service
 

@@ -1,6 +1,7 @@
 """The language of a page, and the completeness of both catalogues."""
 
 import re
+from collections import Counter
 from enum import StrEnum
 from typing import get_args
 
@@ -16,8 +17,9 @@ from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
 from jury_events.panel import FinalMethod, Language
 from jury_events.transcript import Origin
 from jury_views.event_words import EVENT_WORDS
-from jury_views.labels import LABELS, LabelCatalogue, Translation
 from jury_views.terms import term
+from jury_views.translation import Translation
+from jury_web.pages.labels.page_labels import LABELS, PageLabels
 from jury_web.pages.languages import chosen_language
 from support.debate_builder import SEATS, DebateBuilder
 from support.pages import Page, Site, stored
@@ -60,12 +62,32 @@ def test_both_languages_have_the_same_blanks():
         assert _blanks(english) == _blanks(_labels("ja")[name]), name
 
 
+def test_every_language_has_labels_and_none_is_missing():
+    languages = set(get_args(Language))
+
+    assert languages == set(LABELS)
+    for _subject, name, label in _translations():
+        assert languages == {language for language, text in label.texts.items() if text.strip()}, name
+
+
+def test_no_two_subjects_have_a_label_of_the_same_name():
+    named = Counter(name for _subject, name, _label in _translations())
+
+    assert [] == [name for name, count in named.items() if count > 1]
+
+
+def _translations() -> list[tuple[type, str, Translation]]:
+    """Every label, with the subject that has it, and its name."""
+    return [
+        (subject, name, label)
+        for subject in PageLabels.__mro__
+        for name, label in vars(subject).items()
+        if isinstance(label, Translation)
+    ]
+
+
 def _labels(language: Language) -> dict[str, str]:
-    return {
-        name: getattr(LABELS[language], name)
-        for name, value in vars(LabelCatalogue).items()
-        if isinstance(value, Translation)
-    }
+    return {name: getattr(LABELS[language], name) for _subject, name, _label in _translations()}
 
 
 def _blanks(text: object) -> list[str]:

@@ -69,7 +69,8 @@ def test_without_a_reviewers_token_nothing_can_be_recorded(
 
 
 def test_a_server_without_reviewers_says_so_and_shows_the_queue(store: MemoryEventStore) -> None:
-    app = create_app(Service(store), AccessPolicy(frozenset({"jury.test"})), page_routes(store))
+    service = Service(store)
+    app = create_app(service, AccessPolicy(frozenset({"jury.test"})), page_routes(service))
     with TestClient(app, base_url=BASE) as client:
         queue = Page(client.get("/reviews"))
         review = Page(client.get(f"/reviews/{DEBATE}"))

@@ -38,7 +38,7 @@ async def serving_reviews(store: MemoryEventStore) -> AsyncIterator[str]:
     reviewing = Reviewing(recorder(store))
     service = Service(store, reviewing=reviewing)
     policy = AccessPolicy(frozenset(address.names), token=TOKEN, reviewers=REVIEWERS)
-    app = create_app(service, policy, page_routes(store, service.reports, reviewing))
+    app = create_app(service, policy, page_routes(service))
     async with serving(app, listener, service.end):
         yield address.url
 

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from jury_actors.load import ModelLoad, RuntimeLoad, SeatLoad
 from jury_judge.running.live_run import LiveRun
 from jury_judge.running.live_runs import LiveRuns
+from jury_judge.serving.service import Service
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_web.pages.routing import page_routes
@@ -45,8 +46,11 @@ def page(url: str, load: RuntimeLoad | None, language: str = "en") -> Page:
         a_run(store)
         with executed(url, load):
             live = figures(store, 20, url)
-        routes = page_routes(store, live_runs=_Kept(store, live))
-        return Page(TestClient(Starlette(routes=routes)).get("/runs/r", headers={"Accept-Language": language}))
+        service = Service(store)
+        service.live_runs = _Kept(store, live)
+        return Page(
+            TestClient(Starlette(routes=page_routes(service))).get("/runs/r", headers={"Accept-Language": language})
+        )
 
 
 def test_a_running_run_shows_phases_rate_time_left_cost_and_the_slowest_provider(sqlite_url: str) -> None:

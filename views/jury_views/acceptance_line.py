@@ -1,10 +1,10 @@
 """Whether a calibrated panel's verdict may stand without a person, in one sentence."""
 
 from jury_events.calibration import Acceptance
-from jury_views.labels import LabelCatalogue
+from jury_views.debate_labels import DebateLabels
 
 
-def acceptance_line(acceptance: Acceptance, words: LabelCatalogue) -> str:
+def acceptance_line(acceptance: Acceptance, words: DebateLabels) -> str:
     """`accepted: share of the votes 1, threshold 0.778`.
 
     Args:

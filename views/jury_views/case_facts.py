@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from jury_events.case import Omission
 from jury_events.debate_events import DebateOpened
 from jury_events.text.sizes import shown_size
-from jury_views.labels import LabelCatalogue
+from jury_views.debate_labels import DebateLabels
 
 _BETWEEN = {"en": ", ", "ja": "、"}
 
 
-def case_facts(opened: DebateOpened, words: LabelCatalogue) -> Iterator[tuple[str, str]]:
+def case_facts(opened: DebateOpened, words: DebateLabels) -> Iterator[tuple[str, str]]:
     """Label, tags, cluster and other facts of the case, each with its heading, if present."""
     if opened.tags:
         yield words.tags, ", ".join(opened.tags)
@@ -27,7 +27,7 @@ def case_facts(opened: DebateOpened, words: LabelCatalogue) -> Iterator[tuple[st
         yield words.agent_cost, f"${opened.agent_cost:.4f}"
 
 
-def omissions_line(opened: DebateOpened, words: LabelCatalogue) -> str | None:
+def omissions_line(opened: DebateOpened, words: DebateLabels) -> str | None:
     """The parts that no juror was shown, by kind, with sizes if known; None without any."""
     if not opened.omissions:
         return None
@@ -35,7 +35,7 @@ def omissions_line(opened: DebateOpened, words: LabelCatalogue) -> str | None:
     return f"{words.not_shown}: {said}"
 
 
-def _omission(omission: Omission, words: LabelCatalogue) -> str:
+def _omission(omission: Omission, words: DebateLabels) -> str:
     if omission.size is None:
         return words.omission.format(count=omission.count, what=omission.what)
     return words.omission_sized.format(count=omission.count, what=omission.what, size=shown_size(omission.size))

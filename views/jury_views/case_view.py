@@ -14,7 +14,7 @@ from jury_events.errors import EventError
 from jury_events.panel import Language
 from jury_events.parts import ImageRef
 from jury_events.transcript import Transcript
-from jury_views.labels import LabelCatalogue
+from jury_views.debate_labels import DebateLabels
 from jury_views.page import Page, TextSpan
 
 EXCERPT = 600
@@ -33,7 +33,7 @@ def pictures_sent(images: Iterable[ImageRef], contents: Mapping[str, bytes]) -> 
     return {sha256(content).hexdigest(): number for number, content in enumerate(found, start=1) if content is not None}
 
 
-def add_case(page: Page, text: str, words: LabelCatalogue, *, full: bool, pictures: Pictures = _NO_PICTURES) -> None:
+def add_case(page: Page, text: str, words: DebateLabels, *, full: bool, pictures: Pictures = _NO_PICTURES) -> None:
     """The case from its stored JSON; JSON that this version does not read as a case is shown as it is."""
     try:
         case = Case.from_part(text.encode())
@@ -48,7 +48,7 @@ def add_case(page: Page, text: str, words: LabelCatalogue, *, full: bool, pictur
         _passage(page, words.artifact_summary, case.artifact_summary, words, full=full)
 
 
-def _scenario(page: Page, scenario: Scenario, words: LabelCatalogue, *, full: bool, pictures: Pictures) -> None:
+def _scenario(page: Page, scenario: Scenario, words: DebateLabels, *, full: bool, pictures: Pictures) -> None:
     question, execution = scenario.question, scenario.execution
     if question.policy is not None:
         _passage(page, words.policy, question.policy, words, full=full)
@@ -69,7 +69,7 @@ def transcript_text(transcript: Transcript, language: Language, pictures: Pictur
     return "\n\n".join(render_items(transcript, texts, lambda text: indent(text, "    ", lambda _line: True), pictures))
 
 
-def _passage(page: Page, heading: str, text: str, words: LabelCatalogue, *, full: bool) -> None:
+def _passage(page: Page, heading: str, text: str, words: DebateLabels, *, full: bool) -> None:
     page.line(TextSpan(heading, "bold"))
     cut = text if full or len(text) <= EXCERPT else text[:EXCERPT]
     page.text(cut, indent=2)

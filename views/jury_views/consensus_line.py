@@ -2,10 +2,10 @@
 
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.panel import DiscussionRules
-from jury_views.labels import LabelCatalogue
+from jury_views.debate_labels import DebateLabels
 
 
-def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, words: LabelCatalogue) -> str:
+def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, words: DebateLabels) -> str:
     """In a few words.
 
     Args:

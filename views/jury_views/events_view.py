@@ -30,8 +30,8 @@ from jury_events.text.pluralize import pluralize
 from jury_events.text.timestamps import moment
 from jury_views.acceptance_line import acceptance_line
 from jury_views.answered_by import answered_in_stream
+from jury_views.debate_labels import LABELS
 from jury_views.event_words import EVENT_WORDS
-from jury_views.labels import LABELS
 from jury_views.page import Page
 from jury_views.position_changes import Change, position_changes
 from jury_views.terms import term

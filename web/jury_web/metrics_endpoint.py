@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from jury_actors.observation.metric_totals import MetricTotals
-from jury_judge.metrics_text import MetricsExposition
+from jury_judge import MetricTotals
+from jury_judge.observation.metrics_text import MetricsExposition
 from jury_web.app import AccessPolicy, with_middleware
 from jury_web.server import Address, listen, serving
 from jury_web.token_attempts import TokenAttempts

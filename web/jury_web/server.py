@@ -2,15 +2,15 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_address
 from typing import NamedTuple
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from jury_providers.embedded_server import EmbeddedServer, listening_socket
+from jury_events.listening import listening_socket
 from jury_web.errors import ServeRefused
 from jury_web.slow_client_timeout import REQUEST_SECONDS, STALLED_SECONDS, SlowClientTimeout
 
@@ -112,7 +112,7 @@ async def serving(
         backlog=_BACKLOG,
         timeout_graceful_shutdown=_GRACE,
     )
-    server = EmbeddedServer(config)
+    server = _Server(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started and not task.done():  # noqa: ASYNC110  (uvicorn sets no event)
@@ -124,3 +124,12 @@ async def serving(
         ending()
         server.should_exit = True
         await task
+
+
+class _Server(uvicorn.Server):
+    """Leaves the process's signal handlers unchanged."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Install no handlers."""
+        yield

@@ -12,9 +12,8 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
-from jury_actors.errors import Broken
 from jury_actors.observation.log_event import FIELDS
-from jury_events.errors import JuryError
+from jury_events.errors import error_text
 
 PROCESS = "jury_process"
 PID = "jury_pid"
@@ -86,12 +85,6 @@ def message_of(record: logging.LogRecord) -> str:
         args = tuple(error_text(one) if isinstance(one, BaseException) else one for one in args)
     text = str(record.msg) % args if args else str(record.msg)
     return text if len(text) <= _MESSAGE else text[: _MESSAGE - 1] + "…"
-
-
-def error_text(error: BaseException) -> str:
-    """The message of an error of this project; of any other, its type."""
-    own = isinstance(error, JuryError) and not isinstance(error, Broken)
-    return str(error) if own else type(error).__name__
 
 
 def _error(record: logging.LogRecord) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.json_values import as_text, is_blank
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
+from jury_events.picture_types import picture_type
 from jury_events.text.validation import condensed
 from jury_events.transcript import Attachment, Item, Message, NotShown, Origin, ToolCall, ToolResult, Transcript
 
@@ -21,12 +22,6 @@ AUTHORS: Mapping[str, Origin] = {"system": "developer", "user": "user", "assista
 
 _WHAT = re.compile(r"[^A-Za-z0-9_./+:-]+")
 _DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
-_MAGIC: dict[bytes, str] = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF87a": "image/gif",
-    b"GIF89a": "image/gif",
-}
 _NAMED = 60
 
 
@@ -185,10 +180,3 @@ def label_of(text: str) -> str:
     """A kind's name as an event's label: letters, digits and a few marks, at most 60 characters."""
     words = (_WHAT.sub("-", word).strip("-") for word in text.split())
     return " ".join(word for word in words if word)[:_NAMED].strip() or "unnamed"
-
-
-def picture_type(content: bytes) -> str | None:
-    """The media type of a picture by its first bytes; None: not a PNG, JPEG, GIF or WebP."""
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "image/webp"
-    return next((media for magic, media in _MAGIC.items() if content.startswith(magic)), None)

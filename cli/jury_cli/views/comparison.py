@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
+from jury_judge import PanelDifference
 from jury_judge.comparisons.comparison import ComparisonRow, DebateComparison, Position, Side
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide
 from jury_views.page import Page

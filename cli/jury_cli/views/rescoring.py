@@ -5,10 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
-from jury_replay.rescoring.results import RowStatus
-from jury_replay.rescoring.rows import RescoreRow
-from jury_replay.rescoring.settings import Mode
-from jury_replay.rescoring.table import Table
+from jury_judge import RescoreRow, RescoreTable, RowStatus
 
 FLIPS_SHOWN = 20
 """Changed verdicts that are shown over all settings."""
@@ -23,7 +20,7 @@ _STEPS_SHOWN = 4
 _REASONS_SHOWN = 2
 
 
-def table_lines(mode: Mode, tables: Sequence[Table]) -> Iterator[str]:
+def table_lines(mode: str, tables: Sequence[RescoreTable]) -> Iterator[str]:
     """One block a setting."""
     yield _ASSUMES[mode]
     for table in tables:
@@ -40,7 +37,7 @@ def table_lines(mode: Mode, tables: Sequence[Table]) -> Iterator[str]:
             yield f"  as labelled: {table.new_agrees:,} of {table.labelled:,}, were {table.old_agrees:,}"
 
 
-def _counts(table: Table) -> str:
+def _counts(table: RescoreTable) -> str:
     said = [f"{table.determined:,} of {table.statuses.total():,} determined"]
     said += [
         f"{table.statuses[status]:,} {status.value.replace('_', ' ')}" for status in _OPEN if table.statuses[status]
@@ -49,7 +46,7 @@ def _counts(table: Table) -> str:
     return f"{line}, {table.beyond_record:,} end with the record" if table.beyond_record else line
 
 
-def _undetermined(table: Table) -> str:
+def _undetermined(table: RescoreTable) -> str:
     steps = table.undetermined_steps.most_common(_STEPS_SHOWN)
     said = ", ".join(f"{visible_line(step, 80)} ({count:,})" for step, count in steps)
     more = len(table.undetermined_steps) - len(steps)
@@ -64,7 +61,7 @@ def _most_common(what: str, reasons: Counter[str]) -> Iterator[str]:
         yield f"  {what} for {more:,} more reasons"
 
 
-def _matrix(table: Table) -> Iterator[str]:
+def _matrix(table: RescoreTable) -> Iterator[str]:
     width = max(map(len, Verdict)) + 6
     yield f"  {'old' + chr(92) + 'new':<{width}}" + "".join(f"{new.value:>{_COLUMN}}" for new in Verdict)
     for old in Verdict:

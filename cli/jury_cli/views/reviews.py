@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from jury_events.text.pluralize import pluralize
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
-from jury_views.labels import LABELS
+from jury_views.debate_labels import LABELS
 from jury_views.page import Page, TextSpan
 from jury_views.review_objects import Reasons, assignment_object, review_objects
 from jury_views.terminal.statistics.figures import Figures

@@ -3,21 +3,20 @@
 from typing import TYPE_CHECKING
 
 from jury_events.text.pluralize import pluralize
-from jury_store.debate_rows import RunRow
 
 if TYPE_CHECKING:
+    from jury_judge import RunHolder, RunRow
     from jury_judge.running.live_run import RunState
-    from jury_store.run_registry import RunHolder
 
 
-def run_progress(run: RunRow) -> str:
+def run_progress(run: "RunRow") -> str:
     """`12 of 123 debates over`; of a run whose size is not known, how many are over and how many were begun."""
     if run.total is not None:
         return f"{run.ended} of {pluralize(run.total, 'debate')} over"
     return f"{run.ended} of {pluralize(run.debates, 'debate')} begun so far are over"
 
 
-def run_verdicts(run: RunRow) -> str:
+def run_verdicts(run: "RunRow") -> str:
     """The verdicts, and how many debates ended without one."""
     verdicts = f"{run.safe_pass} safe_pass, {run.needs_review} needs_review, {run.unsafe_fail} unsafe_fail"
     others = (f", {number} {name}" for name in ("failed", "cancelled") if (number := getattr(run, name)))

@@ -24,7 +24,7 @@ FINAL_JUDGE_MODEL = "JURY_FINAL_JUDGE_MODEL"
 METHODS: tuple[FinalMethod, ...] = ("majority_vote", "weighted_average", "median", "final_judge")
 
 _YES_NO = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
-_MAX_ROUNDS = 100
+MOST_ROUNDS = 100
 
 
 class Overrides(NamedTuple):
@@ -129,9 +129,9 @@ def _rounds(environ: Mapping[str, str]) -> int | None:
     if value is None:
         return None
     if not (
-        value.isascii() and value.isdigit() and len(value) < len(str(_MAX_ROUNDS)) + 1 and int(value) <= _MAX_ROUNDS
+        value.isascii() and value.isdigit() and len(value) < len(str(MOST_ROUNDS)) + 1 and int(value) <= MOST_ROUNDS
     ):
-        raise _refused(MAX_DISCUSSION_ROUNDS, value, f"a whole number from 0 to {_MAX_ROUNDS}")
+        raise _refused(MAX_DISCUSSION_ROUNDS, value, f"a whole number from 0 to {MOST_ROUNDS}")
     return int(value)
 
 

@@ -14,7 +14,7 @@ from jury_events.text.validation import condensed
 from jury_events.text.visible_text import visible_line
 from jury_events.value import DebateId
 from jury_judge.errors import JuryClosed
-from jury_judge.live.feed import Feed
+from jury_judge.live.feed import MOST_READERS, Feed
 from jury_judge.stores.stores import open_or_create
 from jury_store.errors import StoreClosed
 from jury_store.event_store import EventStore
@@ -34,10 +34,14 @@ class OpenStore:
         create: create the store where there is none; else that is an error.
         threads: read in threads, so that the event loop goes on meanwhile. Without, reading blocks the loop, and a
             Ctrl-C ends it at once: for a program that does nothing else, as the command.
+        readers: of live events, at most.
     """
 
-    def __init__(self, store_url: str, *, create: bool = True, threads: bool = True) -> None:
+    def __init__(
+        self, store_url: str, *, create: bool = True, threads: bool = True, readers: int = MOST_READERS
+    ) -> None:
         self.store_url = store_url
+        self._readers = readers
         self._create = create
         self._threads = threads
         self._store: EventStore | None = None
@@ -88,7 +92,7 @@ class OpenStore:
         if self._store is not None:
             raise JuryClosed(f"this {type(self).__name__} is open already: use it, or create another one")
         self._store = await self._blocking(self._open)
-        self._feed = Feed(self._store)
+        self._feed = Feed(self._store, most=self._readers)
         return self
 
     async def __aexit__(

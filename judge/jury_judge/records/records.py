@@ -5,10 +5,21 @@ from jury_judge.records.integrity import IntegrityRecords
 from jury_judge.records.listing import ListRecords
 from jury_judge.records.reading import ReadRecords
 from jury_judge.records.replays import ReplayRecords
+from jury_judge.records.reviews import ReviewRecords
+from jury_judge.records.runs import RunRecords
 from jury_judge.records.votes import VoteRecords
 
 
-class Records(ReadRecords, ListRecords, CompareRecords, VoteRecords, ReplayRecords, IntegrityRecords):
+class Records(
+    ReadRecords,
+    ListRecords,
+    RunRecords,
+    CompareRecords,
+    ReviewRecords,
+    VoteRecords,
+    ReplayRecords,
+    IntegrityRecords,
+):
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.
 
     Args:
@@ -16,4 +27,5 @@ class Records(ReadRecords, ListRecords, CompareRecords, VoteRecords, ReplayRecor
         create: create the store where there is none; else that is an error.
         threads: read in threads, so that the event loop goes on meanwhile. Without, reading blocks the loop, and a
             Ctrl-C ends it at once: for a program that does nothing else, as the command.
+        readers: of live events, at most.
     """

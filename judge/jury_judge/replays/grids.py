@@ -18,7 +18,10 @@ from jury_judge.panels.calibration_files import read_calibration
 from jury_judge.panels.document import read_text
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.panels.variables import METHODS
-from jury_replay.rescoring.settings import CUSTOM, KEYS, Grid, SeatWeight, Setting
+from jury_replay.rescoring.settings import CUSTOM, Grid, SeatWeight, Setting
+
+GRID_KEYS = tuple(Setting.model_fields)
+"""The settings that debates can be rescored under."""
 
 _NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
 _NAMED_NUMBER = re.compile(rf"(.+?):({_NUMBER})(?:/|$)")
@@ -40,7 +43,9 @@ def load_grid(sets: Sequence[str], path: str | None) -> Grid:
         SettingRefused: there are too many.
     """
     if not sets and path is None:
-        raise SettingError(f"no setting is given: write --set KEY=VALUE or --grid FILE; keys are {', '.join(KEYS)}")
+        raise SettingError(
+            f"no setting is given: write --set KEY=VALUE or --grid FILE; keys are {', '.join(GRID_KEYS)}"
+        )
     given = _sets(sets)
     grids = []
     for table in [{}] if path is None else _tables(path):
@@ -59,7 +64,7 @@ def grid_of(table: Mapping[str, Any]) -> Grid:
         SettingRefused: there are too many.
     """
     if not table:
-        raise SettingError(f"no setting is given; keys are {', '.join(KEYS)}")
+        raise SettingError(f"no setting is given; keys are {', '.join(GRID_KEYS)}")
     choices = {_key(key): value if isinstance(value, list | tuple) else [value] for key, value in table.items()}
     return Grid.of({key: tuple(_value(key, value) for value in values) for key, values in choices.items()})
 
@@ -69,7 +74,7 @@ def _sets(sets: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     for one in sets:
         name, equals, values = one.partition("=")
         if not equals:
-            raise SettingError(f"--set {visible_line(repr(one), 80)} is not KEY=VALUE; keys are {', '.join(KEYS)}")
+            raise SettingError(f"--set {visible_line(repr(one), 80)} is not KEY=VALUE; keys are {', '.join(GRID_KEYS)}")
         key = _key(name.strip())
         if key in found:
             raise SettingError(f"--set {key}: is given twice; write its values in one, as {key}=A,B")
@@ -108,9 +113,10 @@ def _choices(name: str, document: YamlDocument, place: list[Any], values: Any) -
 
 
 def _key(key: Any) -> str:
-    if key not in KEYS:
+    if key not in GRID_KEYS:
         raise SettingError(
-            f"there is no setting {visible_line(repr(key), 80)}{did_you_mean(key, KEYS)}; keys are {', '.join(KEYS)}"
+            f"there is no setting {visible_line(repr(key), 80)}{did_you_mean(key, GRID_KEYS)}; "
+            f"keys are {', '.join(GRID_KEYS)}"
         )
     return str(key)
 

@@ -5,9 +5,12 @@ under a writer's epoch, so that nothing decided later can follow it; a late answ
 """
 
 import asyncio
+import getpass
 from collections.abc import Sequence
 from contextlib import closing
 from typing import NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
 
 from jury_actors.clerk import Clerk, ClerkInterface
 from jury_actors.effects import Effects
@@ -16,12 +19,13 @@ from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled
 from jury_events.errors import DebateNotFound
 from jury_events.ids import debate_stream
-from jury_judge.errors import RunRefused
+from jury_events.value import Label
+from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.stores.stores import lock_run, open_writer
 from jury_store.debate_rows import RunRow
 from jury_store.errors import StoreError, StoreLocked
 from jury_store.event_store import Append, EventStore
-from jury_store.run_registry import RunHolder, RunRegistry, open_registry
+from jury_store.run_registry import MOST_BY, RunHolder, RunRegistry, open_registry
 
 _PAGE = 1000
 _LOOK_EVERY = 0.25
@@ -33,6 +37,27 @@ class Cancelled(NamedTuple):
 
     debates: int
     ahead: int | None
+
+
+def canceller(by: str | None) -> str:
+    """The name under which a cancellation is recorded: `by`, else the login name of this user.
+
+    Raises:
+        SettingsRefused: it is not a name in one line, it is too long, or this user has no login name.
+    """
+    if by is None:
+        try:
+            by = getpass.getuser()
+        except (KeyError, OSError):
+            raise SettingsRefused("this user has no login name: say who cancels with {by} WHO") from None
+        by = by.encode()[:MOST_BY].decode(errors="ignore")
+    try:
+        TypeAdapter(Label).validate_python(by)
+    except ValidationError:
+        raise SettingsRefused("{by}: a name in one line") from None
+    if len(by.encode()) > MOST_BY:
+        raise SettingsRefused(f"{{by}}: at most {MOST_BY} bytes, not {len(by.encode())}")
+    return by
 
 
 def unfinished_debates(store: EventStore, run_id: str) -> list[str]:

@@ -10,6 +10,7 @@ from jury_judge.records.records import Records
 from jury_judge.running.live_runs import LiveRuns
 from jury_judge.serving.kept_submissions import KeptSubmissions
 from jury_judge.serving.reviewing import Reviewing
+from jury_judge.serving.store_reader import StoreReader
 from jury_judge.serving.submissions import MakeJury, Submissions
 from jury_judge.statistics.run_reports import RunReports
 from jury_store.event_store import EventStore
@@ -46,6 +47,7 @@ class Service:
         kept: KeptSubmissions | None = None,
     ) -> None:
         self.store = store
+        self.reader = StoreReader(store)
         self.alive_every = alive_every
         self.feed = Feed(store, most=readers)
         self.records = Records.over(store, self.feed, store_url or "")

@@ -1,16 +1,42 @@
 """The base of all settings: frozen values whose rules between fields are checked where they are made."""
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from jury_judge.errors import SettingsRefused
+from jury_judge.errors import SettingsRefused, escaped
 
 
 class SettingsModel(BaseModel):
-    """Frozen, no unknown field, no NaN or infinity. A subclass refuses combinations with `SettingsRefused`."""
+    """Frozen, no unknown field, no NaN or infinity. A subclass refuses combinations with `SettingsRefused`.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
+    A settings file has the fields of a model, but for those with `exclude=True`; see `settings_file`.
+
+    Attributes:
+        file_names: what fields are called in a settings file, where that is not their name.
+        variables: environment variables that win over a settings file, by the field that they give.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        arbitrary_types_allowed=True,
+        coerce_numbers_to_str=True,  # YAML reads a name such as 2026 as a number
+    )
+
+    file_names: ClassVar[Mapping[str, str]] = {}
+    variables: ClassVar[Mapping[str, str]] = {}
+
+    if not TYPE_CHECKING:  # type checkers know the fields from their declarations
+
+        def __init__(self, **fields: Any) -> None:
+            """See `of`."""
+            try:
+                super().__init__(**fields)
+            except ValidationError as error:
+                raise _refused(error) from error
 
     @classmethod
     def of(cls, **fields: Any) -> Self:
@@ -19,14 +45,11 @@ class SettingsModel(BaseModel):
         Raises:
             SettingsRefused: a field is unknown or has a value that it cannot have, or fields do not go together.
         """
-        try:
-            return cls.model_validate(fields)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            place = "".join(f"[{part}]" if isinstance(part, int) else f"{{{part}}}" for part in first["loc"][:2])
-            message = first["msg"].removeprefix("Value error, ")
-            raise SettingsRefused(f"{place}: {_escaped(message)}") from error
+        return cls(**fields)
 
 
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
+def _refused(error: ValidationError) -> SettingsRefused:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = "".join(f"[{part}]" if isinstance(part, int) else f"{{{part}}}" for part in first["loc"][:2])
+    message = first["msg"].removeprefix("Value error, ")
+    return SettingsRefused(f"{place}: {escaped(message)}")

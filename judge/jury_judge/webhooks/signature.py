@@ -7,6 +7,7 @@ import hmac
 
 from jury_events.errors import SettingError
 
+WEBHOOK_SECRET = "JURY_WEBHOOK_SECRET"  # noqa: S105  (a variable's name)
 _PREFIX = "whsec_"
 _FEWEST, _MOST = 24, 64
 

@@ -8,7 +8,7 @@ from jury_replay.rescoring.results import RowStatus
 from jury_replay.rescoring.rows import RescoreRow
 
 
-class Table:
+class RescoreTable:
     """Counts the rows of one setting.
 
     Attributes:

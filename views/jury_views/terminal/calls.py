@@ -7,8 +7,8 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_events.text.visible_text import visible_line
+from jury_views.debate_labels import DebateLabels
 from jury_views.events_by_phase import Texts, text_in
-from jury_views.labels import LabelCatalogue
 from jury_views.page import Page, TextSpan
 from jury_views.terms import term
 
@@ -16,7 +16,7 @@ _ERRORS = 10
 """How many different errors are shown, the most frequent first."""
 
 
-def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words: LabelCatalogue) -> None:
+def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words: DebateLabels) -> None:
     """Attempts by outcome, tokens as the providers counted them, cost in US dollars; other models, and what failed.
 
     Nothing when there were no calls.
@@ -51,7 +51,7 @@ def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words
 
 
 def _row(
-    name: str, calls: Sequence[ExchangeRecorded], outcomes: Iterable[CallOutcome], words: LabelCatalogue
+    name: str, calls: Sequence[ExchangeRecorded], outcomes: Iterable[CallOutcome], words: DebateLabels
 ) -> tuple[str, ...]:
     ended = [call.outcome for call in calls]
     read = _tokens([call.usage.input_tokens for call in calls], words.unknown)

@@ -20,8 +20,8 @@ from jury_views.answered_by import answers, is_simulated, is_stand_in, other_mod
 from jury_views.case_facts import case_facts, omissions_line
 from jury_views.case_view import add_case, pictures_sent
 from jury_views.consensus_line import reached_line
+from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
-from jury_views.labels import LABELS, LabelCatalogue
 from jury_views.page import Page, TextSpan
 from jury_views.position_changes import Change, position_changes
 from jury_views.terminal.calls import add_calls
@@ -93,7 +93,7 @@ class _DebateView:
         self._simulated = simulated
         self._texts = texts
         self._panel = record.opened.panel
-        self._words: LabelCatalogue = LABELS[self._panel.language]
+        self._words: DebateLabels = LABELS[self._panel.language]
         self._page = Page()
 
     def page(self, exchanges: Sequence[ExchangeRecorded], *, full: bool) -> Page:
@@ -304,7 +304,7 @@ class _DebateView:
         return self._words.erased if ref.part in self._record.erased else self._words.missing
 
 
-def _made_in(number: int | None, words: LabelCatalogue) -> str:
+def _made_in(number: int | None, words: DebateLabels) -> str:
     if number is None:
         return "–"
     return words.in_round.format(number=number) if number else words.in_phase_1

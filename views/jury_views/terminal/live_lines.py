@@ -20,7 +20,7 @@ from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_views.acceptance_line import acceptance_line
 from jury_views.answered_by import answered_in_phase_1, answered_in_statement, is_stand_in, other_model
-from jury_views.labels import LABELS
+from jury_views.debate_labels import LABELS
 from jury_views.position_changes import Change, PositionTracker
 
 _CHANGED: dict[Change | None, str] = {

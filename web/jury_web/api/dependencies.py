@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from fastapi import Depends, Path, Query
 from starlette.requests import HTTPConnection
 
-from jury_events.ids import DEBATE_ID, RUN_ID, debate_stream
+from jury_events.ids import DEBATE_ID, RUN_ID
 from jury_events.text.timestamps import moment
+from jury_judge import DebateRow, RunRow
 from jury_judge.serving.service import Service
-from jury_store.debate_rows import DebateRow, RunRow
 from jury_views.review_objects import assignment_object, review_objects
 from jury_web.api.error_responses import RequestRefused
 from jury_web.api.schemas import MOST_ROWS
@@ -40,7 +40,7 @@ def require_debate(service: Service, debate_id: str) -> None:
     Raises:
         RequestRefused: 404.
     """
-    if not service.store.heads([debate_stream(debate_id)]):
+    if not service.reader.has_debate(debate_id):
         raise debate_not_found(debate_id)
 
 

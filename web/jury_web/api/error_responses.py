@@ -12,47 +12,19 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import Request
 from starlette.routing import Match
 
-from jury_actors.errors import ActorError, NotResumable
-from jury_events.errors import DebateNotFound, EventError, JuryError
+from jury_events.errors import Failure, JuryError
 from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error, hint
-from jury_judge.errors import (
-    BranchTaken,
-    ExtraMissing,
-    JuryClosed,
-    NotComparable,
-    PanelNotServed,
-    RunRefused,
-    TooManyReaders,
-    TooManyReports,
-    TooManySubmissions,
-)
-from jury_providers.errors import ProviderError
-from jury_store.errors import StoreDamaged, StoreError
 
-_STATUSES: tuple[tuple[type[JuryError], int], ...] = (
-    (DebateNotFound, 404),
-    (NotComparable, 422),
-    (PanelNotServed, 422),
-    (RunRefused, 409),
-    (BranchTaken, 409),
-    (NotResumable, 409),
-    (TooManyReaders, 503),
-    (TooManyReports, 503),
-    (TooManySubmissions, 503),
-    (ExtraMissing, 501),
-    (JuryClosed, 503),
-    (StoreDamaged, 500),
-    (StoreError, 503),
-    (ActorError, 503),
-    (ProviderError, 503),
-    (EventError, 500),
-    (JuryError, 422),
-)
-"""The first match counts.
-
-422: the request is impossible. 500: stored data cannot be read. 501: packages are missing. 503: try later.
-"""
+_STATUSES: Mapping[Failure, int] = {
+    Failure.REFUSED: 422,
+    Failure.MISSING: 404,
+    Failure.TAKEN: 409,
+    Failure.NOT_INSTALLED: 501,
+    Failure.UNAVAILABLE: 503,
+    Failure.STOPPED: 503,
+    Failure.ALTERED: 500,
+}
 
 _SCHEMA = "the schema is in /openapi.json"
 _RETRY_AFTER = "10"
@@ -99,7 +71,7 @@ _MEANINGS = {
 
 def http_status(error: JuryError) -> int:
     """The HTTP status of an error."""
-    return next(status for kind, status in _STATUSES if isinstance(error, kind))
+    return _STATUSES[error.failure]
 
 
 def error_response(error: BaseException) -> ApiError:

@@ -6,10 +6,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 
-from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream
 from jury_events.parts import PartRef
 from jury_events.text.timestamps import moment
 from jury_views.events_by_phase import text_in
@@ -40,10 +38,10 @@ def exchanges(
 ) -> Listing[ExchangeSummary]:
     """The model calls of a debate, in the order of recording."""
     require_debate(service, debate_id)
-    history = _exchanges(service, debate_id, after)
+    history = service.reader.exchanges(debate_id, after)
     recorded = list(zip(history.stored_exchanges[:limit], history.exchanges[:limit], strict=True))
     refs = [one.answer for _, one in recorded if one.answer is not None]
-    sizes = {ref: len(content) for ref, content in _texts(service, debate_id, refs).items()}
+    sizes = {ref: len(content) for ref, content in service.reader.texts(debate_id, refs).items()}
     rows = [ExchangeSummary.model_validate(_exchange_table(debate_id, one, each, sizes)) for one, each in recorded]
     more = f"/api/debates/{debate_id}/exchanges?{urlencode({'after': after + limit, 'limit': limit})}"
     return Listing[ExchangeSummary](rows=rows, next=more if len(history.exchanges) > limit else None)
@@ -58,7 +56,7 @@ def exchange(service: ServiceDependency, debate_id: DebateId, number: Number) ->
     answers = [] if recorded.answer is None else [recorded.answer]
     refs = [ref for message in recorded.request for ref in message.parts]
     refs += [image.content for message in recorded.request for image in message.images]
-    texts = _texts(service, debate_id, [*answers, *refs])
+    texts = service.reader.texts(debate_id, [*answers, *refs])
     sizes = {ref: len(content) for ref, content in texts.items()}
     messages = [
         ExchangeMessage(
@@ -95,7 +93,7 @@ def raw(
     """The unparsed answer of a model, as a file."""
     _, recorded = _exchange(service, debate_id, number)
     ref: PartRef | None = getattr(recorded, part)
-    content = None if ref is None else _texts(service, debate_id, [ref]).get(ref.part)
+    content = None if ref is None else service.reader.texts(debate_id, [ref]).get(ref.part)
     if content is None:
         raise RequestRefused(
             404,
@@ -112,16 +110,12 @@ def raw(
 
 def _exchange(service: ServiceDependency, debate_id: str, number: int) -> tuple[StoredEvent, ExchangeRecorded]:
     require_debate(service, debate_id)
-    history = _exchanges(service, debate_id, number - 1)
+    history = service.reader.exchanges(debate_id, number - 1)
     if not history.exchanges:
         raise RequestRefused(
             404, f"debate {debate_id} has no exchange {number}", f"GET /api/debates/{debate_id}/exchanges lists them"
         )
     return history.stored_exchanges[0], history.exchanges[0]
-
-
-def _exchanges(service: ServiceDependency, debate_id: str, after: int) -> DebateHistory:
-    return DebateHistory.of_events(debate_id, service.store.read_stream(calls_stream(debate_id), after))
 
 
 def _exchange_table(
@@ -140,11 +134,6 @@ def _exchange_table(
         "answer_bytes": size,
         "raw": None if size is None else f"/api/debates/{debate_id}/exchanges/{stored.version}/raw",
     }
-
-
-def _texts(service: ServiceDependency, debate_id: str, refs: list[PartRef]) -> dict[str, bytes]:
-    parts = service.store.parts(debate_id, {ref.digest for ref in refs}) if refs else {}
-    return {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
 
 
 def _joined(refs: tuple[PartRef, ...], texts: dict[str, bytes]) -> str | None:

@@ -12,13 +12,12 @@ from fastapi.sse import EventSourceResponse
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
-from jury_analysis.report_schemas import REPORTS, report_schema_text
 from jury_events.errors import JuryError
 from jury_judge.live.event_buffer import Cursor
 from jury_judge.serving.service import Service
 from jury_views.live.encodings import FRAMES, PROGRESS, SSE, Encoding
 from jury_views.live.points import START, Point, parse_point
-from jury_views.live.schema import schema_text
+from jury_views.schemas import schema_text
 from jury_web.api.dependencies import DebateId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import (
     ApiError,
@@ -218,8 +217,7 @@ class _Socket:
 )
 def schema(name: Literal["sse-events", "websocket-frames", "stats", "paired", "gate", "gate-plan"]) -> Response:
     """The JSON Schema of live events, or of statistics."""
-    text = report_schema_text(name) if name in REPORTS else schema_text(name)
-    return Response(text, media_type="application/schema+json")
+    return Response(schema_text(name), media_type="application/schema+json")
 
 
 async def _next(reader: Cursor[bytes], seconds: float) -> list[bytes] | None:

@@ -2,20 +2,17 @@
 
 import asyncio
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 
-from jury_events.ids import RUN_ID
-from jury_events.verdict import Verdict
-from jury_judge.reviews.reviews import NewReview, reviews_of
-from jury_store.debate_rows import DebateFilter
-from jury_store.list_order import OLDEST, PageCursor
+from jury_judge import DebateFilter, DebateRow, PageCursor, SortOrder
+from jury_judge.reviews.reviews import NewReview
 from jury_views.review_objects import review_objects
-from jury_web.api.dependencies import AT_MOST, DebateId, Limit, ServiceDependency, require_debate
+from jury_web.api.dependencies import DebateId, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses
-from jury_web.api.schemas import MOST_ROWS, Listing, RecordedReview, ReviewRequest, ReviewSummary
+from jury_web.api.list_parameters import ReviewParameters
+from jury_web.api.schemas import Listing, RecordedReview, ReviewRequest, ReviewSummary
 from jury_web.api.strict_body import StrictRoute
 from jury_web.credentials import visitor_of
 
@@ -24,19 +21,7 @@ router = APIRouter(prefix="/api", tags=["reviews"], route_class=StrictRoute)
 
 @router.get("/reviews", operation_id="listReviews", responses=error_responses(422, 503))
 def listed(
-    service: ServiceDependency,
-    request: Request,
-    *,
-    run: Annotated[str | None, Query(pattern=f"^{RUN_ID}$")] = None,
-    reviewer: Annotated[
-        str | None, Query(min_length=1, max_length=300, description="The reviewer's name, whole.")
-    ] = None,
-    verdict: Verdict | None = None,
-    blind: bool | None = None,
-    sampled: Annotated[bool | None, Query(description="Whether the debate was drawn at random for them.")] = None,
-    standing: Annotated[bool, Query(description="Only the last review of each person of a debate.")] = False,
-    after: Annotated[int, Query(ge=0, le=AT_MOST, description="From `next` of the page before.")] = 0,
-    limit: Limit = MOST_ROWS,
+    service: ServiceDependency, request: Request, asked: Annotated[ReviewParameters, Query()]
 ) -> Listing[RecordedReview]:
     """Reviews that were not withdrawn, in the order in which their debates opened, in pages of `limit` debates.
 
@@ -44,33 +29,24 @@ def listed(
 
     With a reviewer's token where reviewing is blind: only reviews of debates that this reviewer has reviewed.
     """
-    wanted = DebateFilter(run_id=run, with_reviews=True)
-    rows = service.store.list_debates(wanted, OLDEST, limit=limit, after=PageCursor(after))
+    chosen = DebateFilter(run_id=asked.run, with_reviews=True)
+    rows = service.reader.debates(chosen, SortOrder(descending=False), limit=asked.limit, after=PageCursor(asked.after))
     own = visitor_of(request.scope).reviewer if service.reviewing is None or service.reviewing.blind else None
-    found: list[RecordedReview] = []
-    for row in rows:
-        if own is not None and row.review_facts.by(own) is None:
-            continue
-        for one in review_objects(row.review_facts):
-            differs = (
-                (reviewer is not None and one["reviewer"] != reviewer)
-                or (verdict is not None and one["verdict"] != verdict)
-                or (blind is not None and one["blind"] != blind)
-                or (sampled is not None and one["sampled"] != sampled)
-                or (standing and not one["stands"])
-            )
-            if not differs:
-                debate = {"debate_id": row.debate_id, "case_id": row.case_id, "run_id": row.run_id}
-                verdicts = {"final_verdict": row.final_verdict, "disposition": row.disposition}
-                found.append(RecordedReview.model_validate({**one, **debate, **verdicts}))
-    following = None
-    if len(rows) == limit:
-        query: dict[str, Any] = {"run": run, "reviewer": reviewer, "verdict": verdict}
-        flags = {"blind": blind, "sampled": sampled, "standing": standing or None}
-        query |= {name: None if value is None else str(value).lower() for name, value in flags.items()}
-        query |= {"after": rows[-1].position, "limit": limit}
-        following = "/api/reviews?" + urlencode({name: value for name, value in query.items() if value is not None})
+    found = [
+        _recorded(row, one)
+        for row in rows
+        if own is None or row.review_facts.by(own) is not None
+        for one in review_objects(row.review_facts)
+        if asked.chooses(one)
+    ]
+    following = asked.address("/api/reviews", rows[-1].position) if len(rows) == asked.limit else None
     return Listing[RecordedReview](rows=found, next=following)
+
+
+def _recorded(row: DebateRow, review: dict[str, Any]) -> RecordedReview:
+    debate = {"debate_id": row.debate_id, "case_id": row.case_id, "run_id": row.run_id}
+    verdicts = {"final_verdict": row.final_verdict, "disposition": row.disposition}
+    return RecordedReview.model_validate({**review, **debate, **verdicts})
 
 
 @router.post(
@@ -98,7 +74,7 @@ async def recorded(
     def record() -> ReviewSummary:
         require_debate(service, debate_id)
         made = reviewing.record(debate_id, new)
-        objects = review_objects(reviews_of(service.store, debate_id))
+        objects = review_objects(service.reader.reviews(debate_id))
         return ReviewSummary.model_validate(
             next(one for one in objects if one["number"] == made.number) | {"reason": review.reason.strip() or None}
         )

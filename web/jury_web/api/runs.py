@@ -7,20 +7,18 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
-from jury_analysis.errors import AnalysisError
-from jury_events.errors import DebateNotFound
+from jury_events.errors import DebateNotFound, JuryError
 from jury_events.ids import DEBATE_ID
+from jury_judge import AnalysisError
+from jury_judge.comparisons.comparing import ComparedDebates
 from jury_judge.comparisons.comparison_object import debates_object, runs_object
 from jury_judge.comparisons.comparison_target import Kind
 from jury_judge.errors import ExtraMissing, RunTooLarge
 from jury_judge.running.live_run import live_object
-from jury_store.errors import StoreError
-from jury_store.schema import REVISION
 from jury_web.api.camel_case import camel_case
 from jury_web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses
 from jury_web.api.schemas import MOST_ROWS, Comparison, Health, Listing, RunFigures, RunSummary, StoreWriter
-from jury_web.pages.compare_page import ComparedDebates, compared
 
 router = APIRouter(prefix="/api")
 
@@ -34,7 +32,7 @@ def runs(
     limit: Limit = MOST_ROWS,
 ) -> Listing[RunSummary]:
     """Runs, newest first, in pages."""
-    older = [row for row in reversed(service.store.runs()) if before is None or row.position < before]
+    older = service.reader.runs(before)
     rows = [RunSummary.model_validate(row_table(row)) for row in older[:limit]]
     more = f"/api/runs?before={rows[-1].position}&limit={limit}" if len(older) > limit else None
     return Listing[RunSummary](rows=rows, next=more)
@@ -43,7 +41,7 @@ def runs(
 @router.get("/runs/{run_id}", operation_id="readRun", tags=["runs"], responses=error_responses(404, 422, 503))
 def run(service: ServiceDependency, run_id: RunId) -> RunSummary:
     """The counts of one run."""
-    found = next((row for row in service.store.runs() if row.run_id == run_id), None)
+    found = service.reader.run(run_id)
     if found is None:
         raise RequestRefused(404, f"there is no run {run_id!r} in this store", "GET /api/runs lists the runs")
     return RunSummary.model_validate(row_table(found))
@@ -95,7 +93,7 @@ async def compare(service: ServiceDependency, a: EitherName, b: EitherName, kind
     described by `/schemas/paired.json`, `gate` (by the default metric and margin) by `/schemas/gate.json`; both are
     null where they cannot be computed.
     """
-    found = await asyncio.to_thread(compared, service.store, a, b, kind)
+    found = await asyncio.to_thread(service.reader.compare, a, b, kind)
     if isinstance(found, ComparedDebates):
         return JSONResponse(camel_case(debates_object(found.compared)))
     both = found.compared
@@ -118,15 +116,15 @@ async def _gate(service: ServiceDependency, a: str, b: str) -> dict[str, Any]:
 def health(service: ServiceDependency, response: Response) -> Health:
     """Whether the store can be read, which process writes to it, and how many submissions run."""
     try:
-        position = service.store.last_position()
-    except StoreError:
+        position = service.reader.last_position()
+    except JuryError:
         position = None
         response.status_code = 503
     writer = service.writer()
     return Health(
         status="store unreachable" if position is None else "ok",
         version=version("jury-judge"),
-        schema_number=REVISION,
+        schema_number=service.reader.schema,
         last_position=position,
         writer=None if writer is None else StoreWriter(**writer._asdict()),
         panels=list(service.submissions.panels),

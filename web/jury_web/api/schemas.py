@@ -5,12 +5,12 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
+from jury_events.debate_status import DebateStatus
 from jury_events.local_events import Imported
 from jury_events.value import Label, NewRunId
 from jury_events.verdict import Verdict
+from jury_judge.replays.grids import GRID_KEYS
 from jury_judge.reviews.reviews import MAX_REASON
-from jury_replay.rescoring.settings import KEYS
-from jury_store.debate_status import DebateStatus
 from jury_views.events_by_phase import Status
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class RescoreRequest(CamelModel):
     """Other settings: by key (docs/rescoring.md), a value or a list of values."""
 
     settings: Annotated[
-        dict[Literal[KEYS], Any],  # type: ignore[valid-type]
+        dict[Literal[GRID_KEYS], Any],  # type: ignore[valid-type]
         Field(min_length=1, max_length=20, examples=[{"threshold": [0.67, 1.0]}]),
     ]
     mode: Annotated[Literal["strict", "recount"], Field(description="recount keeps every recorded position.")] = (

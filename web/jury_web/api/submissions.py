@@ -5,14 +5,11 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Response
 
-from jury_cases.case_inputs import case_of
-from jury_cases.columns import with_snake_case_names
-from jury_cases.errors import CaseFileError
 from jury_events.case import Case
-from jury_events.text.visible_text import visible_line
+from jury_judge import DebateFilter
 from jury_judge.serving.service import Service
 from jury_judge.serving.submissions import refuse_uris
-from jury_store.debate_rows import ENDED
+from jury_judge.serving.submitted_cases import submitted_cases
 from jury_web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import RequestRefused, error_response, error_responses
 from jury_web.api.schemas import EvaluationRequest, Links, RunRequest, SubmissionStatus
@@ -38,8 +35,8 @@ async def evaluate(service: ServiceDependency, request: EvaluationRequest, respo
 @router.get("/evaluations/{debate_id}", operation_id="readEvaluation", responses=error_responses(404, 422, 503))
 def evaluation(service: ServiceDependency, debate_id: DebateId) -> SubmissionStatus:
     """The status of an evaluation."""
-    row = service.store.debate(debate_id)
-    finished = row is not None and row.status in ENDED
+    row = service.reader.row(debate_id)
+    finished = row is not None and row.has_ended
     return _status(
         service, "evaluation", debate_id, known=row is not None, finished=finished, links=_debate_links(debate_id)
     )
@@ -61,25 +58,13 @@ async def start_run(service: ServiceDependency, request: RunRequest, response: R
 @router.get("/runs/{run_id}/state", operation_id="readRunState", responses=error_responses(404, 422, 503))
 def run_state(service: ServiceDependency, run_id: RunId) -> SubmissionStatus:
     """The status of a run, as far as this server knows it: finished when all submitted cases are."""
-    there = bool(service.store.debates(run_id=run_id, limit=1))
-    left = bool(service.store.debates(run_id=run_id, unfinished=True, limit=1))
+    there = bool(service.reader.debates(DebateFilter(run_id), limit=1))
+    left = bool(service.reader.debates(DebateFilter(run_id, unfinished=True), limit=1))
     return _status(service, "run", run_id, known=there, finished=there and not left, links=_run_links(run_id))
 
 
 def _cases(tables: list[dict[str, Any]], places: list[str]) -> list[Case]:
-    cases = []
-    seen: set[str] = set()
-    for number, (table, place) in enumerate(zip(tables, places, strict=True), start=1):
-        try:
-            case = case_of(with_snake_case_names(table), "case" if len(tables) == 1 else f"case-{number}")
-        except CaseFileError as error:
-            raise CaseFileError(f"{place}: {error}") from error
-        if case.case_id in seen:
-            raise CaseFileError(
-                f"{place}: the case id {visible_line(case.case_id, 120)!r} occurs twice; give each case its own"
-            )
-        seen.add(case.case_id)
-        cases.append(case)
+    cases = submitted_cases(tables, places)
     refuse_uris(cases)
     return cases
 

@@ -14,7 +14,7 @@ from jury_events.local_facts import LocalFacts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
-from jury_judge.stores.integrity_state import IntegrityState
+from jury_judge import IntegrityState
 from jury_views.answered_by import answers, is_simulated
 from jury_views.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
 from jury_views.position_changes import position_changes

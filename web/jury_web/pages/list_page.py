@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import NamedTuple
 
-from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
-from jury_judge.comparisons.excerpts import Excerpt, excerpts
-from jury_judge.stores.integrity_state import IntegrityState, integrity_states
-from jury_store.debate_rows import DebateRow
-from jury_store.event_store import EventStore
-from jury_store.list_order import PageCursor
-from jury_store.projection import row_of
+from jury_judge import DebateRow, IntegrityState, PageCursor
+from jury_judge.comparisons.excerpts import Excerpt
+from jury_judge.serving.store_reader import StoreReader, recorded_row
 from jury_views.answered_by import answered_in_stream
 from jury_views.position_changes import change_counts, position_changes
 from jury_web.pages.list_query import ListQuery
@@ -58,26 +54,28 @@ class ListPage(NamedTuple):
     checked: bool
 
 
-def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -> ListPage:
+def list_page(reader: StoreReader, found: Sequence[DebateRow], query: ListQuery) -> ListPage:
     """The page of `found`, which has one debate more than a page where a next page exists.
 
     Args:
-        store: with the debates.
+        reader: reads the store.
         found: in the order of the query.
         query: the parameters; checking records takes about a millisecond each.
     """
     shown = found[:PAGE]
     after = query.order.cursor(asdict(shown[-1])) if len(found) > len(shown) else None
     ids = [row.debate_id for row in shown]
-    histories = store.event_histories(ids) if ids and "agreement" in query.columns else []
+    histories = reader.events_of(ids if "agreement" in query.columns else [])
     streams = {history.debate_id: history.stored_events for history in histories}
-    matches = excerpts(store, ids, query.text) if query.text else {}
+    matches = reader.excerpts(ids, query.text) if query.text else {}
     states: dict[str, IntegrityState] = {}
     # A few at a time: their texts are in memory, and may be long.
     for start in range(0, len(ids) if query.check else 0, _AT_ONCE):
-        records = store.histories(ids[start : start + _AT_ONCE])
-        states |= zip(ids[start:], integrity_states(store, records), strict=False)
-        shown = [_as_recorded(row, records) for row in shown]
+        records = reader.histories(ids[start : start + _AT_ONCE])
+        states |= zip(ids[start:], reader.integrity(records), strict=False)
+        checked = {record.debate_id: record for record in records}
+        # The row of a checked debate is made of its events, so that it shows what was checked.
+        shown = [recorded_row(row, checked[row.debate_id]) if row.debate_id in checked else row for row in shown]
     rows = (
         ListRow(
             row,
@@ -88,19 +86,6 @@ def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -
         for row in shown
     )
     return ListPage(tuple(rows), after, checked=query.check)
-
-
-def _as_recorded(row: DebateRow, records: Sequence[DebateHistory]) -> DebateRow:
-    """The row of a checked debate, recomputed from its events, so that the row shows what was checked."""
-    events = [
-        event
-        for record in records
-        if record.debate_id == row.debate_id
-        for stream in record.streams.values()
-        for event in stream
-    ]
-    made = row_of(events)
-    return row if made is None else DebateRow(**made)
 
 
 def agreement(stream: Sequence[StoredEvent]) -> AgreementCell | None:

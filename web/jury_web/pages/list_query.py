@@ -6,13 +6,13 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
 from jury_events.conditions import Condition, parse_conditions
+from jury_events.debate_status import DebateStatus
 from jury_events.ids import is_run_id
 from jury_events.verdict import Verdict
-from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
-from jury_store.debate_status import DebateStatus
-from jury_store.list_order import NEWEST, SORT_COLUMNS, BadCursor, PageCursor, SortOrder
+from jury_judge import SORT_COLUMNS, BadCursor, DebateFilter, PageCursor, SortOrder
 from jury_web.pages.page_request import PageNotFound
 
+NEWEST = SortOrder()
 STATUSES: tuple[DebateStatus, ...] = get_args(DebateStatus)
 
 MOST_CONDITIONS = 20
@@ -75,7 +75,7 @@ class ListQuery(NamedTuple):
     @property
     def filtered(self) -> bool:
         """Whether a filter is set."""
-        return self.wanted != EVERY_DEBATE
+        return self.wanted != DebateFilter()
 
     @property
     def newest_first(self) -> bool:

@@ -10,8 +10,8 @@ from starlette.responses import HTMLResponse
 
 from jury_events.errors import InputError
 from jury_events.panel import Language
-from jury_views.labels import LABELS
 from jury_web.credentials import Visitor, visitor_of
+from jury_web.pages.labels.page_labels import LABELS
 from jury_web.pages.languages import COOKIE, chosen_language
 from jury_web.pages.rendering import rendered
 

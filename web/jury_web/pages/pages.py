@@ -4,23 +4,20 @@ import re
 
 from starlette.responses import Response, StreamingResponse
 
-from jury_cases.transcripts.builder import picture_type
 from jury_events.conditions import parse_field
 from jury_events.debate_history import DebateHistory
 from jury_events.ids import is_debate_id, is_run_id
+from jury_events.picture_types import picture_type
+from jury_judge import SORT_COLUMNS, DebateFilter
 from jury_judge.comparisons.groups import fields_there, grouped
 from jury_judge.running.live_runs import LiveRuns
-from jury_judge.stores.integrity_state import integrity_states
-from jury_store.debate_rows import DebateFilter
-from jury_store.event_store import EventStore
-from jury_store.list_order import SORT_COLUMNS
+from jury_judge.serving.store_reader import StoreReader
 from jury_web.chunks import chunks
 from jury_web.pages.debate_page import debate_page
 from jury_web.pages.events_page import events_page
 from jury_web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
 from jury_web.pages.list_page import PAGE, list_page
 from jury_web.pages.list_query import PAGE_COLUMNS, STATUSES, list_query
-from jury_web.pages.neighbours import neighbours
 from jury_web.pages.page_request import PageNotFound, PageRequest, number
 from jury_web.pages.run_page import LATEST, run_page, verdict_bar
 from jury_web.pages.single_file import single_file
@@ -35,26 +32,26 @@ class Pages:
     """The pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown.
 
     Args:
-        store: with the debates.
+        reader: reads the store.
         live_runs: figures of its runs.
     """
 
-    def __init__(self, store: EventStore, live_runs: LiveRuns) -> None:
-        self._store = store
+    def __init__(self, reader: StoreReader, live_runs: LiveRuns) -> None:
+        self._reader = reader
         self._live_runs = live_runs
 
     def debates(self, request: PageRequest) -> Response:
         """`/`: the list."""
         query = list_query(request.query, request.every("where"), request.every("columns"))
-        found = self._store.list_debates(query.wanted, query.order, limit=PAGE + 1, after=query.after)
-        page = list_page(self._store, found, query)
+        found = self._reader.debates(query.wanted, query.order, limit=PAGE + 1, after=query.after)
+        page = list_page(self._reader, found, query)
         return request.html(
             "list.html",
             "debates",
             page=page,
             query=query,
-            totals=self._store.totals(query.wanted) if query.totals else None,
-            unindexed=self._store.search_lag() if query.text else 0,
+            totals=self._reader.totals(query.wanted) if query.totals else None,
+            unindexed=self._reader.search_lag() if query.text else 0,
             statuses=STATUSES,
             columns=PAGE_COLUMNS,
             sorts=SORT_COLUMNS,
@@ -63,7 +60,7 @@ class Pages:
     def runs(self, request: PageRequest) -> Response:
         """`/runs`: all runs, newest first."""
         before = number("before", request.query)
-        runs = [run for run in reversed(self._store.runs()) if before is None or run.position < before]
+        runs = self._reader.runs(before)
         shown = runs[:_RUNS]
         return request.html(
             "runs.html",
@@ -76,16 +73,14 @@ class Pages:
     def run(self, request: PageRequest) -> Response:
         """`/runs/{run_id}`, grouped by a field of the cases with `?group_by=`."""
         run_id = request.path["run_id"]
-        found = None
-        if is_run_id(run_id):
-            found = next((run for run in self._store.runs() if run.run_id == run_id), None)
+        found = self._reader.run(run_id) if is_run_id(run_id) else None
         if found is None:
             raise PageNotFound("there is no run of that id in this store; the page of runs lists the runs")
-        latest = self._store.list_debates(DebateFilter(run_id=run_id), limit=LATEST)
+        latest = self._reader.debates(DebateFilter(run_id=run_id), limit=LATEST)
         by = request.query.get("group_by", "").strip()
         field = parse_field(by) if by else None
         groups = grouped(latest, field) if field else []
-        page = run_page(self._store, found, latest)
+        page = run_page(self._reader, found, latest)
         return request.html(
             "run.html",
             "runs",
@@ -100,10 +95,10 @@ class Pages:
     def debate(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}`, after an event with `?at=` its version."""
         reading = self._reading(request)
-        (integrity,) = integrity_states(self._store, [reading])
+        (integrity,) = self._reader.integrity([reading])
         page = debate_page(reading, integrity, number("at", request.query))
         first = reading.stored_events[0]
-        around = neighbours(self._store, page.opened.run_id, first.position)
+        around = self._reader.neighbours(page.opened.run_id, first.position)
         return request.html(
             "debate.html", "debates", page=page, around=around, exchanges=None, opened_at=first.recorded_at
         )
@@ -139,7 +134,7 @@ class Pages:
     def export(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/export.html`: the debate as one file."""
         reading = self._reading(request)
-        (integrity,) = integrity_states(self._store, [reading])
+        (integrity,) = self._reader.integrity([reading])
         return StreamingResponse(
             single_file(reading, integrity, request.lang),
             media_type="text/html; charset=utf-8",
@@ -150,4 +145,4 @@ class Pages:
         debate_id = request.path["debate_id"]
         if not is_debate_id(debate_id):
             raise PageNotFound("this is not the id of a debate; the list shows the debates")
-        return self._store.history(debate_id)
+        return self._reader.history(debate_id)

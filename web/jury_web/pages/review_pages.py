@@ -10,15 +10,15 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from jury_events.debate_history import DebateHistory
+from jury_events.errors import Failure, JuryError
 from jury_events.ids import is_debate_id
 from jury_events.verdict import Verdict
 from jury_judge.errors import ExtraMissing, ReviewRefused, TooManyReports
-from jury_judge.reviews.review_queue import QueueItem, review_queue
+from jury_judge.reviews.review_queue import QueueItem
 from jury_judge.reviews.reviews import NewReview
 from jury_judge.serving.reviewing import Reviewing
+from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
-from jury_store.errors import StoreError
-from jury_store.event_store import EventStore
 from jury_web.chunks import chunks
 from jury_web.pages.page_request import PageNotFound, PageRequest
 from jury_web.pages.review_page import case_to_review
@@ -33,6 +33,9 @@ MAX_REASON = 10_000
 _MOST_FIELDS = 10
 _MINUTE = 60.0
 _DAY = 24 * 60.0
+_UNSAVED = frozenset({Failure.UNAVAILABLE, Failure.STOPPED})
+"""Failures after which the same form can be sent again."""
+
 _BAD_REQUEST, _FORBIDDEN, _CONFLICT, _UNAVAILABLE = 400, 403, 409, 503
 
 
@@ -77,13 +80,13 @@ class ReviewPages:
     """The pages of a store that is open for reading.
 
     Args:
-        store: with the debates.
+        reader: reads the store.
         reports: computes the agreement of reviewers.
         reviewing: how reviews are recorded; None: not over this server.
     """
 
-    def __init__(self, store: EventStore, reports: RunReports, reviewing: Reviewing | None) -> None:
-        self._store, self._reports, self._reviewing = store, reports, reviewing
+    def __init__(self, reader: StoreReader, reports: RunReports, reviewing: Reviewing | None) -> None:
+        self._reader, self._reports, self._reviewing = reader, reports, reviewing
         self._blind = reviewing is None or reviewing.blind
 
     def queue(self, request: PageRequest) -> Response:
@@ -161,7 +164,9 @@ class ReviewPages:
             reviewing.record(reading.debate_id, new)
         except ReviewRefused as error:
             return self._page(request, form, problem="review_refused", message=str(error), status=_CONFLICT)
-        except StoreError as error:
+        except JuryError as error:
+            if error.failure not in _UNSAVED:
+                raise
             return self._page(request, form, problem="review_unsaved", message=str(error), status=_UNAVAILABLE)
         then = form.then if is_debate_id(form.then) else None
         return RedirectResponse(self._query(request).review(reading.debate_id, then), 303)
@@ -194,7 +199,7 @@ class ReviewPages:
         )
 
     def _items(self, request: PageRequest, query: ReviewQuery) -> Sequence[QueueItem]:
-        return review_queue(self._store, request.visitor.reviewer, query.wanted, reviews=query.people)
+        return self._reader.review_queue(request.visitor.reviewer, query.wanted, reviews=query.people)
 
     def _query(self, request: PageRequest) -> ReviewQuery:
         return review_query(request, blind=self._hides(request))
@@ -207,7 +212,7 @@ class ReviewPages:
         debate_id = request.path["debate_id"]
         if not is_debate_id(debate_id):
             raise PageNotFound("this is not the id of a debate; the list shows the debates")
-        return self._store.history(debate_id)
+        return self._reader.history(debate_id)
 
 
 def _following(items: Sequence[QueueItem], here: str, then: str) -> str | None:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from jury_events.conditions import METADATA, Condition, parse_conditions
 from jury_events.ids import is_run_id
-from jury_store.debate_rows import DebateFilter
+from jury_judge import DebateFilter
 from jury_web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS
 from jury_web.pages.page_request import PageNotFound, PageRequest
 

@@ -7,33 +7,20 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from jury_events.errors import EventError, JuryError
-from jury_judge.running.live_runs import LiveRuns
-from jury_judge.serving.reviewing import Reviewing
-from jury_judge.statistics.run_reports import RunReports
-from jury_store.errors import StoreError
-from jury_store.event_store import EventStore
+from jury_events.errors import EventError, Failure, JuryError
+from jury_judge.serving.service import Service
 from jury_web.pages.page_request import PageRequest
 from jury_web.pages.pages import Pages
 from jury_web.pages.review_pages import ReviewPages
 from jury_web.pages.run_statistics_pages import RunStatisticsPages
 
 
-def page_routes(
-    store: EventStore,
-    reports: RunReports | None = None,
-    reviewing: Reviewing | None = None,
-    live_runs: LiveRuns | None = None,
-) -> list[BaseRoute]:
-    """All pages of a store that is open for reading, and their static files.
-
-    `reports` and `live_runs` are those of the service, so that pages and API share them; new ones if None, which know
-    of no process that executes a run. `reviewing`: how people review; None: not over this server.
-    """
-    pages = Pages(store, live_runs or LiveRuns(store, None))
-    shared = reports or RunReports(store)
-    run_pages = RunStatisticsPages(store, shared)
-    reviews = ReviewPages(store, shared, reviewing)
+def page_routes(service: Service) -> list[BaseRoute]:
+    """All pages of a server, and their static files."""
+    reader, reports = service.reader, service.reports
+    pages = Pages(reader, service.live_runs)
+    run_pages = RunStatisticsPages(reader, reports)
+    reviews = ReviewPages(reader, reports, service.reviewing)
     return [
         Route("/", _endpoint(pages.debates)),
         Route("/runs", _endpoint(pages.runs)),
@@ -97,6 +84,6 @@ def _problem(request: PageRequest, error: JuryError) -> Response:
 
 def _status(error: JuryError) -> int:
     """404: not found. 503: the store is not available. 500: stored data cannot be read."""
-    if isinstance(error, StoreError):
-        return 503
-    return 500 if isinstance(error, EventError) else 404
+    if isinstance(error, EventError):
+        return 500
+    return 503 if error.failure in {Failure.UNAVAILABLE, Failure.STOPPED, Failure.ALTERED} else 404

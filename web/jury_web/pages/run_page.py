@@ -9,16 +9,15 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
 from jury_events.ids import Step
 from jury_events.verdict import Verdict
-from jury_store.debate_rows import DebateRow, RunRow
-from jury_store.event_store import EventStore
+from jury_judge import DebateRow, RunRow
+from jury_judge.serving.store_reader import StoreReader
 from jury_views.answered_by import answered_in_stream
+from jury_views.charts.shapes import Columns, Path, Segment, columns, growing_line, stacked_bar
 from jury_views.position_changes import position_changes
-from jury_web.charts import Columns, Path, Segment, columns, growing_line, stacked_bar
 
 LATEST = 1000
 """Debates of a run whose events are read; the counts of verdicts are of all debates."""
 
-_CHUNK = 200
 _BAND = 10
 
 
@@ -69,16 +68,16 @@ class RunPage(NamedTuple):
         return self.ended < (self.run.debates if self.run.total is None else self.run.total)
 
 
-def run_page(store: EventStore, run: RunRow, latest: Sequence[DebateRow]) -> RunPage:
+def run_page(reader: StoreReader, run: RunRow, latest: Sequence[DebateRow]) -> RunPage:
     """The page of a run.
 
     Args:
-        store: with the run.
+        reader: reads the store.
         run: its counts.
         latest: up to `LATEST` of its debates, newest first.
     """
     in_order = list(reversed(latest))
-    flips = _flips(store, [row.debate_id for row in in_order])
+    flips = _flips(reader, [row.debate_id for row in in_order])
     scores = Counter(min(row.final_score // _BAND, 9) for row in in_order if row.final_score is not None)
     costs = [row.cost for row in in_order]
     counts = {"completed": run.completed, "failed": run.failed, "cancelled": run.cancelled}
@@ -111,16 +110,15 @@ def _band(band: int) -> str:
     return f"{band * _BAND}–{100 if band == 9 else band * _BAND + 9}"  # noqa: PLR2004  (the last band has its end)
 
 
-def _flips(store: EventStore, debate_ids: Sequence[str]) -> tuple[RoundFlips, ...]:
+def _flips(reader: StoreReader, debate_ids: Sequence[str]) -> tuple[RoundFlips, ...]:
     counted: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for start in range(0, len(debate_ids), _CHUNK):
-        for history in store.event_histories(debate_ids[start : start + _CHUNK]):
-            try:
-                found = list(_contributions(history))
-            except EventError:
-                continue  # `jury verify` reports it
-            for number, what in found:
-                counted[number][what] += 1
+    for history in reader.events_of(debate_ids):
+        try:
+            found = list(_contributions(history))
+        except EventError:
+            continue  # `jury verify` reports it
+        for number, what in found:
+            counted[number][what] += 1
     return tuple(
         RoundFlips(number, counts["statement"], counts["change"], counts["synthetic"], counts["stale"])
         for number, counts in sorted(counted.items())

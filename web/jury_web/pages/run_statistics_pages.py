@@ -1,25 +1,22 @@
 """The pages that wait for statistics: those of a run, and the comparison of two."""
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from starlette.responses import Response
 
-from jury_analysis.errors import AnalysisError, OnlySimulated
 from jury_events.errors import DebateNotFound, EventError, JuryError
 from jury_events.ids import is_run_id
+from jury_judge import AnalysisError, DebateFilter, OnlySimulated
+from jury_judge.comparisons.comparing import SHOWN, ComparedDebates, ComparedRuns
 from jury_judge.comparisons.comparison_target import KINDS
 from jury_judge.errors import ExtraMissing, RunTooLarge, TooManyReports
+from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
-from jury_store.event_store import EventStore
-from jury_views.labels import LABELS
-from jury_web.pages.compare_page import SHOWN, ComparedDebates, ComparedRuns, compared
+from jury_views.charts.run_statistics import MOST_ROWS, stats_page
+from jury_views.charts.worth_view import worth_view
+from jury_web.pages.labels.page_labels import LABELS
 from jury_web.pages.page_request import PageNotFound, PageRequest
-from jury_web.pages.stats_page import MOST_ROWS, stats_page
-from jury_web.pages.worth_view import worth_view
-
-if TYPE_CHECKING:
-    from jury_analysis.gate import GateReport
 
 _INSTALL = "pip install 'jury-judge[stats]'"
 
@@ -36,8 +33,8 @@ class RefusedReport(NamedTuple):
 class RunStatisticsPages:
     """Pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown."""
 
-    def __init__(self, store: EventStore, reports: RunReports) -> None:
-        self._store, self._reports = store, reports
+    def __init__(self, reader: StoreReader, reports: RunReports) -> None:
+        self._reader, self._reports = reader, reports
 
     async def stats(self, request: PageRequest) -> Response:
         """`/runs/{run_id}/stats`, with `?include_simulated=true` of simulated debates too."""
@@ -48,7 +45,9 @@ class RunStatisticsPages:
         page, worth, refused = None, None, None
         try:
             report = await self._reports.page(run_id, simulated=simulated)
-            page, worth = stats_page(report.statistics, LABELS[request.lang]), worth_view(report.worth)
+            labels = LABELS[request.lang]
+            names = {"jury": labels.stats_jury_short, "panel": labels.stats_panel_short}
+            page, worth = stats_page(report.statistics, names), worth_view(report.worth)
         except _REFUSALS as error:
             refused = _refused(error)
         return request.html(
@@ -69,10 +68,15 @@ class RunStatisticsPages:
         kind = next((one for one in KINDS if one == request.query.get("kind")), None)
         page, unreadable = None, None
         try:
-            page = await asyncio.to_thread(compared, self._store, a, b, kind) if a and b else None
+            page = await asyncio.to_thread(self._reader.compare, a, b, kind) if a and b else None
         except EventError as error:
             unreadable = str(error)
-        report, refused = await self._gate(a, b) if isinstance(page, ComparedRuns) else (None, None)
+        report = refused = None
+        if isinstance(page, ComparedRuns):
+            try:
+                report = await self._reports.gate(a, b)
+            except _REFUSALS as error:
+                refused = _refused(error)
         debates = isinstance(page, ComparedDebates)
         return request.html(
             "compare.html",
@@ -90,14 +94,8 @@ class RunStatisticsPages:
             refused=refused,
         )
 
-    async def _gate(self, a: str, b: str) -> "tuple[GateReport | None, RefusedReport | None]":
-        try:
-            return await self._reports.gate(a, b), None
-        except _REFUSALS as error:
-            return None, _refused(error)
-
     def _has(self, run_id: str) -> bool:
-        return bool(self._store.debates(run_id=run_id, limit=1))
+        return bool(self._reader.debates(DebateFilter(run_id), limit=1))
 
 
 _REFUSALS = (ExtraMissing, AnalysisError, DebateNotFound, RunTooLarge, TooManyReports)

@@ -7,10 +7,10 @@ from hashlib import sha256
 
 from jury_events.debate_history import DebateHistory
 from jury_events.panel import Language
-from jury_judge.stores.integrity_state import IntegrityState
-from jury_views.labels import LABELS
+from jury_judge import IntegrityState
 from jury_web.pages.debate_page import debate_page
 from jury_web.pages.exchange_page import ExchangeViews
+from jury_web.pages.labels.page_labels import LABELS
 from jury_web.pages.rendering import rendered, rendered_stream
 from jury_web.pages.text_previews import TextPreviews
 
@@ -18,7 +18,7 @@ _STYLE = "style.css"
 
 
 def single_file(reading: DebateHistory, integrity: IntegrityState, lang: Language) -> Iterator[str]:
-    """The file, in chunks. LabelCatalogue are in `lang`; a long text that several prompts share is written once.
+    """The file, in chunks. Labels are in `lang`; a long text that several prompts share is written once.
 
     Raises:
         EventError: a stored body cannot be decoded.

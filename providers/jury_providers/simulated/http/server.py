@@ -1,8 +1,8 @@
 """The simulation server on uvicorn, for the command `jury simulate` and for tests of model clients."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from jury_providers.embedded_server import EmbeddedServer, listening_socket
+from jury_events.listening import listening_socket
 from jury_providers.simulated.http.app import simulation_app
 from jury_providers.simulated.http.backend import SimulationBackend
 from jury_providers.simulated.http.counters import ServerCounters
@@ -81,7 +81,7 @@ async def simulation_server(
         # Requests still open then are hanging on purpose, or late.
         timeout_graceful_shutdown=0,
     )
-    server = EmbeddedServer(config)
+    server = _Server(config)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield Simulation(url, backend.served, loopback)
@@ -89,6 +89,15 @@ async def simulation_server(
         server.should_exit = True
         await serving
         await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
+
+
+class _Server(uvicorn.Server):
+    """Leaves the process's signal handlers unchanged."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Install no handlers."""
+        yield
 
 
 class _Protocol(H11Protocol):

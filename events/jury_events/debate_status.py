@@ -1,4 +1,4 @@
-"""The status of a debate."""
+"""The status of a debate in lists."""
 
 from typing import Literal
 

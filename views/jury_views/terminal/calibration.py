@@ -4,13 +4,11 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from jury_events.text.pluralize import pluralize
-from jury_events.text.visible_text import visible_line
 from jury_views.page import Page
 from jury_views.terminal.statistics.figures import Figures
 
 if TYPE_CHECKING:
     from jury_analysis.calibration import CalibrationReport
-    from jury_judge.statistics.calibrating import FoundCalibration
 
 _SIGNALS = {
     "share": "share of the votes",
@@ -22,15 +20,20 @@ _WRONG = {"error": "wrong", "false_pass": "false passes"}
 _VERDICTS = {"jury": "final verdicts of the jury", "plurality": "strict plurality of the seats"}
 
 
-def calibration_page(found: "FoundCalibration") -> Page:
-    """Warnings, what is promised, the thresholds that were tried, and what the chosen one does on the test part."""
-    report, page, figures = found.report, Page(), Figures()
+def calibration_page(report: "CalibrationReport", panel: str | None) -> Page:
+    """Warnings, what is promised, the thresholds that were tried, and what the chosen one does on the test part.
+
+    Args:
+        report: the calibration.
+        panel: names the panel that it is of; None: unknown.
+    """
+    page, figures = Page(), Figures()
     for warning in report.warnings:
         page.line(warning)
     for one in report.excluded:
         page.line(f"left out: {one.count:,} {one.unit} ({one.reason})")
-    if found.panel is not None:
-        page.line(f"panel: {visible_line(found.panel.name, 80)} ({found.panel.panel[:16]})")
+    if panel is not None:
+        page.line(f"panel: {panel}")
     page.line(f"verdict: {_VERDICTS[report.verdict]}; signal: {_SIGNALS[report.signal.kind]}")
     parts = ", ".join(
         f"{name} {pluralize(part.labelled, 'label')} in {pluralize(part.clusters, 'cluster')}"

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from jury_web.statistic_charts import DotPlot, dot_plot
+from jury_views.charts.statistic_charts import DotPlot, dot_plot
 
 if TYPE_CHECKING:
     from jury_analysis.frontier import FrontierPoint

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jury_views.charts.shapes import Segment, stacked_bar
+from jury_views.charts.statistic_charts import DotPlot, HeatMap, ReliabilityChart, dot_plot, heat_map, reliability_chart
 from jury_views.figure_notes import FigureNotes
-from jury_views.labels import LabelCatalogue
-from jury_web.charts import Segment, stacked_bar
-from jury_web.statistic_charts import DotPlot, HeatMap, ReliabilityChart, dot_plot, heat_map, reliability_chart
 
 if TYPE_CHECKING:
     from jury_analysis.accuracy import AgainstLabels
@@ -63,9 +62,8 @@ class StatsPage(NamedTuple):
         return all(one.simulated == one.debates for one in self.report.panels)
 
 
-def stats_page(report: "Statistics", labels: LabelCatalogue) -> StatsPage:
-    """The views of a report; `labels` name jury and panel in charts."""
-    names = {"jury": labels.stats_jury_short, "panel": labels.stats_panel_short}
+def stats_page(report: "Statistics", names: Mapping[str, str]) -> StatsPage:
+    """The views of a report; `names` are the words for `jury` and `panel` in charts."""
     return StatsPage(report, tuple(_panel(one, report.categories, names) for one in report.panels))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from jury_web.charts import WIDTH
+from jury_views.charts.shapes import WIDTH
 
 if TYPE_CHECKING:
     from jury_analysis.confidence import ReliabilityBin

@@ -1,25 +1,12 @@
-"""Shared by our HTTP servers: a listening socket, and uvicorn in an existing event loop."""
+"""The listening sockets of our HTTP servers."""
 
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-import uvicorn
 
 from jury_events.errors import JuryError
 
 
 class CannotListen(JuryError):
     """The server cannot listen at its address; the message contains the reason."""
-
-
-class EmbeddedServer(uvicorn.Server):
-    """A uvicorn server that leaves the process's signal handlers unchanged."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Install no handlers."""
-        yield
 
 
 def listening_socket(host: str, port: int, backlog: int) -> socket.socket:

@@ -1,0 +1,1 @@
+"""What can be observed of the work: lines of the log, metrics."""

@@ -1,0 +1,157 @@
+"""People's reviews of debates: recorded, asked for, withdrawn, queued, compared.
+
+What writes opens the store for writing for that moment only, so that a reviewer who thinks for an hour does not keep
+runs from a SQLite store.
+"""
+
+from typing import TYPE_CHECKING
+
+from jury_events.debate_history import DebateHistory
+from jury_events.errors import DebateNotFound
+from jury_events.review_events import ReviewSample
+from jury_events.review_facts import AssignedReview, Review
+from jury_judge.records.open_store import OpenStore, check_debate_id
+from jury_judge.reviews.review_queue import QueueItem, draw_sample, review_queue, why_waiting
+from jury_judge.reviews.reviews import NewReview, ReviewRecorder, check_reviewable
+from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
+from jury_store.event_store import EventStore
+
+if TYPE_CHECKING:
+    from jury_judge.reviews.review_agreement import ReviewAgreement
+
+
+class ReviewRecords(OpenStore):
+    """Reviews."""
+
+    async def review(self, debate_id: str, new: NewReview) -> Review:
+        """Record a person's verdict; the same verdict and reason of the same person again is no new review.
+
+        Raises:
+            DebateNotFound: there is no such debate.
+            ReasonRefused: the reason is too long, or not valid Unicode.
+            ReviewRefused: the debate has not ended or is in quarantine; another value cannot be recorded; or the review
+                is said to be blind, and its reviewer reviewed the debate before.
+            StoreError: the store cannot be written, as while another process writes to it.
+        """
+        check_debate_id(debate_id)
+        return await self._blocking(self._recorder.record, debate_id, new)
+
+    async def assign_review(self, debate_id: str, reviewer: str, *, by: str) -> AssignedReview:
+        """Ask a person for a review; an assignment of that person that is there already stays.
+
+        Args:
+            debate_id: of any debate.
+            reviewer: who is asked.
+            by: who asks.
+
+        Raises:
+            DebateNotFound: there is no such debate.
+            ReviewRefused: it is in quarantine, or a value cannot be recorded.
+            StoreError: the store cannot be written.
+        """
+        check_debate_id(debate_id)
+        return await self._blocking(self._recorder.assign, debate_id, reviewer, by=by)
+
+    async def withdraw_review(self, debate_id: str, number: int, *, by: str, reason: str = "") -> None:
+        """Withdraw a review or an assignment: it counts no more, and stays in the log.
+
+        Args:
+            debate_id: of the debate.
+            number: of the review or assignment.
+            by: who withdraws it.
+            reason: why; "": not said.
+
+        Raises:
+            DebateNotFound: there is no such debate.
+            ReviewRefused: it has no such review or assignment that counts, or a value cannot be recorded.
+            StoreError: the store cannot be written.
+        """
+        check_debate_id(debate_id)
+        await self._blocking(self._recorder.withdraw, debate_id, number, by=by, reason=reason)
+
+    async def review_queue(
+        self,
+        reviewer: str | None = None,
+        chosen: DebateFilter = EVERY_DEBATE,
+        *,
+        reviews: int = 1,
+        sampled: bool = False,
+        limit: int | None = None,
+    ) -> list[QueueItem]:
+        """The debates that a person is to review, in that order (docs/reviews.md).
+
+        Args:
+            reviewer: whose queue; None: of all people.
+            chosen: which debates.
+            reviews: how many people are to review a debate: 2 for double review.
+            sampled: only those that were drawn at random for the person.
+            limit: at most so many.
+        """
+        found = await self._read(review_queue, reviewer, chosen, reviews=reviews)
+        return [one for one in found if not sampled or one.why == "sampled"][:limit]
+
+    async def draw_reviews(
+        self, reviewer: str, size: int, *, seed: int = 1, chosen: DebateFilter = EVERY_DEBATE
+    ) -> ReviewSample:
+        """Draw cases at random for a person, and record the assignments that are not there yet.
+
+        Args:
+            reviewer: for whom.
+            size: how many cases.
+            seed: 0 or more; the same seed draws the same cases, and a larger sample contains the smaller one.
+            chosen: of which debates.
+
+        Raises:
+            ReviewRefused: there are fewer cases; or a debate is in quarantine.
+            StoreError: the store cannot be written.
+        """
+        sample = await self._read(draw_sample, size, seed, chosen)
+        await self._blocking(self._recorder.assign_all, sample.debates, reviewer, by=reviewer, sample=sample.drawn)
+        return sample.drawn
+
+    async def reviewable(self, debate_id: str) -> QueueItem:
+        """One debate for a review, whether the queue has it or not.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+            ReviewRefused: it has not ended, or is in quarantine.
+        """
+        check_debate_id(debate_id)
+        row, history = await self._read(_recorded, debate_id)
+        check_reviewable(history)
+        return QueueItem(row, "assigned", None)
+
+    async def awaits_review(self, debate_id: str, reviewer: str | None = None, *, reviews: int = 1) -> bool:
+        """Whether a debate is in the queue of a person (None: of all people) now."""
+        check_debate_id(debate_id)
+        return await self._read(_awaits, debate_id, reviewer, reviews)
+
+    async def review_agreement(self, chosen: DebateFilter = EVERY_DEBATE) -> "ReviewAgreement":
+        """Whether the people agree who reviewed the same debates; intervals are 95 %, over clusters of cases.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            ReviewRefused: no debate has a review.
+        """
+        from jury_judge.extras import check_statistics
+
+        check_statistics("review_agreement()")
+        from jury_judge.reviews.review_agreement import review_agreement
+
+        return await self._read(review_agreement, chosen)
+
+    @property
+    def _recorder(self) -> ReviewRecorder:
+        return ReviewRecorder(self.store_url)
+
+
+def _recorded(store: EventStore, debate_id: str) -> tuple[DebateRow, DebateHistory]:
+    row = store.debate(debate_id)
+    if row is None:
+        raise DebateNotFound.named(debate_id)
+    return row, store.history(debate_id)
+
+
+def _awaits(store: EventStore, debate_id: str, reviewer: str | None, reviews: int) -> bool:
+    row = store.debate(debate_id)
+    return row is not None and why_waiting(row, reviewer, reviews) is not None

@@ -1,0 +1,153 @@
+"""What jurors would be shown of the cases of files, before anything is run. No store is opened, no model called."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from jury_cases.files import CaseFiles
+from jury_cases.omissions import omissions_text
+from jury_events.case import Case
+from jury_events.conditions import fields_of
+from jury_judge.errors import SettingsRefused, escaped
+from jury_judge.panels.files import LoadedPanel
+from jury_judge.runs.preflight import omission_report, sees_images
+from jury_judge.runs.rehearsal import Rehearsal
+from jury_providers.tokens import estimated_tokens
+from jury_views.plain_prompt import plain_prompt
+
+_MEASURED = 200
+"""The prompts of so many cases, the first ones, are measured."""
+
+
+class ShownCase(NamedTuple):
+    """A case as jurors see it; `text` is None beyond the head. `not_shown`: the parts of it that no juror is shown."""
+
+    case_id: str
+    text: str | None
+    not_shown: str | None
+
+
+@dataclass(frozen=True)
+class LabelWord:
+    """A word that labels are, how often it was seen, and what it means; `verdict` is None for no label."""
+
+    word: str
+    count: int
+    verdict: str | None
+    understood: bool
+
+
+class CasePreview:
+    """The cases of files before a panel: iterated, it shows them one by one; then its counts are over all of them.
+
+    Args:
+        files: where the cases stand, and which of them are taken.
+        loaded: who would judge them.
+        head: the texts of so many cases are shown, the first ones.
+        seat: show the whole first prompt of this seat instead of the case.
+        marked: show texts as they are sent, with the marks that keep data and orders apart.
+
+    Raises:
+        SettingsRefused: the panel has no such seat.
+    """
+
+    def __init__(
+        self, files: CaseFiles, loaded: LoadedPanel, *, head: int = 1, seat: str | None = None, marked: bool = False
+    ) -> None:
+        seats = loaded.panel.juror_ids
+        if seat is not None and seat not in seats:
+            raise SettingsRefused("{seat} " + escaped(f"{seat!r}: no such seat; the seats are {', '.join(seats)}"))
+        self._files = files
+        self._loaded = loaded
+        self._head = head
+        self._seat = seat
+        self._marked = marked
+        self._verdicts: Counter[str] = Counter()
+        self.omissions = omission_report(loaded.panel)
+        """How many cases were read, and what no juror is shown of them."""
+        self.fields: Counter[str] = Counter()
+        """The fields of the cases, and how many cases have each."""
+        self.tokens: list[int] = []
+        """Of the first cases, the tokens of the longest first prompt, estimated, with its pictures."""
+
+    def __iter__(self) -> Iterator[ShownCase]:
+        """Read the cases once.
+
+        Raises:
+            CaseFileError: a case cannot be read.
+        """
+        measured = max(self._head, _MEASURED)
+        for case in self._loaded.redaction.cases(self._files)(lambda _case: self.omissions.cases < measured):
+            omissions = self.omissions.add(case)
+            number = self.omissions.cases
+            self._verdicts[case.label or "none"] += 1
+            self.fields.update(name for name in fields_of(case) if name not in {"case_id", "label"})
+            if number <= _MEASURED:
+                self.tokens.append(self._longest(case))
+            text = self._text(case) if number <= self._head else None
+            yield ShownCase(case.case_id, text, omissions_text(omissions) if omissions else None)
+
+    @property
+    def formats(self) -> Counter[str]:
+        """How many rows have each format."""
+        return self._files.notes.formats
+
+    @property
+    def unread(self) -> Counter[str]:
+        """The columns that no part of a case is read from, and how many rows have each."""
+        return self._files.notes.unread
+
+    @property
+    def label_words(self) -> tuple[LabelWord, ...]:
+        """The words of the labels, the most frequent first."""
+        return tuple(self._word(word, count) for word, count in self._files.notes.labels.most_common())
+
+    @property
+    def unused_words(self) -> tuple[str, ...]:
+        """The words that are given a meaning, and that no label is."""
+        seen = set(self._files.notes.labels)
+        return tuple(word for word in self._files.labels.mapped if word not in seen)
+
+    def data(self) -> dict[str, Any]:
+        """The counts as JSON data."""
+        return {
+            "cases": self.omissions.cases,
+            "formats": dict(self.formats),
+            "labels": dict(self._verdicts),
+            "label_words": [asdict(one) for one in self.label_words],
+            "fields": dict(self.fields),
+            "columns_not_read": dict(self.unread),
+            "not_shown": self.omissions.data(),
+            "first_prompt_tokens": {
+                "measured": len(self.tokens),
+                "mean": round(sum(self.tokens) / len(self.tokens)) if self.tokens else None,
+                "most": max(self.tokens, default=None),
+            },
+        }
+
+    def _word(self, word: str, count: int) -> LabelWord:
+        try:
+            return LabelWord(word, count, self._files.labels.meaning(word), understood=True)
+        except ValueError:
+            return LabelWord(word, count, None, understood=False)
+
+    def _text(self, case: Case) -> str:
+        resolved = self._loaded.resolved
+        rehearsal = Rehearsal(case, resolved)
+        if self._seat is None:
+            text = rehearsal.case_piece(images=sees_images(resolved.panel)).rstrip("\n")
+        else:
+            text = "\n\n".join(
+                f"--- {message.role}{f', then {message.images} pictures' if message.images else ''} ---\n{message.text}"
+                for message in rehearsal.first_prompt(self._seat)
+            )
+        return text if self._marked else plain_prompt(text)
+
+    def _longest(self, case: Case) -> int:
+        rehearsal = Rehearsal(case, self._loaded.resolved)
+        prompts = [rehearsal.first_prompt(seat) for seat in self._loaded.panel.juror_ids]
+        return max(
+            estimated_tokens(sum(len(one.text.encode()) for one in prompt), sum(one.images for one in prompt))
+            for prompt in prompts
+        )

@@ -1,0 +1,177 @@
+"""What a server shows of a store."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from jury_events.debate_history import DebateHistory
+from jury_events.envelope import StoredEvent
+from jury_events.ids import calls_stream, debate_stream
+from jury_events.parts import PartRef
+from jury_events.review_facts import ReviewFacts
+from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, compared
+from jury_judge.comparisons.comparison_target import Kind
+from jury_judge.comparisons.excerpts import Excerpt, excerpts
+from jury_judge.reviews.review_queue import QueueItem, review_queue
+from jury_judge.reviews.reviews import reviews_of
+from jury_judge.stores.debates import read_debate
+from jury_judge.stores.integrity_state import IntegrityState, integrity_states
+from jury_replay.replay import Replayed, replay_chunk
+from jury_replay.rescoring.rescore import rescore
+from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
+from jury_replay.rescoring.settings import Grid, Mode
+from jury_replay.selection import DebateSelection
+from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow, RunRow, Totals
+from jury_store.event_store import EventStore
+from jury_store.list_order import NEWEST, PageCursor, SortOrder
+from jury_store.projection import row_of
+from jury_store.schema import REVISION
+
+_AT_ONCE = 200
+"""Debates whose events are in memory together."""
+
+
+class Neighbours(NamedTuple):
+    """The debates opened just `before` and just `after` one; None at the ends."""
+
+    before: DebateRow | None
+    after: DebateRow | None
+
+
+class StoreReader:
+    """An open store, read in the calling thread; any number of threads may read at once.
+
+    A debate that is named must be recorded; `DebateNotFound` otherwise. Each call fails with a `StoreError` where the
+    store cannot be read, and with an `EventError` where a stored body cannot be decoded.
+
+    Args:
+        store: open for reading; whoever opened it closes it.
+    """
+
+    schema = REVISION
+    """The number of the schema that this version reads."""
+
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
+
+    def last_position(self) -> int:
+        """The position of the newest event of the log."""
+        return self._store.last_position()
+
+    # Lists
+
+    def debates(
+        self,
+        chosen: DebateFilter = EVERY_DEBATE,
+        order: SortOrder = NEWEST,
+        *,
+        limit: int,
+        after: PageCursor | None = None,
+    ) -> list[DebateRow]:
+        """A page of a list of debates; `after` is `order.cursor` of the last row of the page before."""
+        return self._store.list_debates(chosen, order, limit=limit, after=after)
+
+    def totals(self, chosen: DebateFilter) -> Totals:
+        """What debates add up to; reads each of them."""
+        return self._store.totals(chosen)
+
+    def search_lag(self) -> int:
+        """How many of the newest events are not searched yet."""
+        return self._store.search_lag()
+
+    def excerpts(self, debate_ids: Sequence[str], search: str) -> dict[str, Excerpt]:
+        """Where a search found its words, by debate id; debates that match by an id alone have none."""
+        return excerpts(self._store, debate_ids, search)
+
+    def neighbours(self, run_id: str | None, position: int) -> Neighbours:
+        """The debates of a run (None: of the store) that opened before and after the one at `position`."""
+        before = self._store.list_debates(DebateFilter(run_id=run_id), limit=1, after=PageCursor(position))
+        after = self._store.debates(run_id=run_id, limit=1, after=position)
+        return Neighbours(before[0] if before else None, after[0] if after else None)
+
+    def runs(self, before: int | None = None) -> list[RunRow]:
+        """The runs, newest first; only those that began before this position."""
+        return [row for row in reversed(self._store.runs()) if before is None or row.position < before]
+
+    def run(self, run_id: str) -> RunRow | None:
+        """The counts of a run; None: there is none."""
+        return self._store.run(run_id)
+
+    # Debates
+
+    def has_debate(self, debate_id: str) -> bool:
+        """Whether a debate is recorded."""
+        return bool(self._store.heads([debate_stream(debate_id)]))
+
+    def row(self, debate_id: str) -> DebateRow | None:
+        """The row of a debate in lists; None: there is none."""
+        return self._store.debate(debate_id)
+
+    def history(self, debate_id: str) -> DebateHistory:
+        """Everything that is recorded of a debate, also where it was altered."""
+        return self._store.history(debate_id)
+
+    def checked_history(self, debate_id: str) -> DebateHistory:
+        """Everything that is recorded of a debate, all of which decodes."""
+        return read_debate(self._store, debate_id)
+
+    def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
+        """Several debates in this order; all their texts are in memory."""
+        return self._store.histories(debate_ids)
+
+    def events_of(self, debate_ids: Sequence[str]) -> Iterator[DebateHistory]:
+        """The events of debates, without texts and model calls."""
+        for start in range(0, len(debate_ids), _AT_ONCE):
+            yield from self._store.event_histories(debate_ids[start : start + _AT_ONCE])
+
+    def events(self, debate_id: str, *, calls: bool, after: int = 0) -> list[StoredEvent]:
+        """The stored events of a debate, or of its model calls, after a version."""
+        return self._store.read_stream((calls_stream if calls else debate_stream)(debate_id), after)
+
+    def exchanges(self, debate_id: str, after: int = 0) -> DebateHistory:
+        """The model calls of a debate after a number."""
+        return DebateHistory.of_events(debate_id, self.events(debate_id, calls=True, after=after))
+
+    def texts(self, debate_id: str, refs: Collection[PartRef]) -> dict[str, bytes]:
+        """Texts of a debate by reference, without those that were erased."""
+        parts = self._store.parts(debate_id, {ref.digest for ref in refs}) if refs else {}
+        return {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
+
+    def integrity(self, histories: Sequence[DebateHistory]) -> list[IntegrityState]:
+        """Whether debates that were read are intact, and sealed; in their order."""
+        return integrity_states(self._store, histories)
+
+    def replay(self, debate_id: str) -> Replayed:
+        """Whether the record of a debate follows from the answers of its models."""
+        return replay_chunk(self._store, [debate_id])[0]
+
+    def rescore(self, debate_id: str, grid: Grid, mode: Mode) -> Iterator[RescoreRow | RescoreProblem]:
+        """The results of a debate under other settings."""
+        for found in rescore(self._store, DebateSelection((debate_id,)), grid, mode=mode):
+            if isinstance(found, RescoreProblem):
+                yield found
+            else:
+                yield from found
+
+    # Comparisons and reviews
+
+    def compare(self, a: str, b: str, kind: Kind | None = None) -> ComparedDebates | ComparedRuns:
+        """Two debates, or two runs.
+
+        Raises:
+            NotComparable: an id is unknown, both kinds fit, or the kinds differ.
+        """
+        return compared(self._store, a, b, kind)
+
+    def review_queue(self, reviewer: str | None, chosen: DebateFilter, *, reviews: int = 1) -> list[QueueItem]:
+        """What a person is to review, in that order; as `review_queue`."""
+        return review_queue(self._store, reviewer, chosen, reviews=reviews)
+
+    def reviews(self, debate_id: str) -> ReviewFacts:
+        """What people said of a debate."""
+        return reviews_of(self._store, debate_id)
+
+
+def recorded_row(row: DebateRow, history: DebateHistory) -> DebateRow:
+    """The row of a debate as its events make it, whatever the list says; the row of the list where they make none."""
+    made = row_of([event for stream in history.streams.values() for event in stream])
+    return row if made is None else DebateRow(**made)

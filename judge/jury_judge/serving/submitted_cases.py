@@ -1,0 +1,39 @@
+"""Cases as JSON objects of a request."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jury_cases.case_inputs import case_of
+from jury_cases.columns import with_snake_case_names
+from jury_cases.errors import CaseFileError
+from jury_events.case import Case
+from jury_events.text.visible_text import visible_line
+
+_SHOWN = 120
+"""Characters of a case id that a message quotes."""
+
+
+def submitted_cases(tables: Sequence[Mapping[str, Any]], places: Sequence[str]) -> list[Case]:
+    """The cases of JSON objects, each as in a case file; names may be in camelCase.
+
+    Args:
+        tables: one a case.
+        places: the name of each in messages.
+
+    Raises:
+        CaseFileError: one is no case, or two have one id.
+    """
+    cases = []
+    seen: set[str] = set()
+    for number, (table, place) in enumerate(zip(tables, places, strict=True), start=1):
+        try:
+            case = case_of(with_snake_case_names(table), "case" if len(tables) == 1 else f"case-{number}")
+        except CaseFileError as error:
+            raise CaseFileError(f"{place}: {error}") from error
+        if case.case_id in seen:
+            raise CaseFileError(
+                f"{place}: the case id {visible_line(case.case_id, _SHOWN)!r} occurs twice; give each case its own"
+            )
+        seen.add(case.case_id)
+        cases.append(case)
+    return cases

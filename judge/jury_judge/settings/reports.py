@@ -1,0 +1,63 @@
+"""How a run ends, for CI: the conditions on which it fails, and the files of its reports."""
+
+from pathlib import Path
+from typing import Any
+
+from jury_events.errors import SettingError
+from jury_events.verdict import Verdict
+from jury_judge.errors import SettingsRefused, escaped
+from jury_judge.report_files import check_report_path
+from jury_judge.settings.model import SettingsModel
+from jury_views.reports import junit, markdown
+from jury_views.reports.fail_conditions import FailCondition, parse_fail_condition
+
+
+class ReportSettings(SettingsModel):
+    """The conditions on which a run fails, and the files of its reports.
+
+    Attributes:
+        fail_on: verdicts, any of which fails the run.
+        fail_if: conditions over the finished debates, as `unsafe_fail>2%`.
+        junit: a JUnit XML file.
+        markdown: a summary in Markdown.
+    """
+
+    fail_on: tuple[Verdict, ...] = ()
+    fail_if: tuple[str, ...] = ()
+    junit: Path | None = None
+    markdown: Path | None = None
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse settings that do not go together, or cannot be read."""
+        super().model_post_init(context)
+        _ = self.conditions
+        if self.junit is not None and self.junit == self.markdown:
+            raise SettingsRefused("{junit} and {markdown} name the same file")
+
+    @property
+    def conditions(self) -> tuple[FailCondition, ...]:
+        """All conditions, each once.
+
+        Raises:
+            SettingsRefused: one cannot be read.
+        """
+        try:
+            parsed = [parse_fail_condition(text) for text in self.fail_if]
+        except SettingError as error:
+            raise SettingsRefused(f"{{fail_if}} {escaped(str(error))}", usage=False) from None
+        return tuple(dict.fromkeys((*(FailCondition(one.value) for one in self.fail_on), *parsed)))
+
+    @property
+    def reports(self) -> bool:
+        """Whether any file is to be written."""
+        return self.junit is not None or self.markdown is not None
+
+    def check_files(self) -> None:
+        """Check, before anything is judged, that the files may be written.
+
+        Raises:
+            ReportRefused: a folder is missing, or something else stands there.
+        """
+        for path, form in ((self.junit, junit), (self.markdown, markdown)):
+            if path is not None:
+                check_report_path(path, form.BEGINS)

@@ -1,0 +1,77 @@
+"""The settings of a server of a store."""
+
+from pathlib import Path
+from typing import Any
+
+from jury_actors.store_retry import STORE_PATIENCE
+from jury_judge.errors import SettingsRefused
+from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.runtime import Processes, Simulation
+from jury_providers.simulated.script import NO_FAULTS
+
+
+class ServeSettings(SettingsModel):
+    """Where a server listens, what it serves to whom, and where it judges what is submitted.
+
+    Attributes:
+        host: the address to listen at.
+        port: 0: any that is free.
+        hosts: further names by which clients reach it, in lower case, with a port where it is not the usual one.
+        token: that requests need. On loopback none is needed without one, unless there are reviewers.
+        readers: live readers at most.
+        store_url: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
+        read_only: judge nothing.
+        panels: panel files, juries or presets under which requests are judged; the first is the default. (): the
+            preset `parallel-rounds`.
+        concurrency: debates at once.
+        simulate: latencies and faults of simulated jurors: a `Script`, or its settings as texts by name.
+        ray_address: judge on the Ray cluster at `host:port` instead of in this process.
+        ray_open_cluster: join it even if it requires no token (`docs/ray.md`).
+        replicas: juror processes a seat, on Ray; None: as many as its CPUs can serve.
+        coordinators: processes that share the debates, on Ray; None: as its CPUs can use them.
+        store_patience: seconds for which a store that cannot be written is tried again, while answers are kept.
+        otel: send a trace of each debate that ends, as the standard variables of OpenTelemetry say.
+        reviewers_file: a file with the names and tokens of people who review.
+        open_reviews: they see the jury's words before their own verdict.
+        webhook: a URL that gets a message when a debate waits for a person.
+        secret_file: a file with the secret that signs these messages; None is `JURY_WEBHOOK_SECRET`.
+        deliveries_file: their record; None: beside the SQLite file.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    hosts: tuple[str, ...] = ()
+    token: str | None = None
+    readers: int = 1000
+    store_url: str | None = None
+    read_only: bool = False
+    panels: tuple[str, ...] = ()
+    concurrency: int = 64
+    simulate: Simulation = NO_FAULTS
+    ray_address: str | None = None
+    ray_open_cluster: bool = False
+    replicas: Processes = None
+    coordinators: Processes = None
+    store_patience: float = STORE_PATIENCE
+    otel: bool = False
+    reviewers_file: Path | None = None
+    open_reviews: bool = False
+    webhook: str | None = None
+    secret_file: Path | None = None
+    deliveries_file: Path | None = None
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse settings that do not go together."""
+        super().model_post_init(context)
+        if self.read_only and self.ray_address is not None:
+            raise SettingsRefused("{read_only} judges nothing; leave {ray_address} out")
+        if self.ray_address is None and (self.replicas, self.coordinators) != (None, None):
+            raise SettingsRefused("{replicas} and {coordinators} are about {ray_address} HOST:PORT; give it too")
+        if self.read_only and self.panels:
+            raise SettingsRefused("{read_only} judges nothing; leave {panels} out")
+        if self.read_only and self.reviewers_file is not None:
+            raise SettingsRefused("{read_only} writes nothing; leave {reviewers_file} out")
+        if self.open_reviews and self.reviewers_file is None:
+            raise SettingsRefused("{open_reviews} is about {reviewers_file} FILE; give it too")
+        if self.webhook is None and (self.secret_file or self.deliveries_file) is not None:
+            raise SettingsRefused("{secret_file} and {deliveries_file} are about {webhook} URL; give it too")

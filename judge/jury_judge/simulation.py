@@ -1,0 +1,135 @@
+"""Simulated models behind the providers' own HTTP protocols, to rehearse a run without a key."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from jury_events.errors import SettingError
+from jury_events.regular_files import FileTooLarge, read_failure, read_text
+from jury_events.text.visible_text import visible_line
+from jury_judge.errors import SettingsRefused, escaped
+from jury_judge.panels.strict_yaml import InvalidYaml, read_yaml
+from jury_judge.settings.model import SettingsModel
+from jury_providers.simulated.http.server import Simulation, simulation_server
+from jury_providers.simulated.script import BadScript, Script, WireScript, parse_script
+
+_MAX_BYTES = 1 << 20
+_NO_FAULTS = {"latency": "{latency}", "sigma": "{sigma}", "seed": "{seed}", "answers": "{scripted}"}
+"""Settings of a script that are fields of their own, in the words of a front door."""
+
+
+class SimulationSettings(SettingsModel):
+    """How simulated models behave.
+
+    Attributes:
+        seed: chance, and the jurors' temper.
+        latency: mean seconds of a call.
+        sigma: spread of the lognormal latency.
+        faults: how often each fault strikes, as a text by its name; those of the wire too (docs/simulate.md).
+        scripted: fixed valid answers without reading the case.
+        script_file: a YAML file: for a pattern of steps the faults of its calls, in order.
+    """
+
+    seed: int = 0
+    latency: Annotated[float, Field(allow_inf_nan=True)] = 0.0
+    sigma: Annotated[float, Field(allow_inf_nan=True)] = 0.5
+    faults: Mapping[str, str] = {}
+    scripted: bool = False
+    script_file: str | None = None
+
+    def model_post_init(self, context: object) -> None:
+        """Refuse settings that do not go together."""
+        super().model_post_init(context)
+        if self.scripted and self.script_file is not None:
+            raise SettingsRefused(
+                "{scripted} reads no prompt, so no fault can be drawn by its step: leave out {script_file}",
+                usage=False,
+            )
+
+    def script(self) -> Script:
+        """The latency and the faults of every call.
+
+        Raises:
+            SettingsRefused: a number is out of its range, or there is no such fault.
+            SettingError: the file cannot be read, or is no table of faults.
+        """
+        script = self._struck()
+        answers = "scripted" if self.scripted else "read"
+        try:
+            script = replace(script, latency=self.latency, sigma=self.sigma, seed=self.seed, answers=answers)
+        except BadScript as error:
+            field, colon, said = str(error).partition(":")
+            raise SettingsRefused(f"{{{field}}}{colon}{escaped(said)}", usage=False) from error
+        return script if self.script_file is None else _scripted_by(self.script_file, script)
+
+    def _struck(self) -> Script:
+        for name, field in _NO_FAULTS.items():
+            if name in self.faults:
+                raise SettingsRefused(f"{{faults}} {name}: that is no fault; use {field}", usage=False)
+        try:
+            return parse_script(self.faults, WireScript)
+        except BadScript as error:
+            raise SettingsRefused(f"{{faults}} {escaped(str(error))}", usage=False) from error
+
+
+@asynccontextmanager
+async def simulated_models(
+    settings: SimulationSettings, *, host: str = "127.0.0.1", port: int = 0
+) -> AsyncIterator[Simulation]:
+    """Serve simulated models in this event loop while the context lasts: OpenAI, Anthropic and Google protocols.
+
+    Args:
+        settings: how they behave.
+        host: the address to listen at.
+        port: 0: any free port.
+
+    Raises:
+        SettingError: see `SimulationSettings.script`.
+        CannotListen: the address is in use, or not one of this machine's.
+    """
+    async with simulation_server(settings.script(), settings.seed, host=host, port=port) as simulation:
+        yield simulation
+
+
+def _scripted_by(path: str, script: Script) -> Script:
+    """With the faults of a file, pattern by pattern."""
+    name = visible_line(path, 1000)
+    try:
+        document = read_yaml(_text(path, name))
+    except InvalidYaml as error:
+        raise SettingError(f"{name}:{error.line}: {error}" if error.line else f"{name}: {error}") from error
+    if not isinstance(document.data, dict):
+        raise SettingError(f"{name}: must be a table of patterns, each with a list of faults, as in final: [timeout]")
+    scripted: dict[str, tuple[str, ...]] = {}
+    for pattern, faults in document.data.items():
+        place = f"{name}:{document.line([pattern])}"
+        if (
+            not isinstance(pattern, str)
+            or not isinstance(faults, list)
+            or not all(isinstance(one, str) for one in faults)
+        ):
+            raise SettingError(f"{place}: a pattern has a list of faults, as in final: [timeout, html]")
+        scripted[pattern] = tuple(faults)
+        try:
+            script = replace(script, scripted=scripted)
+        except BadScript as error:
+            raise SettingError(f"{place}: {error}") from error
+    return script
+
+
+def _text(path: str, name: str) -> str:
+    shown = escaped(name)
+    try:
+        return read_text(Path(path), _MAX_BYTES)
+    except FileTooLarge as error:
+        why = f"{error.strerror}; is this a table of faults?"
+        raise SettingsRefused(f"{{script_file}} {shown}: {escaped(why)}", usage=False) from error
+    except UnicodeDecodeError as error:
+        raise SettingsRefused(f"{{script_file}} {shown}: not UTF-8; save the file as UTF-8", usage=False) from error
+    except (OSError, ValueError) as error:
+        why = escaped(read_failure(error))
+        raise SettingsRefused(f"{{script_file}} {shown}: cannot be read: {why}", usage=False) from error

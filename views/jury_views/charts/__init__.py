@@ -1,0 +1,1 @@
+"""Charts of runs and their statistics: values and geometry, which templates draw."""

@@ -1,0 +1,150 @@
+"""Labels of a debate, in the terminal and on pages."""
+
+from typing import get_args
+
+from jury_events.panel import Language
+from jury_views.translation import Labels, Translation
+
+
+class DebateLabels(Labels):
+    """A debate: its case, what each juror said, its judgment, its calls."""
+
+    debate = Translation("Debate", "議論")
+    case = Translation("Case", "ケース")
+    run = Translation("Run", "実行")
+    panel = Translation("Panel", "陪審団")
+    origin = Translation("Forked from", "分岐元")
+    label = Translation("Human label", "人間のラベル")
+    simulated = Translation(
+        "Simulated jurors: no model was called.", "模擬陪審員による評価です。モデルは呼び出されていません。"
+    )
+    partly_simulated = Translation(
+        "Simulated jurors: not every answer is a model's.",
+        "模擬陪審員による評価が含まれます。すべてがモデルの回答ではありません。",
+    )
+    imported_unsealed = Translation(
+        "Imported from another store; no seal shows its origin.",
+        "インポートされた議論です。ここで行われたものではなく、出所を示す封印はありません。",
+    )
+    imported_sealed = Translation(
+        "Imported from another store; its seal names the log {log}, whose signature was not checked.",
+        "インポートされた議論です。封印はログ{log}を示していますが、署名は確認されていません。",
+    )
+    imported_verified = Translation(
+        "Imported from another store; sealed by the log {log}, whose signature was checked.",
+        "インポートされた議論です。ログ{log}の封印があり、署名は確認済みです。",
+    )
+    quarantined = Translation("In quarantine: {reason}", "隔離中: {reason}")
+    no_model = Translation("simulated", "模擬")
+    other_model = Translation("{asked} was asked, {answered} answered", "{asked}に依頼し、{answered}が回答")
+    status = Translation("Status", "状態")
+    question = Translation("Question", "質問")
+    policy = Translation("Policy", "ポリシー")
+    expected = Translation("Expected behavior", "期待される動作")
+    transcript = Translation("Transcript", "会話記録")
+    artifact_summary = Translation("Summary of earlier checks", "事前検査の要約")
+    response = Translation("Response", "回答")
+    error = Translation("Error", "エラー")
+    scenario = Translation("Scenario", "シナリオ")
+    records = Translation(
+        "{gate} security-gate and {card} agent-card records", "Security Gate記録 {gate}件、Agent Card記録 {card}件"
+    )
+    not_shown = Translation("not shown to jurors", "陪審員に示されていないもの")
+    omission = Translation("{count} {what}", "{what} {count}件")
+    omission_sized = Translation("{count} {what} ({size})", "{what} {count}件（{size}）")
+    tags = Translation("Tags", "タグ")
+    cluster = Translation("Cluster", "クラスタ")
+    metadata = Translation("Metadata", "メタデータ")
+    agent_cost = Translation("Cost of the judged agent", "評価対象エージェントの費用")
+    phase_1 = Translation("Phase 1: independent evaluation", "Phase 1: 独立評価")
+    phase_2 = Translation("Phase 2: discussion", "Phase 2: ディスカッション")
+    phase_3 = Translation("Phase 3: final judgment", "Phase 3: 最終判定")
+    no_discussion = Translation("There was no discussion.", "ディスカッションは行われませんでした。")
+    confidence = Translation("confidence", "確信度")
+    position_changed = Translation("position changed", "立場変更")
+    changed_by_filter = Translation("changed by a provider's filter only", "フィルターによる変更のみ")
+    synthetic = Translation("stands in for a blocked answer", "ブロックされた回答の代替評価")
+    abstained = Translation("abstained", "棄権")
+    stands = Translation("its earlier evaluation stands", "以前の評価が有効")
+    consensus = Translation("Consensus", "合意")
+    reached = Translation("reached", "成立")
+    not_reached = Translation("not reached", "不成立")
+    why = Translation(": {why}", "（{why}）")
+    below_threshold = Translation("the threshold is {threshold}", "しきい値は{threshold}")
+    threshold_never_met = Translation(
+        "the threshold of {threshold} is never met, so the discussion always takes place",
+        "しきい値{threshold}は満たされることがなく、必ず議論する設定",
+    )
+    threshold_of_unanimity = Translation(
+        "with a threshold of {threshold} only a unanimous round ends the discussion",
+        "しきい値{threshold}では、全員一致のラウンドでのみ終了",
+    )
+    unanimity_goes_on = Translation(
+        "the threshold is {threshold}, and unanimity does not end the discussion",
+        "しきい値は{threshold}、全員一致でも終了しない設定",
+    )
+    in_phase_1 = Translation("phase 1", "Phase 1")
+    in_round = Translation("round {number}", "ラウンド{number}")
+    decided_by = Translation("decided by", "決定方法")
+    judge = Translation("Final judge", "最終判定者")
+    judge_failed = Translation("the final judge gave no usable answer", "最終判定者から有効な回答が得られませんでした")
+    judge_sits = Translation(
+        "The final judge is also the model of {seats}: it judged its own statements.",
+        "最終判定者は{seats}と同じモデルであり、自身の発言も判定しています。",
+    )
+    capped = Translation(
+        "quorum lost: safe_pass became needs_review", "定足数に満たないため、safe_passをneeds_reviewとしました"
+    )
+    accepted = Translation(
+        "accepted: {signal} {probability}, threshold {threshold}",
+        "採用: {signal} {probability}、しきい値 {threshold}",
+    )
+    accepted_unasked = Translation(
+        "accepted: the calibration is about safe_pass alone ({signal} {probability})",
+        "採用: キャリブレーションの対象はsafe_passのみです（{signal} {probability}）",
+    )
+    not_accepted = Translation(
+        "{verdict} was not accepted and became needs_review: {signal} {probability} is below the threshold {threshold}",
+        "{verdict}は採用されずneeds_reviewとしました: {signal} {probability}がしきい値{threshold}を下回ります",
+    )
+    nothing_to_accept = Translation(
+        "not accepted: the verdict is {verdict} already", "採用なし: 判定はもともと{verdict}です"
+    )
+    signal_share = Translation("share of the votes", "票の割合")
+    signal_isotonic = Translation("chance by isotonic regression", "単調回帰による確率")
+    signal_weights = Translation("chance by learned weights", "学習した重みによる確率")
+    signal_dawid_skene = Translation("posterior chance by Dawid and Skene", "Dawid-Skeneの事後確率")
+    quorum = Translation("quorum {votes} of {needed}", "定足数 {votes}/{needed}")
+    votes = Translation("Votes", "投票")
+    juror = Translation("juror", "陪審員")
+    kind = Translation("vote", "種別")
+    position = Translation("position", "立場")
+    score = Translation("score", "スコア")
+    weight = Translation("weight", "重み")
+    made_in = Translation("made in", "評価時点")
+    result = Translation("Result", "結果")
+    rounds = Translation("rounds", "ラウンド数")
+    ended_by = Translation("ended by", "終了理由")
+    early = Translation("ended early", "早期終了")
+    failed = Translation("The debate failed", "議論は失敗しました")
+    cancelled = Translation("The debate was cancelled by", "議論は中止されました。中止者")
+    unfinished = Translation("The debate is unfinished.", "議論は完了していません。")
+    resumed = Translation("Resumed", "再開")
+    repeated_steps = Translation("asked again", "再質問")
+    nothing = Translation("nothing", "なし")
+    calls = Translation("Calls", "呼び出し")
+    model = Translation("model", "モデル")
+    total = Translation("total", "合計")
+    tokens = Translation("tokens in / out", "入力/出力トークン")
+    cost = Translation("cost", "費用")
+    unknown = Translation("unknown", "不明")
+    erased = Translation("[erased]", "［消去済み］")
+    missing = Translation(
+        "[missing, and no erasure is recorded: run jury verify]",
+        "［本文がなく、消去の記録もありません: jury verify を実行してください］",
+    )
+    more = Translation("… ({count} more characters)", "…（残り{count}文字）")
+    empty = Translation("(nothing)", "（なし）")
+
+
+LABELS: dict[Language, DebateLabels] = {language: DebateLabels(language) for language in get_args(Language)}

@@ -1,0 +1,42 @@
+"""The page that compares two debates or two runs."""
+
+from jury_views.translation import Labels, Translation
+
+
+class CompareLabels(Labels):
+    """The page that compares two debates or two runs."""
+
+    compare_hint = Translation("Two debates, or two runs, by their ids", "2つの議論、または2つの実行のID")
+    kind_heading = Translation("Kind", "種類")
+    compare_a = Translation("A", "A")
+    compare_b = Translation("B", "B")
+    same_case = Translation("Both judge the same case.", "同じケースを判定しています。")
+    other_case = Translation("They do not judge the same case.", "同じケースではありません。")
+    case_erased = Translation(
+        "It is unknown whether they judge the same case: a text was erased or cannot be read.",
+        "同じケースかどうかは不明です（本文が消去されているか、読み取れません）。",
+    )
+    differs = Translation("differs", "相違")
+    panels = Translation("Panels", "陪審団")
+    panels_same = Translation("The panels are the same.", "陪審団は同じです。")
+    field = Translation("Field", "項目")
+    seat = Translation("Seat", "陪審員")
+    stale = Translation("abstained, earlier position stands", "棄権（以前の立場が有効）")
+    both_judged = Translation(
+        "Same verdict in {agreed} of {judged} cases judged by both ({share}); mean score difference: {difference}.",
+        "両方で判定された{judged}件のうち{agreed}件（{share}）で判定が一致。スコアの差は平均{difference}点。",
+    )
+    none_judged = Translation("No case has a verdict in both.", "両方で判定されたケースはありません。")
+    flipped = Translation("Flips", "判定が変わったケース")
+    only_in = Translation("Only in {side}", "{side}のみ")
+    and_more = Translation("and {count} more", "ほか{count}件")
+    not_comparable = Translation("Not comparable: a record is damaged", "比較できません: 記録が破損しています")
+    panels_unknown = Translation(
+        "The differences of the panels are unknown: a record cannot be read.",
+        "陪審団の違いは不明です（記録を読み取れません）。",
+    )
+    end_consensus = Translation("consensus", "合意")
+    end_deadlock = Translation("deadlock", "膠着")
+    end_max_rounds = Translation("all rounds completed", "全ラウンド終了")
+    end_no_discussion = Translation("no discussion", "議論なし")
+    end_in_a = Translation("A ↓ · B →", "A ↓ · B →")

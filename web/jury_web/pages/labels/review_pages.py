@@ -1,0 +1,98 @@
+"""The pages of reviews by people."""
+
+from jury_views.translation import Labels, Translation
+
+
+class ReviewLabels(Labels):
+    """The pages of reviews by people."""
+
+    reviews = Translation("Reviews", "レビュー")
+    reviewers = Translation("Reviewers", "レビュアー")
+    reviews_of_people = Translation("Reviews by people", "人によるレビュー")
+    reviews_none = Translation("No person has reviewed this yet.", "まだ人によるレビューはありません。")
+    reviews_none_of_yours = Translation(
+        "You have reviewed none of these debates yet.", "あなたはまだこれらの議論をレビューしていません。"
+    )
+    reviewers_of_yours = Translation(
+        "Only the debates that you have reviewed are counted.", "あなたがレビューした議論だけを集計しています。"
+    )
+    review_link = Translation("Review", "レビュー")
+    review_this = Translation("Review this debate", "この議論をレビューする")
+    disposition = Translation("Disposition", "最終処置")
+    disposition_how = Translation("by the review of {reviewer}", "{reviewer}のレビューによる")
+    review_as = Translation("Reviewer: {reviewer}", "レビュアー: {reviewer}")
+    review_other_person = Translation("Log in as another person", "別の人としてログイン")
+    review_needs_token = Translation(
+        "Reviews are recorded with a reviewer's token.", "レビューの記録にはレビュアーのトークンが必要です。"
+    )
+    review_off = Translation(
+        "Reviewing over the network is off. Reviewers have tokens, or use the terminal:",
+        "ネットワーク経由のレビューは無効です。レビュアー用トークンか端末を使います:",
+    )
+    review_blind_how = Translation(
+        "Blind: what the jury and other reviewers said of a debate is shown after your verdict.",
+        "ブラインド: 陪審員や他のレビュアーの発言は、あなたの判定後に表示されます。",
+    )
+    review_people = Translation("Reviewers per debate", "議論ごとのレビュアー数")
+    review_begin = Translation("Review the first one", "最初のケースをレビューする")
+    review_why = Translation("Why", "理由")
+    review_disagreement = Translation("Disagreement of the jury", "陪審員の不一致")
+    why_assigned = Translation("assigned", "割り当て済み")
+    why_sampled = Translation("drawn at random", "無作為抽出")
+    why_disputed = Translation("The reviewers differ", "レビュアーの判定が分かれています")
+    why_not_accepted = Translation("not accepted", "未承認")
+    why_needs_review = Translation("needs_review", "needs_review")
+    review_queue_empty = Translation("Nothing is left to review.", "レビューするものはありません。")
+    review_blind = Translation("blind", "ブラインド")
+    review_foreign = Translation(
+        "from another store, without a trusted seal: does not count", "他の保存先由来、信頼できる封印なし: 数えません"
+    )
+    review_minutes = Translation("{minutes} min", "{minutes}分")
+    review_replaces = Translation("replaces review {number}", "レビュー{number}を置き換え")
+    review_asked = Translation("{reviewer} is asked for a review", "{reviewer}にレビューを依頼中")
+    review_verdict = Translation("Verdict", "判定")
+    review_reason = Translation("Reason", "理由")
+    review_record = Translation("Record the review", "レビューを記録する")
+    review_yours = Translation("Your review", "あなたのレビュー")
+    review_recorded = Translation("Your verdict is recorded:", "あなたの判定を記録しました:")
+    review_next = Translation("Next case", "次のケース")
+    review_skip = Translation("Skip to the next case", "次のケースへ進む")
+    review_jury = Translation("What the jury said", "陪審員の結論")
+    review_whole_debate = Translation("The whole debate", "議論の全体")
+    review_again = Translation("Give another verdict", "別の判定を記録する")
+    review_quarantined = Translation(
+        "The debate is in quarantine and cannot be reviewed.", "この議論は隔離中のため、レビューできません。"
+    )
+    review_not_ended = Translation(
+        "The debate has not ended, so there is nothing to review yet.",
+        "議論が終わっていないため、まだレビューできません。",
+    )
+    review_old_form = Translation(
+        "The form is not of your login. Nothing was recorded; record it again.",
+        "フォームが現在のログインのものではありません。記録されていないため、もう一度送信してください。",
+    )
+    review_not_utf8 = Translation(
+        "The form is not UTF-8. Nothing was recorded; record it again.",
+        "フォームがUTF-8ではありません。記録されていないため、もう一度送信してください。",
+    )
+    review_no_verdict = Translation("Choose a verdict.", "判定を選んでください。")
+    review_refused = Translation("The review was not recorded:", "レビューは記録されませんでした:")
+    review_unsaved = Translation(
+        "The store cannot be written now. Nothing was recorded; try again.",
+        "現在、保存先に書き込めません。記録されていないため、もう一度試してください。",
+    )
+    review_person = Translation("Reviewer", "レビュアー")
+    reviewed_together = Translation("Debates with two reviewers or more: {count}", "2人以上がレビューした議論: {count}")
+    review_agreement = Translation("Agreement of first verdicts", "最初の判定の一致")
+    review_pair = Translation("Pair", "組")
+    review_raw = Translation("Same verdict", "同じ判定")
+    review_weighted = Translation("κ, linear weights", "κ（線形重み）")
+    review_agreement_how = Translation(
+        "Cohen's κ with 95 % intervals over clusters of cases.", "コーエンのκ係数、ケースのクラスター単位の95%区間。"
+    )
+    review_alone = Translation("No debate was reviewed by two people.", "2人がレビューした議論はありません。")
+    review_third = Translation("For a third reviewer", "3人目のレビュアーへ")
+    review_no_third = Translation("The reviewers differ in no debate.", "判定が分かれた議論はありません。")
+    key_reason = Translation("reason of the review", "レビューの理由")
+    key_record = Translation("record the review", "レビューを記録")
+    key_skip = Translation("next case to review", "次にレビューするケース")

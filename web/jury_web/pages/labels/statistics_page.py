@@ -1,0 +1,128 @@
+"""The page of a run's statistics."""
+
+from jury_views.translation import Labels, Translation
+
+
+class StatisticsLabels(Labels):
+    """The page of a run's statistics."""
+
+    stats = Translation("Statistics", "統計")
+    stats_basis = Translation(
+        "{debates} finished debates of {cases} cases in {clusters} clusters.",
+        "終了した議論{debates}件（ケース{cases}件、クラスター{clusters}件）。",
+    )
+    stats_intervals = Translation(
+        "Intervals are 95 %, over clusters of cases; bootstrap of {resamples} resamples, seed {seed}",
+        "区間は95%信頼区間（ケースのクラスター単位、ブートストラップ{resamples}回、シード{seed}）",
+    )
+    stats_left_out = Translation("Left out:", "除外したもの:")
+    stats_notes = Translation("Of some of the figures above:", "上の一部の値について:")
+    stats_agreement = Translation("Agreement of the seats before discussion", "議論前の陪審員間の一致")
+    stats_agreement_hint = Translation(
+        "Share of debates in which two seats give the same first verdict.",
+        "2名の最初の判定が一致した議論の割合です。",
+    )
+    stats_coefficient = Translation("Coefficient", "係数")
+    stats_value = Translation("Value", "値")
+    stats_alpha_nominal = Translation("Krippendorff's α, nominal", "クリッペンドルフのα（名義）")
+    stats_alpha_ordinal = Translation("Krippendorff's α, ordinal", "クリッペンドルフのα（順序）")
+    stats_alpha_scores = Translation("Krippendorff's α of the scores", "クリッペンドルフのα（スコア）")
+    stats_ac1 = Translation("Gwet's AC1", "グウェットのAC1")
+    stats_ac2 = Translation("Gwet's AC2, ordinal", "グウェットのAC2（順序）")
+    stats_fleiss = Translation("Fleiss' κ", "フライスのκ")
+    stats_raw = Translation("Raw agreement", "単純一致率")
+    stats_kappa = Translation("Cohen's κ", "コーエンのκ")
+    stats_weighted_kappa = Translation("Weighted κ", "重み付きκ")
+    stats_pairs = Translation("Each two seats", "陪審員の組ごと")
+    stats_two_seats = Translation("Two seats", "陪審員の組")
+    stats_constant = Translation("{seat} always says {verdict}.", "{seat}は常に{verdict}と判定しています。")
+    stats_shares = Translation("Shares of the verdicts", "判定の割合")
+    stats_share_of_labels = Translation("Share of the labels", "ラベルの割合")
+    stats_against_labels = Translation("Seats against labels", "陪審員とラベルの比較")
+    stats_labelled = Translation(
+        "{labelled} of {debates} debates have a label.", "議論{debates}件中{labelled}件にラベルがあります。"
+    )
+    stats_abstaining = Translation(
+        "No label is {verdict}: such a verdict is not right.",
+        "{verdict}というラベルはないため、その判定は正解になりません。",
+    )
+    stats_no_labels = Translation("No debate has a label to compare with.", "比較できるラベルのある議論はありません。")
+    stats_jury = Translation("Jury (final verdict)", "陪審団（最終判定）")
+    stats_panel = Translation("Panel (plurality before discussion)", "陪審団（議論前の相対多数）")
+    stats_jury_short = Translation("Jury", "陪審団")
+    stats_panel_short = Translation("Panel, plurality", "議論前の多数")
+    stats_accuracy = Translation("Accuracy", "正解率")
+    stats_false_passes = Translation("False passes", "誤った合格")
+    stats_false_fails = Translation("False fails", "誤った不合格")
+    stats_effective = Translation("Effective votes", "実効票数")
+    stats_reliability = Translation("Are confident verdicts right?", "確信度の高い判定は正しいか")
+    stats_reliability_hint = Translation(
+        "Share of seats that agree with the plurality (across) and share of right verdicts (up), with 95 % intervals; "
+        "number of debates below.",
+        "横軸は相対多数に一致する陪審員の割合、縦軸は正しい判定の割合（95%信頼区間付き）、下は議論の件数です。",
+    )
+    stats_bin = Translation("Confidence", "確信度")
+    stats_right = Translation("Right", "正解")
+    stats_right_rate = Translation("Share of right verdicts", "正解の割合")
+    stats_mean_confidence = Translation("Mean confidence", "平均確信度")
+    stats_confidences = Translation("All confidences", "すべての確信度")
+    stats_confidence = Translation("Confidence of", "確信度の種類")
+    stats_confidence_vote_share = Translation("Vote share", "得票率")
+    stats_confidence_stated = Translation("Stated", "本人の申告")
+    stats_confidence_score = Translation("Score", "スコア")
+    stats_discussion = Translation("Discussion", "議論")
+    stats_transitions = Translation("{before} → {after}", "{before} → {after}")
+    stats_transitions_hint = Translation(
+        "{pairs} positions: a row for each earlier position, a column for each later one.",
+        "立場{pairs}件。行は前の立場、列は後の立場です。",
+    )
+    stats_before_after = Translation("before ↓ · after →", "前 ↓ · 後 →")
+    stats_moves = Translation("What the discussion changed", "議論による変化")
+    stats_conformity = Translation(
+        "Opposed seats that adopt the plurality of their peers", "反対から他の多数に同調した割合"
+    )
+    stats_right_to_wrong = Translation("Right → wrong", "正解 → 不正解")
+    stats_wrong_to_right = Translation("Wrong → right", "不正解 → 正解")
+    stats_net_gain = Translation("Net gain", "正味の改善")
+    stats_frontier = Translation("What fewer seats or rounds would do", "陪審員やラウンドを減らした場合")
+    stats_frontier_hint = Translation(
+        "Of {tried} choices of seats and rounds, those that no other beats at their price. The best of many looks "
+        "better than it is: confirm it on other cases.",
+        "陪審員とラウンドの{tried}通りの組み合わせのうち、同じ費用でそれを上回るものがない組み合わせです。多数から選んだ最良の値は"
+        "実際より良く見えるため、別の案件で確認してください。",
+    )
+    stats_frontier_accuracy = Translation("Right", "正解")
+    stats_frontier_agreement = Translation("As the whole panel", "陪審団全体と一致")
+    stats_frontier_seats = Translation("Seats", "陪審員")
+    stats_frontier_rounds = Translation("Rounds at most", "最大ラウンド数")
+    stats_frontier_decided = Translation("Decided", "判定あり")
+    stats_frontier_cost = Translation("Cost a case", "案件あたりの費用")
+    stats_frontier_calls = Translation("Calls a case", "案件あたりの呼び出し")
+    stats_frontier_assumed = Translation("By assumption", "仮定による")
+    stats_frontier_assumption = Translation(
+        "By assumption: the seats are taken to say the same without the others, which the record cannot show.",
+        "仮定による: 他の陪審員がいなくても同じ発言をしたとみなしています。記録からは確認できません。",
+    )
+    stats_frontier_none = Translation(
+        "Not computed here: too many debates, several panels, or a record that cannot be used. "
+        "See jury value --run {run}.",
+        "ここでは計算していません（議論が多すぎる、陪審団が複数ある、または使えない記録がある）。"
+        "jury value --run {run} をご覧ください。",
+    )
+    stats_simulated = Translation(
+        "All debates of this run are simulated: their statistics say nothing about models.",
+        "この実行の議論はすべて模擬であり、統計はモデルについて何も示しません。",
+    )
+    stats_show_simulated = Translation("Show them all the same", "それでも表示する")
+    stats_extra = Translation(
+        "Statistics need packages that are not installed where this server runs. Install them with:",
+        "統計に必要なパッケージがサーバーにありません。次のコマンドでインストールできます:",
+    )
+    stats_no_votes = Translation(
+        "No finished debate of this run has votes yet.", "この実行には、投票のある終了した議論がまだありません。"
+    )
+    stats_busy = Translation(
+        "The server is computing other statistics. Try again in a moment.",
+        "サーバーはほかの統計を計算しています。しばらくしてからもう一度開いてください。",
+    )
+    stats_impossible = Translation("There are no statistics of this:", "統計を計算できません:")

@@ -1,0 +1,55 @@
+"""A server of a store while it runs: pages, HTTP interface, live events, metrics."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Mapping, Sequence
+
+from jury_events.text.pluralize import pluralize
+from jury_judge.serving.served_store import ServedStore, resuming
+from jury_web.app import AccessPolicy, create_app
+from jury_web.metrics_endpoint import metrics_route
+from jury_web.pages.routing import page_routes
+from jury_web.server import Address, serving
+
+
+async def serve(
+    served: ServedStore,
+    listener: socket.socket,
+    address: Address,
+    policy: AccessPolicy,
+    *,
+    stopping: asyncio.Event,
+    say: Callable[[str], None],
+) -> None:
+    """Serve a store until `stopping` is set; debates that run then stop where they are.
+
+    Args:
+        served: the store, open.
+        listener: from `listen`.
+        address: of the listener.
+        policy: which requests are accepted.
+        stopping: ends the server.
+        say: takes lines for the user: where it serves, what it goes on with, what is left.
+    """
+    service = served.service()
+    pages = page_routes(service)
+    app = create_app(service, policy, [*pages, metrics_route(served.metrics)])
+    async with serving(app, listener, service.end), served.delivering(stopping):
+        say(f"Jury Judge: {address.url}   (Ctrl-C ends it)")
+        async with resuming(service, say):
+            await stopping.wait()
+        running = service.submissions.running
+        left = f"; {pluralize(running, 'submission')} under way: the next server of this store goes on"
+        say("jury: ending" + (left if running else ""))
+
+
+def policy_of(address: Address, hosts: Sequence[str], token: str | None, reviewers: Mapping[str, str]) -> AccessPolicy:
+    """Which requests a server accepts that listens at `address`.
+
+    Args:
+        address: of the listener.
+        hosts: further accepted `Host` headers.
+        token: that requests need.
+        reviewers: tokens of reviewers by name.
+    """
+    return AccessPolicy(frozenset({*address.names, *hosts}), address.everywhere, token, reviewers=reviewers)
