@@ -1,4 +1,4 @@
-# ruff: noqa: INP001  (a program, not a package)
+#!/usr/bin/env python3
 """Runs a command that ends in time: after a deadline it says what runs, ends every process of it, and fails.
 
     CI_SECONDS=2400 .ci/deadline.py COMMAND [ARGUMENT …]
