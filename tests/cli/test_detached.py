@@ -15,7 +15,7 @@ from support.command_line import CommandLine, Outcome
 from support.waiting import eventually
 
 SLOW = ("--in-process", "--concurrency", "1", "--panel", "independent", "--simulate", "latency=2")
-TWO_AT_ONCE = ("--in-process", "--concurrency", "2", "--simulate", "latency=3000", "--simulate", "sigma=0")
+TWO_AT_ONCE = ("--in-process", "--concurrency", "2", "--simulate", "latency=8", "--simulate", "sigma=0")
 
 
 class Detached:

@@ -14,7 +14,7 @@ from jury_store.opening import open_store
 from support.command_line import CommandLine
 from support.waiting import eventually
 
-SLOW = ("--in-process", "--concurrency", "2", "--simulate", "latency=3000", "--simulate", "sigma=0")
+SLOW = ("--in-process", "--concurrency", "2", "--simulate", "latency=8", "--simulate", "sigma=0")
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
