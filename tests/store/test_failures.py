@@ -16,6 +16,8 @@ from jury_store.opening import open_store
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 WRITER = """
 import sys
 sys.path.insert(0, sys.argv[2])
@@ -23,8 +25,6 @@ from support.debates import DebateScript
 from jury_store.event_store import Append
 from jury_store.group_commit import GroupCommitter
 from jury_store.opening import open_store
-
-pytestmark = pytest.mark.full_for("postgresql")
 
 store = open_store(sys.argv[1], write=True, run="killed", wait=20)
 name, start = sys.argv[3], int(sys.argv[4])

@@ -15,6 +15,8 @@ from jury_store.opening import database_path, parse_store_url
 from jury_store.run_registry import MOST_BY, holder_fields, open_registry, registry_folder, run_file
 from support.waiting import eventually
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 HOLDER = """
 import json
 import sys
@@ -23,8 +25,6 @@ from pathlib import Path
 from jury_store.locked_file import LockedFile
 from jury_store.run_registry import holder_fields
 from jury_store.run_lock import RunLock
-
-pytestmark = pytest.mark.full_for("postgresql")
 
 url, run_id, file, detached = sys.argv[1:]
 lock = RunLock.acquire(url, run_id, wait=0, detached=bool(detached))
