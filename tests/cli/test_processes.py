@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -51,7 +52,11 @@ def unread(jury: CommandLine, *arguments: str, errors_too: bool = False) -> tupl
     "command", [("list",), ("show", "r1~leak"), ("list", "--json"), ("verify", "--all", "--json"), ("watch", "r1~leak")]
 )
 def test_a_reader_that_goes_away_is_no_error(judged, command):
-    assert unread(judged, *command) == (0, "")
+    code, said = unread(judged, *command)
+
+    assert code == 0
+    # A check that takes seconds shows its progress.
+    assert [line for line in said.splitlines() if not re.fullmatch(r"\d+ debates? checked, \d+/s", line)] == []
 
 
 def test_export_to_a_pipe_that_closes_is_no_error(judged):
