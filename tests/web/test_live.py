@@ -18,6 +18,7 @@ from websockets.exceptions import InvalidStatus
 from jury_events.codec import decode
 from jury_events.ids import debate_stream
 from jury_judge.jury import Jury
+from jury_judge.panels.variables import Overrides
 from jury_judge.stores.debates import read_debate
 from jury_migrations.upgrading import upgrade
 from jury_store.event_store import EventStore
@@ -119,7 +120,7 @@ async def test_200_sse_and_50_websocket_readers_get_every_event_once_in_order_th
     meter = Meter()
     meter.open.clear()
     monkeypatch.setattr("jury_actors.runtime.provider_factory", meter.factory)
-    jury = partial(Jury, "adk-sequential", store=url, threshold=2.0)
+    jury = partial(Jury, "adk-sequential", store=url, overrides=Overrides(threshold=2.0))
     loops = []
 
     def slow(on_chunk: Any) -> Jury:
