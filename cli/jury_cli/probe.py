@@ -1,42 +1,39 @@
 """`jury probe`: judge twins of cases, and say what a fair jury would not do."""
 
 import json
-import os
-from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_cli.case_options import artifact_hosts, case_files, optional_case_options
+from jury_cli.calls import call
+from jury_cli.case_options import OPTIONAL_CASES, artifact_hosts, standard_input
 from jury_cli.exits import Exit
-from jury_cli.option_groups import grouped
+from jury_cli.option_groups import grouped, options
 from jury_cli.options import (
-    budget_options,
+    BUDGET,
+    PANEL,
+    PATIENCE,
+    RUNTIME,
+    SEALS,
+    STORE,
     finite,
     new_run_id,
-    panel_options,
-    patience_option,
-    price_list,
-    resolved_store,
-    runtime_options,
-    seal_options,
-    simulated,
-    store_option,
 )
-from jury_cli.run import RunOptions, judge_run, strictly
-from jury_cli.vote_options import labels_option, words_of
+from jury_cli.settings_option import settings_option
+from jury_cli.vote_options import LABELS
 from jury_events.errors import SettingError
+from jury_judge.settings.vote_defaults import TOLERATED
 
 if TYPE_CHECKING:
-    from jury_analysis.run_probes import RunProbes
-    from jury_cases.files import CaseFiles
-    from jury_judge.panels.files import LoadedPanel
-    from jury_judge.run_session import RunOutcome
     from jury_judge.runs.run import CaseSource, Run
+    from jury_judge.sessions.planned_run import PlannedRun
+    from jury_judge.sessions.run_session import RunOutcome
+    from jury_judge.settings.probe import ProbeSettings
+    from jury_judge.settings.run import RunSettings
 
 _GROUPS = {
-    "The probes": ("probes", "run_id", "store_url", "concurrency", "dry_run"),
+    "The probes": ("probes", "run_id", "store_url", "settings", "concurrency", "dry_run"),
     "The report": ("labels", "include_simulated", "tolerate", "as_json", "fail_on_finding"),
     "Jurors and rules": ("panel_name", "preset", "language", "max_rounds", "threshold", "method", "judge_model"),
     "What it may spend": ("max_cost", "max_calls", "prices"),
@@ -56,8 +53,6 @@ _GROUPS = {
     "Seals": ("seal_key", "seal_last", "seal_every"),
 }
 _ALL = "all"
-_TOLERATED = 0.05
-"""As in `jury_analysis`, which `--help` does not import."""
 
 
 def _probes(_context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[str, ...]:
@@ -80,8 +75,14 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: str | Non
     return names
 
 
+def _settings() -> "type[RunSettings]":
+    from jury_judge.settings.run import RunSettings
+
+    return RunSettings
+
+
 @grouped("probe", _GROUPS)
-@optional_case_options
+@options(OPTIONAL_CASES, settings_option(_settings, options_alone=True))
 @click.option(
     "--probe",
     "probes",
@@ -98,16 +99,15 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: str | Non
     help="Names the run; the same id resumes it. Without files: report on this run.",
 )
 @click.option("--strict", is_flag=True, help="Refuse cases with parts that no juror would be shown.")
-@panel_options
-@store_option
+@options(PANEL, STORE)
 @click.option("--concurrency", type=click.IntRange(1, 100_000), default=64, show_default=True, help="Debates at once.")
-@labels_option
+@options(LABELS)
 @click.option("--include-simulated", is_flag=True, help="Count debates of simulated jurors too.")
 @click.option(
     "--tolerate",
     type=click.FloatRange(0, 1, max_open=True),
     callback=finite,
-    default=_TOLERATED,
+    default=TOLERATED,
     show_default=True,
     help="Share of answers without content that a juror may pass before that is a finding.",
 )
@@ -119,12 +119,10 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: str | Non
     default="auto",
     help="How progress is shown on stderr.",
 )
-@budget_options
-@patience_option
-@seal_options
+@options(BUDGET, PATIENCE, SEALS)
 @click.option("--dry-run", is_flag=True, help="Print an estimate of the run; run nothing.")
-@runtime_options
-def command(**options: Any) -> int:
+@options(RUNTIME)
+def command(**given: Any) -> int:
     """Judge each case and a twin of it for each probe, and compare: a fair juror judges both alike.
 
     The twins are variants of a run like any other: it has the panel's rules, a budget, and resumes under its --run.
@@ -133,48 +131,30 @@ def command(**options: Any) -> int:
     every probe, and what it does not prove.
     """
     from jury_judge.extras import check_statistics
+    from jury_judge.sessions.planned_run import PlannedRun
+    from jury_judge.settings.probe import ProbeSettings
+    from jury_judge.settings.run import RunSettings
 
     check_statistics("jury probe")
-    wanted = {name: options.pop(name) for name in ("labels", "include_simulated", "tolerate", "fail_on_finding")}
-    probes: tuple[str, ...] = options.pop("probes")
-    if not options["paths"]:
-        if options["run_id"] is None or probes:
-            raise click.UsageError("name case files and probes with --probe, or a run to report on with --run")
-        return _report(options["run_id"], options["store_url"], wanted, as_json=options["as_json"])
-    if not probes:
-        raise click.UsageError("say which probes: --probe length,master-key …, or --probe all")
-    files = case_files(options, artifact_hosts())
-    asked = RunOptions(
-        **options,
-        adopt=(),
-        verbose=False,
-        repeat=1,
-        as_jsonl=False,
-        fail_on=(),
-        fail_if=(),
-        junit=None,
-        markdown=None,
-    )
-    asked.check()
-    return _judged(asked, files, probes, wanted)
-
-
-def _judged(asked: RunOptions, files: "CaseFiles", probes: tuple[str, ...], wanted: dict[str, Any]) -> int:
-    from jury_judge.panels.files import load_panel
-    from jury_judge.runs.run import fresh_run_id
-
-    loaded = load_panel(asked.panel_name, os.environ, asked.overrides)
-    run_id = asked.run_id or fresh_run_id()
-    cases = loaded.redaction.cases(strictly(files, loaded.panel) if asked.strict else files)
-    runs = _runs(asked, run_id, loaded, cases, probes)
-    _check_twins(cases, probes)
-    if asked.dry_run:
-        _dry_run(asked, runs, loaded)
+    fail_on_finding: bool = given.pop("fail_on_finding")
+    wanted = {name: given.pop(name) for name in ("labels", "include_simulated", "tolerate", "probes")}
+    asked_of = ProbeSettings.of(paths=given["paths"], run_id=given["run_id"], store_url=given["store_url"], **wanted)
+    if not asked_of.paths:
+        return _report(asked_of, as_json=given["as_json"], fail_on_finding=fail_on_finding)
+    display, as_json, dry_run = (given.pop(name) for name in ("display", "as_json", "dry_run"))
+    paths = given.pop("paths")
+    settings = RunSettings.of(**given)
+    planned = PlannedRun(settings.files(paths, artifact_hosts(), stdin=standard_input(paths)), settings)
+    runs = _runs(planned, asked_of.probes)
+    _check_twins(planned.run.cases, asked_of.probes)
+    if dry_run:
+        _dry_run(planned, runs, as_json=as_json)
         return Exit.DONE
-    code = _judge_runs(asked, runs, loaded, files)
+    code = _judge_runs(planned, runs, display)
     if code not in {Exit.DONE, Exit.NO_VERDICT}:
         return code
-    return _report(run_id, asked.store_url, wanted, probes=probes, as_json=asked.as_json) or code
+    reported = asked_of.model_copy(update={"run_id": planned.run.run_id})
+    return _report(reported, as_json=as_json, fail_on_finding=fail_on_finding) or code
 
 
 def _check_twins(cases: "CaseSource", probes: tuple[str, ...]) -> None:
@@ -191,24 +171,21 @@ def _check_twins(cases: "CaseSource", probes: tuple[str, ...]) -> None:
         note_line(line)
 
 
-def _runs(
-    asked: RunOptions, run_id: str, loaded: "LoadedPanel", cases: "CaseSource", probes: tuple[str, ...]
-) -> "list[Run]":
+def _runs(planned: "PlannedRun", probes: tuple[str, ...]) -> "list[Run]":
     """The run of the cases and their twins; and that of the twins of `speakers`, whose panel is another."""
     from jury_judge.probes.registry import SPEAKERS, twins_alone, with_twins
     from jury_judge.probes.reversed_seats import reversed_seats
-    from jury_judge.runs.run import Run
     from jury_judge.statistics.probe_reports import speakers_run
 
-    others = [probe for probe in probes if probe != SPEAKERS]
-    first = Run(run_id=run_id, resolved=loaded.resolved, cases=with_twins(cases, others), concurrency=asked.concurrency)
+    run, others = planned.run, [probe for probe in probes if probe != SPEAKERS]
+    first = replace(run, cases=with_twins(run.cases, others))
     if SPEAKERS not in probes:
         return [first]
     second = replace(
         first,
-        run_id=_checked_id(speakers_run(run_id)),
-        resolved=reversed_seats(loaded.resolved),
-        cases=twins_alone(cases, SPEAKERS),
+        run_id=_checked_id(speakers_run(run.run_id)),
+        resolved=reversed_seats(run.resolved),
+        cases=twins_alone(run.cases, SPEAKERS),
     )
     return [first, second]
 
@@ -221,30 +198,27 @@ def _checked_id(run_id: str) -> str:
     return run_id
 
 
-def _dry_run(asked: RunOptions, runs: "list[Run]", loaded: "LoadedPanel") -> None:
+def _dry_run(planned: "PlannedRun", runs: "list[Run]", *, as_json: bool) -> None:
     from jury_cli.dry_run import dry_run
 
-    if asked.as_json and len(runs) > 1:
+    if as_json and len(runs) > 1:
         raise click.UsageError("--dry-run --json: the twins of speakers are a run of their own; estimate them apart")
-    simulated(asked.simulate, loaded.panel.models)  # refuses what a run would refuse
-    url, prices = resolved_store(asked.store_url), price_list(asked.prices)
     for run in runs:
-        of_run = loaded._replace(resolved=run.resolved)
-        dry_run(run, of_run, url, prices, on_cluster=asked.ray_address is not None, as_json=asked.as_json)
+        dry_run(planned.over(run), as_json=as_json)
 
 
-def _judge_runs(asked: RunOptions, runs: "list[Run]", loaded: "LoadedPanel", files: "CaseFiles") -> int:
+def _judge_runs(planned: "PlannedRun", runs: "list[Run]", display: str) -> int:
     """Judge the runs one after the other, until one does not come to its end."""
     from jury_cli.results import Results
-    from jury_cli.run_end import Wanted, end_run
+    from jury_cli.run import Shown, judge_run
+    from jury_cli.run_end import end_run
 
     code = Exit.DONE
-    left = asked
+    left = planned.settings
     for run in runs:
         results = Results("none")
-        given = None if asked.run_id is None else run.run_id
-        outcome = judge_run(run, loaded._replace(resolved=run.resolved), files, replace(left, run_id=given), results)
-        ended = end_run(run.run_id, results, outcome, Wanted())
+        outcome = judge_run(planned.over(run, left), Shown(display=display), results)
+        ended = end_run(run.run_id, results, outcome)
         if ended not in {Exit.DONE, Exit.NO_VERDICT}:
             return ended
         code = max(code, ended)
@@ -252,39 +226,25 @@ def _judge_runs(asked: RunOptions, runs: "list[Run]", loaded: "LoadedPanel", fil
     return code
 
 
-def _after(asked: RunOptions, outcome: "RunOutcome") -> RunOptions:
-    """The options for the next run: its budget is what the first one left."""
+def _after(asked: "RunSettings", outcome: "RunOutcome") -> "RunSettings":
+    """The settings for the next run: its budget is what the first one left."""
     spent = [one for one in (outcome.spent, outcome.spent_before) if one is not None]
     calls, cost = sum(one.calls for one in spent), sum(one.cost for one in spent)
-    return replace(
-        asked,
+    return asked.changed(
         max_calls=None if asked.max_calls is None else max(0, asked.max_calls - calls),
         max_cost=None if asked.max_cost is None else max(0.0, asked.max_cost - cost),
     )
 
 
-def _report(
-    run_id: str, store_url: str | None, wanted: dict[str, Any], *, probes: tuple[str, ...] = (), as_json: bool
-) -> int:
-    """Print the report; `probes` were asked for (all if none is named)."""
-    from jury_cli.vote_sources import later_labels
-    from jury_judge.statistics.probe_reports import run_probes
-    from jury_store.opening import open_store
-
-    labels = later_labels(wanted, words_of({"mappings": (), "order": None, "categories": None}))
-    with closing(open_store(resolved_store(store_url), write=False)) as store:
-        found = run_probes(
-            store, run_id, labels=labels, simulated=wanted["include_simulated"], tolerated=wanted["tolerate"]
-        )
-    _print(found, probes, as_json=as_json)
-    return Exit.FAILED_ON if wanted["fail_on_finding"] and found.found else Exit.DONE
-
-
-def _print(found: "RunProbes", probes: tuple[str, ...], *, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
+def _report(asked: "ProbeSettings", *, as_json: bool, fail_on_finding: bool) -> int:
+    """Print the report on the probes that were asked for; on all if none is named."""
+    from jury_cli.terminal import note, page_console
+    from jury_judge.records.vote_reports import VoteReports
     from jury_views.terminal.probes import probes_page
 
+    found = call(VoteReports(note, threads=False).probes(asked))
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
     else:
-        probes_page(found, probes or found.absent).print(page_console())
+        probes_page(found, asked.probes or found.absent).print(page_console())
+    return Exit.FAILED_ON if fail_on_finding and found.found else Exit.DONE

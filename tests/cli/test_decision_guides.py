@@ -61,10 +61,13 @@ def test_the_commands_on_seat_values_work_and_their_reports_fit_the_schema(folde
     wanted = commands("seat-value.md")
 
     for command in wanted:
+        if command[0] == "votes":
+            assert 0 == folder(*command).code, command
+            continue
         assert 0 == folder(*command, "--include-simulated").code, command
         jsonschema.validate(folder(*command, "--include-simulated", "--json").json, schema)
 
-    assert 3 == len(wanted)
+    assert ["value", "value", "votes", "value"] == [command[0] for command in wanted]
 
 
 def test_the_commands_on_probes_work_and_their_report_fits_the_schema(folder: CommandLine) -> None:
@@ -83,6 +86,7 @@ def test_the_commands_on_probes_work_and_their_report_fits_the_schema(folder: Co
     assert ["length", "master-key", "injection"] == [one["probe"] for one in reports[-1].json["twins"]["probes"]]
 
 
+@pytest.mark.full
 def test_the_way_from_a_random_sample_to_the_review_queue_can_be_followed(folder: CommandLine) -> None:
     folder.write("more.jsonl", *cases(4, first=60))
     (calibrated, workflow) = blocks("decide-with-people.md", "yaml")

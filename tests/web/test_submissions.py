@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic.alias_generators import to_camel
 from starlette.testclient import TestClient
 
+from jury_judge.errors import SettingsRefused
 from jury_judge.jury import Jury
 from jury_judge.serving.service import Service
+from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.settings.submission import SubmissionSettings
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
 from jury_replay.cassettes.importing import import_cassette
@@ -130,8 +134,9 @@ def test_a_submission_uses_the_named_panel(tmp_path: Path) -> None:
         ({"case": {**CASE, "case_id": "a\nb"}}, "case: case_id"),
         ({"case": CASE, "panel": "usua"}, "there is no panel 'usua' here (did you mean usual?)"),
         ({"case": CASE, "panel": "none"}, "there is no panel 'none' here"),
-        ({"case": CASE, "runId": "a/b"}, "body.runId"),
-        ({"case": CASE, "runId": ".."}, "body.runId"),
+        ({"case": CASE, "runId": "a/b"}, "runId: cannot name a run"),
+        ({"case": CASE, "runId": ".."}, "runId: cannot name a run"),
+        ({"case": CASE, "runId": 17}, "runId: Input should be a valid string"),
         ({"case": CASE, "submissionId": "a\x00"}, "body.submissionId"),
         ({"case": CASE, "nonsense": 1}, "body.nonsense"),
         ({"case": CASE, "runID": "a"}, "body.runID: Extra inputs are not permitted (did you mean runId?)"),
@@ -150,6 +155,24 @@ def test_an_invalid_case_is_refused_by_its_field(jury_client: TestClient, body: 
 
     assert 422 == answer.status_code
     assert said in answer.json()["error"]
+    assert [] == jury_client.get("/api/debates").json()["rows"]
+
+
+@pytest.mark.parametrize(
+    "setting", [{"run_id": "a/b"}, {"concurrency": 0}, {"concurrency": 1001}, {"concurrency": "x"}]
+)
+def test_a_setting_of_a_run_is_refused_in_the_words_of_every_front_door(
+    jury_client: TestClient, setting: dict[str, Any]
+) -> None:
+    ((name, value),) = setting.items()
+
+    answer = jury_client.post("/api/runs", json={"cases": [CASE], to_camel(name): value})
+
+    with pytest.raises(SettingsRefused) as refused:
+        SubmissionSettings.of(**setting)
+    problem = answer.json()
+    said = f"{problem['error']}; {problem['remedy']}".removesuffix("; the schema is in /openapi.json")
+    assert (422, refused.value.worded(to_camel)) == (answer.status_code, said)
     assert [] == jury_client.get("/api/debates").json()["rows"]
 
 
@@ -256,7 +279,7 @@ def test_a_submission_stopped_by_shutdown_is_resumed_by_the_same_request(tmp_pat
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     body = {"case": CASE, "runId": "r"}
     upgrade(url)
-    slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
+    slow = partial(Jury, "independent", store=url, runtime=RuntimeSettings(simulate=Script(latency=600.0)))
     service = Service(open_store(url, write=False), {"usual": lambda on_chunk: slow(on_chunk=on_chunk)})
     with TestClient(create_app(service, GATE), base_url=BASE) as client:
         accepted = client.post("/api/evaluations", json=body).json()
@@ -350,7 +373,7 @@ def slow_client(folder: Path) -> TestClient:
     """A client of a server whose jurors take ten minutes."""
     url = f"sqlite:///{folder / 'jury.db'}"
     upgrade(url)
-    slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
+    slow = partial(Jury, "independent", store=url, runtime=RuntimeSettings(simulate=Script(latency=600.0)))
     made = {name: lambda on_chunk: slow(on_chunk=on_chunk) for name in ("usual", "other")}
     return TestClient(create_app(Service(open_store(url, write=False), made), GATE), base_url=BASE)
 
@@ -359,7 +382,7 @@ def test_submissions_beyond_the_limit_get_503(tmp_path: Path, monkeypatch: pytes
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
     monkeypatch.setattr("jury_judge.serving.submissions.MAX_CASE_BYTES", 600)
-    slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
+    slow = partial(Jury, "independent", store=url, runtime=RuntimeSettings(simulate=Script(latency=600.0)))
     service = Service(open_store(url, write=False), {"usual": lambda on_chunk: slow(on_chunk=on_chunk)})
     with TestClient(create_app(service, GATE), base_url=BASE) as client:
         asked = [

@@ -1,13 +1,13 @@
-"""Debates and runs of a store side by side."""
+"""Debates and runs of a store side by side. What compares is imported when it is used."""
 
 from typing import TYPE_CHECKING
 
 from jury_judge.records.open_store import OpenStore
-from jury_store.event_store import EventStore
 
 if TYPE_CHECKING:
     from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
     from jury_judge.comparisons.comparison_target import Kind
+    from jury_store.event_store import EventStore
 
 
 class CompareRecords(OpenStore):
@@ -34,7 +34,7 @@ class CompareRecords(OpenStore):
 
 
 def _compare(
-    store: EventStore, a: str, b: str, kind: "Kind | None", flips: int | None
+    store: "EventStore", a: str, b: str, kind: "Kind | None", flips: int | None
 ) -> "ComparedDebates | ComparedRuns":
     from jury_judge.comparisons.comparing import ComparedRuns, compared
 
@@ -42,7 +42,7 @@ def _compare(
     return _paired(store, found) if isinstance(found, ComparedRuns) else found
 
 
-def _paired(store: EventStore, found: "ComparedRuns") -> "ComparedRuns":
+def _paired(store: "EventStore", found: "ComparedRuns") -> "ComparedRuns":
     """With the paired table, or why there is none. Simulated debates count, with a warning."""
     from jury_analysis.errors import AnalysisError
     from jury_events.errors import DebateNotFound

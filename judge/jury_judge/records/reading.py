@@ -1,4 +1,4 @@
-"""Debates as they are recorded: lists, histories, results, live events."""
+"""Debates as they are recorded: histories, results, live events. What is not always needed is imported when used."""
 
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
@@ -108,8 +108,7 @@ def _history(store: EventStore, debate_id: str) -> "DebateHistory":
 
 def _result(store: EventStore, debate_id: str) -> "CollaborativeJuryResult":
     from jury_judge.stores.debates import read_debate
+    from jury_views.models_of_results import result_model
     from jury_views.result_lines import result_of
-    from jury_views.result_models import result_model
 
-    reading = read_debate(store, debate_id)
-    return result_model(result_of(reading))
+    return result_model(result_of(read_debate(store, debate_id)))

@@ -1,7 +1,7 @@
 """People's reviews of debates: recorded, asked for, withdrawn, queued, compared.
 
 What writes opens the store for writing for that moment only, so that a reviewer who thinks for an hour does not keep
-runs from a SQLite store.
+runs from a SQLite store. What reviews are made of is imported when it is used.
 """
 
 from typing import TYPE_CHECKING

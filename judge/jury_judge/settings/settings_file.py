@@ -5,7 +5,7 @@ between fields are those of the model that is made in the end.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error, hint
-from jury_judge.errors import PanelFileError, SettingsFileError
+from jury_judge.errors import PanelFileError, SettingsFileError, SettingsRefused
 from jury_judge.panels.document import read_text, readable_message
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.settings.model import SettingsModel
@@ -25,8 +25,15 @@ M = TypeVar("M", bound=SettingsModel)
 _VALIDATED = ConfigDict(allow_inf_nan=False, arbitrary_types_allowed=True, coerce_numbers_to_str=True)
 
 
-def read_settings(path: str | os.PathLike[str], model: type[SettingsModel]) -> dict[str, Any]:
+def read_settings(
+    path: str | os.PathLike[str], model: type[SettingsModel], only: Collection[str] | None = None
+) -> dict[str, Any]:
     """The values that a file gives fields of a model, by field, as YAML has them. A field without a value is left out.
+
+    Args:
+        path: of the file.
+        model: of the settings.
+        only: the fields that the file may have; None: all of the model.
 
     Raises:
         SettingsFileError: the file cannot be read, is not a table, or a field is unknown or has a value that it cannot
@@ -34,7 +41,7 @@ def read_settings(path: str | os.PathLike[str], model: type[SettingsModel]) -> d
     """
     name = visible_line(os.fspath(path), 1000)
     document = _document(path, name)
-    fields = _fields(model)
+    fields = {key: one for key, one in _fields(model).items() if only is None or one[0] in only}
     values: dict[str, Any] = {}
     for key, value in document.data.items():
         if key not in fields:
@@ -72,6 +79,24 @@ def settings_of(
     """
     values = without_variables(read_settings(path, model), model, os.environ if environ is None else environ)
     return model.of(**{**values, **explicit})
+
+
+def settings_in(path: str | os.PathLike[str], model: type[M]) -> M:
+    """The settings that a file gives alone, without variables of the environment.
+
+    Raises:
+        SettingsFileError: as `read_settings`; also where fields do not go together: the line is that of the first.
+    """
+    values = read_settings(path, model)
+    try:
+        return model.of(**values)
+    except SettingsRefused as error:
+        name = visible_line(os.fspath(path), 1000)
+        document = _document(path, name)
+        names = [model.file_names.get(field, field) for field in error.fields]
+        line = next((found for one in names if (found := document.line([one]))), None)
+        said = error.worded(lambda field: model.file_names.get(field, field))
+        raise SettingsFileError(f"{name}:{line}: {said}" if line else f"{name}: {said}") from error
 
 
 def _document(path: str | os.PathLike[str], name: str) -> YamlDocument:
