@@ -1,7 +1,7 @@
 """`jury list`: the debates of a store."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,9 @@ from jury_cli.exits import Exit
 from jury_cli.list_options import CHOSEN, ORDERED, order, wanted
 from jury_cli.option_groups import options
 from jury_cli.options import GROUP, STORE
-from jury_events.text.timestamps import moment
 
 if TYPE_CHECKING:
-    from jury_judge import DebateFilter, DebateRow, Records
+    from jury_judge import DebateFilter, Records
     from jury_judge.records.listing import ListedDebate
     from jury_judge.settings.listing import Listing
 
@@ -71,60 +70,34 @@ async def _print(rows: "Rows", names: Sequence[str] | None, *, as_json: bool) ->
 
 
 async def _print_lines(rows: "Rows") -> bool:
-    from jury_events.text.visible_text import visible_line
+    from jury_cli.views.debate_list import debate_lines
 
-    row = None
-    async for row, said in rows:
-        verdict = row.final_verdict if row.status == "completed" else row.status
-        score = "" if row.final_score is None else row.final_score
-        case = visible_line(row.case_id, 60)
-        line = f"{moment(row.opened_at)}  {verdict:<12} {score:>3}  {row.debate_id}  {case}"
-        print("  ".join((line, *_marks(row))))
-        if said is not None:
-            print(f"    {visible_line(said.text, 300)}")
-    return row is not None
+    listed = None
+    async for listed in rows:
+        for line in debate_lines(listed):
+            print(line)
+    return listed is not None
 
 
 async def _print_columns(rows: "Rows", names: Sequence[str]) -> bool:
-    """Tabs between, whatever is in a value: a tab or a line's end in one would be shown as what it is."""
-    from jury_cli.views.list_columns import COLUMNS
-    from jury_events.text.visible_text import visible_line
+    from jury_cli.views.list_columns import column_line
 
     print("\t".join(names))
     row = None
     async for row, _ in rows:
-        values = (COLUMNS[name](row) for name in names)
-        print("\t".join("" if value is None else visible_line(str(value), 1000) for value in values))
+        print(column_line(row, names))
     return row is not None
 
 
-def _marks(row: "DebateRow") -> Iterator[str]:
-    """Remarks beside the result of a debate."""
-    from jury_events.text.visible_text import visible_line
-
-    if row.imported == "unsealed":
-        yield "[imported, unsealed]"
-    elif row.imported is not None:
-        checked = "" if row.imported == "verified" else ", not checked"
-        yield f"[imported, sealed by {visible_line(row.imported_from or '?', 80)}{checked}]"
-    if row.review_facts.standing:
-        people = ", ".join(f"{one.reviewer}: {one.verdict}" for one in row.review_facts.standing)
-        yield f"[{visible_line(people, 200)}]"
-    if row.quarantined is not None:
-        yield f"[in quarantine: {visible_line(row.quarantined, 80)}]"
-    if row.problem is not None:
-        aside = f"jury db quarantine {row.debate_id} --by WHO --reason WHY sets it aside"
-        yield f"[{visible_line(row.problem, 200)}; {aside}]"
-
-
 async def _print_runs(records: "Records", limit: int | None, *, as_json: bool) -> bool:
+    from jury_cli.views.debate_list import run_object
     from jury_cli.views.run_progress import run_progress, run_verdicts
 
     rows = (await records.run_rows())[:limit]
     if as_json:
         printed = _JsonList()
         for row in rows:
-            printed.take(asdict(row))
+            printed.take(run_object(row))
         printed.end()
     else:
         for row in rows:
@@ -156,9 +129,11 @@ async def _print_groups(records: "Records", group_by: str, chosen: "DebateFilter
 
 
 async def _print_json(rows: "Rows") -> bool:
+    from jury_cli.views.debate_list import debate_object
+
     printed = _JsonList()
-    async for row, said in rows:
-        printed.take({**_debate_object(row), **({"excerpt": said._asdict()} if said else {})})
+    async for listed in rows:
+        printed.take(debate_object(listed))
     printed.end()
     return True
 
@@ -172,35 +147,12 @@ class _JsonList:
 
     def take(self, row: dict[str, Any]) -> None:
         """Print the next object."""
-        print(self._separator + json.dumps(_plain(row), ensure_ascii=False), end="")
+        print(self._separator + json.dumps(row, ensure_ascii=False), end="")
         self._separator = ",\n"
 
     def end(self) -> None:
         """Print the end of the list."""
         print("\n]")
-
-
-def _debate_object(row: "DebateRow") -> dict[str, Any]:
-    """Its columns, and what follows from them."""
-    from jury_views.review_objects import assignment_object, review_objects
-
-    return {
-        **asdict(row),
-        "disposition": row.disposition,
-        "reviews": review_objects(row.review_facts),
-        "assignments": [assignment_object(one) for one in row.assignments],
-    }
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Times as ISO 8601; digests as hexadecimal."""
-    plain: dict[str, Any] = {}
-    for name, value in row.items():
-        if name.endswith("_at") and isinstance(value, int):
-            plain[name] = moment(value)
-        else:
-            plain[name] = value.hex() if isinstance(value, bytes) else value
-    return plain
 
 
 async def _note_what_is_left_out(records: "Records", chosen: "DebateFilter") -> None:

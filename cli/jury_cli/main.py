@@ -37,6 +37,7 @@ COMMANDS = {
     "cancel": "End the debates of a run for good.",
     "serve": "Serve pages, the HTTP interface and live events.",
     "compare": "Put two debates, or two runs, side by side.",
+    "votes": "Read votes of other judges, for the statistics.",
     "stats": "Say what votes are worth: do seats agree, and are they right?",
     "calibrate": "Find from which agreement on a verdict may stand.",
     "value": "Say what seats and rounds are worth, and what fewer would cost.",

@@ -2,38 +2,39 @@
 
 import json
 import os
-from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_cli.case_options import artifact_hosts, case_files, optional_case_options
+from jury_cli.calls import call
+from jury_cli.case_options import OPTIONAL_CASES, artifact_hosts, case_files
 from jury_cli.exits import Exit
-from jury_cli.option_groups import grouped
+from jury_cli.option_groups import grouped, options
 from jury_cli.options import (
-    budget_options,
+    BUDGET,
+    PANEL,
+    PATIENCE,
+    RUNTIME,
+    SEALS,
+    STORE,
     finite,
     new_run_id,
-    panel_options,
-    patience_option,
     price_list,
     resolved_store,
-    runtime_options,
-    seal_options,
     simulated,
-    store_option,
 )
 from jury_cli.run import RunOptions, judge_run, strictly
-from jury_cli.vote_options import labels_option, words_of
+from jury_cli.vote_options import LABELS
 from jury_events.errors import SettingError
+from jury_judge.settings.vote_defaults import TOLERATED
 
 if TYPE_CHECKING:
-    from jury_analysis.run_probes import RunProbes
     from jury_cases.files import CaseFiles
     from jury_judge.panels.files import LoadedPanel
     from jury_judge.run_session import RunOutcome
     from jury_judge.runs.run import CaseSource, Run
+    from jury_judge.settings.probe import ProbeSettings
 
 _GROUPS = {
     "The probes": ("probes", "run_id", "store_url", "concurrency", "dry_run"),
@@ -56,8 +57,6 @@ _GROUPS = {
     "Seals": ("seal_key", "seal_last", "seal_every"),
 }
 _ALL = "all"
-_TOLERATED = 0.05
-"""As in `jury_analysis`, which `--help` does not import."""
 
 
 def _probes(_context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[str, ...]:
@@ -81,7 +80,7 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: str | Non
 
 
 @grouped("probe", _GROUPS)
-@optional_case_options
+@options(OPTIONAL_CASES)
 @click.option(
     "--probe",
     "probes",
@@ -98,16 +97,15 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: str | Non
     help="Names the run; the same id resumes it. Without files: report on this run.",
 )
 @click.option("--strict", is_flag=True, help="Refuse cases with parts that no juror would be shown.")
-@panel_options
-@store_option
+@options(PANEL, STORE)
 @click.option("--concurrency", type=click.IntRange(1, 100_000), default=64, show_default=True, help="Debates at once.")
-@labels_option
+@options(LABELS)
 @click.option("--include-simulated", is_flag=True, help="Count debates of simulated jurors too.")
 @click.option(
     "--tolerate",
     type=click.FloatRange(0, 1, max_open=True),
     callback=finite,
-    default=_TOLERATED,
+    default=TOLERATED,
     show_default=True,
     help="Share of answers without content that a juror may pass before that is a finding.",
 )
@@ -119,12 +117,10 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: str | Non
     default="auto",
     help="How progress is shown on stderr.",
 )
-@budget_options
-@patience_option
-@seal_options
+@options(BUDGET, PATIENCE, SEALS)
 @click.option("--dry-run", is_flag=True, help="Print an estimate of the run; run nothing.")
-@runtime_options
-def command(**options: Any) -> int:
+@options(RUNTIME)
+def command(**given: Any) -> int:
     """Judge each case and a twin of it for each probe, and compare: a fair juror judges both alike.
 
     The twins are variants of a run like any other: it has the panel's rules, a budget, and resumes under its --run.
@@ -133,19 +129,17 @@ def command(**options: Any) -> int:
     every probe, and what it does not prove.
     """
     from jury_judge.extras import check_statistics
+    from jury_judge.settings.probe import ProbeSettings
 
     check_statistics("jury probe")
-    wanted = {name: options.pop(name) for name in ("labels", "include_simulated", "tolerate", "fail_on_finding")}
-    probes: tuple[str, ...] = options.pop("probes")
-    if not options["paths"]:
-        if options["run_id"] is None or probes:
-            raise click.UsageError("name case files and probes with --probe, or a run to report on with --run")
-        return _report(options["run_id"], options["store_url"], wanted, as_json=options["as_json"])
-    if not probes:
-        raise click.UsageError("say which probes: --probe length,master-key …, or --probe all")
-    files = case_files(options, artifact_hosts())
+    fail_on_finding: bool = given.pop("fail_on_finding")
+    wanted = {name: given.pop(name) for name in ("labels", "include_simulated", "tolerate", "probes")}
+    asked_of = ProbeSettings.of(paths=given["paths"], run_id=given["run_id"], store_url=given["store_url"], **wanted)
+    if not asked_of.paths:
+        return _report(asked_of, as_json=given["as_json"], fail_on_finding=fail_on_finding)
+    files = case_files(given, artifact_hosts())
     asked = RunOptions(
-        **options,
+        **given,
         adopt=(),
         verbose=False,
         repeat=1,
@@ -156,25 +150,26 @@ def command(**options: Any) -> int:
         markdown=None,
     )
     asked.check()
-    return _judged(asked, files, probes, wanted)
+    return _judged(asked, files, asked_of, fail_on_finding=fail_on_finding)
 
 
-def _judged(asked: RunOptions, files: "CaseFiles", probes: tuple[str, ...], wanted: dict[str, Any]) -> int:
+def _judged(asked: RunOptions, files: "CaseFiles", asked_of: "ProbeSettings", *, fail_on_finding: bool) -> int:
     from jury_judge.panels.files import load_panel
     from jury_judge.runs.run import fresh_run_id
 
     loaded = load_panel(asked.panel_name, os.environ, asked.overrides)
     run_id = asked.run_id or fresh_run_id()
     cases = loaded.redaction.cases(strictly(files, loaded.panel) if asked.strict else files)
-    runs = _runs(asked, run_id, loaded, cases, probes)
-    _check_twins(cases, probes)
+    runs = _runs(asked, run_id, loaded, cases, asked_of.probes)
+    _check_twins(cases, asked_of.probes)
     if asked.dry_run:
         _dry_run(asked, runs, loaded)
         return Exit.DONE
     code = _judge_runs(asked, runs, loaded, files)
     if code not in {Exit.DONE, Exit.NO_VERDICT}:
         return code
-    return _report(run_id, asked.store_url, wanted, probes=probes, as_json=asked.as_json) or code
+    reported = asked_of.model_copy(update={"run_id": run_id})
+    return _report(reported, as_json=asked.as_json, fail_on_finding=fail_on_finding) or code
 
 
 def _check_twins(cases: "CaseSource", probes: tuple[str, ...]) -> None:
@@ -263,28 +258,15 @@ def _after(asked: RunOptions, outcome: "RunOutcome") -> RunOptions:
     )
 
 
-def _report(
-    run_id: str, store_url: str | None, wanted: dict[str, Any], *, probes: tuple[str, ...] = (), as_json: bool
-) -> int:
-    """Print the report; `probes` were asked for (all if none is named)."""
-    from jury_cli.vote_sources import later_labels
-    from jury_judge.statistics.probe_reports import run_probes
-    from jury_store.opening import open_store
-
-    labels = later_labels(wanted, words_of({"mappings": (), "order": None, "categories": None}))
-    with closing(open_store(resolved_store(store_url), write=False)) as store:
-        found = run_probes(
-            store, run_id, labels=labels, simulated=wanted["include_simulated"], tolerated=wanted["tolerate"]
-        )
-    _print(found, probes, as_json=as_json)
-    return Exit.FAILED_ON if wanted["fail_on_finding"] and found.found else Exit.DONE
-
-
-def _print(found: "RunProbes", probes: tuple[str, ...], *, as_json: bool) -> None:
-    from jury_cli.terminal import page_console
+def _report(asked: "ProbeSettings", *, as_json: bool, fail_on_finding: bool) -> int:
+    """Print the report on the probes that were asked for; on all if none is named."""
+    from jury_cli.terminal import note, page_console
+    from jury_judge.records.vote_reports import VoteReports
     from jury_views.terminal.probes import probes_page
 
+    found = call(VoteReports(note, threads=False).probes(asked))
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
     else:
-        probes_page(found, probes or found.absent).print(page_console())
+        probes_page(found, asked.probes or found.absent).print(page_console())
+    return Exit.FAILED_ON if fail_on_finding and found.found else Exit.DONE

@@ -54,20 +54,18 @@ if TYPE_CHECKING:
     from jury_judge.errors import JudgeError
     from jury_judge.jury import Jury
     from jury_judge.records.records import Records
+    from jury_judge.records.vote_reports import VoteReports
     from jury_judge.replays.corpus import Corpus
     from jury_judge.replays.exporting import ExportedFiles
     from jury_judge.replays.importing import Imported
     from jury_judge.runs.case_preview import CasePreview
-    from jury_judge.seals.proofs import ConsistencyProof, InclusionProof
-    from jury_judge.seals.signing import SealedLog
-    from jury_judge.seals.stored_seals import ListedSeal
     from jury_judge.stores.erasing import ErasedTexts, ErasurePlan
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_providers.simulated.http.server import Simulation
     from jury_replay.difference import ReplayDifference
     from jury_replay.integrity import IntegrityFailure
     from jury_replay.regression import Regressed
-    from jury_replay.replay import Replayed, ReplayStatus
+    from jury_replay.replay import Replayed
     from jury_replay.rescoring.results import RescoreStatus
     from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
     from jury_replay.rescoring.table import RescoreTable
@@ -141,13 +139,8 @@ _NAMES_BY_MODULE = {
     "jury_judge.replays.corpus": ("Corpus",),
     "jury_judge.replays.exporting": ("ExportedFiles",),
     "jury_judge.replays.importing": ("Imported",),
+    "jury_judge.records.vote_reports": ("VoteReports",),
     "jury_judge.runs.case_preview": ("CasePreview",),
-    "jury_judge.seals.proofs": (
-        "ConsistencyProof",
-        "InclusionProof",
-    ),
-    "jury_judge.seals.signing": ("SealedLog",),
-    "jury_judge.seals.stored_seals": ("ListedSeal",),
     "jury_judge.stores.erasing": (
         "ErasedTexts",
         "ErasurePlan",
@@ -157,10 +150,7 @@ _NAMES_BY_MODULE = {
     "jury_replay.difference": ("ReplayDifference",),
     "jury_replay.integrity": ("IntegrityFailure",),
     "jury_replay.regression": ("Regressed",),
-    "jury_replay.replay": (
-        "Replayed",
-        "ReplayStatus",
-    ),
+    "jury_replay.replay": ("Replayed",),
     "jury_replay.rescoring.results": ("RescoreStatus",),
     "jury_replay.rescoring.rows": (
         "RescoreProblem",
@@ -212,7 +202,6 @@ __all__ = [
     "ConsensusChecker",
     "ConsensusResult",
     "ConsensusStatus",
-    "ConsistencyProof",
     "Corpus",
     "Database",
     "DebateFilter",
@@ -233,7 +222,6 @@ __all__ = [
     "Finished",
     "Halted",
     "Imported",
-    "InclusionProof",
     "InputError",
     "IntegrityFailure",
     "IntegrityState",
@@ -246,7 +234,6 @@ __all__ = [
     "JurorVote",
     "Jury",
     "JuryError",
-    "ListedSeal",
     "LiveEvent",
     "MetricTotals",
     "OnlySimulated",
@@ -256,7 +243,6 @@ __all__ = [
     "Records",
     "Regressed",
     "ReplayDifference",
-    "ReplayStatus",
     "Replayed",
     "RescoreProblem",
     "RescoreRow",
@@ -267,7 +253,6 @@ __all__ = [
     "RunRow",
     "Scenario",
     "ScenarioResult",
-    "SealedLog",
     "SequentialDiscussionRound",
     "SettingError",
     "Simulation",
@@ -276,6 +261,7 @@ __all__ = [
     "Totals",
     "Verdict",
     "VerifyReport",
+    "VoteReports",
     "create_juror_agents",
     "generate_evaluation_summary",
     "get_anthropic_tools",

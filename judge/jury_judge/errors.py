@@ -16,6 +16,10 @@ class PanelFileError(JudgeError):
     """A panel, a panel file or a variable that changes it cannot be used; the message names the file or variable."""
 
 
+class VotesNotAlike(JudgeError):
+    """Files that are to be counted together have different verdicts; the message names one of them."""
+
+
 class SettingsFileError(JudgeError):
     """A settings file cannot be used; the message names the file, and the line and field that are meant."""
 
@@ -135,6 +139,11 @@ class SettingsRefused(SettingError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), usage=self.usage), (self.template,)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that the message names, in its order."""
+        return tuple(field for _, field, _form, _change in Formatter().parse(self.template) if field is not None)
 
     def worded(self, naming: Naming) -> str:
         """The message in the words of a front door."""

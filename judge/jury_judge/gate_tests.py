@@ -1,16 +1,14 @@
 """Gates between runs as pytest's tests; registered by `jury_judge.pytest_plugin`."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jury_cases.votes.label_files import read_labels
 from jury_events.errors import JuryError
+from jury_judge.errors import SettingsRefused
 from jury_judge.extras import check_statistics
-from jury_judge.settings.store import load_settings
-from jury_store.opening import open_store
+from jury_judge.settings.gate import GateSettings
 from jury_views.gate_view import NamedGate, notes
 from jury_views.reports.gate_reports import lines
 
@@ -23,21 +21,18 @@ class Gates:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        margin = config.getoption("--jury-gate-margin")
-        most = 100 if config.getoption("--jury-gate-metric") == "score" else 1
-        if margin is not None and not 0 <= margin <= most:
-            raise pytest.UsageError(f"--jury-gate-margin: must be 0 to {most}, not {margin:g}")
         try:
             check_statistics("--jury-gate")
         except JuryError as error:
             raise pytest.UsageError(f"--jury-gate: {error}") from error
+        try:
+            self._asked = [_asked(config, base, candidate) for base, candidate in config.getoption("--jury-gate")]
+        except SettingsRefused as error:
+            raise pytest.UsageError(error.worded(_option)) from error
 
-    def pytest_collection_modifyitems(
-        self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
-    ) -> None:
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """One test a gate, after the others."""
-        for base, candidate in config.getoption("--jury-gate"):
-            items.append(GateItem.of(session, base, candidate))
+        items += [GateItem.of(session, asked) for asked in self._asked]
 
 
 class GateNotPassed(Exception):
@@ -51,44 +46,23 @@ class GateNotPassed(Exception):
 class GateItem(pytest.Item):
     """Compares two runs; fails if the candidate is worse, or if that is not decided."""
 
-    base: str
-    candidate: str
+    asked: GateSettings
 
     @classmethod
-    def of(cls, session: pytest.Session, base: str, candidate: str) -> "GateItem":
-        """The test of these runs."""
-        made: GateItem = cls.from_parent(session, name=f"gate {base} → {candidate}")
-        made.base, made.candidate = base, candidate
+    def of(cls, session: pytest.Session, asked: GateSettings) -> "GateItem":
+        """The test of these sides."""
+        made: GateItem = cls.from_parent(session, name=f"gate {' → '.join(asked.sources)}")
+        made.asked = asked
         return made
 
     def runtest(self) -> None:
-        """Read both runs and decide."""
-        from jury_analysis.gate import GateOptions  # noqa: PLC0415  (numpy: of an extra)
-        from jury_analysis.pairing import PairedOptions  # noqa: PLC0415  (numpy: of an extra)
-        from jury_judge.statistics.gates import decide, sides_of_runs  # noqa: PLC0415  (numpy: of an extra)
+        """Read both sides and decide."""
+        from jury_judge.statistics.vote_reports import gate_report  # noqa: PLC0415  (numpy: of an extra)
 
-        option = self.config.getoption
-        files = [_resolved(self.config, one) for one in option("--jury-gate-labels")]
-        labels = read_labels(files) if files else None
-        store = open_store(load_settings(os.environ, store_url=option("--jury-gate-store")).store_url, write=False)
-        try:
-            sides = sides_of_runs(store, self.base, self.candidate)
-        finally:
-            store.close()
-        report = decide(
-            sides,
-            labels,
-            GateOptions(
-                metric=option("--jury-gate-metric"),
-                margin=option("--jury-gate-margin"),
-                worse=option("--jury-gate-worse"),
-                paired=PairedOptions(simulated=option("--jury-gate-include-simulated")),
-            ),
-        )
-        inconclusive, worse = option("--jury-gate-inconclusive"), option("--jury-gate-worse")
-        found = NamedGate(self.base, self.candidate, report, inconclusive, worse)
+        said: list[str] = []
+        found = gate_report(self.asked, said.append)
         self.add_report_section("call", "jury gate", "\n".join(lines(found)))  # a test that passes has no other text
-        self.user_properties += [("note", note) for note in notes(found)]
+        self.user_properties += [("note", note) for note in (*said, *notes(found))]
         if found.outcome != "pass":
             raise GateNotPassed(found)
 
@@ -104,6 +78,24 @@ class GateItem(pytest.Item):
     def reportinfo(self) -> tuple[Path, int, str]:
         """The name in reports."""
         return self.path, 0, self.name
+
+
+def _asked(config: pytest.Config, base: str, candidate: str) -> GateSettings:
+    option = config.getoption
+    return GateSettings.of(
+        sources=(base, candidate),
+        labels=tuple(str(_resolved(config, one)) for one in option("--jury-gate-labels")),
+        store_url=option("--jury-gate-store"),
+        metric=option("--jury-gate-metric"),
+        margin=option("--jury-gate-margin"),
+        worse=option("--jury-gate-worse"),
+        inconclusive=option("--jury-gate-inconclusive"),
+        include_simulated=option("--jury-gate-include-simulated"),
+    )
+
+
+def _option(field: str) -> str:
+    return "--jury-gate-" + field.replace("_", "-")
 
 
 def _resolved(config: pytest.Config, name: str) -> Path:

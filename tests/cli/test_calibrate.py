@@ -12,6 +12,7 @@ import pytest
 from jury_cases.examples import example_path
 from support.command_line import CommandLine
 from support.reference_data import FOLDER, needs_reference_data
+from support.vote_rows import table_of
 
 NINE = "GPT-4,Llama3-70B,Llama3-8B,Llama-70B,Llama-13B,Llama-7B,Mistral-7B,Gemma-2B,JudgeLM"
 CASES = 60
@@ -280,10 +281,10 @@ def test_every_command_of_the_page_works(jury: CommandLine) -> None:
     ("risk", "threshold"), [("0.02", 1), ("0.03", 8 / 9), ("0.05", 7 / 9), ("0.08", 6 / 9), ("0.01", None)]
 )
 def test_nine_judges_are_certified_as_the_reference_says(jury: CommandLine, risk: str, threshold: float | None) -> None:
-    found = jury(
-        "calibrate", "--votes", str(FOLDER / "b2_triviaqa_judges.jsonl"), "--judges", "judges.*", "--seats", NINE,
-        "--label", "human_label", "--order", "incorrect,correct", "--risk", risk, "--json",
-    )  # fmt: skip
+    reading = ("--judges", "judges.*", "--label", "human_label", "--order", "incorrect,correct")
+    votes = table_of(jury, FOLDER / "b2_triviaqa_judges.jsonl", *reading)
+
+    found = jury("calibrate", votes, "--seats", NINE, "--risk", risk, "--json")
 
     assert (0 if threshold else 6) == found.code
     certified = json.loads(found.out)["threshold"]

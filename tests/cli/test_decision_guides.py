@@ -61,10 +61,13 @@ def test_the_commands_on_seat_values_work_and_their_reports_fit_the_schema(folde
     wanted = commands("seat-value.md")
 
     for command in wanted:
+        if command[0] == "votes":
+            assert 0 == folder(*command).code, command
+            continue
         assert 0 == folder(*command, "--include-simulated").code, command
         jsonschema.validate(folder(*command, "--include-simulated", "--json").json, schema)
 
-    assert 3 == len(wanted)
+    assert ["value", "value", "votes", "value"] == [command[0] for command in wanted]
 
 
 def test_the_commands_on_probes_work_and_their_report_fits_the_schema(folder: CommandLine) -> None:

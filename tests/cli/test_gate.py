@@ -17,9 +17,9 @@ from jury_analysis.pairing import PairedOptions
 from jury_judge.records.records import Records
 from support.command_line import CommandLine, environment
 from support.reference_data import FOLDER, needs_reference_data, reference
-from support.vote_rows import Row, write_csv, write_jsonl
+from support.vote_rows import Row, table_of, write_csv, write_jsonl
 
-TRIVIAQA = ("--votes", str(FOLDER / "b2_triviaqa_judges.jsonl"), "--label", "human_label", "--cluster", "question")
+TRIVIAQA = ("--label", "human_label", "--cluster", "question", "--order", "correct,incorrect")
 FAILING = tuple({"id": f"c{number}", "question": "Open?", "response": "At nine."} for number in range(12))
 
 
@@ -68,9 +68,11 @@ def test_panels_of_a_file_are_decided_as_computed_elsewhere(
 ) -> None:
     expected = reference(name)
     sides = ("--base", ",".join(expected["base"]), "--candidate", ",".join(expected["candidate"]))
-    called = (*TRIVIAQA, *sides, "--order", "correct,incorrect", "--metric", "accuracy", "--margin", margin)
+    called = (*sides, "--metric", "accuracy", "--margin", margin)
 
-    outcome = jury("gate", *called, "--json")
+    votes = table_of(jury, FOLDER / "b2_triviaqa_judges.jsonl", *TRIVIAQA)
+
+    outcome = jury("gate", "--votes", votes, *called, "--json")
 
     assert code == outcome.code
     change = outcome.json["gate"]["change"]
@@ -378,16 +380,21 @@ def test_a_plan_assumes_nothing_of_clusters_that_were_judged(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("settings", "said"),
     [
-        (("--metric", "nope"), "there is no metric 'nope'; the metrics are false_pass, false_fail, accuracy, score"),
-        (("--metric", "safe_pass", "--order", "a,b"), "there is no metric 'safe_pass'"),
-        (("--metric", "false_fail", "--categories", "a,b,c"), "the metric false_fail needs an order of the verdicts"),
-        (("--categories", "a,b,c"), "the metric false_pass needs an order of the verdicts"),
+        ("metric: nope", "there is no metric 'nope'; the metrics are false_pass, false_fail, accuracy, score"),
+        ("metric: safe_pass\norder: [a, b]", "there is no metric 'safe_pass'"),
+        ("metric: false_fail\ncategories: [a, b, c]", "the metric false_fail needs an order of the verdicts"),
+        ("categories: [a, b, c]", "the metric false_pass needs an order of the verdicts"),
+        ("order: [a, b]\ncategories: [a, b]", "both declare the verdicts"),
+        ("metrics: score", "gate.yaml:1: metrics: there is no such setting (did you mean metric?)"),
+        ("metric: score\nmargin: a lot", "gate.yaml:2: margin: "),
     ],
 )
-def test_a_plan_refuses_metrics_that_no_gate_has(jury: CommandLine, arguments: tuple[str, ...], said: str) -> None:
-    outcome = jury("gate", "--plan", "100", *arguments)
+def test_a_plan_refuses_metrics_that_no_gate_has(jury: CommandLine, settings: str, said: str) -> None:
+    file = jury.write("gate.yaml", settings)
+
+    outcome = jury("gate", "--plan", "100", "--settings", file)
 
     assert (2, "") == (outcome.code, outcome.out)
     assert said in outcome.err
@@ -395,8 +402,25 @@ def test_a_plan_refuses_metrics_that_no_gate_has(jury: CommandLine, arguments: t
 
 
 def test_a_plan_knows_the_metrics_of_the_verdicts_that_are_declared(jury: CommandLine) -> None:
-    for verdicts, metric in ((("--order", "a,b"), "b"), (("--categories", "a,b,c"), "accuracy"), ((), "needs_review")):
-        assert metric == jury("gate", "--plan", "100", *verdicts, "--metric", metric, "--json").json["metric"]
+    for verdicts, metric in (("order: [a, b]", "b"), ("categories: [a, b, c]", "accuracy"), ("", "needs_review")):
+        called = ("--settings", jury.write("gate.yaml", verdicts), "--metric", metric)
+
+        assert metric == jury("gate", "--plan", "100", *called, "--json").json["metric"]
+
+
+def test_a_settings_file_says_what_options_say(jury: CommandLine, votes: str) -> None:
+    file = jury.write(
+        "gate.yaml",
+        f"votes: [{votes}]\nbase: [old]\ncandidate: [steady, new, old]\nmetric: false_pass\nmargin: 0.3\n"
+        "include: [stale]\ninconclusive: pass\nresamples: 0\n",
+    )
+    called = ("--votes", votes, "--base", "old", "--candidate", "steady,new,old", "--include", "stale", "--metric")
+
+    of_file = jury("gate", "--settings", file, "--json")
+    over = jury("gate", "--settings", file, "--candidate", "new", "--margin", "0.01", "--json")
+
+    assert of_file == jury("gate", *called, "false_pass", "--margin", "0.3", "--resamples", "0", "--json")
+    assert (0, 1) == (of_file.code, over.code)
 
 
 @pytest.mark.parametrize("other", ["report.xml", "./report.xml"])
@@ -474,7 +498,7 @@ def test_pytest_runs_a_gate_as_a_test(repeated: CommandLine) -> None:
     [
         (("--jury-gate", "base", "none"), 1, "no finished debate of a run 'none'"),
         (("--jury-gate-metric", "accuracy"), 4, "--jury-gate-metric goes with --jury-gate BASE CANDIDATE"),
-        (("--jury-gate", "base", "candidate", "--jury-gate-margin", "3"), 4, "--jury-gate-margin: must be 0 to 1"),
+        (("--jury-gate", "base", "candidate", "--jury-gate-margin", "3"), 4, "--jury-gate-margin 3 is more than all"),
     ],
 )
 def test_pytest_says_what_is_wrong_with_a_gate(

@@ -8,6 +8,7 @@ import pytest
 
 from support.command_line import CommandLine
 from support.reference_data import FOLDER, needs_reference_data, reference, reference_rows
+from support.vote_rows import table_of
 
 pytestmark = needs_reference_data
 
@@ -47,10 +48,20 @@ AGREEMENT = {
 def stats(jury: CommandLine, votes: Votes, *options: str) -> Any:
     """The statistics of the only panel of the report."""
     file = str(FOLDER / f"{votes.file}.jsonl") if votes.rows is None else jury.write("votes.jsonl", *votes.rows())
-    outcome = jury("stats", "--votes", file, *votes.options, *options, "--json")
+    reading, counting = _parted(options)
+    outcome = jury("stats", table_of(jury, file, *votes.options, *reading), *counting, "--json")
     assert 0 == outcome.code, outcome.err
     (panel,) = outcome.json["panels"]
     return panel
+
+
+def _parted(options: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The options, each with a value, of `jury votes`, and those of `jury stats`."""
+    reading: list[str] = []
+    counting: list[str] = []
+    for name, value in zip(options[::2], options[1::2], strict=True):
+        (counting if name in {"--seats", "--resamples", "--epsilon"} else reading).extend((name, value))
+    return reading, counting
 
 
 def figure(expected: float) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from support.biased_jurors import jurors, rows
 from support.command_line import CommandLine
 from support.reference_data import FOLDER, needs_reference_data, reference
-from support.vote_rows import SEATS, long_rows, write_jsonl
+from support.vote_rows import SEATS, long_rows, table_of, write_jsonl
 
 PANEL: dict[str, Any] = {
     "seats": [{"model": f"simulated/{name}", "juror_id": name} for name in ("lenient", "middle", "strict")],
@@ -26,9 +26,11 @@ def votes(jury: CommandLine) -> str:
 @needs_reference_data
 def test_nine_judges_are_worth_what_was_computed_elsewhere(jury: CommandLine) -> None:
     expected = reference("seat_value_triviaqa_nine")
+    reading = ("--label", "human_label", "--cluster", "question", "--order", "incorrect,correct")
+
     found = jury(
-        *("value", "--votes", str(FOLDER / "b2_triviaqa_judges.jsonl"), "--seats", ",".join(expected["shapley"])),
-        *("--label", "human_label", "--cluster", "question", "--order", "incorrect,correct", "--json"),
+        *("value", table_of(jury, FOLDER / "b2_triviaqa_judges.jsonl", *reading)),
+        *("--seats", ",".join(expected["shapley"]), "--json"),
     ).json
 
     seats = {one["seat"]: one for one in found["values"]["seats"]}
@@ -85,7 +87,7 @@ def test_labels_that_came_later_count(jury: CommandLine, votes: str) -> None:
         ((), "name runs with --run ID"),
         (("--run", "r", "--seats", "a"), "--seats goes with --votes"),
         (("--votes", "votes.jsonl", "--run", "r"), "--run selects debates of a store"),
-        (("--judges", "x", "--run", "r"), "--judges says how files are read"),
+        (("--judges", "x", "--run", "r"), "--judges is an option of jury votes"),
     ],
 )
 def test_what_cannot_be_valued_is_refused_in_one_line(

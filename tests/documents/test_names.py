@@ -14,8 +14,8 @@ import pytest
 import jury_judge
 from jury_events.errors import SettingError
 from jury_judge import JUROR_CONFIGS, BaseJurorAgent, CollaborativeJuryJudge, JurorEvaluation
+from jury_views.models_of_results import result_model
 from jury_views.result_lines import collaborative_result
-from jury_views.result_models import result_model
 from support.debate_builder import DebateBuilder
 
 DOCUMENTS = {

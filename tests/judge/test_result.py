@@ -8,8 +8,8 @@ from jury_events.case import Omission
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_views.answered_by import answers
 from jury_views.errors import OpeningMissing
+from jury_views.models_of_results import result_model
 from jury_views.result_lines import collaborative_result, result_line
-from jury_views.result_models import result_model
 from support.debate_builder import SEATS, DebateBuilder
 
 

@@ -1,6 +1,7 @@
 """Twins of cases: what each probe changes, and what it leaves as it is."""
 
 from collections.abc import Iterator
+from typing import get_args
 
 import pytest
 
@@ -14,6 +15,7 @@ from jury_judge.probes.probe_texts import probe_texts
 from jury_judge.probes.registry import PROBES, absent_twins, twin, twins_alone, with_twins
 from jury_judge.probes.response_changes import answers_length
 from jury_judge.probes.twin import parse_twin_id
+from jury_judge.settings.probe import ProbeName
 
 RECORDS = tuple(ArtifactRecord.from_json({"verdict": verdict, "n": verdict}) for verdict in ("fail", "pass"))
 
@@ -236,3 +238,7 @@ def test_both_languages_have_the_same_texts() -> None:
     assert list(english.master_key) == list(japanese.master_key)
     assert list(english.injection) == list(japanese.injection)
     assert len(english.padding) == len(japanese.padding)
+
+
+def test_settings_know_every_probe() -> None:
+    assert get_args(ProbeName) == tuple(PROBES)

@@ -210,13 +210,14 @@ _LOST = "--panel independent --simulate unparseable=1"
 _FORK = "fork r1~leak --at initial/check --in-process"
 _ANEW = "fork r1~leak --at 1 --in-process --method median --simulate"
 
-_CALIBRATE = "calibrate --votes votes.csv --label label --order good,bad --risk {risk}"
+_CALIBRATE = "calibrate votes.csv --risk {risk}"
 
 
 def _votes(jury: CommandLine) -> int:
     """200 cases with one vote each, of which 4 are wrong."""
     rows = [f"case-{number},a,good,{'bad' if number < 4 else 'good'}" for number in range(200)]
     (jury.folder / "votes.csv").write_text("\n".join(["case_id,seat,verdict,label", *rows]))
+    (jury.folder / "votes.yaml").write_text("order: [good, bad]")
     return 0
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from support.command_line import CommandLine
+
 SEATS = ("gpt", "claude", "gemini-2.5")
 VERDICTS = ("safe_pass", "needs_review", "unsafe_fail")
 
@@ -63,6 +65,13 @@ def flat_rows(rows: list[Row]) -> list[Row]:
 def write_jsonl(path: Path, rows: list[Row]) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+def table_of(jury: CommandLine, file: str | Path, *reading: str) -> str:
+    """The table of votes that `jury votes` writes of a file, read so."""
+    outcome = jury("votes", str(file), *reading, "-o", "table.parquet")
+    assert 0 == outcome.code, outcome.err
+    return str(jury.folder / "table.parquet")
 
 
 def write_json(path: Path, rows: list[Row]) -> Path:

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic.alias_generators import to_camel
 from starlette.testclient import TestClient
 
+from jury_judge.errors import SettingsRefused
 from jury_judge.jury import Jury
 from jury_judge.serving.service import Service
+from jury_judge.settings.submission import SubmissionSettings
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
 from jury_replay.cassettes.importing import import_cassette
@@ -130,8 +133,9 @@ def test_a_submission_uses_the_named_panel(tmp_path: Path) -> None:
         ({"case": {**CASE, "case_id": "a\nb"}}, "case: case_id"),
         ({"case": CASE, "panel": "usua"}, "there is no panel 'usua' here (did you mean usual?)"),
         ({"case": CASE, "panel": "none"}, "there is no panel 'none' here"),
-        ({"case": CASE, "runId": "a/b"}, "body.runId"),
-        ({"case": CASE, "runId": ".."}, "body.runId"),
+        ({"case": CASE, "runId": "a/b"}, "runId: cannot name a run"),
+        ({"case": CASE, "runId": ".."}, "runId: cannot name a run"),
+        ({"case": CASE, "runId": 17}, "runId: Input should be a valid string"),
         ({"case": CASE, "submissionId": "a\x00"}, "body.submissionId"),
         ({"case": CASE, "nonsense": 1}, "body.nonsense"),
         ({"case": CASE, "runID": "a"}, "body.runID: Extra inputs are not permitted (did you mean runId?)"),
@@ -150,6 +154,24 @@ def test_an_invalid_case_is_refused_by_its_field(jury_client: TestClient, body: 
 
     assert 422 == answer.status_code
     assert said in answer.json()["error"]
+    assert [] == jury_client.get("/api/debates").json()["rows"]
+
+
+@pytest.mark.parametrize(
+    "setting", [{"run_id": "a/b"}, {"concurrency": 0}, {"concurrency": 1001}, {"concurrency": "x"}]
+)
+def test_a_setting_of_a_run_is_refused_in_the_words_of_every_front_door(
+    jury_client: TestClient, setting: dict[str, Any]
+) -> None:
+    ((name, value),) = setting.items()
+
+    answer = jury_client.post("/api/runs", json={"cases": [CASE], to_camel(name): value})
+
+    with pytest.raises(SettingsRefused) as refused:
+        SubmissionSettings.of(**setting)
+    problem = answer.json()
+    said = f"{problem['error']}; {problem['remedy']}".removesuffix("; the schema is in /openapi.json")
+    assert (422, refused.value.worded(to_camel)) == (answer.status_code, said)
     assert [] == jury_client.get("/api/debates").json()["rows"]
 
 

@@ -1,17 +1,15 @@
-"""The result models of document 004 §3 and document 002, made from the one result of a debate (`views.result`).
+"""The result models of document 004 §3 and document 002; `models_of_results` makes them.
 
 Fields of the documents come first, in their order; what we add follows and has defaults. Verdicts are `safe_pass`,
 `needs_review` or `unsafe_fail`. A text that was erased is None.
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import fmean
 from typing import Any
 
-from jury_debate.panel_spec import RESERVED_ID
 from jury_events.consensus import ConsensusStatus
 from jury_events.errors import SettingError
 
@@ -419,96 +417,3 @@ class CollaborativeJuryResult:
 
 CollaborativeEvaluationResult = CollaborativeJuryResult
 """Document 002's name of it."""
-
-
-def result_model(result: Mapping[str, Any]) -> CollaborativeJuryResult:
-    """The model of what `views.result.collaborative_result` gives."""
-    made = result["phase3_judgment"]
-    evaluations = [_evaluation(one) for one in result["phase1_evaluations"]]
-    rounds = [_round(one) for one in result["discussion_rounds"]]
-    judgment = None if made is None else _judgment(made)
-    if judgment is not None:
-        _fill_in_points(judgment, evaluations, rounds)
-    return CollaborativeJuryResult(
-        **{
-            **result,
-            "phase1_evaluations": evaluations,
-            "phase1_consensus": _consensus(result["phase1_consensus"]),
-            "discussion_rounds": rounds,
-            "phase3_judgment": judgment,
-            "abstentions": [Abstention(**one) for one in result["abstentions"]],
-            "scenario_results": _scenarios(result["scenario_results"]),
-        }
-    )
-
-
-def _fill_in_points(judgment: FinalJudgment, evaluations: list[JurorEvaluation], rounds: list[DiscussionRound]) -> None:
-    """The final judge's, else the mean over what each vote was cast with."""
-    latest = {(one.juror_id, 0): one for one in evaluations}
-    for discussed in rounds:
-        for said in discussed.statements:
-            if said.updated_evaluation is not None:
-                latest[said.juror_id, discussed.round_number] = said.updated_evaluation
-    voted = [latest.get((vote.juror_id, vote.round)) for vote in judgment.votes if vote.round is not None]
-    decided = [judgment.judge] if judgment.judge is not None else [one for one in voted if one is not None]
-    for name in DIMENSIONS:
-        points = [value for one in decided if (value := getattr(one, name)) is not None]
-        setattr(judgment, name, fmean(points) if points else None)
-
-
-def _evaluation(one: Mapping[str, Any]) -> JurorEvaluation:
-    points = one["scores"]
-    fields = {name: value for name, value in one.items() if name not in points or name in _NOT_POINTS}
-    return JurorEvaluation(
-        **{
-            **fields,
-            **{name: points.get(name) for name in DIMENSIONS},
-            "phase": EvaluationPhase(one["phase"]),
-            "scenarios": _scenarios(one["scenarios"]),
-        }
-    )
-
-
-_NOT_POINTS = frozenset(JurorEvaluation.__dataclass_fields__) - set(DIMENSIONS)
-
-
-def _scenarios(rows: list[dict[str, Any]]) -> list[ScenarioResult]:
-    return [ScenarioResult(**row) for row in rows]
-
-
-def _consensus(check: Mapping[str, Any] | None) -> ConsensusResult | None:
-    if check is None:
-        return None
-    return ConsensusResult(**{**check, "consensus_status": ConsensusStatus(check["consensus_status"])})
-
-
-def _round(fields: Mapping[str, Any]) -> DiscussionRound:
-    return DiscussionRound(
-        round_number=fields["round_number"],
-        statements=[_statement(said) for said in fields["statements"]],
-        consensus_check=_consensus(fields["consensus_check"]),
-        speaker_order=fields["speaker_order"],
-    )
-
-
-def _statement(said: Mapping[str, Any]) -> JurorStatement:
-    return JurorStatement(**{**said, "updated_evaluation": _evaluation(said["updated_evaluation"])})
-
-
-def _judgment(judgment: Mapping[str, Any]) -> FinalJudgment:
-    judge = judgment["judge"]
-    rest = {name: value for name, value in judgment.items() if name not in {"verdict", "score"}}
-    return FinalJudgment(
-        **{
-            **rest,
-            "final_verdict": judgment["verdict"],
-            "final_score": judgment["score"],
-            "votes": [JurorVote(**vote) for vote in judgment["votes"]],
-            "judge": None if judge is None else _evaluation({**judge, **_THE_JUDGE}),
-            "scenarios": _scenarios(judgment["scenarios"]),
-            "acceptance": None if (acceptance := judgment["acceptance"]) is None else VerdictAcceptance(**acceptance),
-        }
-    )
-
-
-_THE_JUDGE = {"juror_id": RESERVED_ID, "phase": "final_judgment", "round_number": 0}

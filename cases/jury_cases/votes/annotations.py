@@ -15,6 +15,9 @@ class Annotations:
     def __init__(self) -> None:
         self._labels: dict[tuple[str, str], tuple[str, str]] = {}
 
+    def __bool__(self) -> bool:
+        return bool(self._labels)
+
     def add(self, place: str, case_id: str, labels: Iterable[tuple[str, str]], *, once: bool = False) -> None:
         """Add the labels of a row.
 

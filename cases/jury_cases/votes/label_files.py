@@ -41,19 +41,35 @@ def read_labels(
     Raises:
         CaseFileError: a file or row cannot be used, an annotator labels a case twice, or there is no label at all.
     """
-    meanings = words or VerdictWords()
+    return read_labels_of([(path, words or VerdictWords()) for path in paths], stdin=stdin)
+
+
+def read_labels_of(
+    files: Iterable[tuple[str | os.PathLike[str], VerdictWords]], *, stdin: BinaryIO | None = None
+) -> pa.Table:
+    """The labels of files, each of which has words of its own.
+
+    Args:
+        files: as of `read_labels`, and what words of their labels mean.
+        stdin: as of `read_labels`.
+
+    Raises:
+        CaseFileError: as of `read_labels`.
+    """
     annotations = Annotations()
-    names = [os.fspath(path) for path in paths]
-    for row in read_rows(names, stdin=stdin):
-        try:
-            case_id, annotator, label = _label(row.data, meanings)
-        except CaseFileError as error:
-            raise CaseFileError(f"{row.place}: {error}") from error
-        if label is not None:
-            annotations.add(row.place, case_id, [(annotator, label)], once=True)
+    first = ""
+    for path, words in files:
+        first = first or os.fspath(path)
+        for row in read_rows([os.fspath(path)], stdin=stdin):
+            try:
+                case_id, annotator, label = _label(row.data, words)
+            except CaseFileError as error:
+                raise CaseFileError(f"{row.place}: {error}") from error
+            if label is not None:
+                annotations.add(row.place, case_id, [(annotator, label)], once=True)
     table = annotations.table()
     if not table.num_rows:
-        raise CaseFileError(f"{names[0]}: every label is empty; there is nothing to compare votes with")
+        raise CaseFileError(f"{first}: every label is empty; there is nothing to compare votes with")
     return table
 
 

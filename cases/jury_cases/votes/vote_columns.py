@@ -75,7 +75,7 @@ class SeatVoteColumns:
         """As of `VoteColumns`."""
         self._flush()
         tables, self._tables = self._tables, []
-        return pa.concat_tables(tables)
+        return pa.concat_tables(tables or [_table([], (*SCHEMA.names, PLACE))])
 
     def _flush(self) -> None:
         debates = _table(self._debates, _OF_A_DEBATE)

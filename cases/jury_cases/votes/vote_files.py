@@ -26,7 +26,8 @@ class RecordedVotes(NamedTuple):
 
     Attributes:
         ballots: `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded, sorted by debate, round, role and seat.
-        labels: `jury_analysis.label_schema.LABELS` of human annotators in the same files; None: none were asked for.
+        labels: `jury_analysis.label_schema.LABELS` of human annotators in the same files; None: none were asked for,
+            and no row is one.
     """
 
     ballots: pa.Table
@@ -49,10 +50,45 @@ def read_votes(
     Raises:
         CaseFileError: a file, row or value cannot be used; the message names the file, the row and the remedy.
     """
-    chosen = options or VoteOptions()
-    reader = VoteRowReader(chosen)
-    columns: VoteColumns | SeatVoteColumns | None = None
+    return read_votes_of([(paths, options or VoteOptions())], stdin=stdin)
+
+
+def read_votes_of(
+    groups: Iterable[tuple[Iterable[str | os.PathLike[str]], VoteOptions]], *, stdin: BinaryIO | None = None
+) -> RecordedVotes:
+    """The votes of files that are read in several ways, as one table.
+
+    Args:
+        groups: files, folders and globs, and how their rows are read. All name the same seats.
+        stdin: as of `read_votes`.
+
+    Raises:
+        CaseFileError: as of `read_votes`; also of contradictions between files.
+    """
+    collected: list[VoteColumns | SeatVoteColumns] = []
+    seats: set[str] = set()
     annotations = Annotations()
+    annotated = False
+    wanted: Sequence[str] = ()
+    for paths, options in groups:
+        collected.append(_collected(paths, options, seats, annotations, stdin))
+        annotated = annotated or bool(options.annotators)
+        wanted = options.seats
+    _check_seats(wanted, seats)
+    ballots = checked_votes(pa.concat_tables([collected.pop(0).table() for _ in range(len(collected))]))
+    return RecordedVotes(ballots, annotations.table() if annotated or annotations else None)
+
+
+def _collected(
+    paths: Iterable[str | os.PathLike[str]],
+    options: VoteOptions,
+    seats: set[str],
+    annotations: Annotations,
+    stdin: BinaryIO | None,
+) -> VoteColumns | SeatVoteColumns:
+    """The votes of files that are read alike; seats and annotations are added to."""
+    reader = VoteRowReader(options)
+    columns: VoteColumns | SeatVoteColumns | None = None
     listed = ""
     rows = read_rows([os.fspath(path) for path in paths], stdin=stdin)
     for row in rows:
@@ -67,23 +103,23 @@ def read_votes(
         if found.labels:
             annotations.add(row.place, found.debate["case_id"], found.labels)
     assert columns is not None, "a file without a row is refused"
-    _check_found(chosen, reader, listed)
-    return RecordedVotes(checked_votes(columns.table()), annotations.table() if chosen.annotators else None)
-
-
-def _check_found(options: VoteOptions, reader: VoteRowReader, listed: str) -> None:
-    """Refuse patterns and seats that nothing in the files has: they are mistyped.
-
-    Raises:
-        CaseFileError: there are such.
-    """
     if not reader.seats:
         raise CaseFileError(_no_column("--judges", options.judges or [EVERY_JUDGE], listed))
     if options.annotators and not reader.annotators:
         raise CaseFileError(_no_column("--annotators", options.annotators, listed))
-    seats = sorted(reader.seats)
-    for seat in options.seats:
-        if seat not in reader.seats:
+    seats |= reader.seats
+    return columns
+
+
+def _check_seats(wanted: Sequence[str], known: set[str]) -> None:
+    """Refuse seats of which no file has a vote: they are mistyped.
+
+    Raises:
+        CaseFileError: there are such.
+    """
+    seats = sorted(known)
+    for seat in wanted:
+        if seat not in known:
             more = f" and {len(seats) - _SHOWN} more" if len(seats) > _SHOWN else ""
             shown = ", ".join(visible_line(one, 60) for one in seats[:_SHOWN]) + more
             raise CaseFileError(

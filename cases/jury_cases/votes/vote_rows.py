@@ -1,6 +1,6 @@
 """One row of a file as the facts of its debate, and its votes with the columns of the ballots table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from jury_analysis.ballots import KINDS, ROLES
@@ -12,6 +12,10 @@ from jury_cases.votes.seat_columns import EVERY_JUDGE, MAX_SEATS, SeatColumns, t
 from jury_cases.votes.values import flag_of, name_of, number_within, whole_number
 from jury_cases.votes.words import VerdictWords
 from jury_events.text.visible_text import visible_line
+
+ANNOTATOR = "annotator"
+"""The role of a row of a table of ballots that is no vote but a human's label: the seat is the annotator, the verdict
+the label. So labels of cases without votes have a row too."""
 
 Values = dict[str, Any]
 """Values by column of the ballots table; a column without a value is left out."""
@@ -81,6 +85,8 @@ class VoteRowReader:
         if self.judges is not None:
             debate = self._debate(parts, row, default_id)
             return VotesOfRow(debate, [(seat, self._vote(said, seat)) for seat, said in self.judges.votes(row)], labels)
+        if parts.get("role") == ANNOTATOR:
+            return VotesOfRow(self._debate(parts, row, None), [], list(self._label_row(parts)))
         seat = self._seat(parts, row)
         debate = self._debate(parts, row, None)
         if self._chosen is not None and seat not in self._chosen and parts.get("role") != "judge":
@@ -134,6 +140,14 @@ class VoteRowReader:
             return _vote(parts, self._words)
         except CaseFileError as error:
             raise type(error)(f"{visible_line(seat, 60)}: {error}" if seat else str(error)) from error
+
+    def _label_row(self, parts: Values) -> Iterator[tuple[str, str]]:
+        annotator = None if "seat" not in parts else name_of(parts["seat"], "seat")
+        if annotator is None:
+            raise CaseFileError(f"seat: missing; a row of the role {ANNOTATOR} has the annotator's name there")
+        label = self._words.meaning(parts.get("verdict"), "label")
+        if label is not None:
+            yield annotator, label
 
     def _labels(self, row: dict[str, Any]) -> Any:
         assert self._annotators is not None

@@ -1,6 +1,6 @@
 """What verdict and label words of a file mean: verdicts of Jury Judge, or categories that the caller declares."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from jury_cases.errors import CaseFileError
@@ -13,6 +13,7 @@ from jury_events.verdict import Verdict
 Of = Literal["verdict", "label"]
 
 _OURS = tuple(Verdict)
+_OF_LABELS = "label:"
 _SHOWN = 20
 _MOST = 100
 """Categories that can be declared: votes are kept as small integers, and tables of pairs are square."""
@@ -32,6 +33,11 @@ class VerdictWords:
         verdicts: categories by word of a vote; None: an abstention.
         labels: categories by word of a label; None: no label.
 
+    Attributes:
+        declared: the declared categories; None: the verdicts of Jury Judge.
+        categories: the declared categories, or these verdicts.
+        ordered: whether the order has a meaning.
+
     Raises:
         CaseFileError: fewer than two categories, one of them twice, or a word is mapped to none of them.
     """
@@ -44,14 +50,19 @@ class VerdictWords:
         verdicts: Mapping[str, str | None] | None = None,
         labels: Mapping[str, str | None] | None = None,
     ) -> None:
-        self._ours = categories is None
-        self.categories: tuple[str, ...] = _OURS if categories is None else _checked(categories)
+        self.declared = None if categories is None else _checked(categories)
+        self.categories: tuple[str, ...] = _OURS if self.declared is None else self.declared
         self.ordered = ordered
         self._mapped: dict[Of, dict[str, str | None]] = {"verdict": dict(verdicts or {}), "label": dict(labels or {})}
         for meanings in self._mapped.values():
             for word, category in meanings.items():
                 self._check(word, category)
         self._known: dict[tuple[Of, str], str | None] = {}
+
+    @property
+    def mapped_labels(self) -> Mapping[str, str | None]:
+        """Categories by word of a label, as they were given."""
+        return self._mapped["label"]
 
     def meaning(self, written: Any, of: Of) -> str | None:
         """The category of an unparsed verdict or label; None for null and blank text.
@@ -78,14 +89,16 @@ class VerdictWords:
             return mapped[word]
         if word in self.categories:
             return word
-        if self._ours:
+        if self.declared is None:
             try:
                 return Verdict.from_label(word)
             except ValueError:
                 pass
         shown = visible_line(word, 60)
         ways = (
-            "" if not self._ours else ", or declare the words of the file with --order LOW,…,HIGH or --categories A,B"
+            ""
+            if self.declared is not None
+            else ", or declare the words of the file with --order LOW,…,HIGH or --categories A,B"
         )
         raise UnknownWord(
             f"{of}: {shown!r} is none of {_listed(self.categories)}; say what it means with --map {shown}=VERDICT "
@@ -102,13 +115,17 @@ class VerdictWords:
 
 
 def parse_words(
-    mappings: Sequence[str] = (), *, order: str | None = None, categories: str | None = None
+    mappings: Sequence[str] | Mapping[str, str | None] = (),
+    *,
+    order: str | Sequence[str] | None = None,
+    categories: str | Sequence[str] | None = None,
 ) -> VerdictWords:
-    """The words of the options of a command.
+    """The words of the options of a command, or of the fields of a file.
 
     Args:
-        mappings: values of `--map`: `WORD=VERDICT,…` for votes and labels alike, `label:WORD=VERDICT` for labels only.
-        order: of `--order`: categories from the lowest to the highest, parted by commas.
+        mappings: values of `--map`: `WORD=VERDICT,…` for votes and labels alike, `label:WORD=VERDICT` for labels only;
+            or a table of verdicts by word.
+        order: of `--order`: categories from the lowest to the highest, parted by commas or as a list.
         categories: of `--categories`: the same without an order.
 
     Raises:
@@ -119,20 +136,29 @@ def parse_words(
     declared = order if order is not None else categories
     verdicts: dict[str, str | None] = {}
     labels: dict[str, str | None] = {}
-    for given in mappings:
-        of_labels = given.startswith("label:")
-        for word, category in word_pairs(given.removeprefix("label:")):
-            meaning = None if category == NO_LABEL else category
-            for meanings in (labels,) if of_labels else (verdicts, labels):
-                if word in meanings:
-                    raise CaseFileError(f"--map {visible_line(word)!r} is there twice; keep one of them")
-                meanings[word] = meaning
+    for of_labels, word, category in _mapped_words(mappings):
+        meaning = None if category == NO_LABEL else category
+        for meanings in (labels,) if of_labels else (verdicts, labels):
+            if word in meanings:
+                raise CaseFileError(f"--map {visible_line(word)!r} is there twice; keep one of them")
+            meanings[word] = meaning
     return VerdictWords(
-        None if declared is None else [one.strip() for one in declared.split(",")],
+        [one.strip() for one in declared.split(",")] if isinstance(declared, str) else declared,
         ordered=categories is None,
         verdicts=verdicts,
         labels=labels,
     )
+
+
+def _mapped_words(mappings: Sequence[str] | Mapping[str, str | None]) -> Iterator[tuple[bool, str, str | None]]:
+    """Whether each is of labels alone, the word, and what it means."""
+    if isinstance(mappings, Mapping):
+        for word, category in mappings.items():
+            yield word.startswith(_OF_LABELS), word.removeprefix(_OF_LABELS), category
+        return
+    for given in mappings:
+        for word, category in word_pairs(given.removeprefix(_OF_LABELS)):
+            yield given.startswith(_OF_LABELS), word, category
 
 
 def _checked(categories: Sequence[str]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The columns of a list of debates: their names, the same for the command, the page and sorting, and their values."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jury_events.errors import SettingError
@@ -51,6 +51,12 @@ COLUMNS: "Mapping[str, Callable[[DebateRow], Any]]" = {
     "ended": lambda row: _time(row.ended_at),
 }
 """By name the value in a line; None where there is none."""
+
+
+def column_line(row: "DebateRow", names: Sequence[str]) -> str:
+    """The values of these columns, parted by tabs; a tab or a line's end in a value is shown as what it is."""
+    values = (COLUMNS[name](row) for name in names)
+    return "\t".join("" if value is None else visible_line(str(value), 1000) for value in values)
 
 
 def parse_columns(text: str) -> tuple[str, ...]:

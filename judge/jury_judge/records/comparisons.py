@@ -1,17 +1,21 @@
-"""Debates and runs of a store side by side."""
+"""Debates and runs of a store side by side. What compares is imported when it is used."""
 
-from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, compared
-from jury_judge.comparisons.comparison_target import Kind
+from typing import TYPE_CHECKING
+
 from jury_judge.records.open_store import OpenStore
-from jury_store.event_store import EventStore
+
+if TYPE_CHECKING:
+    from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
+    from jury_judge.comparisons.comparison_target import Kind
+    from jury_store.event_store import EventStore
 
 
 class CompareRecords(OpenStore):
     """Comparisons."""
 
     async def compare(
-        self, a: str, b: str, kind: Kind | None = None, *, flips: int | None = None
-    ) -> ComparedDebates | ComparedRuns:
+        self, a: str, b: str, kind: "Kind | None" = None, *, flips: int | None = None
+    ) -> "ComparedDebates | ComparedRuns":
         """Two debates, or two runs: of debates their results and every seat's position in every round.
 
         Runs are joined by case, with the verdicts of both, what flipped, and the paired table with its tests.
@@ -29,12 +33,16 @@ class CompareRecords(OpenStore):
         return await self._read(_compare, a, b, kind, flips)
 
 
-def _compare(store: EventStore, a: str, b: str, kind: Kind | None, flips: int | None) -> ComparedDebates | ComparedRuns:
+def _compare(
+    store: "EventStore", a: str, b: str, kind: "Kind | None", flips: int | None
+) -> "ComparedDebates | ComparedRuns":
+    from jury_judge.comparisons.comparing import ComparedRuns, compared
+
     found = compared(store, a, b, kind, flips=flips, strict=True)
     return _paired(store, found) if isinstance(found, ComparedRuns) else found
 
 
-def _paired(store: EventStore, found: ComparedRuns) -> ComparedRuns:
+def _paired(store: "EventStore", found: "ComparedRuns") -> "ComparedRuns":
     """With the paired table, or why there is none. Simulated debates count, with a warning."""
     from jury_analysis.errors import AnalysisError
     from jury_events.errors import DebateNotFound

@@ -1,17 +1,16 @@
-"""Debates as they are recorded: lists, histories, results, live events."""
+"""Debates as they are recorded: histories, results, live events. What is not always needed is imported when used."""
 
 from collections.abc import AsyncGenerator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jury_events.debate_history import DebateHistory
 from jury_judge.records.open_store import OpenStore, Where, check_debate_id, conditions_of
-from jury_judge.stores.debates import read_debate
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
-from jury_views.live.encodings import LIVE_EVENTS, LiveEvent
-from jury_views.live.points import START, parse_point
-from jury_views.result_lines import result_of
-from jury_views.result_models import CollaborativeJuryResult, result_model
+
+if TYPE_CHECKING:
+    from jury_events.debate_history import DebateHistory
+    from jury_views.live.encodings import LiveEvent
+    from jury_views.result_models import CollaborativeJuryResult
 
 _PAGE = 1000
 
@@ -21,7 +20,7 @@ class ReadRecords(OpenStore):
 
     async def events(
         self, debate_id: str, after: str | None = None, *, follow: bool = True
-    ) -> AsyncGenerator[LiveEvent, None]:
+    ) -> "AsyncGenerator[LiveEvent, None]":
         """The live events of a debate: those so far, then each as it happens, to its end. Any process may run it.
 
         Args:
@@ -34,6 +33,9 @@ class ReadRecords(OpenStore):
             BadPoint: `after` is not the id of a live event.
             TooManyReaders: too many follow debates already.
         """
+        from jury_views.live.encodings import LIVE_EVENTS
+        from jury_views.live.points import START, parse_point
+
         check_debate_id(debate_id)
         point = START if after is None else parse_point(after)
         async with self.feed.follow(debate_id, LIVE_EVENTS, point) as reader:
@@ -44,16 +46,18 @@ class ReadRecords(OpenStore):
             async for one in reader:
                 yield one
 
-    async def read(self, debate_id: str) -> DebateHistory:
+    async def read(self, debate_id: str) -> "DebateHistory":
         """The recorded history of a debate: its events, model calls and texts.
 
         Raises:
             DebateNotFound: there is none of that id.
         """
+        from jury_judge.stores.debates import read_debate
+
         check_debate_id(debate_id)
         return await self._read(read_debate, debate_id)
 
-    async def history(self, debate_id: str) -> DebateHistory:
+    async def history(self, debate_id: str) -> "DebateHistory":
         """The same, unchecked: what does not decode raises an error when it is used, and the rest can be read.
 
         Raises:
@@ -62,7 +66,7 @@ class ReadRecords(OpenStore):
         check_debate_id(debate_id)
         return await self._read(_history, debate_id)
 
-    async def result(self, debate_id: str) -> CollaborativeJuryResult:
+    async def result(self, debate_id: str) -> "CollaborativeJuryResult":
         """The result of a debate, so far if it is not over.
 
         Raises:
@@ -98,10 +102,13 @@ def _page(store: EventStore, /, **asked: Any) -> list[DebateRow]:
     return store.debates(**asked)
 
 
-def _history(store: EventStore, debate_id: str) -> DebateHistory:
+def _history(store: EventStore, debate_id: str) -> "DebateHistory":
     return store.history(debate_id)
 
 
-def _result(store: EventStore, debate_id: str) -> CollaborativeJuryResult:
-    reading = read_debate(store, debate_id)
-    return result_model(result_of(reading))
+def _result(store: EventStore, debate_id: str) -> "CollaborativeJuryResult":
+    from jury_judge.stores.debates import read_debate
+    from jury_views.models_of_results import result_model
+    from jury_views.result_lines import result_of
+
+    return result_model(result_of(read_debate(store, debate_id)))

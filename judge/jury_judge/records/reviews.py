@@ -1,29 +1,29 @@
 """People's reviews of debates: recorded, asked for, withdrawn, queued, compared.
 
 What writes opens the store for writing for that moment only, so that a reviewer who thinks for an hour does not keep
-runs from a SQLite store.
+runs from a SQLite store. What reviews are made of is imported when it is used.
 """
 
 from typing import TYPE_CHECKING
 
-from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound
-from jury_events.review_events import ReviewSample
-from jury_events.review_facts import AssignedReview, Review
 from jury_judge.records.open_store import OpenStore, check_debate_id
-from jury_judge.reviews.review_queue import QueueItem, draw_sample, review_queue, why_waiting
-from jury_judge.reviews.reviews import NewReview, ReviewRecorder, check_reviewable
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 
 if TYPE_CHECKING:
+    from jury_events.debate_history import DebateHistory
+    from jury_events.review_events import ReviewSample
+    from jury_events.review_facts import AssignedReview, Review
     from jury_judge.reviews.review_agreement import ReviewAgreement
+    from jury_judge.reviews.review_queue import QueueItem
+    from jury_judge.reviews.reviews import NewReview, ReviewRecorder
 
 
 class ReviewRecords(OpenStore):
     """Reviews."""
 
-    async def review(self, debate_id: str, new: NewReview) -> Review:
+    async def review(self, debate_id: str, new: "NewReview") -> "Review":
         """Record a person's verdict; the same verdict and reason of the same person again is no new review.
 
         Raises:
@@ -36,7 +36,7 @@ class ReviewRecords(OpenStore):
         check_debate_id(debate_id)
         return await self._blocking(self._recorder.record, debate_id, new)
 
-    async def assign_review(self, debate_id: str, reviewer: str, *, by: str) -> AssignedReview:
+    async def assign_review(self, debate_id: str, reviewer: str, *, by: str) -> "AssignedReview":
         """Ask a person for a review; an assignment of that person that is there already stays.
 
         Args:
@@ -77,7 +77,7 @@ class ReviewRecords(OpenStore):
         reviews: int = 1,
         sampled: bool = False,
         limit: int | None = None,
-    ) -> list[QueueItem]:
+    ) -> "list[QueueItem]":
         """The debates that a person is to review, in that order (docs/reviews.md).
 
         Args:
@@ -87,12 +87,14 @@ class ReviewRecords(OpenStore):
             sampled: only those that were drawn at random for the person.
             limit: at most so many.
         """
+        from jury_judge.reviews.review_queue import review_queue
+
         found = await self._read(review_queue, reviewer, chosen, reviews=reviews)
         return [one for one in found if not sampled or one.why == "sampled"][:limit]
 
     async def draw_reviews(
         self, reviewer: str, size: int, *, seed: int = 1, chosen: DebateFilter = EVERY_DEBATE
-    ) -> ReviewSample:
+    ) -> "ReviewSample":
         """Draw cases at random for a person, and record the assignments that are not there yet.
 
         Args:
@@ -105,17 +107,22 @@ class ReviewRecords(OpenStore):
             ReviewRefused: there are fewer cases; or a debate is in quarantine.
             StoreError: the store cannot be written.
         """
+        from jury_judge.reviews.review_queue import draw_sample
+
         sample = await self._read(draw_sample, size, seed, chosen)
         await self._blocking(self._recorder.assign_all, sample.debates, reviewer, by=reviewer, sample=sample.drawn)
         return sample.drawn
 
-    async def reviewable(self, debate_id: str) -> QueueItem:
+    async def reviewable(self, debate_id: str) -> "QueueItem":
         """One debate for a review, whether the queue has it or not.
 
         Raises:
             DebateNotFound: there is none of that id.
             ReviewRefused: it has not ended, or is in quarantine.
         """
+        from jury_judge.reviews.review_queue import QueueItem
+        from jury_judge.reviews.reviews import check_reviewable
+
         check_debate_id(debate_id)
         row, history = await self._read(_recorded, debate_id)
         check_reviewable(history)
@@ -141,11 +148,13 @@ class ReviewRecords(OpenStore):
         return await self._read(review_agreement, chosen)
 
     @property
-    def _recorder(self) -> ReviewRecorder:
+    def _recorder(self) -> "ReviewRecorder":
+        from jury_judge.reviews.reviews import ReviewRecorder
+
         return ReviewRecorder(self.store_url)
 
 
-def _recorded(store: EventStore, debate_id: str) -> tuple[DebateRow, DebateHistory]:
+def _recorded(store: EventStore, debate_id: str) -> "tuple[DebateRow, DebateHistory]":
     row = store.debate(debate_id)
     if row is None:
         raise DebateNotFound.named(debate_id)
@@ -153,5 +162,7 @@ def _recorded(store: EventStore, debate_id: str) -> tuple[DebateRow, DebateHisto
 
 
 def _awaits(store: EventStore, debate_id: str, reviewer: str | None, reviews: int) -> bool:
+    from jury_judge.reviews.review_queue import why_waiting
+
     row = store.debate(debate_id)
     return row is not None and why_waiting(row, reviewer, reviews) is not None

@@ -11,8 +11,11 @@ if TYPE_CHECKING:
 
     from jury_analysis.calibration import CalibrationOptions
     from jury_analysis.gate import GateOptions, GateReport
+    from jury_analysis.gate_plan import GatePlan
+    from jury_analysis.panel_worth import PanelWorth, WorthOptions
     from jury_analysis.statistics import Statistics, StatisticsOptions
     from jury_judge.statistics.calibrating import FoundCalibration
+    from jury_judge.statistics.gates import AssumedVariation
 
 
 class VoteRecords(OpenStore):
@@ -132,3 +135,64 @@ class VoteRecords(OpenStore):
 
         sides = await self._read(sides_of_runs, base, candidate)
         return await self._blocking(decide, sides, labels, options or GateOptions())
+
+    async def plan(
+        self,
+        cases: int,
+        base: str,
+        candidate: str | None = None,
+        *,
+        labels: "pa.Table | None" = None,
+        options: "GateOptions | None" = None,
+        assumed: "AssumedVariation | None" = None,
+    ) -> "GatePlan":
+        """What so many cases could find in a gate; how much pairs vary is measured on what was judged.
+
+        Args:
+            cases: how many are planned.
+            base: a run.
+            candidate: the run that may be worse; None: repeats of the base say how much pairs vary.
+            labels: as of `gate`.
+            options: as of `gate`.
+            assumed: where nothing is measured.
+
+        Raises:
+            As `gate`; SettingError also: clusters are assumed where they are measured.
+        """
+        from jury_judge.extras import check_statistics
+
+        check_statistics("plan()")
+        from jury_analysis.gate import GateOptions
+        from jury_judge.statistics.gates import plan, sides_of_runs
+
+        sides = await self._read(sides_of_runs, base, candidate)
+        return await self._blocking(plan, cases, sides, labels, options or GateOptions(), assumed)
+
+    async def value(
+        self,
+        filter: DebateFilter = EVERY_DEBATE,  # noqa: A002  (as of `ballots`)
+        *,
+        run_ids: Iterable[str] = (),
+        labels: "pa.Table | None" = None,
+        options: "WorthOptions | None" = None,
+    ) -> "PanelWorth":
+        """What each seat and round is worth, and which smaller panels would have done (docs/seat-value.md).
+
+        Args:
+            filter: which debates, of one panel.
+            run_ids: only those of these runs; (): of any.
+            labels: as of `stats`.
+            options: the defaults if None.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            DebateNotFound: there is no such debate.
+            RecordDamaged: the record of a debate cannot be used.
+            AnalysisError: all debates are simulated, or of several panels.
+        """
+        from jury_judge.extras import check_statistics
+
+        check_statistics("value()")
+        from jury_judge.statistics.panel_recounts import worth_of_stored
+
+        return await self._read(worth_of_stored, filter, tuple(run_ids), labels, options)

@@ -25,6 +25,9 @@ def _conditions(value: Any) -> Any:
     return value
 
 
+Conditions = Annotated[tuple[Condition, ...], BeforeValidator(_conditions)]
+"""Conditions on cases; texts are parsed."""
+
 Number = Annotated[int, Field(ge=0)]
 
 
@@ -62,7 +65,7 @@ class CaseSettings(SettingsModel):
     policy_file: Path | None = None
     artifact_roots: tuple[Path, ...] = ()
     split: str | None = None
-    where: Annotated[tuple[Condition, ...], BeforeValidator(_conditions)] = ()
+    where: Conditions = ()
     case_ids: tuple[str, ...] = ()
     sample: Number | None = None
     seed: Number = 0

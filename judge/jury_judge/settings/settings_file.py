@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error, hint
-from jury_judge.errors import PanelFileError, SettingsFileError
+from jury_judge.errors import PanelFileError, SettingsFileError, SettingsRefused
 from jury_judge.panels.document import read_text, readable_message
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.settings.model import SettingsModel
@@ -72,6 +72,24 @@ def settings_of(
     """
     values = without_variables(read_settings(path, model), model, os.environ if environ is None else environ)
     return model.of(**{**values, **explicit})
+
+
+def settings_in(path: str | os.PathLike[str], model: type[M]) -> M:
+    """The settings that a file gives alone, without variables of the environment.
+
+    Raises:
+        SettingsFileError: as `read_settings`; also where fields do not go together: the line is that of the first.
+    """
+    values = read_settings(path, model)
+    try:
+        return model.of(**values)
+    except SettingsRefused as error:
+        name = visible_line(os.fspath(path), 1000)
+        document = _document(path, name)
+        names = [model.file_names.get(field, field) for field in error.fields]
+        line = next((found for one in names if (found := document.line([one]))), None)
+        said = error.worded(lambda field: model.file_names.get(field, field))
+        raise SettingsFileError(f"{name}:{line}: {said}" if line else f"{name}: {said}") from error
 
 
 def _document(path: str | os.PathLike[str], name: str) -> YamlDocument:

@@ -8,10 +8,16 @@ import pyarrow as pa
 
 from jury_analysis.gate import GateOptions, GateReport, gate
 from jury_analysis.gate_plan import GatePlan, assumed_plan, measured_plan, repeats_apart
+from jury_analysis.label_schema import LABELS
 from jury_analysis.paired import paired
 from jury_analysis.pairing import Verdicts
+from jury_cases.votes.words import VerdictWords, parse_words
 from jury_events.errors import SettingError
-from jury_judge.tables.ballot_sources import of_seats, stored_ballots
+from jury_judge.settings.gate import GateSettings
+from jury_judge.stores.stores import Say
+from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
+from jury_judge.tables.label_sources import later_labels, with_later_labels
+from jury_judge.tables.vote_files import common_words, read_vote_files
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
 
@@ -28,12 +34,72 @@ class GateSides(NamedTuple):
     verdicts: Verdicts
 
 
+class Judged(NamedTuple):
+    """What was judged so far, for a gate or a plan.
+
+    Attributes:
+        sides: None: nothing was judged.
+        labels: `jury_analysis.label_schema.LABELS`, which win over those of the ballots; None: there are none.
+        words: the verdicts.
+    """
+
+    sides: GateSides | None
+    labels: pa.Table | None
+    words: VerdictWords
+
+
 class AssumedVariation(NamedTuple):
     """What a plan takes for granted; None: what is measured, else the defaults of `jury_analysis.gate_plan`."""
 
     discordance: float | None = None
     cluster_size: float | None = None
     correlation: float | None = None
+
+
+def judged_sides(asked: GateSettings, store: EventStore | None, say: Say) -> Judged:
+    """The sides that are asked for, and the labels.
+
+    Args:
+        asked: names runs, files, or nothing.
+        store: with the runs; None: they are in files, or there are none.
+        say: takes remarks on labels.
+
+    Raises:
+        DebateNotFound: a run has no such debate.
+        SettingError: there is no vote of a judge, or the store has no review.
+        CaseFileError, VotesNotAlike: a file cannot be used.
+    """
+    if asked.files:
+        sides, votes = _sides_of_files(asked)
+        votes = with_later_labels(votes, asked.labels, store, say)
+        return Judged(sides, votes.labels, votes.words)
+    words = parse_words(order=asked.order, categories=asked.categories)
+    if store is None:
+        return Judged(None, None, words)
+    labels = None
+    if asked.labels:
+        labels, words = later_labels(asked.labels, words, store, say)
+    base, candidate = (*asked.sources, None)[:2]
+    assert base is not None, "a store is open for runs alone"
+    return Judged(sides_of_runs(store, base, candidate, asked.chosen), labels, words)
+
+
+def _sides_of_files(asked: GateSettings) -> tuple[GateSides, Votes]:
+    """The sides, and the votes of both."""
+    if asked.of_judges:
+        votes = read_vote_files(asked.files)
+        return sides_of_judges(votes.ballots, asked.base, asked.candidate), votes
+    found = [read_vote_files([file]) for file in asked.files]
+    words = common_words([(file, votes.words) for file, votes in zip(asked.files, found, strict=True)])
+    labels = [votes.labels for votes in found if votes.labels is not None]
+    # A case of both files has its labels in both.
+    unique = pa.concat_tables(labels).group_by(LABELS.names, use_threads=False).aggregate([]) if labels else None
+    base, candidate = (*asked.files, None)[:2]
+    first, second = (*(votes.ballots for votes in found), None)[:2]
+    assert base is not None, "settings name a file"
+    assert first is not None, "a file was read for each name"
+    together = Votes(first, None if unique is None else unique.cast(LABELS), words)
+    return GateSides(base, candidate, (first, second), "plurality"), together
 
 
 def sides_of_runs(

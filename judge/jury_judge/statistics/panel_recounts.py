@@ -3,14 +3,18 @@
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from jury_analysis.frontier import SmallerPanel
+from jury_analysis.panel_worth import PanelWorth, WorthOptions, panel_worth
 from jury_analysis.vote_matrix import VoteMatrix
+from jury_judge.tables.ballot_sources import stored_ballots
 from jury_replay.errors import RecordDamaged
 from jury_replay.rescoring.recount import RecountRescoring
 from jury_replay.rescoring.results import RescoreStatus
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
 from jury_replay.rescoring.settings import Grid, Setting
+from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
 
 _CHUNK = 20
@@ -64,6 +68,22 @@ class PanelRecount:
                     )
                 self._counted()
                 yield found
+
+
+def worth_of_stored(
+    store: EventStore,
+    wanted: DebateFilter,
+    run_ids: Sequence[str],
+    labels: pa.Table | None,
+    options: WorthOptions | None,
+) -> PanelWorth:
+    """What the seats and rounds of debates of a store are worth.
+
+    Raises:
+        DebateNotFound: there is none.
+        AnalysisError, RecordDamaged: as of `panel_worth` and `PanelRecount`.
+    """
+    return panel_worth(stored_ballots(store, wanted, run_ids=run_ids), labels, options, PanelRecount(store))
 
 
 def _setting(seats: Sequence[str], subset: Sequence[str], most: int) -> Setting:

@@ -43,6 +43,10 @@ class GroupedStatistics:
         groups = [{**dict(zip(self.by, one.values, strict=True)), **one.statistics.to_dict()} for one in self.groups]
         return {"by": list(self.by), "groups": groups}
 
+    def named(self) -> list[tuple[str, Statistics]]:
+        """The statistics of each group with its name; "" if nothing is grouped."""
+        return [(group_name(self.by, one.values) if self.by else "", one.statistics) for one in self.groups]
+
     def remarks(self) -> Iterator[str]:
         """Lines about labels that differ from those of the cases, tie, or are of no case."""
         if self.unmatched:

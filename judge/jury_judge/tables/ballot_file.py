@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from jury_analysis.ballots import SCHEMA, check, decoded
-from jury_judge.tables.table_file import replace_table
+from jury_replay.table_file import replace_table
 
 BALLOTS = "ballots"
 """The name of the table in its file."""

@@ -1,10 +1,12 @@
 """Ballots from a store or from files, and the labels that go with them, for statistics."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jury_cases.votes.words import VerdictWords
 from jury_events.errors import DebateNotFound, SettingError
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
@@ -13,6 +15,20 @@ from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
 
 _SHOWN = 20
+
+
+class Votes(NamedTuple):
+    """Votes, wherever they come from.
+
+    Attributes:
+        ballots: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded.
+        labels: `jury_analysis.label_schema.LABELS` of human annotators; None: there are none.
+        words: the verdicts, and what words of later labels mean.
+    """
+
+    ballots: pa.Table
+    labels: pa.Table | None
+    words: VerdictWords
 
 
 def stored_ballots(

@@ -23,8 +23,8 @@ from jury_events.parts import encode_digest
 from jury_events.review_facts import Review
 from jury_judge.reviews.review_labels import CountedReviews
 from jury_judge.tables.ballot_table import batches_of
-from jury_judge.tables.table_file import TableFile, check_table_path
 from jury_replay.selection import DebateSelection
+from jury_replay.table_file import TableFile, check_table_path
 from jury_store.debate_ballots import VARIANT, DebateBallots
 from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore

@@ -1,17 +1,17 @@
 """Rows in a Parquet file, written atomically."""
 
 import json
-import os
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from jury_replay.output_path import check_output_path
 from jury_replay.rescoring.rows import RescoreRow
+from jury_replay.table_file import TableFile, replacing
 
 GROUP = 20_000
 """Rows that are kept in memory until they are written, as one row group."""
@@ -62,12 +62,13 @@ class RowFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self._open = ExitStack()
         self._rows: list[RescoreRow] = []
 
     def __enter__(self) -> Self:
         check_output_path(self._path, _BEGINS)
-        self._writer = pq.ParquetWriter(self._part, SCHEMA)
+        part = self._open.enter_context(replacing(self._path))
+        self._file = self._open.enter_context(TableFile(part, None, SCHEMA, compression="snappy", buffer=0))
         return self
 
     def take(self, rows: Iterable[RescoreRow]) -> None:
@@ -77,20 +78,17 @@ class RowFile:
             self._write()
 
     def _write(self) -> None:
-        columns = zip(*self._rows, strict=True) if self._rows else ((),) * len(SCHEMA)
-        arrays = [_array(column, field) for column, field in zip(columns, SCHEMA, strict=True)]
-        self._writer.write_table(pa.Table.from_arrays(arrays, schema=SCHEMA))
+        arrays = [_array(column, field) for column, field in zip(zip(*self._rows, strict=True), SCHEMA, strict=True)]
+        self._file.write(pa.Table.from_arrays(arrays, schema=SCHEMA))
         self._rows = []
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        try:
-            if kind is None and self._rows:
+        if kind is not None:
+            self._open.__exit__(kind, error, at)
+            return
+        with self._open:
+            if self._rows:
                 self._write()
-            self._writer.close()
-            if kind is None:
-                self._part.replace(self._path)
-        finally:
-            self._part.unlink(missing_ok=True)
 
 
 def _array(column: Iterable[Any], field: Any) -> Any:

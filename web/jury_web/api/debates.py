@@ -21,18 +21,9 @@ from jury_web.api.camel_case import camel_case
 from jury_web.api.dependencies import AT_MOST, DebateId, Limit, ServiceDependency, require_debate, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses
 from jury_web.api.list_parameters import DebateParameters
-from jury_web.api.schemas import (
-    MOST_ROWS,
-    DebateListing,
-    DebateResult,
-    DebateSummary,
-    DebateTotals,
-    Listing,
-    LogEvent,
-    ReplayResult,
-    RescoreRequest,
-    RescoreResult,
-)
+from jury_web.api.schemas.base import MOST_ROWS, Listing
+from jury_web.api.schemas.debates import DebateListing, DebateSummary, DebateTotals, LogEvent
+from jury_web.api.schemas.results import DebateResult, ReplayResult, RescoreRequest, RescoreResult
 from jury_web.api.strict_body import StrictRoute
 
 router = APIRouter(prefix="/api/debates", tags=["debates"], route_class=StrictRoute)

@@ -12,7 +12,7 @@ from jury_judge import DebateRow, RunRow
 from jury_judge.serving.service import Service
 from jury_views.review_objects import assignment_object, review_objects
 from jury_web.api.error_responses import RequestRefused
-from jury_web.api.schemas import MOST_ROWS
+from jury_web.api.schemas.base import MOST_ROWS
 
 
 def _service(connection: HTTPConnection) -> Service:

@@ -8,6 +8,7 @@ from fastapi import FastAPI, HTTPException
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import Request
 from starlette.routing import Match
@@ -15,6 +16,7 @@ from starlette.routing import Match
 from jury_events.errors import Failure, JuryError
 from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error, hint
+from jury_judge.errors import SettingsRefused
 
 _STATUSES: Mapping[Failure, int] = {
     Failure.REFUSED: 422,
@@ -78,8 +80,11 @@ def error_response(error: BaseException) -> ApiError:
     """The two fields of an error; messages of `JuryError` have the remedy after a semicolon."""
     if not isinstance(error, JuryError):
         return ApiError(error=f"internal error: {type(error).__name__}", remedy="see the server's log")
-    message, _, remedy = visible_line(str(error), _MESSAGE).partition("; ")
-    return ApiError(error=message, remedy=remedy or None)
+    text, unsaid = str(error), None
+    if isinstance(error, SettingsRefused):
+        text, unsaid = error.worded(to_camel), _SCHEMA
+    message, _, remedy = visible_line(text, _MESSAGE).partition("; ")
+    return ApiError(error=message, remedy=remedy or unsaid)
 
 
 def add_error_handlers(app: FastAPI) -> None:

@@ -13,15 +13,8 @@ from jury_events.text.timestamps import moment
 from jury_views.events_by_phase import text_in
 from jury_web.api.dependencies import DebateId, Limit, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses
-from jury_web.api.schemas import (
-    MOST_ROWS,
-    ExchangeDetail,
-    ExchangeImage,
-    ExchangeMessage,
-    ExchangeSummary,
-    Listing,
-    TokenUsage,
-)
+from jury_web.api.schemas.base import MOST_ROWS, Listing
+from jury_web.api.schemas.exchanges import ExchangeDetail, ExchangeImage, ExchangeMessage, ExchangeSummary, TokenUsage
 from jury_web.chunks import chunks
 
 router = APIRouter(prefix="/api/debates", tags=["debates"])

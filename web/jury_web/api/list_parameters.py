@@ -11,7 +11,7 @@ from jury_events.ids import RUN_ID
 from jury_events.verdict import Verdict
 from jury_judge import SORT_COLUMNS, DebateFilter, SortOrder
 from jury_web.api.dependencies import AT_MOST
-from jury_web.api.schemas import MOST_ROWS
+from jury_web.api.schemas.base import MOST_ROWS
 from jury_web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS
 
 _Run = Annotated[str | None, Field(pattern=f"^{RUN_ID}$")]

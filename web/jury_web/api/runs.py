@@ -18,7 +18,9 @@ from jury_judge.running.live_run import live_object
 from jury_web.api.camel_case import camel_case
 from jury_web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses
-from jury_web.api.schemas import MOST_ROWS, Comparison, Health, Listing, RunFigures, RunSummary, StoreWriter
+from jury_web.api.schemas.base import MOST_ROWS, Listing
+from jury_web.api.schemas.runs import Comparison, RunFigures, RunSummary
+from jury_web.api.schemas.server import Health, StoreWriter
 
 router = APIRouter(prefix="/api")
 

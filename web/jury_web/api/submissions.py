@@ -12,7 +12,7 @@ from jury_judge.serving.submissions import refuse_uris
 from jury_judge.serving.submitted_cases import submitted_cases
 from jury_web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found
 from jury_web.api.error_responses import RequestRefused, error_response, error_responses
-from jury_web.api.schemas import EvaluationRequest, Links, RunRequest, SubmissionStatus
+from jury_web.api.schemas.submissions import EvaluationRequest, Links, RunRequest, SubmissionStatus
 from jury_web.api.strict_body import StrictRoute
 
 router = APIRouter(prefix="/api", tags=["submissions"], route_class=StrictRoute)
@@ -23,9 +23,10 @@ _REFUSALS = error_responses(409, 413, 415, 422, 500, 503)
 @router.post("/evaluations", operation_id="evaluate", status_code=202, responses=_REFUSALS)
 async def evaluate(service: ServiceDependency, request: EvaluationRequest, response: Response) -> SubmissionStatus:
     """Judge one case. The debate runs on after the response; `Location` is its status."""
+    settings = request.settings
     (case,) = await asyncio.to_thread(_cases, [request.case], ["case"])
     submission = await service.submissions.evaluate(
-        case, panel=request.panel, run_id=request.run_id, submission_id=request.submission_id
+        case, panel=request.panel, run_id=settings.run_id, submission_id=request.submission_id
     )
     return _accepted(
         response, submission.id, "running" if submission.running else "finished", _debate_links(submission.id)
@@ -45,10 +46,11 @@ def evaluation(service: ServiceDependency, debate_id: DebateId) -> SubmissionSta
 @router.post("/runs", operation_id="startRun", status_code=202, responses=_REFUSALS)
 async def start_run(service: ServiceDependency, request: RunRequest, response: Response) -> SubmissionStatus:
     """Judge many cases, one debate each. The run continues after the response; `Location` is its status."""
+    settings = request.settings
     places = [f"cases.{number}" for number in range(len(request.cases))]
     cases = await asyncio.to_thread(_cases, request.cases, places)
     submission = await service.submissions.run(
-        cases, panel=request.panel, run_id=request.run_id, concurrency=request.concurrency
+        cases, panel=request.panel, run_id=settings.run_id, concurrency=settings.asked_at_once
     )
     return _accepted(
         response, submission.id, "running" if submission.running else "finished", _run_links(submission.id)

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from jury_events.errors import InputError
+from jury_events.ids import is_debate_id
 from jury_events.panel import Language
 from jury_web.credentials import Visitor, visitor_of
 from jury_web.pages.labels.page_labels import LABELS
@@ -48,6 +49,18 @@ class PageRequest(NamedTuple):
         parameters = tuple(query.multi_items())
         visitor = visitor_of(request.scope)
         return cls(request.url.path, dict(request.path_params), dict(query), parameters, lang, chose, visitor)
+
+    @property
+    def debate_id(self) -> str:
+        """The debate that the path names.
+
+        Raises:
+            PageNotFound: it is not the id of a debate.
+        """
+        debate_id = self.path["debate_id"]
+        if not is_debate_id(debate_id):
+            raise PageNotFound("this is not the id of a debate; the list shows the debates")
+        return debate_id
 
     def every(self, name: str) -> tuple[str, ...]:
         """All values of that name that are not empty, in order."""

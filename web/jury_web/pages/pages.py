@@ -5,8 +5,7 @@ import re
 from starlette.responses import Response, StreamingResponse
 
 from jury_events.conditions import parse_field
-from jury_events.debate_history import DebateHistory
-from jury_events.ids import is_debate_id, is_run_id
+from jury_events.ids import is_run_id
 from jury_events.picture_types import picture_type
 from jury_judge import SORT_COLUMNS, DebateFilter
 from jury_judge.comparisons.groups import fields_there, grouped
@@ -94,7 +93,7 @@ class Pages:
 
     def debate(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}`, after an event with `?at=` its version."""
-        reading = self._reading(request)
+        reading = self._reader.history(request.debate_id)
         (integrity,) = self._reader.integrity([reading])
         page = debate_page(reading, integrity, number("at", request.query))
         first = reading.stored_events[0]
@@ -105,13 +104,13 @@ class Pages:
 
     def events(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/events`."""
-        reading = self._reading(request)
+        reading = self._reader.history(request.debate_id)
         page = events_page(reading, reading.opened.case_id, request.lang, number("after", request.query) or 0)
         return request.html("events.html", "debates", page=page)
 
     def exchange(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/exchanges/{number}`: one model call."""
-        reading = self._reading(request)
+        reading = self._reader.history(request.debate_id)
         line = exchange_of(reading, number("number", request.path) or 0)
         previews = TextPreviews(reading.texts, reading.erased)
         opened = reading.opened
@@ -120,7 +119,7 @@ class Pages:
 
     def text(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/texts/{part}`: the stored bytes of a text, streamed."""
-        reading = self._reading(request)
+        reading = self._reader.history(request.debate_id)
         part = request.path["part"]
         content = reading.texts.get(part) if _PART.fullmatch(part) else None
         if content is None or part in secrets_of(reading):
@@ -133,16 +132,10 @@ class Pages:
 
     def export(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/export.html`: the debate as one file."""
-        reading = self._reading(request)
+        reading = self._reader.history(request.debate_id)
         (integrity,) = self._reader.integrity([reading])
         return StreamingResponse(
             single_file(reading, integrity, request.lang),
             media_type="text/html; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{reading.debate_id}.html"'},
         )
-
-    def _reading(self, request: PageRequest) -> DebateHistory:
-        debate_id = request.path["debate_id"]
-        if not is_debate_id(debate_id):
-            raise PageNotFound("this is not the id of a debate; the list shows the debates")
-        return self._reader.history(debate_id)

@@ -9,7 +9,6 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from jury_events.debate_history import DebateHistory
 from jury_events.errors import Failure, JuryError
 from jury_events.ids import is_debate_id
 from jury_events.verdict import Verdict
@@ -138,7 +137,7 @@ class ReviewPages:
 
     def text(self, request: PageRequest) -> Response:
         """`/reviews/{debate_id}/texts/{part}`: the whole stored case, and no other text."""
-        reading = self._reading(request)
+        reading = self._reader.history(request.debate_id)
         part = reading.opened.case.part
         content = reading.texts.get(part)
         if request.path["part"] != part or content is None:
@@ -157,7 +156,7 @@ class ReviewPages:
             return self._page(request, form, problem="review_old_form", status=_FORBIDDEN)
         if form.verdict is None:
             return self._page(request, form, problem="review_no_verdict", status=_CONFLICT)
-        reading = self._reading(request)
+        reading = self._reader.history(request.debate_id)
         shown = case_to_review(reading, reviewer, blind=reviewing.blind)
         new = NewReview(reviewer, form.verdict, form.reason, shown.blind, form.minutes)
         try:
@@ -175,7 +174,7 @@ class ReviewPages:
         self, request: PageRequest, form: ReviewForm, *, problem: str = "", message: str = "", status: int = 200
     ) -> Response:
         query = self._query(request)
-        reading = self._reading(request)
+        reading = self._reader.history(request.debate_id)
         reviewer = request.visitor.reviewer
         page = case_to_review(reading, reviewer, blind=self._blind)
         then = _following(self._items(request, query), reading.debate_id, form.then) if reviewer is not None else None
@@ -207,12 +206,6 @@ class ReviewPages:
     def _hides(self, request: PageRequest) -> bool:
         """Whether the jury's words are shown to this visitor only after the own verdict."""
         return self._blind and request.visitor.reviewer is not None
-
-    def _reading(self, request: PageRequest) -> DebateHistory:
-        debate_id = request.path["debate_id"]
-        if not is_debate_id(debate_id):
-            raise PageNotFound("this is not the id of a debate; the list shows the debates")
-        return self._reader.history(debate_id)
 
 
 def _following(items: Sequence[QueueItem], here: str, then: str) -> str | None:

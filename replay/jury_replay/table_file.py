@@ -1,7 +1,8 @@
-"""Parquet files of tables, which are replaced by newer ones of the same table only."""
+"""The one writer of result tables: Parquet files, which are replaced by newer ones of the same table only."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from errno import ENOENT
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +18,7 @@ _MADE_BY = b"jury_judge.table"
 
 _ROWS = 2000
 _BUFFER = 8_000_000
-"""Rows and bytes of a table that are kept before a group of rows is written."""
+"""Rows that are kept before they become a table, and bytes before a group of rows is written."""
 
 
 def check_table_path(path: Path, name: str) -> None:
@@ -53,40 +54,66 @@ def check_new_table(path: Path, name: str) -> None:
     check_table_path(path, name)
 
 
-def replace_table(path: Path, name: str, table: pa.Table) -> None:
+def replace_table(path: Path, name: str, table: pa.Table, metadata: Mapping[bytes, bytes] | None = None) -> None:
     """Write a file with one table; an older file of this table is replaced at once.
 
     Args:
         path: of the file.
         name: of the table.
         table: with the columns that the file is to have.
+        metadata: of the file, beside the name of the table.
 
     Raises:
         OutputPathTaken: `path` is something other than such a file.
         OSError: the file cannot be written.
     """
     check_table_path(path, name)
+    with replacing(path) as part, TableFile(part, name, table.schema, metadata) as file:
+        file.write(table)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path beside `path` whose file takes its place at the end; after an error nothing is changed.
+
+    Raises:
+        OSError: the file cannot take its place.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with TableFile(part, name, table.schema) as file:
-            file.write(table)
+        yield part
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
 
 
 class TableFile:
-    """A Parquet file of one table, written in groups of rows; its metadata names the table.
+    """A Parquet file of one table, written in groups of rows.
 
     Args:
         path: of the file.
-        name: of the table.
+        name: of the table, for the file's metadata; None: the file does not name it.
         schema: of the table.
+        metadata: of the file, beside the name of the table.
+        compression: of the columns.
+        buffer: bytes that are kept before a group of rows is written; 0: each table that is written is a group.
     """
 
-    def __init__(self, path: Path, name: str, schema: pa.Schema) -> None:
-        self._schema = schema.with_metadata({_MADE_BY: name.encode()})
-        self._writer = pq.ParquetWriter(os.fspath(path), self._schema, compression="zstd")
+    def __init__(
+        self,
+        path: Path,
+        name: str | None,
+        schema: pa.Schema,
+        metadata: Mapping[bytes, bytes] | None = None,
+        *,
+        compression: str = "zstd",
+        buffer: int = _BUFFER,
+    ) -> None:
+        kept = {} if name is None else {_MADE_BY: name.encode()}
+        kept |= metadata or {}
+        self._schema = schema.with_metadata(kept) if kept else schema.remove_metadata()
+        self._buffer = buffer
+        self._writer = pq.ParquetWriter(os.fspath(path), self._schema, compression=compression)
         self._rows: list[Mapping[str, Any]] = []
         self._tables: list[pa.Table] = []
         self._bytes = 0
@@ -104,14 +131,14 @@ class TableFile:
         """Write one row."""
         self._rows.append(row)
         self._bytes += sum(len(value) for value in row.values() if isinstance(value, str))
-        if len(self._rows) >= _ROWS or self._bytes >= _BUFFER:
+        if len(self._rows) >= _ROWS or self._bytes >= self._buffer:
             self._collect()
 
     def write(self, table: pa.Table) -> None:
         """Write some rows."""
         self._tables.append(table.replace_schema_metadata(self._schema.metadata))
         self.rows += table.num_rows
-        if sum(one.nbytes for one in self._tables) >= _BUFFER:
+        if sum(one.nbytes for one in self._tables) >= self._buffer:
             self._flush()
 
     def _collect(self) -> None:

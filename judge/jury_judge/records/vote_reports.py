@@ -1,0 +1,151 @@
+"""Reports over votes of a store or of files: statistics, gates, calibrations, the worth of seats.
+
+Heavy packages are imported when they are used.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from jury_judge.extras import check_statistics
+from jury_judge.settings.calibration import CalibrationSettings
+from jury_judge.settings.gate import GateSettings
+from jury_judge.settings.probe import ProbeSettings
+from jury_judge.settings.statistics import StatisticsSettings
+from jury_judge.settings.votes import VoteReading
+from jury_judge.settings.worth import WorthSettings
+from jury_judge.stores.stores import Say
+
+if TYPE_CHECKING:
+    from jury_analysis.gate_plan import GatePlan
+    from jury_analysis.panel_worth import PanelWorth
+    from jury_analysis.run_probes import RunProbes
+    from jury_judge.statistics.calibrating import FoundCalibration
+    from jury_judge.statistics.statistics_groups import GroupedStatistics
+    from jury_views.gate_view import NamedGate
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _silent(_remark: str) -> None:
+    """No remark is wanted."""
+
+
+class VoteReports:
+    """What votes are worth, wherever they come from: what `jury votes`, `stats`, `gate`, `calibrate` and `value` do.
+
+    Settings name runs of a store, which is opened for reading, or files of votes (docs/votes.md).
+
+    Args:
+        say: takes remarks, a line each.
+        threads: work in threads, so that the event loop goes on meanwhile. Without, the work blocks the loop, and a
+            Ctrl-C ends it at once: for a program that does nothing else, as the command.
+    """
+
+    def __init__(self, say: Say = _silent, *, threads: bool = True) -> None:
+        self._say = say
+        self._threads = threads
+
+    async def votes(self, files: Sequence[str], reading: VoteReading, output: Path) -> int:
+        """Write a foreign table of votes in the documented columns, for the other reports; returns the number of votes.
+
+        Args:
+            files: files, folders and globs; `-` is standard input.
+            reading: how their rows are read, in so far as they do not say it themselves.
+            output: a Parquet file; an older file of votes is replaced.
+
+        Raises:
+            CaseFileError, VotesNotAlike: a file, row or value cannot be used.
+            OutputPathTaken: `output` is something other than such a file.
+            OSError: it cannot be written.
+        """
+        from jury_judge.statistics.vote_reports import write_read_votes
+
+        return await self._blocking(write_read_votes, files, reading, output)
+
+    async def stats(self, asked: StatisticsSettings) -> "GroupedStatistics":
+        """Agreement, accuracy, confidence, discussion, for each group that is asked for.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            StoreError, DebateNotFound: there is no such store, run or debate.
+            CaseFileError, VotesNotAlike: a file cannot be used.
+            SettingError: there is no vote of a seat, or no label is of a case with votes.
+            AnalysisError: all debates are simulated, or of different panels, and the settings do not ask for them.
+            OutputPathTaken: `parquet` is something other than a file of ballots.
+        """
+        check_statistics("jury stats")
+        from jury_judge.statistics.vote_reports import statistics_report
+
+        return await self._blocking(statistics_report, asked, self._say)
+
+    async def gate(self, asked: GateSettings) -> "NamedGate":
+        """Whether the candidate's verdicts are worse than the base's, over the cases of both (docs/gate.md).
+
+        Raises:
+            As `stats`; AnalysisError also: the sides cannot be paired, or the metric cannot be had.
+            ReportRefused: a report cannot be put where it is to be.
+        """
+        check_statistics("jury gate")
+        from jury_judge.statistics.vote_reports import gate_report
+
+        return await self._blocking(gate_report, asked, self._say)
+
+    async def plan(self, asked: GateSettings) -> "GatePlan":
+        """What `asked.plan` cases could find; how much pairs vary is measured on what was judged, or assumed.
+
+        Raises:
+            As `gate`; SettingError also: clusters are assumed where they are measured.
+        """
+        check_statistics("jury gate")
+        from jury_judge.statistics.vote_reports import plan_report
+
+        return await self._blocking(plan_report, asked, self._say)
+
+    async def calibrate(self, asked: CalibrationSettings) -> "FoundCalibration":
+        """From which agreement on a verdict may stand without a person (docs/calibration.md).
+
+        Raises:
+            As `stats`; AnalysisError also: there are too few labels, or parts overlap.
+            SettingError: the debates were judged under a calibration.
+        """
+        check_statistics("jury calibrate")
+        from jury_judge.statistics.vote_reports import calibration_report
+
+        return await self._blocking(calibration_report, asked, self._say)
+
+    async def value(self, asked: WorthSettings, counted: Callable[[], None] = lambda: None) -> "PanelWorth":
+        """What each seat and round is worth, and which smaller panels would have done (docs/seat-value.md).
+
+        Args:
+            asked: the votes, and what is counted.
+            counted: called for each debate of a store that was recounted.
+
+        Raises:
+            As `stats`; RecordDamaged: the record of a debate cannot be used.
+        """
+        check_statistics("jury value")
+        from jury_judge.statistics.vote_reports import worth_report
+
+        return await self._blocking(worth_report, asked, self._say, counted)
+
+    async def probes(self, asked: ProbeSettings) -> "RunProbes":
+        """What the twins of a run show, and what its votes say alone (docs/probes.md). Nothing is judged.
+
+        Raises:
+            ExtraMissing: the packages of `jury-judge[stats]` are not installed.
+            StoreError, DebateNotFound: there is no such store, or the run has no finished debate.
+            CaseFileError, VotesNotAlike: a file of labels cannot be used.
+            OnlySimulated: all debates are simulated, and the settings do not ask for them.
+        """
+        check_statistics("jury probe")
+        from jury_judge.statistics.vote_reports import probe_report
+
+        return await self._blocking(probe_report, asked, self._say)
+
+    async def _blocking(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._threads:
+            return await asyncio.to_thread(work, *args, **kwargs)
+        return work(*args, **kwargs)

@@ -1,0 +1,79 @@
+"""Settings of reports over votes, as the options of `jury_analysis`."""
+
+from collections.abc import Collection, Mapping
+
+from jury_analysis.calibration import CalibrationOptions
+from jury_analysis.gate import GateOptions
+from jury_analysis.pairing import PairedOptions
+from jury_analysis.panel_worth import WorthOptions
+from jury_analysis.scale import Scale
+from jury_analysis.statistics import StatisticsOptions
+from jury_cases.votes.words import VerdictWords
+from jury_judge.settings.calibration import CalibrationSettings
+from jury_judge.settings.gate import GateSettings
+from jury_judge.settings.statistics import StatisticsSettings
+from jury_judge.settings.worth import WorthSettings
+
+
+def statistics_options(asked: StatisticsSettings, words: VerdictWords) -> StatisticsOptions:
+    """Of statistics over these verdicts."""
+    return StatisticsOptions(
+        scale=_scale(words),
+        by_panel="panel" in asked.by,
+        simulated=asked.include_simulated,
+        stale="stale" in asked.include,
+        synthetic="synthetic" in asked.include,
+        random_labels=asked.random_labels,
+        epsilon=asked.epsilon,
+        resamples=asked.resamples,
+        seed=asked.seed,
+    )
+
+
+def gate_options(asked: GateSettings, words: VerdictWords) -> GateOptions:
+    """Of a gate, or a plan, over these verdicts."""
+    return GateOptions(
+        metric=asked.metric,
+        margin=asked.margin,
+        worse=asked.worse,
+        paired=PairedOptions(
+            scale=_scale(words),
+            simulated=asked.include_simulated,
+            stale="stale" in asked.include,
+            synthetic="synthetic" in asked.include,
+        ),
+        resamples=asked.resamples,
+        seed=asked.seed,
+    )
+
+
+def calibration_options(
+    asked: CalibrationSettings, words: VerdictWords, cases: Mapping[str, Collection[str]]
+) -> CalibrationOptions:
+    """Of a calibration over these verdicts.
+
+    Args:
+        asked: what is promised.
+        words: the verdicts.
+        cases: the ids in the files of `asked.named_parts`.
+    """
+    return CalibrationOptions(
+        risk=asked.risk,
+        confidence=asked.confidence,
+        on=asked.on,
+        signal=asked.signal,
+        split=asked.split,
+        cases=cases,
+        seed=asked.seed,
+        scale=_scale(words),
+        simulated=asked.include_simulated,
+    )
+
+
+def worth_options(asked: WorthSettings, words: VerdictWords) -> WorthOptions:
+    """Of the worth of seats and rounds, over these verdicts."""
+    return WorthOptions(scale=_scale(words), simulated=asked.include_simulated, orders=asked.orders, seed=asked.seed)
+
+
+def _scale(words: VerdictWords) -> Scale:
+    return Scale(words.categories, words.ordered)

@@ -1,0 +1,155 @@
+"""Reports over votes of a store or of files: read, computed, and written where the settings name a file."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from jury_analysis.ballots import SCHEMA, STATISTICS_COLUMNS
+from jury_analysis.gate_plan import GatePlan
+from jury_analysis.panel_worth import PanelWorth, panel_worth
+from jury_analysis.run_probes import RunProbes
+from jury_cases.votes.words import VerdictWords
+from jury_judge.report_files import check_report_path
+from jury_judge.settings.calibration import CalibrationSettings
+from jury_judge.settings.gate import GateSettings
+from jury_judge.settings.probe import ProbeSettings
+from jury_judge.settings.statistics import StatisticsSettings
+from jury_judge.settings.store import load_settings
+from jury_judge.settings.vote_sources import VoteSources
+from jury_judge.settings.votes import VoteReading
+from jury_judge.settings.worth import WorthSettings
+from jury_judge.statistics.analysis_options import (
+    calibration_options,
+    gate_options,
+    statistics_options,
+    worth_options,
+)
+from jury_judge.statistics.calibrating import FoundCalibration, calibrate_ballots, read_case_ids
+from jury_judge.statistics.gates import AssumedVariation, Judged, decide, judged_sides, plan
+from jury_judge.statistics.panel_recounts import PanelRecount
+from jury_judge.statistics.probe_reports import run_probes
+from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics
+from jury_judge.stores.stores import Say
+from jury_judge.tables.ballot_file import BALLOTS, write_ballots
+from jury_judge.tables.ballot_sources import Votes, stored_ballots
+from jury_judge.tables.frontier_file import FRONTIER, write_frontier
+from jury_judge.tables.label_sources import later_labels, with_later_labels
+from jury_judge.tables.vote_files import read_foreign_votes, read_vote_files
+from jury_judge.tables.vote_table import VOTES, write_votes
+from jury_replay.table_file import check_new_table
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+from jury_views.gate_view import NamedGate
+from jury_views.reports import junit, markdown
+
+
+def write_read_votes(files: Sequence[str], reading: VoteReading, output: Path) -> int:
+    """See `VoteReports.votes`."""
+    check_new_table(output, VOTES)  # now, not after minutes of work
+    votes = read_foreign_votes(files, reading)
+    write_votes(output, votes)
+    return len(votes.ballots)
+
+
+def statistics_report(asked: StatisticsSettings, say: Say) -> GroupedStatistics:
+    """See `VoteReports.stats`."""
+    if asked.parquet is not None:
+        check_new_table(asked.parquet, BALLOTS)  # now, not after minutes of work
+    # Of a store, the figures need some of the columns, the file all.
+    columns = SCHEMA.names if asked.parquet else (*STATISTICS_COLUMNS, "run_id")
+    with _store_of(asked) as store:
+        votes = _votes(asked, store, say, columns=columns, random_only=asked.random_labels)
+    by = [name for name in asked.by if name != "panel"]
+    found = grouped_statistics(votes.ballots, votes.labels, statistics_options(asked, votes.words), by=by)
+    if asked.parquet is not None:
+        write_ballots(asked.parquet, votes.ballots, votes.labels)
+        say(f"{votes.ballots.num_rows:,} ballots written to {asked.parquet}")
+    return found
+
+
+def calibration_report(asked: CalibrationSettings, say: Say) -> FoundCalibration:
+    """See `VoteReports.calibrate`."""
+    cases = {part: read_case_ids(path) for part, path in asked.named_parts.items()}
+    with _store_of(asked) as store:
+        # A bound holds for cases like those that were labelled: reviews of the queue alone are a chosen part.
+        votes = _votes(asked, store, say, random_only=True)
+        return calibrate_ballots(votes.ballots, votes.labels, calibration_options(asked, votes.words, cases), store)
+
+
+def worth_report(asked: WorthSettings, say: Say, counted: Callable[[], None]) -> PanelWorth:
+    """See `VoteReports.value`."""
+    if asked.parquet is not None:
+        check_new_table(asked.parquet, FRONTIER)  # now, not after minutes of work
+    with _store_of(asked) as store:
+        votes = _votes(asked, store, say)
+        recount = None if store is None else PanelRecount(store, counted)
+        found = panel_worth(votes.ballots, votes.labels, worth_options(asked, votes.words), recount)
+    if asked.parquet is not None:
+        write_frontier(asked.parquet, found.frontier)
+    return found
+
+
+def _votes(
+    asked: VoteSources,
+    store: EventStore | None,
+    say: Say,
+    *,
+    columns: Sequence[str] | None = None,
+    random_only: bool = False,
+) -> Votes:
+    """The votes that are asked for, of the store or else of files, with the labels that came later."""
+    if store is None:
+        votes = read_vote_files(asked.files, asked.seats)
+    else:
+        ballots = stored_ballots(store, asked.chosen, run_ids=asked.runs, seats=asked.seats, columns=columns)
+        votes = Votes(ballots, None, VerdictWords())
+    return with_later_labels(votes, asked.labels, store, say, random_only=random_only)
+
+
+def gate_report(asked: GateSettings, say: Say) -> NamedGate:
+    """See `VoteReports.gate`."""
+    for path, begins in ((asked.junit, junit.BEGINS), (asked.markdown, markdown.BEGINS)):
+        if path is not None:
+            check_report_path(path, begins)
+    judged = _judged(asked, say)
+    if judged.sides is None or judged.sides.candidate is None:
+        raise AssertionError("settings refuse a gate without two sides")
+    report = decide(judged.sides, judged.labels, gate_options(asked, judged.words))
+    return NamedGate(judged.sides.base, judged.sides.candidate, report, asked.inconclusive, asked.worse)
+
+
+def plan_report(asked: GateSettings, say: Say) -> GatePlan:
+    """See `VoteReports.plan`."""
+    judged = _judged(asked, say)
+    assumed = AssumedVariation(asked.discordance, asked.cluster_size, asked.correlation)
+    return plan(asked.plan or 0, judged.sides, judged.labels, gate_options(asked, judged.words), assumed)
+
+
+def probe_report(asked: ProbeSettings, say: Say) -> RunProbes:
+    """See `VoteReports.probes`."""
+    assert asked.run_id is not None, "settings refuse a report without a run"
+    with closing(_opened(asked.store_url)) as store:
+        labels = later_labels(asked.labels, VerdictWords(), store, say)[0] if asked.labels else None
+        return run_probes(
+            store, asked.run_id, labels=labels, simulated=asked.include_simulated, tolerated=asked.tolerate
+        )
+
+
+def _judged(asked: GateSettings, say: Say) -> Judged:
+    with _store_of(asked) as store:
+        return judged_sides(asked, store, say)
+
+
+@contextmanager
+def _store_of(asked: VoteSources | GateSettings) -> Iterator[EventStore | None]:
+    """The store that the settings read, open; None: they read files, or nothing was judged."""
+    if asked.files or (isinstance(asked, GateSettings) and not asked.sources):
+        yield None
+        return
+    with closing(_opened(asked.store_url)) as store:
+        yield store
+
+
+def _opened(store_url: str | None) -> EventStore:
+    return open_store(load_settings(os.environ, store_url=store_url).store_url, write=False)

@@ -1,0 +1,138 @@
+"""Files of votes and labels, each read as it says itself: within, in the `.yaml` beside it, else by default."""
+
+import os
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from jury_cases.containers.rows import STDIN
+from jury_cases.containers.sources import shown, sources_of
+from jury_cases.errors import CaseFileError
+from jury_cases.votes.label_files import read_labels_of
+from jury_cases.votes.vote_files import read_votes_of
+from jury_cases.votes.words import VerdictWords
+from jury_judge.errors import VotesNotAlike
+from jury_judge.settings.votes import VoteReading
+from jury_judge.tables.ballot_sources import Votes
+from jury_judge.tables.reading_files import read_reading, reading_beside
+from jury_judge.tables.vote_table import reading_within
+
+
+class _TableFile(NamedTuple):
+    """A file, folder or glob, with how its rows are read and what words of later labels mean."""
+
+    path: str
+    reading: VoteReading
+    later: VerdictWords
+
+
+def read_vote_files(paths: Sequence[str], seats: Sequence[str] = ()) -> Votes:
+    """The votes of files as one table.
+
+    Args:
+        paths: files, folders and globs; `-` is standard input.
+        seats: the seats that are read; (): those that the files name.
+
+    Raises:
+        CaseFileError: a file, row or value cannot be used.
+        VotesNotAlike: how a file is read cannot be used, or the files have different verdicts.
+    """
+    asked = VoteReading(seats=tuple(seats)) if seats else VoteReading()
+    return read_foreign_votes(paths, asked)
+
+
+def read_foreign_votes(paths: Sequence[str], asked: VoteReading) -> Votes:
+    """The same, read as it is asked, and else as the files say.
+
+    Raises:
+        CaseFileError, VotesNotAlike: as of `read_vote_files`.
+    """
+    files = [one for path in paths for one in _files_of(path, asked)]
+    words = common_words([(file.path, file.later) for file in files])
+    groups = [
+        ([file.path for file in alike], reading.options())
+        for reading, alike in groupby(files, key=lambda file: file.reading)
+    ]
+    found = read_votes_of(groups)
+    return Votes(found.ballots, found.labels, words)
+
+
+def read_label_files(paths: Iterable[str], words: VerdictWords) -> tuple[pa.Table, VerdictWords]:
+    """The labels of files, and their verdicts: those of the votes, or those that files of labels declare.
+
+    Args:
+        paths: as of `read_votes`.
+        words: of the votes; a `.yaml` beside a file of labels says what its own words mean.
+
+    Raises:
+        CaseFileError, VotesNotAlike: as of `read_vote_files`.
+    """
+    files = [(path, _words_of_labels(path, words)) for path in paths]
+    _check_alike(files if words.declared is None else [("the votes", words), *files])
+    return read_labels_of(files), files[0][1]
+
+
+def _words_of_labels(path: str, words: VerdictWords) -> VerdictWords:
+    beside = None if path == STDIN else reading_beside(Path(path))
+    return words if beside is None else read_reading(beside).words
+
+
+def _files_of(path: str, asked: VoteReading) -> list[_TableFile]:
+    """The files of a path; the path itself where all of them are read alike."""
+    if path != STDIN:
+        try:
+            found = [source.path for source in sources_of(path, None)]
+        except (OSError, CaseFileError):
+            found = []  # who reads its rows says why
+        files = [_said(os.fspath(one), asked) for one in found]
+        if any(files):
+            return [
+                file or _TableFile(os.fspath(one), asked, asked.words) for one, file in zip(found, files, strict=True)
+            ]
+    return [_TableFile(path, asked, asked.words)]
+
+
+def _said(path: str, asked: VoteReading) -> _TableFile | None:
+    """How a file says that it is read; None: it does not."""
+    beside = reading_beside(Path(path))
+    if beside is not None:
+        reading = asked.over(read_reading(beside))
+        return _TableFile(path, reading, reading.words)
+    within = reading_within(Path(path))
+    if within is None:
+        return None
+    reading = asked.over(within[0])
+    return _TableFile(path, reading, reading.words if asked.mappings or asked.declares else within[1])
+
+
+def common_words(files: Sequence[tuple[str, VerdictWords]]) -> VerdictWords:
+    """The verdicts that all files have, and what words of later labels mean.
+
+    Raises:
+        VotesNotAlike: they have different verdicts, or a word means different labels.
+    """
+    _check_alike(files)
+    first = files[0][1]
+    labels: dict[str, str | None] = {}
+    for path, words in files:
+        for word, meaning in words.mapped_labels.items():
+            if labels.setdefault(word, meaning) != meaning:
+                raise VotesNotAlike(
+                    f"{shown(path)}: the label {word!r:.60} means {meaning}, in another file {labels[word]}; "
+                    "read both alike"
+                )
+    return VerdictWords(first.declared, ordered=first.ordered, labels=labels)
+
+
+def _check_alike(files: Sequence[tuple[str, VerdictWords]]) -> None:
+    """Refuse files with different verdicts."""
+    for path, words in files[1:]:
+        first_path, first = files[0]
+        if (words.categories, words.ordered) != (first.categories, first.ordered):
+            raise VotesNotAlike(
+                f"{shown(path)}: the verdicts are {', '.join(words.categories)}, those of {shown(first_path)} are "
+                f"{', '.join(first.categories)}; votes that are counted together have the same verdicts"
+            )

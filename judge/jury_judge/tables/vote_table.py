@@ -1,0 +1,95 @@
+"""The table that `jury votes` writes: votes of any system in the columns of the ballots table, with their words."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jury_analysis.ballots import SCHEMA, decoded
+from jury_cases.votes.vote_rows import ANNOTATOR
+from jury_cases.votes.words import VerdictWords
+from jury_judge.settings.votes import VoteReading
+from jury_judge.tables.ballot_sources import Votes
+from jury_replay.table_file import replace_table
+
+VOTES = "votes"
+"""The name of the table in its file."""
+
+_WORDS = b"jury_judge.words"
+"""The key of the file's metadata with the declared verdicts, and what words of later labels mean."""
+
+_BEGINS = b"PAR1"
+_ORDER = [(name, "ascending") for name in ("debate_id", "round", "role", "seat")]
+
+
+def write_votes(path: Path, votes: Votes) -> None:
+    """Write votes, a row a vote, and a row each label of an annotator; an older file of votes is replaced at once.
+
+    Args:
+        path: of the file.
+        votes: of files.
+
+    Raises:
+        OutputPathTaken: `path` is something other than such a file.
+        OSError: the file cannot be written.
+    """
+    rows = [decoded(votes.ballots)]
+    if votes.labels is not None:
+        rows.append(_label_rows(votes.labels))
+    table = pa.concat_tables(rows).sort_by(_ORDER).cast(SCHEMA)
+    words = {
+        "categories": votes.words.declared,
+        "ordered": votes.words.ordered,
+        "labels": dict(votes.words.mapped_labels),
+    }
+    replace_table(path, VOTES, table, {_WORDS: json.dumps(words, ensure_ascii=False).encode()})
+
+
+def reading_within(path: Path) -> tuple[VoteReading, VerdictWords] | None:
+    """How a file that `write_votes` wrote is read, and the words of later labels; None: it is another file."""
+    words = _words_within(path)
+    if words is None:
+        return None
+    declared = words["categories"]
+    reading = VoteReading.of(**{"order" if words["ordered"] else "categories": declared})
+    return reading, VerdictWords(declared, ordered=words["ordered"], labels=words["labels"])
+
+
+def _words_within(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    try:
+        with path.open("rb") as file:
+            if file.read(len(_BEGINS)) != _BEGINS:
+                return None
+        metadata = pq.read_schema(path).metadata or {}
+    except (OSError, pa.ArrowException):
+        return None  # who reads its rows says why
+    return json.loads(metadata[_WORDS]) if _WORDS in metadata else None
+
+
+def _label_rows(labels: pa.Table) -> pa.Table:
+    """A row of the role `ANNOTATOR` for each label."""
+    case_ids, number = labels["case_id"], labels.num_rows
+    columns = {
+        "debate_id": case_ids,
+        "case_id": case_ids,
+        "cluster": case_ids,
+        "repeat": pa.repeat(1, number),
+        "round": pa.repeat(0, number),
+        "role": pa.repeat(ANNOTATOR, number),
+        "seat": labels["annotator"],
+        "kind": pa.repeat("own", number),
+        "verdict": labels["label"],
+        "simulated": pa.repeat(False, number),  # noqa: FBT003  (a value of the column)
+    }
+    rows = pa.table(columns)
+    return pa.table(
+        {
+            field.name: rows[field.name].cast(field.type) if field.name in columns else pa.nulls(number, field.type)
+            for field in SCHEMA
+        },
+        SCHEMA,
+    )

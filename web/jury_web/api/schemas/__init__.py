@@ -1,0 +1,1 @@
+"""Requests and responses of the API; `/openapi.json` is made from them."""

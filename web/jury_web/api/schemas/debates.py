@@ -1,0 +1,116 @@
+"""Lists of debates, their totals, and their events."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from jury_events.debate_status import DebateStatus
+from jury_events.local_events import Imported
+from jury_events.verdict import Verdict
+from jury_web.api.schemas.base import CamelModel, JsonObject, Listing, Metadata, Moment, Score
+from jury_web.api.schemas.reviews import AssignmentSummary, ReviewSummary
+
+
+class SearchExcerpt(CamelModel):
+    """The text around the first match of a search, and the version of its event."""
+
+    version: int
+    text: str
+
+
+class DebateSummary(CamelModel):
+    """One debate of a list. Costs are in US dollars, null where unknown.
+
+    Label, cluster, tags, metadata and agent cost belong to the case. `imported`: it came from another log, which is
+    `importedFrom` where a seal names it; only `verified` means that the signature was checked. `problem`: why it cannot
+    be read.
+    """
+
+    debate_id: str
+    position: Annotated[int, Field(ge=1, description="Of its opening event in the log.")]
+    run_id: str | None
+    case_id: str
+    status: DebateStatus
+    rounds: int
+    method: str
+    simulated: bool
+    label: Verdict | None
+    cluster: str | None
+    tags: list[str]
+    metadata: Metadata
+    agent_cost: float | None
+    models: Annotated[list[str], Field(description="Of the seats, without fallbacks; the final judge's is the last.")]
+    not_shown: Annotated[int, Field(description="Number of parts of the case that no juror is shown.")]
+    opened_at: Moment
+    updated_at: Moment
+    ended_at: Moment | None
+    final_verdict: Verdict | None
+    final_score: Score | None
+    total_rounds: int | None
+    early_termination: bool | None
+    end_reason: str | None
+    decided_by: str | None
+    quorum_met: bool | None
+    accepted: Annotated[
+        bool | None, Field(description="Whether a calibrated panel accepted the verdict; null without calibration.")
+    ]
+    human_verdict: Annotated[Verdict | None, Field(description="The last human verdict.")]
+    disposition: Annotated[Verdict | None, Field(description="The last human verdict, else the jury's.")]
+    reviews: list[ReviewSummary]
+    assignments: list[AssignmentSummary]
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+    asked_again: int
+    imported: Imported | None
+    imported_from: str | None
+    quarantined: str | None
+    problem: str | None
+    excerpt: Annotated[
+        SearchExcerpt | None, Field(description="Where a search matched a text; null where it matched an id.")
+    ]
+
+
+class DebateCounts(CamelModel):
+    """Debates by status, and completed ones by verdict."""
+
+    debates: int
+    completed: int
+    failed: int
+    cancelled: int
+    safe_pass: int
+    needs_review: int
+    unsafe_fail: int
+
+
+class DebateTotals(DebateCounts):
+    """Totals of debates. `cost` in US dollars, without the `unknownCost` debates of unknown cost."""
+
+    mean_score: Annotated[float | None, Field(description="Of the completed debates.")]
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unknown_cost: int
+
+
+class DebateListing(Listing[DebateSummary]):
+    """A page of debates. `unsearched`: number of the newest events that are not indexed for search yet."""
+
+    totals: Annotated[DebateTotals | None, Field(description="null unless requested.")]
+    unsearched: Annotated[int | None, Field(description="null without a search.")]
+
+
+class LogEvent(CamelModel):
+    """One event of the log: its envelope, and its body as hashed (names in snake_case)."""
+
+    position: int
+    stream: str
+    version: int
+    event_id: str
+    type: str
+    schema_number: Annotated[int, Field(alias="schema")]
+    recorded_at: Moment
+    hash: Annotated[str, Field(description="64 hexadecimal digits.")]
+    body: JsonObject

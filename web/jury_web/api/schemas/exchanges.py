@@ -1,0 +1,62 @@
+"""Model calls."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from jury_web.api.schemas.base import CamelModel, Moment
+
+
+class TokenUsage(CamelModel):
+    """Token counts of the provider."""
+
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_input_tokens: int | None
+    reasoning_tokens: int | None
+
+
+class ExchangeSummary(CamelModel):
+    """One attempt of a model call. They are numbered from 1 in the debate; `raw` is the path of the answer."""
+
+    number: int
+    exchange_id: str
+    step: str
+    juror_id: str | None
+    model: str
+    model_version: str | None
+    turn: int
+    attempt: int
+    outcome: str
+    finish_reason: str | None
+    usage: TokenUsage
+    cost: float | None
+    latency_ms: float
+    waited_ms: float
+    tool_calls: list[str]
+    simulated: bool
+    recorded_at: Moment
+    answer_bytes: Annotated[int | None, Field(description="null where there is none, or it was erased.")]
+    raw: Annotated[str | None, Field(description="Path of the answer; null where there is none.")]
+
+
+class ExchangeImage(CamelModel):
+    """An image after the text of a message; `size` in bytes, null where it was erased."""
+
+    media_type: str
+    size: int | None
+
+
+class ExchangeMessage(CamelModel):
+    """One message as sent, or a tool result; `text` is null where it was erased."""
+
+    role: str
+    text: str | None
+    images: list[ExchangeImage]
+    call_id: str | None
+
+
+class ExchangeDetail(ExchangeSummary):
+    """An exchange with everything that was sent."""
+
+    request: list[ExchangeMessage]

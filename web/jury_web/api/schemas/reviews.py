@@ -1,0 +1,59 @@
+"""Reviews by people."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from jury_events.verdict import Verdict
+from jury_judge.reviews.reviews import MAX_REASON
+from jury_web.api.schemas.base import CamelModel, Moment
+
+
+class ReviewSummary(CamelModel):
+    """A person's verdict on a debate that was not withdrawn.
+
+    `sampled`: the debate was drawn at random for this person. `foreign`: it came in a cassette without a trusted seal,
+    and counts for nothing. `stands`: it is the reviewer's last one.
+    """
+
+    number: Annotated[int, Field(ge=1, description="In the debate's stream of reviews.")]
+    reviewer: str
+    verdict: Verdict
+    blind: Annotated[bool, Field(description="Given before the jury's words were shown.")]
+    sampled: bool
+    minutes: float | None
+    supersedes: Annotated[int | None, Field(description="The number of the review that it replaces.")]
+    reviewed_at: Moment
+    foreign: bool
+    stands: bool
+    reason: Annotated[str | None, Field(description="Null in lists, and where there is none or it was erased.")]
+
+
+class RecordedReview(ReviewSummary):
+    """A review in the list of all reviews, with its debate."""
+
+    debate_id: str
+    case_id: str
+    run_id: str | None
+    final_verdict: Annotated[Verdict | None, Field(description="The jury's.")]
+    disposition: Annotated[Verdict | None, Field(description="The last human verdict, else the jury's.")]
+
+
+class ReviewRequest(CamelModel):
+    """A verdict of the reviewer whose token the request has."""
+
+    verdict: Verdict
+    reason: Annotated[str, Field(max_length=MAX_REASON)] = ""
+    blind: Annotated[bool, Field(description="The reviewer did not see the jury's words before.")] = False
+    minutes: Annotated[float | None, Field(ge=0, le=100_000, allow_inf_nan=False, description="How long it took.")] = (
+        None
+    )
+
+
+class AssignmentSummary(CamelModel):
+    """A person is asked to review a debate."""
+
+    number: int
+    reviewer: str
+    sampled: Annotated[bool, Field(description="The debate was drawn at random.")]
+    foreign: bool

@@ -1,0 +1,102 @@
+"""Runs: counts, live figures, comparisons."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+
+from jury_web.api.schemas.base import CamelModel, JsonObject, Moment
+from jury_web.api.schemas.debates import DebateCounts, DebateTotals
+
+
+class RunSummary(DebateCounts):
+    """One run. `debates` were opened; `cases` is the number of cases, null where unknown."""
+
+    run_id: str
+    position: Annotated[int, Field(ge=1, description="Of the opening event of its first debate.")]
+    first_at: Moment
+    last_at: Moment
+    cases: int | None
+
+
+class RunProcess(CamelModel):
+    """The process that executes a run. `detached`: it belongs to no terminal."""
+
+    process: str
+    since: str | None
+    detached: bool
+
+
+class ProviderFigures(CamelModel):
+    """Recent calls of a provider; `failed` gave no answer. Latencies in seconds."""
+
+    provider: str
+    calls: int
+    failed: int
+    mean_latency: float
+    longest_latency: float
+
+
+class RecentFigures(CamelModel):
+    """What was recorded of a run in the last `seconds`. Rates are null over no time."""
+
+    seconds: float
+    debates_ended: int
+    debates_per_second: float | None
+    calls: int
+    calls_per_second: float | None
+    retries: Annotated[int, Field(description="Calls after a failed attempt.")]
+    abstentions: int
+    cost: Annotated[float, Field(description="US dollars, without the calls of unknown cost.")]
+    unknown_cost: int
+    providers: list[ProviderFigures]
+    slowest_provider: Annotated[str | None, Field(description="By mean latency.")]
+
+
+class RunSeat(CamelModel):
+    """A seat of a running run; calls by provider, null where its jurors do not answer now."""
+
+    juror_id: Annotated[str | None, Field(description="null: the final judge.")]
+    steps: Annotated[int, Field(description="Requested, without a result yet.")]
+    queued: Annotated[int, Field(description="Messages that wait to be sent to its jurors.")]
+    calling: dict[str, int] | None
+    waiting: Annotated[dict[str, int] | None, Field(description="Calls that wait for a permit.")]
+
+
+class RunMemory(CamelModel):
+    """What the process that executes a run did at `at`."""
+
+    at: str
+    debates: int
+    appends: Annotated[int, Field(description="Appends that wait to be stored.")]
+    seats: list[RunSeat]
+
+
+class RunFigures(DebateTotals):
+    """The live figures of a run."""
+
+    run_id: str
+    at: str
+    state: Annotated[
+        Literal["running", "complete", "incomplete", "unknown"],
+        Field(description="`unknown`: how many debates the run is to have is not known."),
+    ]
+    holder: RunProcess | None
+    cases: int | None
+    ended: int
+    not_begun: Annotated[int | None, Field(description="null where the number of cases is unknown.")]
+    phases: Annotated[dict[str, int], Field(description="Debates that are not over, by status.")]
+    recent: RecentFigures
+    eta_seconds: float | None
+    eta_reason: Annotated[str | None, Field(description="Why there is no `etaSeconds`.")]
+    process: Annotated[RunMemory | None, Field(description="Figures from the memory of that process.")]
+    process_reason: Annotated[str | None, Field(description="Why there is no `process`.")]
+
+
+class Comparison(CamelModel):
+    """Two debates or two runs; the other fields are those of `jury compare --json`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: Literal["debates", "runs"]
+    a: JsonObject
+    b: JsonObject

@@ -1,0 +1,90 @@
+"""Cases that are submitted, and what became of them."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, SkipValidation, StringConstraints
+
+from jury_events.value import Label, NewRunId
+from jury_judge.settings.submission import MOST_SUBMITTED_AT_ONCE, SubmissionSettings
+from jury_web.api.schemas.base import CamelModel, JsonObject
+
+MOST_CASES = 10_000
+"""Of a run that is submitted in one request."""
+
+PanelName = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+RunName = Annotated[NewRunId | None, SkipValidation]
+"""Described here, checked by `SubmissionSettings`: a setting has the same rules at every front door."""
+
+
+class EvaluationRequest(CamelModel):
+    """One case to judge."""
+
+    case: Annotated[
+        JsonObject,
+        Field(
+            description="A case as in a JSON case file: `question`, `response` or `messages`, and optional fields.",
+            examples=[{"case_id": "refund-17", "question": "Refund order 17.", "response": "Refunded."}],
+        ),
+    ]
+    panel: Annotated[PanelName | None, Field(description="One of the server's panels; the first by default.")] = None
+    run_id: Annotated[RunName, Field(description="The same run and case id again resume the debate.")] = None
+    submission_id: Annotated[Label | None, Field(description="The `submission_id` of its live events.")] = None
+
+    @property
+    def settings(self) -> SubmissionSettings:
+        """Its settings.
+
+        Raises:
+            SettingsRefused: one has a value that it cannot have.
+        """
+        return SubmissionSettings.of(run_id=self.run_id)
+
+
+class RunRequest(CamelModel):
+    """Many cases to judge, one debate each."""
+
+    cases: Annotated[
+        list[JsonObject], Field(min_length=1, max_length=MOST_CASES, description="Each like `case` of an evaluation.")
+    ]
+    panel: Annotated[PanelName | None, Field(description="One of the server's panels; the first by default.")] = None
+    run_id: Annotated[RunName, Field(description="The same id with the same cases resumes the run.")] = None
+    concurrency: Annotated[
+        Annotated[int, Field(ge=1, le=MOST_SUBMITTED_AT_ONCE)] | None,
+        SkipValidation,
+        Field(description="Debates that run at once."),
+    ] = None
+
+    @property
+    def settings(self) -> SubmissionSettings:
+        """Its settings.
+
+        Raises:
+            SettingsRefused: one has a value that it cannot have.
+        """
+        at_once = {} if self.concurrency is None else {"concurrency": self.concurrency}
+        return SubmissionSettings.of(run_id=self.run_id, **at_once)
+
+
+class Links(CamelModel):
+    """Paths of related resources."""
+
+    state: str
+    debate: str | None = None
+    events: str | None = None
+    live: str | None = None
+    ws: str | None = None
+    run: str | None = None
+    debates: str | None = None
+
+
+class SubmissionStatus(CamelModel):
+    """The status of an evaluation or a run.
+
+    running: this server runs it. finished: nothing is left to do. stopped: an error (`problem`) stopped it here.
+    unfinished: this server does not run it (another process may); the same request resumes it.
+    """
+
+    id: str
+    state: Literal["running", "finished", "stopped", "unfinished"]
+    problem: Annotated[str | None, Field(description="The error that stopped it, with the remedy.")] = None
+    links: Links
