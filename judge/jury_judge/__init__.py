@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jury_events.verdict import Verdict
     from jury_judge.database import Database
     from jury_judge.diagnosis.diagnosis import Diagnosis
-    from jury_judge.diagnosis.finding import Finding
+    from jury_judge.diagnosis.finding import DiagnosisFinding
     from jury_judge.documents.artifact_tools import (
         ArtifactContext,
         ArtifactToolsWithContext,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from jury_judge.replays.exporting import ExportedFiles
     from jury_judge.replays.importing import Imported
     from jury_judge.runs.case_preview import CasePreview
-    from jury_judge.stores.erasing import ErasedTexts, ErasurePlan
+    from jury_judge.stores.erasing import ErasedTexts, PlannedErasure
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_providers.simulated.http.server import Simulation
     from jury_replay.difference import ReplayDifference
@@ -104,7 +104,7 @@ _NAMES_BY_MODULE = {
     "jury_events.verdict": ("Verdict",),
     "jury_judge.database": ("Database",),
     "jury_judge.diagnosis.diagnosis": ("Diagnosis",),
-    "jury_judge.diagnosis.finding": ("Finding",),
+    "jury_judge.diagnosis.finding": ("DiagnosisFinding",),
     "jury_judge.documents.artifact_tools": (
         "ArtifactContext",
         "ArtifactToolsWithContext",
@@ -143,7 +143,7 @@ _NAMES_BY_MODULE = {
     "jury_judge.runs.case_preview": ("CasePreview",),
     "jury_judge.stores.erasing": (
         "ErasedTexts",
-        "ErasurePlan",
+        "PlannedErasure",
     ),
     "jury_judge.stores.integrity_state": ("IntegrityState",),
     "jury_providers.simulated.http.server": ("Simulation",),
@@ -207,18 +207,17 @@ __all__ = [
     "DebateFilter",
     "DebateRow",
     "Diagnosis",
+    "DiagnosisFinding",
     "DiscussionLoopWorkflow",
     "DiscussionRound",
     "DiscussionRoundResult",
     "DiscussionState",
     "DiscussionWorkflowResult",
     "ErasedTexts",
-    "ErasurePlan",
     "EvaluationPhase",
     "ExecutionResult",
     "ExportedFiles",
     "FinalJudgment",
-    "Finding",
     "Finished",
     "Halted",
     "Imported",
@@ -239,6 +238,7 @@ __all__ = [
     "OnlySimulated",
     "PageCursor",
     "PanelDifference",
+    "PlannedErasure",
     "QuestionSpec",
     "Records",
     "Regressed",

@@ -138,7 +138,7 @@ class OpenStore(BlockingWork):
     async def _write(
         self, run: str, writing: Callable[Concatenate[EventStore, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Write with a writer that is open meanwhile only; `run` names it to whoever finds the store locked.
+        """Write with a writer that is open meanwhile only; `run` tells others what has the store locked.
 
         The store need not be open for reading.
         """
