@@ -56,7 +56,7 @@ class OpenStore(BlockingWork):
 
     @classmethod
     def over(cls, store: EventStore, feed: Feed, store_url: str = "") -> Self:
-        """Records of a store that is open, with its feed; whoever opened both closes them.
+        """Records of a store that is open, with its feed; its opener closes both.
 
         Args:
             store: open for reading.
@@ -138,7 +138,7 @@ class OpenStore(BlockingWork):
     async def _write(
         self, run: str, writing: Callable[Concatenate[EventStore, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Write with a writer that is open meanwhile only; `run` tells others what has the store locked.
+        """Write with a writer that is open meanwhile only; `run` is in the lock of the store.
 
         The store need not be open for reading.
         """
