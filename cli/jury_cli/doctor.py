@@ -12,7 +12,7 @@ from jury_cli.option_groups import options
 from jury_cli.options import STORE, ray_address
 
 if TYPE_CHECKING:
-    from jury_judge import Finding
+    from jury_judge import DiagnosisFinding
 
 
 @click.command("doctor")
@@ -48,7 +48,7 @@ def _joined(address: str) -> AbstractContextManager[None]:
     return ray_started(address, open_cluster=False)
 
 
-async def _print_findings(findings: "AsyncGenerator[Finding, None]") -> bool:
+async def _print_findings(findings: "AsyncGenerator[DiagnosisFinding, None]") -> bool:
     """Print each finding at once; returns whether none is a problem."""
     marks = set()
     async with aclosing(findings) as found:

@@ -12,7 +12,7 @@ from jury_cli.option_groups import options
 from jury_cli.options import STORE, debate_ids, resolved_store
 
 if TYPE_CHECKING:
-    from jury_judge import ErasedTexts, ErasurePlan
+    from jury_judge import ErasedTexts, PlannedErasure
 
 
 def _debate(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -85,7 +85,7 @@ def command(
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("erasing cannot be undone; off a terminal say --yes")
 
-    def agrees(plan: "ErasurePlan") -> bool:
+    def agrees(plan: "PlannedErasure") -> bool:
         _note_plan(plan)
         return not plan.texts or yes or click.confirm("Erase these texts for good?", err=True)
 
@@ -99,7 +99,7 @@ def command(
     return Exit.DONE
 
 
-def _note_plan(plan: "ErasurePlan") -> None:
+def _note_plan(plan: "PlannedErasure") -> None:
     """What will be erased, and which branches have copies."""
     from jury_cli.terminal import note
     from jury_events.text.pluralize import pluralize

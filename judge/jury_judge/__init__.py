@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jury_events.verdict import Verdict
     from jury_judge.database import Database
     from jury_judge.diagnosis.diagnosis import Diagnosis
-    from jury_judge.diagnosis.finding import Finding
+    from jury_judge.diagnosis.finding import DiagnosisFinding
     from jury_judge.documents.artifact_tools import (
         ArtifactContext,
         ArtifactToolsWithContext,
@@ -64,9 +64,6 @@ if TYPE_CHECKING:
     from jury_judge.runs.case_preview import CasePreview
     from jury_judge.runs.observation import Observation
     from jury_judge.runs.writing import Writing
-    from jury_judge.seals.proofs import ConsistencyProof, InclusionProof
-    from jury_judge.seals.signing import SealedLog
-    from jury_judge.seals.stored_seals import ListedSeal
     from jury_judge.sessions.estimated_run import estimate_run
     from jury_judge.sessions.judged_run import judge_run
     from jury_judge.sessions.planned_run import PlannedRun
@@ -78,13 +75,13 @@ if TYPE_CHECKING:
     from jury_judge.settings.runtime import RuntimeSettings
     from jury_judge.settings.settings_file import settings_of
     from jury_judge.settings.sources import Sources
-    from jury_judge.stores.erasing import ErasedTexts, ErasurePlan
+    from jury_judge.stores.erasing import ErasedTexts, PlannedErasure
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_providers.simulated.http.server import Simulation
     from jury_replay.difference import ReplayDifference
     from jury_replay.integrity import IntegrityFailure
     from jury_replay.regression import Regressed
-    from jury_replay.replay import Replayed, ReplayStatus
+    from jury_replay.replay import Replayed
     from jury_replay.rescoring.results import RescoreStatus
     from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
     from jury_replay.rescoring.table import RescoreTable
@@ -126,7 +123,7 @@ _NAMES_BY_MODULE = {
     "jury_events.verdict": ("Verdict",),
     "jury_judge.database": ("Database",),
     "jury_judge.diagnosis.diagnosis": ("Diagnosis",),
-    "jury_judge.diagnosis.finding": ("Finding",),
+    "jury_judge.diagnosis.finding": ("DiagnosisFinding",),
     "jury_judge.documents.artifact_tools": (
         "ArtifactContext",
         "ArtifactToolsWithContext",
@@ -159,16 +156,17 @@ _NAMES_BY_MODULE = {
     "jury_judge.jury": ("Jury",),
     "jury_judge.panels.variables": ("Overrides",),
     "jury_judge.records.records": ("Records",),
-    "jury_judge.records.vote_reports": ("VoteReports",),
     "jury_judge.replays.corpus": ("Corpus",),
     "jury_judge.replays.exporting": ("ExportedFiles",),
     "jury_judge.replays.importing": ("Imported",),
+    "jury_judge.records.vote_reports": ("VoteReports",),
     "jury_judge.runs.case_preview": ("CasePreview",),
+    "jury_judge.stores.erasing": (
+        "ErasedTexts",
+        "PlannedErasure",
+    ),
     "jury_judge.runs.observation": ("Observation",),
     "jury_judge.runs.writing": ("Writing",),
-    "jury_judge.seals.proofs": ("ConsistencyProof", "InclusionProof"),
-    "jury_judge.seals.signing": ("SealedLog",),
-    "jury_judge.seals.stored_seals": ("ListedSeal",),
     "jury_judge.sessions.estimated_run": ("estimate_run",),
     "jury_judge.sessions.judged_run": ("judge_run",),
     "jury_judge.sessions.planned_run": ("PlannedRun",),
@@ -180,15 +178,17 @@ _NAMES_BY_MODULE = {
     "jury_judge.settings.runtime": ("RuntimeSettings",),
     "jury_judge.settings.settings_file": ("settings_of",),
     "jury_judge.settings.sources": ("Sources",),
-    "jury_judge.stores.erasing": ("ErasedTexts", "ErasurePlan"),
     "jury_judge.stores.integrity_state": ("IntegrityState",),
     "jury_providers.simulated.http.server": ("Simulation",),
     "jury_replay.difference": ("ReplayDifference",),
     "jury_replay.integrity": ("IntegrityFailure",),
     "jury_replay.regression": ("Regressed",),
-    "jury_replay.replay": ("ReplayStatus", "Replayed"),
+    "jury_replay.replay": ("Replayed",),
     "jury_replay.rescoring.results": ("RescoreStatus",),
-    "jury_replay.rescoring.rows": ("RescoreProblem", "RescoreRow"),
+    "jury_replay.rescoring.rows": (
+        "RescoreProblem",
+        "RescoreRow",
+    ),
     "jury_replay.rescoring.table": ("RescoreTable",),
     "jury_replay.selection": ("DebateSelection",),
     "jury_replay.verify": ("VerifyReport",),
@@ -238,30 +238,27 @@ __all__ = [
     "ConsensusChecker",
     "ConsensusResult",
     "ConsensusStatus",
-    "ConsistencyProof",
     "Corpus",
     "Database",
     "DebateFilter",
     "DebateRow",
     "DebateSelection",
     "Diagnosis",
+    "DiagnosisFinding",
     "DiscussionLoopWorkflow",
     "DiscussionRound",
     "DiscussionRoundResult",
     "DiscussionState",
     "DiscussionWorkflowResult",
     "ErasedTexts",
-    "ErasurePlan",
     "EvaluationPhase",
     "ExecutionResult",
     "ExportedFiles",
     "FinalJudgment",
-    "Finding",
     "Finished",
     "ForkSettings",
     "Halted",
     "Imported",
-    "InclusionProof",
     "InputError",
     "IntegrityFailure",
     "IntegrityState",
@@ -274,7 +271,6 @@ __all__ = [
     "JurorVote",
     "Jury",
     "JuryError",
-    "ListedSeal",
     "LiveEvent",
     "MetricTotals",
     "Notice",
@@ -283,12 +279,12 @@ __all__ = [
     "Overrides",
     "PageCursor",
     "PanelDifference",
+    "PlannedErasure",
     "PlannedRun",
     "QuestionSpec",
     "Records",
     "Regressed",
     "ReplayDifference",
-    "ReplayStatus",
     "Replayed",
     "RescoreProblem",
     "RescoreRow",
@@ -301,7 +297,6 @@ __all__ = [
     "RuntimeSettings",
     "Scenario",
     "ScenarioResult",
-    "SealedLog",
     "SequentialDiscussionRound",
     "SettingError",
     "SettingsRefused",

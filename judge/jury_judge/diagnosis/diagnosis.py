@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from jury_events.errors import JuryError
 from jury_judge.blocking import BlockingWork
-from jury_judge.diagnosis.finding import Finding
+from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.diagnosis.nodes import Joined, joined_here, nodes
 from jury_judge.diagnosis.surroundings import access, surroundings
 
@@ -47,11 +47,11 @@ class Diagnosis(BlockingWork):
         self.sound = True
         self.ready = False
 
-    def findings(self) -> AsyncGenerator[Finding, None]:
+    def findings(self) -> AsyncGenerator[DiagnosisFinding, None]:
         """Packages, the store, variables, keys, disk, the panel, and the nodes of the cluster; each as it is found."""
         return self._steps(self._findings)
 
-    async def probe(self) -> AsyncGenerator[Finding, None]:
+    async def probe(self) -> AsyncGenerator[DiagnosisFinding, None]:
         """Call each model of the panel once, for real, with a tiny question: it may cost. After `findings`.
 
         Where something keeps the models from being called, none is, and nothing is found.
@@ -62,7 +62,7 @@ class Diagnosis(BlockingWork):
             async for one in probed(self._loaded):
                 yield one
 
-    def _findings(self) -> Generator[Finding, None, None]:
+    def _findings(self) -> Generator[DiagnosisFinding, None, None]:
         yield from self._noted(surroundings(self._store_url))
         if self._address is not None:
             yield from self._noted(access(self._address))
@@ -71,7 +71,7 @@ class Diagnosis(BlockingWork):
         try:
             self._loaded = loaded = _load(self._panel)
         except JuryError as error:
-            yield from self._noted([Finding("problem", f"{title}: {error}")])
+            yield from self._noted([DiagnosisFinding("problem", f"{title}: {error}")])
             return
         from jury_judge.diagnosis.panel_findings import panel_findings
 
@@ -81,7 +81,7 @@ class Diagnosis(BlockingWork):
             ready = ready and reached
         self.ready = ready
 
-    def _noted(self, found: Iterable[Finding]) -> Generator[Finding, None, bool]:
+    def _noted(self, found: Iterable[DiagnosisFinding]) -> Generator[DiagnosisFinding, None, bool]:
         """The findings; returns whether none is a problem."""
         sound = True
         for one in found:

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 Mark = Literal["ok", "note", "warning", "problem"]
 
 
-class Finding(NamedTuple):
+class DiagnosisFinding(NamedTuple):
     """One line. A problem keeps debates from running; keys are named, never shown."""
 
     mark: Mark

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from jury_actors.node_check import NodeCheck
 from jury_events.errors import JuryError
-from jury_judge.diagnosis.finding import Finding
+from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.settings.store import load_settings
 
@@ -30,7 +30,7 @@ def joined_here(address: str) -> Iterator[None]:
         ray_runtime.stop_ray()
 
 
-def nodes(address: str, loaded: LoadedPanel, store_url: str | None, joined: Joined) -> Iterator[Finding]:
+def nodes(address: str, loaded: LoadedPanel, store_url: str | None, joined: Joined) -> Iterator[DiagnosisFinding]:
     """Each node's releases, keys for the panel, and whether it reaches the store."""
     url = load_settings(os.environ, store_url=store_url).store_url
     shared = not url.startswith("sqlite")
@@ -41,15 +41,15 @@ def nodes(address: str, loaded: LoadedPanel, store_url: str | None, joined: Join
 
             reports = inspect_nodes(wanted)
     except JuryError as error:
-        yield Finding("problem", str(error))
+        yield DiagnosisFinding("problem", str(error))
         return
     if len(reports) > 1 and not shared:
-        yield Finding(
+        yield DiagnosisFinding(
             "problem", f"the cluster has {len(reports)} nodes, and a SQLite store is on one of them: use PostgreSQL"
         )
     reached = ", the store is reached" if shared else ""
     for one in reports:
         if not one.problems:
-            yield Finding("ok", f"node {one.name}: the releases are those of here, no key is missing{reached}")
+            yield DiagnosisFinding("ok", f"node {one.name}: the releases are those of here, no key is missing{reached}")
         for problem in one.problems:
-            yield Finding("problem", f"node {one.name}: {problem}")
+            yield DiagnosisFinding("problem", f"node {one.name}: {problem}")

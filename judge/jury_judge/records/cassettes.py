@@ -10,7 +10,7 @@ from jury_judge.records.open_store import WRITER_WAIT, OpenStore, check_debate_i
 from jury_judge.stores.stores import Say
 
 if TYPE_CHECKING:
-    from jury_judge.replays.exporting import Document, ExportedFiles
+    from jury_judge.replays.exporting import ExportedDocument, ExportedFiles
     from jury_judge.replays.importing import Imported
     from jury_judge.settings.selection import Selection
     from jury_judge.stores.integrity_state import IntegrityState
@@ -35,7 +35,7 @@ class CassetteRecords(OpenStore):
         check_debate_id(debate_id)
         return await self._read(cassette, debate_id)
 
-    async def page(self, debate_id: str, render: "Render", *, say: Say = log_line) -> "Document":
+    async def page(self, debate_id: str, render: "Render", *, say: Say = log_line) -> "ExportedDocument":
         """A debate as one page, by what `render` makes of its history and of whether it is intact.
 
         Args:
@@ -142,9 +142,9 @@ class CassetteRecords(OpenStore):
             BadNote: the checkpoint is none.
             StoreLocked: another process writes to the store.
         """
-        from jury_judge.replays.importing import Admission, import_cassettes
+        from jury_judge.replays.importing import CassetteAdmission, import_cassettes
 
-        admission = Admission.of(keys, checkpoint, erase=erase)
+        admission = CassetteAdmission.of(keys, checkpoint, erase=erase)
         return await self._blocking(
             import_cassettes, self.store_url, paths, admission, wait=WRITER_WAIT, progress=progress, say=say
         )

@@ -8,13 +8,13 @@ from jury_judge.stores.stores import Say
 
 if TYPE_CHECKING:
     from jury_judge.settings.erasure import Erasure, ErasureScope
-    from jury_judge.stores.erasing import ErasedTexts, ErasurePlan
+    from jury_judge.stores.erasing import ErasedTexts, PlannedErasure
 
 
 class ErasureRecords(OpenStore):
     """Erasure of texts; ids, labels, verdicts and scores stay, and the log still verifies (docs/erasure.md)."""
 
-    async def plan_erasure(self, scope: "ErasureScope") -> "ErasurePlan":
+    async def plan_erasure(self, scope: "ErasureScope") -> "PlannedErasure":
         """What an erasure would delete; nothing is written.
 
         Raises:
@@ -29,7 +29,7 @@ class ErasureRecords(OpenStore):
         self,
         asked: "Erasure",
         *,
-        agrees: "Callable[[ErasurePlan], bool]" = lambda _plan: True,
+        agrees: "Callable[[PlannedErasure], bool]" = lambda _plan: True,
         say: Say = log_line,
     ) -> "ErasedTexts | None":
         """Erase texts for good; calling it again finishes what was interrupted. The store need not be open.

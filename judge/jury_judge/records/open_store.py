@@ -54,7 +54,7 @@ class OpenStore(BlockingWork):
 
     @classmethod
     def over(cls, store: EventStore, feed: "Feed", store_url: str = "") -> Self:
-        """Records of a store that is open, with its feed; the caller closes both.
+        """Records of a store that is open, with its feed; its opener closes both.
 
         Args:
             store: open for reading.
@@ -137,7 +137,7 @@ class OpenStore(BlockingWork):
     async def _write(
         self, run: str, writing: Callable[Concatenate[EventStore, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Write with a writer that is open meanwhile only; `run` names it to whoever finds the store locked.
+        """Write with a writer that is open meanwhile only; `run` is in the lock of the store.
 
         The store need not be open for reading.
         """

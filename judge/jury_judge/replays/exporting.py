@@ -34,7 +34,7 @@ class ExportedFiles(NamedTuple):
     refused: tuple[JuryError, ...]
 
 
-class Document(NamedTuple):
+class ExportedDocument(NamedTuple):
     """The content of a file, and in words what was altered in the record that it shows; None: nothing."""
 
     content: bytes
@@ -47,7 +47,7 @@ class _Documents(Protocol):
     suffix: str
     begins: bytes
 
-    def of(self, history: DebateHistory) -> Document: ...
+    def of(self, history: DebateHistory) -> ExportedDocument: ...
 
 
 class _Cassettes:
@@ -57,8 +57,8 @@ class _Cassettes:
     def __init__(self, store: EventStore) -> None:
         self._provenance = Provenance(store)
 
-    def of(self, history: DebateHistory) -> Document:
-        return Document(write_cassette(history, self._provenance.seal_of(history)), None)
+    def of(self, history: DebateHistory) -> ExportedDocument:
+        return ExportedDocument(write_cassette(history, self._provenance.seal_of(history)), None)
 
 
 class _Pages:
@@ -70,13 +70,13 @@ class _Pages:
         self._render = render
         self._say = say
 
-    def of(self, history: DebateHistory) -> Document:
+    def of(self, history: DebateHistory) -> ExportedDocument:
         _ = history.opened  # without an opening event there is no page
         (state,) = integrity_states(self._store, [history])
         altered = None if state.intact else state.failures[0]
         if altered is not None:
             self._say(f"jury: {history.debate_id}: the record was altered, and its page says so: {altered}")
-        return Document("".join(self._render(history, state)).encode(), altered)
+        return ExportedDocument("".join(self._render(history, state)).encode(), altered)
 
 
 def cassette(store: EventStore, debate_id: str) -> bytes:
@@ -85,7 +85,7 @@ def cassette(store: EventStore, debate_id: str) -> bytes:
     return _Cassettes(store).of(history).content
 
 
-def page(store: EventStore, debate_id: str, render: Render, say: Say) -> Document:
+def page(store: EventStore, debate_id: str, render: Render, say: Say) -> ExportedDocument:
     """The page of a debate; errors as of `Records.page`."""
     (history,) = store.histories([debate_id])
     return _Pages(store, render, say).of(history)

@@ -19,7 +19,7 @@ from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import Checkpoint, read_checkpoint
 
 
-class Admission(NamedTuple):
+class CassetteAdmission(NamedTuple):
     """What a cassette must fulfil, and whether it may erase texts; see `Records.import_cassettes`."""
 
     keys: Collection[PublicKey]
@@ -72,7 +72,7 @@ class Imported:
 def import_cassettes(
     url: str,
     paths: Sequence[Path],
-    admission: Admission,
+    admission: CassetteAdmission,
     *,
     wait: float,
     progress: Callable[[int], None] | None,
@@ -102,7 +102,7 @@ def import_cassettes(
 
 
 class _Importing:
-    def __init__(self, admission: Admission, say: Say) -> None:
+    def __init__(self, admission: CassetteAdmission, say: Say) -> None:
         self.found = Imported()
         self._admission = admission
         self._say = say

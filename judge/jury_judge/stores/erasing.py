@@ -11,7 +11,7 @@ from jury_store.errors import ScrubRefused
 from jury_store.event_store import EventStore
 
 
-class ErasurePlan(NamedTuple):
+class PlannedErasure(NamedTuple):
     """What an erasure would delete: `texts` of these debates, of `size` bytes in all.
 
     `ends`: how many debates are not over, and fail without their texts. `shared`: texts of the request that stay,
@@ -30,7 +30,7 @@ class ErasurePlan(NamedTuple):
 class ErasedTexts(NamedTuple):
     """What was erased. `scrubbed`: nothing of it is left in the store's files; else the same call tries again.
 
-    The other fields are as of `ErasurePlan`.
+    The other fields are as of `PlannedErasure`.
     """
 
     debate_ids: tuple[str, ...]
@@ -41,7 +41,7 @@ class ErasedTexts(NamedTuple):
     copies: tuple[str, ...]
 
 
-def planned(store: EventStore, scope: ErasureScope) -> ErasurePlan:
+def planned(store: EventStore, scope: ErasureScope) -> PlannedErasure:
     """What an erasure of that scope would delete; errors as of `Records.plan_erasure`."""
     one = scope.one_debate
     ids = [one] if one is not None else debates_over(store, str(scope.case_id))
@@ -55,10 +55,10 @@ def planned(store: EventStore, scope: ErasureScope) -> ErasurePlan:
         size += sum(len(record.parts[digest].content) for digest in plan.parts)
     # Branches do not have the reviews of their origin.
     copies = debates_with_copies(store, one) if one is not None and scope.review is None else []
-    return ErasurePlan(tuple(ids), texts, size, ends, shared, tuple(copies))
+    return PlannedErasure(tuple(ids), texts, size, ends, shared, tuple(copies))
 
 
-def erased(store: EventStore, asked: Erasure, agrees: Callable[[ErasurePlan], bool], say: Say) -> ErasedTexts | None:
+def erased(store: EventStore, asked: Erasure, agrees: Callable[[PlannedErasure], bool], say: Say) -> ErasedTexts | None:
     """Erase; arguments and errors as of `Records.erase`."""
     store.require_eraser()
     plan = planned(store, asked)
