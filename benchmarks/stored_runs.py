@@ -18,6 +18,7 @@ from jury_events.envelope import NewEvent
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import encode_digest, part_digest
 from jury_judge import Jury
+from jury_judge.settings.runtime import RuntimeSettings
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
 from jury_store.event_store import Append
@@ -32,7 +33,9 @@ async def template(folder: Path, seats: int) -> DebateHistory:
     (folder / "panel.yaml").write_text(panel(seats))
     url = f"sqlite:///{folder / 'template.db'}"
     (folder / "template.db").unlink(missing_ok=True)
-    async with Jury(folder / "panel.yaml", store=url, simulate=Script(answers="scripted")) as jury:
+    async with Jury(
+        folder / "panel.yaml", store=url, runtime=RuntimeSettings(simulate=Script(answers="scripted"))
+    ) as jury:
         await jury.evaluate(case(0), run_id=RUN)
         return await jury.read(f"{RUN}~{case(0)['case_id']}")
 

@@ -4,7 +4,8 @@ import click
 
 from jury_cli.calls import opened
 from jury_cli.exits import Exit
-from jury_cli.options import run_id, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import STORE, run_id
 
 
 @click.command("cancel")
@@ -12,7 +13,7 @@ from jury_cli.options import run_id, store_option
 @click.option(
     "--by", metavar="WHO", help="Who cancels it, for the record; at most 30 bytes. [default: your login name]"
 )
-@store_option
+@options(STORE)
 def command(run: str, *, by: str | None, store_url: str | None) -> int:
     """Cancel every debate of a run that is not over, also while another process executes the run.
 

@@ -2,161 +2,84 @@
 
 import asyncio
 import json
-import os
 import shlex
 from contextlib import aclosing, closing
 from datetime import UTC, datetime
-from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import click
 
 from jury_cli.exits import Exit
-from jury_cli.options import (
-    panel_options,
-    price_list,
-    resolved_store,
-    runtime_options,
-    seal_options,
-    simulated,
-    store_option,
-)
+from jury_cli.option_groups import options
+from jury_cli.options import PANEL, RUNTIME, SEALS, STORE, resolved_store
 
 
 @click.command("demo")
-@panel_options
-@store_option
+@options(PANEL, STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
-@seal_options
-@runtime_options
-def command(**options: Any) -> int:
+@options(SEALS, RUNTIME)
+def command(*, as_json: bool, **given: Any) -> int:
     """Run one debate over a bundled case with security-gate and agent-card records.
 
     Without a panel the jurors are simulated: no key, no server, no model. Each call starts a new debate, on a local Ray
     cluster by default.
     """
-    return _demo(**options)
-
-
-def _demo(
-    *,
-    panel_name: str | None,
-    preset: str | None,
-    language: str | None,
-    max_rounds: int | None,
-    threshold: float | None,
-    method: str | None,
-    judge_model: str | None,
-    store_url: str | None,
-    as_json: bool,
-    seal_key: Path | None,
-    seal_last: Path | None,
-    seal_every: float,
-    in_process: bool,
-    ray: bool,
-    ray_address: str | None,
-    ray_open_cluster: bool,
-    replicas: int | None,
-    coordinators: int | None,
-    simulate: dict[str, str],
-) -> int:
-    from jury_cases.examples import load_example
     from jury_cli.interrupts import until_interrupted
-    from jury_cli.judging import finishing, judging_loop, make_jury, note_end, note_line, sealing_of
+    from jury_cli.judging import finishing, judging_loop, note_end, note_line
     from jury_cli.live import events_shown
     from jury_cli.terminal import WritingLine, note
     from jury_events.text.visible_text import visible_line
-    from jury_judge.panels.files import load_panel
-    from jury_judge.panels.variables import Overrides
-    from jury_judge.run_session import RunSession
-    from jury_judge.runs.preflight import preflighted
-    from jury_judge.runs.run import Run
-    from jury_judge.runs.run_progress import NoListener
-    from jury_judge.settings.runtime import RuntimeSettings
-    from jury_judge.stores.debates import read_debate
-    from jury_views.result_lines import collaborative_result
+    from jury_judge.sessions.planned_run import PlannedRun
+    from jury_judge.sessions.prepared_run import prepared
+    from jury_judge.settings.run import RunSettings
 
-    loaded = load_panel(
-        panel_name,
-        os.environ,
-        Overrides(language, max_rounds, threshold, method, judge_model, preset),  # type: ignore[arg-type]
-    )
-    case = loaded.redaction.case(load_example(loaded.panel.language))
-    run_id = f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(2)}"
-    run = Run(run_id=run_id, resolved=loaded.resolved, cases=lambda _fetch: [case], concurrency=1)
-    (debate_id,) = run.debate_ids(case)
-    url = resolved_store(store_url)
-    script = simulated(simulate, loaded.panel.models)
-    on_ray = not RuntimeSettings.of(
-        in_process=in_process,
-        ray=ray,
-        ray_address=ray_address,
-        ray_open_cluster=ray_open_cluster,
-        replicas=replicas,
-        coordinators=coordinators,
-    ).asked_in_process
+    settings = RunSettings.of(**given)
+    planned = PlannedRun.of_example(settings, f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(2)}")
+    (debate_id,) = (one for case in planned.cases for one in planned.run.debate_ids(case))
     resume_hint = "the events so far are kept; jury demo starts a new debate"
     with (
-        preflighted(run, url, loaded.endpoints, None if ray_address else os.environ) as (store, checked),
+        prepared(planned, note_line, in_process=False) as ready,
         closing(WritingLine()) as writing,
     ):
-        sealing = sealing_of(seal_key, seal_last, seal_every, store)
-        jury = make_jury(
-            loaded,
-            url,
-            name=run_id,
-            in_process=not on_ray,
-            ray_address=ray_address,
-            ray_open_cluster=ray_open_cluster,
-            replicas=replicas,
-            coordinators=coordinators,
-            simulate=script,
-            prices=price_list(None),
-            sealing=sealing,
-        )
-        if all(model.startswith("simulated/") for model in loaded.panel.models):
+        session = ready.session()
+        if planned.is_simulated:
             note("The jurors are simulated: rule-based readers. No model is called.")
-        note(f"debate {debate_id}: {len(loaded.panel.seats)} jurors, {loaded.panel.name}")
-        session = RunSession(run, checked, store, NoListener())
+        note(f"debate {debate_id}: {len(planned.loaded.panel.seats)} jurors, {planned.loaded.panel.name}")
 
         async def judge(stopping: asyncio.Event) -> None:
             async with (
-                jury,
-                events_shown(jury, debate_id, note),
-                aclosing(session.execute(jury, stopping, writing.take)) as lines,
+                events_shown(session.feed, debate_id, note),
+                aclosing(session.execute(stopping, on_chunk=writing.take)) as lines,
             ):
                 async for _ in lines:
                     pass
 
-        with judging_loop(
-            ray=on_ray, ray_address=ray_address, ray_open_cluster=ray_open_cluster, resume_hint=resume_hint
-        ) as loop:
-            _, interrupted = loop.run(until_interrupted(judge, says=finishing(resume_hint), waits_for=jury.waits_for))
-        note_end(interrupted=interrupted, resume_hint=resume_hint, sealing=sealing)
+        with judging_loop(settings, on_ray=session.needs_ray, resume_hint=resume_hint) as loop:
+            _, interrupted = loop.run(
+                until_interrupted(judge, says=finishing(resume_hint), waits_for=session.waits_for)
+            )
+        note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=session.sealed)
         outcome = session.outcome(interrupted=interrupted, lines=0)
         if outcome.problems:
             note_line(f"the debate could not go on: {visible_line(str(outcome.problems[0].problem), 500)}")
             return Exit.STOPPED
-        if interrupted and not store.heads([f"debate/{debate_id}"]):
-            return Exit.INTERRUPTED
-        record = read_debate(store, debate_id)
-        result = collaborative_result(record.events, record.texts)
-    if result["status"] == "unfinished":
+        result = session.result(debate_id)
+    if result is None or result["status"] == "unfinished":
         return Exit.INTERRUPTED
     if as_json:
         print(json.dumps(result, ensure_ascii=False, indent=2))
     else:
         _print(result)
-    _note_commands(debate_id, None if store_url is None else url)
+    _note_commands(debate_id, None if settings.store_url is None else resolved_store(settings.store_url))
     return Exit.INTERRUPTED if interrupted else _code(result)
 
 
 def _note_commands(debate_id: str, url: str | None) -> None:
     from jury_cli.terminal import note
-    from jury_store.opening import parse_store_url, redacted_url
+    from jury_judge.stores.stores import shown_url
 
-    option = "" if url is None else f" --store {shlex.quote(redacted_url(parse_store_url(url)))}"
+    option = "" if url is None else f" --store {shlex.quote(shown_url(url))}"
     note(f"the whole debate:   jury show {debate_id}{option}")
     note(f"check the record:   jury verify {debate_id}{option}")
     note("judge your own:     jury run CASES.jsonl")

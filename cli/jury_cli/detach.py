@@ -1,28 +1,14 @@
 """`jury run --detach`: the run goes on in a process of its own, and the command ends."""
 
 import sys
-from contextlib import closing
-from typing import TYPE_CHECKING
 
 import click
 
 from jury_cli.exits import Exit
 
-if TYPE_CHECKING:
-    from jury_store.run_registry import RunHolder
-
 DETACH = "--detach"
 DETACHED = "--detached"
 """The option that the command gives to the process that it starts."""
-
-
-def detached_holder(url: str, run_id: str) -> "RunHolder | None":
-    """The detached process that executes a run; None where there is none."""
-    from jury_store.run_registry import open_registry
-
-    with closing(open_registry(url)) as registry:
-        holder = registry.holders([run_id]).get(run_id)
-    return holder if holder is not None and holder.detached else None
 
 
 def detach(url: str, run_id: str, *, generated: bool) -> int:
@@ -61,6 +47,7 @@ def detach(url: str, run_id: str, *, generated: bool) -> int:
 def begun_already(url: str, run_id: str) -> bool:
     """Whether a detached process executes the run; then its id is printed."""
     from jury_cli.terminal import note
+    from jury_judge.running.detaching import detached_holder
 
     holder = detached_holder(url, run_id)
     if holder is not None:

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from jury_actors.ray_processes import end_own_processes
 from jury_cli.signals import SIGNALS, exit_at_once, handled_by
 from jury_cli.terminal import note
+from jury_judge import end_own_processes
 
 T = TypeVar("T")
 

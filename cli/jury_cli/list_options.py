@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_cli.option_groups import Options, options
+from jury_cli.option_groups import Options
 from jury_cli.options import WHERE, finite, run_id
 from jury_events.verdict import Verdict
 
@@ -48,7 +48,8 @@ def _searched(_context: click.Context, _option: click.Parameter, text: str | Non
     return sought
 
 
-FILTERS: Options = (
+CHOSEN: Options = (
+    click.option("--run", "run_id", metavar="ID", callback=run_id, help="Only the debates of this run."),
     click.option(
         "--search",
         metavar="TEXT",
@@ -74,14 +75,6 @@ FILTERS: Options = (
     click.option(
         "--max-cost", type=_DOLLARS, callback=finite, metavar="USD", help="Only those that cost at most so much."
     ),
-)
-"""Conditions on debates of any run; `conditions_of` reads them."""
-
-filter_options = options(FILTERS)
-
-CHOSEN: Options = (
-    click.option("--run", "run_id", metavar="ID", callback=run_id, help="Only the debates of this run."),
-    *FILTERS,
     click.option("--label", type=_VERDICTS, help="Only those whose case has this label."),
     click.option("--unfinished", is_flag=True, help="Only debates that are not over."),
     click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out else."),
@@ -104,22 +97,13 @@ ORDERED: Options = (
 def wanted(given: dict[str, Any]) -> "DebateFilter":
     """The filter of `CHOSEN`, which are removed from `given`."""
     from jury_events.conditions import Condition
-
-    label = given.pop("label")
-    chosen = conditions_of(given)
-    where = chosen.where + (() if label is None else (Condition("label", "=", label),))
-    names = ("run_id", "quarantined", "unfinished")
-    return chosen._replace(where=where, **{name: given.pop(name) for name in names})
-
-
-def conditions_of(given: dict[str, Any]) -> "DebateFilter":
-    """The filter of `FILTERS`, which are removed from `given`."""
     from jury_judge import DebateFilter
 
-    quorum, reviewed = given.pop("quorum"), given.pop("reviewed")
-    names = ("where", "search", "status", "verdict", "disposition", "model", "min_cost", "max_cost")
-    chosen = {name: given.pop(name) for name in names}
+    label, quorum, reviewed = given.pop("label"), given.pop("quorum"), given.pop("reviewed")
+    names = ("run_id", "search", "status", "verdict", "disposition", "model", "min_cost", "max_cost")
+    chosen = {name: given.pop(name) for name in (*names, "unfinished", "quarantined")}
     return DebateFilter(
+        where=given.pop("where") + (() if label is None else (Condition("label", "=", label),)),
         quorum=None if quorum is None else quorum == "met",
         reviewed=None if reviewed is None else reviewed == "yes",
         **chosen,

@@ -3,25 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 from jury_judge.live.feed import Feed
 from jury_views.live.encodings import LOG_EVENTS
 from jury_views.terminal.live_lines import LiveLines
 
-if TYPE_CHECKING:
-    from jury_judge import Records
-
 
 @asynccontextmanager
-async def events_shown(
-    records: "Records", debate_id: str, show: Callable[[str], None], after: int = 0
-) -> AsyncIterator[None]:
-    """Call `show` with the lines of each new event, without the first `after` events; on leaving, with the rest.
-
-    The feed is one of its own: it ends with the context, and those of the records goes on.
-    """
-    feed = Feed(records.store)
+async def events_shown(feed: Feed, debate_id: str, show: Callable[[str], None], after: int = 0) -> AsyncIterator[None]:
+    """Call `show` with the lines of each new event, without the first `after` events; on leaving, with the rest."""
 
     async def follow() -> None:
         lines = LiveLines()

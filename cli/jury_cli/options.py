@@ -3,23 +3,20 @@
 import math
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jury_cli.option_groups import F, Options, options
-from jury_events.errors import SettingError
 from jury_events.ids import is_debate_id, is_run_id, reachable
 from jury_events.text.visible_text import visible_line
 from jury_judge.settings.store import load_settings
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
-    from jury_providers.prices import Prices
-    from jury_providers.simulated.script import Script
-    from jury_replay.selection import DebateSelection
+    from jury_judge import DebateSelection
 
 PRESETS = ("parallel-rounds", "adk-sequential", "independent")
 """Those of `jury_debate`, which help does not import."""
@@ -108,25 +105,6 @@ def _address(_context: click.Context, parameter: click.Parameter, value: str | N
     if value is not None and not _ADDRESS.fullmatch(value):
         raise click.BadParameter(f"{value!r} is not HOST:PORT", param=parameter)
     return value
-
-
-def simulated(pairs: dict[str, str], models: Iterable[str]) -> "Script":
-    """The script that `--simulate` asks for.
-
-    Raises:
-        SettingError: it cannot be read, or none of the panel's `models` would follow it.
-    """
-    from jury_providers.simulated.script import BadScript, parse_script
-
-    try:
-        script = parse_script(pairs)
-    except BadScript as error:
-        raise SettingError(f"--simulate {error}") from error
-    if pairs and not any(model.startswith("simulated/") for model in models):
-        raise SettingError(
-            "--simulate has no effect without simulated jurors; jury simulate serves faults to real SDKs"
-        )
-    return script
 
 
 def ray_address(says: str) -> Options:
@@ -234,17 +212,6 @@ BUDGET: Options = (
 """The budget of a run: `--max-cost`, `--max-calls`, `--prices`."""
 
 
-def price_list(path: str | None) -> "Prices":
-    """The prices of `path`, else of the environment's file, before the list prices.
-
-    Raises:
-        BadPrices: the file cannot be read.
-    """
-    from jury_providers.prices import PRICES_ENV, load_prices
-
-    return load_prices(path or os.environ.get(PRICES_ENV, "").strip() or None)
-
-
 PANEL: Options = (
     click.option(
         "--panel",
@@ -334,7 +301,7 @@ def selected(
     ids: tuple[str, ...], run_id: str | None, *, everything: bool, where: "tuple[Condition, ...]" = ()
 ) -> "DebateSelection":
     """The selection of `selection_options`: debates, a run, or all; conditions select among those of a run, or all."""
-    from jury_replay.selection import DebateSelection
+    from jury_judge import DebateSelection
 
     if ids and where:
         raise click.UsageError("--where selects among the debates of a run, or all: name no debates with it")

@@ -1,14 +1,13 @@
 """`jury probe`: judge twins of cases, and say what a fair jury would not do."""
 
 import json
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jury_cli.calls import call
-from jury_cli.case_options import OPTIONAL_CASES, artifact_hosts, case_files
+from jury_cli.case_options import OPTIONAL_CASES, artifact_hosts, standard_input
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import (
@@ -20,21 +19,17 @@ from jury_cli.options import (
     STORE,
     finite,
     new_run_id,
-    price_list,
-    resolved_store,
-    simulated,
 )
-from jury_cli.run import RunOptions, judge_run, strictly
 from jury_cli.vote_options import LABELS
 from jury_events.errors import SettingError
 from jury_judge.settings.vote_defaults import TOLERATED
 
 if TYPE_CHECKING:
-    from jury_cases.files import CaseFiles
-    from jury_judge.panels.files import LoadedPanel
-    from jury_judge.run_session import RunOutcome
     from jury_judge.runs.run import CaseSource, Run
+    from jury_judge.sessions.planned_run import PlannedRun
+    from jury_judge.sessions.run_session import RunOutcome
     from jury_judge.settings.probe import ProbeSettings
+    from jury_judge.settings.run import RunSettings
 
 _GROUPS = {
     "The probes": ("probes", "run_id", "store_url", "concurrency", "dry_run"),
@@ -129,7 +124,9 @@ def command(**given: Any) -> int:
     every probe, and what it does not prove.
     """
     from jury_judge.extras import check_statistics
+    from jury_judge.sessions.planned_run import PlannedRun
     from jury_judge.settings.probe import ProbeSettings
+    from jury_judge.settings.run import RunSettings
 
     check_statistics("jury probe")
     fail_on_finding: bool = given.pop("fail_on_finding")
@@ -137,39 +134,20 @@ def command(**given: Any) -> int:
     asked_of = ProbeSettings.of(paths=given["paths"], run_id=given["run_id"], store_url=given["store_url"], **wanted)
     if not asked_of.paths:
         return _report(asked_of, as_json=given["as_json"], fail_on_finding=fail_on_finding)
-    files = case_files(given, artifact_hosts())
-    asked = RunOptions(
-        **given,
-        adopt=(),
-        verbose=False,
-        repeat=1,
-        as_jsonl=False,
-        fail_on=(),
-        fail_if=(),
-        junit=None,
-        markdown=None,
-    )
-    asked.check()
-    return _judged(asked, files, asked_of, fail_on_finding=fail_on_finding)
-
-
-def _judged(asked: RunOptions, files: "CaseFiles", asked_of: "ProbeSettings", *, fail_on_finding: bool) -> int:
-    from jury_judge.panels.files import load_panel
-    from jury_judge.runs.run import fresh_run_id
-
-    loaded = load_panel(asked.panel_name, os.environ, asked.overrides)
-    run_id = asked.run_id or fresh_run_id()
-    cases = loaded.redaction.cases(strictly(files, loaded.panel) if asked.strict else files)
-    runs = _runs(asked, run_id, loaded, cases, asked_of.probes)
-    _check_twins(cases, asked_of.probes)
-    if asked.dry_run:
-        _dry_run(asked, runs, loaded)
+    display, as_json, dry_run = (given.pop(name) for name in ("display", "as_json", "dry_run"))
+    paths = given.pop("paths")
+    settings = RunSettings.of(**given)
+    planned = PlannedRun(settings.files(paths, artifact_hosts(), stdin=standard_input(paths)), settings)
+    runs = _runs(planned, asked_of.probes)
+    _check_twins(planned.run.cases, asked_of.probes)
+    if dry_run:
+        _dry_run(planned, runs, as_json=as_json)
         return Exit.DONE
-    code = _judge_runs(asked, runs, loaded, files)
+    code = _judge_runs(planned, runs, display)
     if code not in {Exit.DONE, Exit.NO_VERDICT}:
         return code
-    reported = asked_of.model_copy(update={"run_id": run_id})
-    return _report(reported, as_json=asked.as_json, fail_on_finding=fail_on_finding) or code
+    reported = asked_of.model_copy(update={"run_id": planned.run.run_id})
+    return _report(reported, as_json=as_json, fail_on_finding=fail_on_finding) or code
 
 
 def _check_twins(cases: "CaseSource", probes: tuple[str, ...]) -> None:
@@ -186,24 +164,21 @@ def _check_twins(cases: "CaseSource", probes: tuple[str, ...]) -> None:
         note_line(line)
 
 
-def _runs(
-    asked: RunOptions, run_id: str, loaded: "LoadedPanel", cases: "CaseSource", probes: tuple[str, ...]
-) -> "list[Run]":
+def _runs(planned: "PlannedRun", probes: tuple[str, ...]) -> "list[Run]":
     """The run of the cases and their twins; and that of the twins of `speakers`, whose panel is another."""
     from jury_judge.probes.registry import SPEAKERS, twins_alone, with_twins
     from jury_judge.probes.reversed_seats import reversed_seats
-    from jury_judge.runs.run import Run
     from jury_judge.statistics.probe_reports import speakers_run
 
-    others = [probe for probe in probes if probe != SPEAKERS]
-    first = Run(run_id=run_id, resolved=loaded.resolved, cases=with_twins(cases, others), concurrency=asked.concurrency)
+    run, others = planned.run, [probe for probe in probes if probe != SPEAKERS]
+    first = replace(run, cases=with_twins(run.cases, others))
     if SPEAKERS not in probes:
         return [first]
     second = replace(
         first,
-        run_id=_checked_id(speakers_run(run_id)),
-        resolved=reversed_seats(loaded.resolved),
-        cases=twins_alone(cases, SPEAKERS),
+        run_id=_checked_id(speakers_run(run.run_id)),
+        resolved=reversed_seats(run.resolved),
+        cases=twins_alone(run.cases, SPEAKERS),
     )
     return [first, second]
 
@@ -216,30 +191,27 @@ def _checked_id(run_id: str) -> str:
     return run_id
 
 
-def _dry_run(asked: RunOptions, runs: "list[Run]", loaded: "LoadedPanel") -> None:
+def _dry_run(planned: "PlannedRun", runs: "list[Run]", *, as_json: bool) -> None:
     from jury_cli.dry_run import dry_run
 
-    if asked.as_json and len(runs) > 1:
+    if as_json and len(runs) > 1:
         raise click.UsageError("--dry-run --json: the twins of speakers are a run of their own; estimate them apart")
-    simulated(asked.simulate, loaded.panel.models)  # refuses what a run would refuse
-    url, prices = resolved_store(asked.store_url), price_list(asked.prices)
     for run in runs:
-        of_run = loaded._replace(resolved=run.resolved)
-        dry_run(run, of_run, url, prices, on_cluster=asked.ray_address is not None, as_json=asked.as_json)
+        dry_run(planned.over(run), as_json=as_json)
 
 
-def _judge_runs(asked: RunOptions, runs: "list[Run]", loaded: "LoadedPanel", files: "CaseFiles") -> int:
+def _judge_runs(planned: "PlannedRun", runs: "list[Run]", display: str) -> int:
     """Judge the runs one after the other, until one does not come to its end."""
     from jury_cli.results import Results
-    from jury_cli.run_end import Wanted, end_run
+    from jury_cli.run import Shown, judge_run
+    from jury_cli.run_end import end_run
 
     code = Exit.DONE
-    left = asked
+    left = planned.settings
     for run in runs:
         results = Results("none")
-        given = None if asked.run_id is None else run.run_id
-        outcome = judge_run(run, loaded._replace(resolved=run.resolved), files, replace(left, run_id=given), results)
-        ended = end_run(run.run_id, results, outcome, Wanted())
+        outcome = judge_run(planned.over(run, left), Shown(display=display), results)
+        ended = end_run(run.run_id, results, outcome)
         if ended not in {Exit.DONE, Exit.NO_VERDICT}:
             return ended
         code = max(code, ended)
@@ -247,12 +219,11 @@ def _judge_runs(asked: RunOptions, runs: "list[Run]", loaded: "LoadedPanel", fil
     return code
 
 
-def _after(asked: RunOptions, outcome: "RunOutcome") -> RunOptions:
-    """The options for the next run: its budget is what the first one left."""
+def _after(asked: "RunSettings", outcome: "RunOutcome") -> "RunSettings":
+    """The settings for the next run: its budget is what the first one left."""
     spent = [one for one in (outcome.spent, outcome.spent_before) if one is not None]
     calls, cost = sum(one.calls for one in spent), sum(one.cost for one in spent)
-    return replace(
-        asked,
+    return asked.changed(
         max_calls=None if asked.max_calls is None else max(0, asked.max_calls - calls),
         max_cost=None if asked.max_cost is None else max(0.0, asked.max_cost - cost),
     )

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
-from jury_actors.ray_processes import end_own_processes
 from jury_cli.signals import exit_at_once, pending, signals_blocked
+from jury_judge import end_own_processes
 
 _LOOKS_EVERY = 0.05
 """Seconds."""
@@ -36,14 +36,14 @@ def ray_started(address: str | None, *, open_cluster: bool) -> Iterator[None]:
     thread = ThreadPoolExecutor(1)
 
     def start() -> None:
-        from jury_actors import ray_runtime
+        from jury_judge.runs.ray import start_ray
 
-        ray_runtime.start_ray(address, open_cluster=open_cluster)
+        start_ray(address, open_cluster=open_cluster)
 
     def stop() -> None:
-        from jury_actors import ray_runtime
+        from jury_judge.runs.ray import stop_ray
 
-        ray_runtime.stop_ray()
+        stop_ray()
 
     try:
         try:

@@ -1,10 +1,8 @@
 """The end of a run: its summary on stderr, its reports and its exit code."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from jury_actors.messages import Finished
 from jury_cli.exits import Exit
 from jury_cli.results import Results
 from jury_cli.terminal import note
@@ -12,29 +10,23 @@ from jury_events.text.durations import duration, rate
 from jury_events.text.pluralize import pluralize
 from jury_events.verdict import Verdict
 from jury_judge.report_files import write_report
-from jury_judge.run_session import RunOutcome
-from jury_views.reports.fail_conditions import ConditionResult, FailCondition
+from jury_judge.sessions.run_session import RunOutcome
+from jury_judge.settings.reports import ReportSettings
+from jury_views.reports.fail_conditions import ConditionResult
 from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.junit import junit
 from jury_views.reports.markdown import markdown
 from jury_views.reports.report import RunReport
 from jury_views.reports.tally import NO_QUORUM, NO_VERDICT, Named, Tally
 
-
-class Wanted(NamedTuple):
-    """The conditions on which a run fails, and the files of its reports."""
-
-    conditions: tuple[FailCondition, ...] = ()
-    junit: Path | None = None
-    markdown: Path | None = None
-
-    @property
-    def reports(self) -> bool:
-        """Whether any file is to be written."""
-        return self.junit is not None or self.markdown is not None
+if TYPE_CHECKING:
+    from jury_judge import Finished
 
 
-def end_run(run_id: str, results: Results, outcome: RunOutcome, wanted: Wanted) -> Exit:
+NOTHING_WANTED = ReportSettings()
+
+
+def end_run(run_id: str, results: Results, outcome: RunOutcome, wanted: ReportSettings = NOTHING_WANTED) -> Exit:
     """Note the summary of a run, write its reports, and return its exit code.
 
     Raises:
@@ -91,7 +83,7 @@ def _agreement(tally: Tally) -> list[str]:
 
 
 def _write_reports(
-    run_id: str, results: Results, outcome: RunOutcome, wanted: Wanted, judged: Sequence[ConditionResult]
+    run_id: str, results: Results, outcome: RunOutcome, wanted: ReportSettings, judged: Sequence[ConditionResult]
 ) -> None:
     if not wanted.reports:
         return
@@ -112,7 +104,7 @@ def _write_reports(
             write_report(path, form(report))
 
 
-def _unfinished(finished: Finished) -> JudgedCase:
+def _unfinished(finished: "Finished") -> JudgedCase:
     """Its id ends with that of its case."""
     return JudgedCase(
         case_id=finished.debate_id.partition("~")[2] or finished.debate_id,

@@ -8,7 +8,8 @@ import click
 
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.options import store_option
+from jury_cli.option_groups import options
+from jury_cli.options import STORE
 from jury_events.text.timestamps import moment
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("runs")
 @click.option("--limit", type=click.IntRange(min=1), help="At most N lines. [default: all]")
-@store_option
+@options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
 def command(*, limit: int | None, store_url: str | None, as_json: bool) -> int:
     """List the runs, the newest first: when they began, how far they are, verdicts, cost, and who executes them."""

@@ -12,14 +12,15 @@ from typing import Any
 import click
 
 from jury_cli.exits import Exit
-from jury_cli.observation_options import TOKEN, log_options, otel_option
+from jury_cli.observation_options import LOG_LINES, TOKEN, TRACES
+from jury_cli.option_groups import options
 from jury_cli.options import (
-    open_cluster_option,
+    OPEN_CLUSTER,
+    PATIENCE,
+    PROCESSES_ON_RAY,
+    STORE,
     pairs,
-    patience_option,
-    process_options,
-    ray_address_option,
-    store_option,
+    ray_address,
 )
 from jury_judge.webhooks.signature import WEBHOOK_SECRET
 
@@ -97,13 +98,15 @@ def _names(_context: click.Context, parameter: click.Parameter, values: tuple[st
     type=click.Path(path_type=Path),
     help="The record of these messages.  [default: beside the SQLite file]",
 )
-@log_options
-@otel_option
-@ray_address_option("Judge on this Ray cluster instead of in this process; it must ask for a token (docs/ray.md).")
-@open_cluster_option
-@process_options
-@patience_option
-@store_option
+@options(
+    LOG_LINES,
+    TRACES,
+    ray_address("Judge on this Ray cluster instead of in this process; it must ask for a token (docs/ray.md)."),
+    OPEN_CLUSTER,
+    PROCESSES_ON_RAY,
+    PATIENCE,
+    STORE,
+)
 def command(**options: Any) -> int:
     """Serve pages, the HTTP interface and live events, until Ctrl-C.
 

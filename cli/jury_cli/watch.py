@@ -11,7 +11,8 @@ import click
 
 from jury_cli.calls import call, opened
 from jury_cli.exits import Exit
-from jury_cli.options import selection_options, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import SELECTION, STORE
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
@@ -25,8 +26,7 @@ _MOST = 1_000_000
 
 
 @click.command("watch")
-@selection_options
-@store_option
+@options(SELECTION, STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a live event, as docs/live-events.md has.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Of a run: print its figures as one JSON object a second.")
 def command(

@@ -8,9 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jury_actors.errors import Halted
+    from jury_actors.errors import ClusterLost, Halted
     from jury_actors.messages import Chunk, Finished
+    from jury_actors.notices import Notice
     from jury_actors.observation.metric_totals import MetricTotals
+    from jury_actors.ray_processes import end_own_processes
     from jury_analysis.errors import AnalysisError, OnlySimulated
     from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
@@ -48,17 +50,32 @@ if TYPE_CHECKING:
     )
     from jury_judge.documents.questions import ExecutionResult, QuestionSpec
     from jury_judge.documents.retired import RetiredModelWarning
-    from jury_judge.errors import JudgeError
+    from jury_judge.errors import JudgeError, SettingsRefused
     from jury_judge.jury import Jury
+    from jury_judge.panels.variables import Overrides
     from jury_judge.records.records import Records
     from jury_judge.records.vote_reports import VoteReports
     from jury_judge.runs.case_preview import CasePreview
+    from jury_judge.runs.observation import Observation
+    from jury_judge.runs.writing import Writing
+    from jury_judge.sessions.estimated_run import estimate_run
+    from jury_judge.sessions.judged_run import judge_run
+    from jury_judge.sessions.planned_run import PlannedRun
+    from jury_judge.sessions.prepared_fork import prepared_fork
+    from jury_judge.sessions.prepared_run import prepared
+    from jury_judge.settings.budget import Budget
+    from jury_judge.settings.fork import ForkSettings
+    from jury_judge.settings.run import RunSettings
+    from jury_judge.settings.runtime import RuntimeSettings
+    from jury_judge.settings.settings_file import settings_of
+    from jury_judge.settings.sources import Sources
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_providers.simulated.http.server import Simulation
     from jury_replay.integrity import IntegrityFailure
     from jury_replay.rescoring.results import RowStatus
     from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
     from jury_replay.rescoring.table import RescoreTable
+    from jury_replay.selection import DebateSelection
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
     from jury_store.errors import StoreError
@@ -80,9 +97,11 @@ if TYPE_CHECKING:
     )
 
 _NAMES_BY_MODULE = {
-    "jury_actors.errors": ("Halted",),
+    "jury_actors.errors": ("ClusterLost", "Halted"),
     "jury_actors.messages": ("Chunk", "Finished"),
+    "jury_actors.notices": ("Notice",),
     "jury_actors.observation.metric_totals": ("MetricTotals",),
+    "jury_actors.ray_processes": ("end_own_processes",),
     "jury_analysis.errors": ("AnalysisError", "OnlySimulated"),
     "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
@@ -120,17 +139,32 @@ _NAMES_BY_MODULE = {
     ),
     "jury_judge.documents.questions": ("ExecutionResult", "QuestionSpec"),
     "jury_judge.documents.retired": ("RetiredModelWarning",),
-    "jury_judge.errors": ("JudgeError",),
+    "jury_judge.errors": ("JudgeError", "SettingsRefused"),
     "jury_judge.jury": ("Jury",),
+    "jury_judge.panels.variables": ("Overrides",),
     "jury_judge.records.records": ("Records",),
     "jury_judge.records.vote_reports": ("VoteReports",),
     "jury_judge.runs.case_preview": ("CasePreview",),
+    "jury_judge.runs.observation": ("Observation",),
+    "jury_judge.runs.writing": ("Writing",),
+    "jury_judge.sessions.estimated_run": ("estimate_run",),
+    "jury_judge.sessions.judged_run": ("judge_run",),
+    "jury_judge.sessions.planned_run": ("PlannedRun",),
+    "jury_judge.sessions.prepared_fork": ("prepared_fork",),
+    "jury_judge.sessions.prepared_run": ("prepared",),
+    "jury_judge.settings.budget": ("Budget",),
+    "jury_judge.settings.fork": ("ForkSettings",),
+    "jury_judge.settings.run": ("RunSettings",),
+    "jury_judge.settings.runtime": ("RuntimeSettings",),
+    "jury_judge.settings.settings_file": ("settings_of",),
+    "jury_judge.settings.sources": ("Sources",),
     "jury_judge.stores.integrity_state": ("IntegrityState",),
     "jury_providers.simulated.http.server": ("Simulation",),
     "jury_replay.integrity": ("IntegrityFailure",),
     "jury_replay.rescoring.results": ("RowStatus",),
     "jury_replay.rescoring.rows": ("RescoreProblem", "RescoreRow"),
     "jury_replay.rescoring.table": ("RescoreTable",),
+    "jury_replay.selection": ("DebateSelection",),
     "jury_replay.verify": ("VerifyReport",),
     "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
     "jury_store.errors": ("StoreError",),
@@ -163,12 +197,14 @@ __all__ = [
     "ArtifactToolsWithContext",
     "BadCursor",
     "BaseJurorAgent",
+    "Budget",
     "Case",
     "CaseFileError",
     "CaseFiles",
     "CaseOptions",
     "CasePreview",
     "Chunk",
+    "ClusterLost",
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
     "CollaborativeJuryResult",
@@ -178,6 +214,7 @@ __all__ = [
     "ConsensusStatus",
     "DebateFilter",
     "DebateRow",
+    "DebateSelection",
     "DiscussionLoopWorkflow",
     "DiscussionRound",
     "DiscussionRoundResult",
@@ -187,6 +224,7 @@ __all__ = [
     "ExecutionResult",
     "FinalJudgment",
     "Finished",
+    "ForkSettings",
     "Halted",
     "InputError",
     "IntegrityFailure",
@@ -202,9 +240,13 @@ __all__ = [
     "JuryError",
     "LiveEvent",
     "MetricTotals",
+    "Notice",
+    "Observation",
     "OnlySimulated",
+    "Overrides",
     "PageCursor",
     "PanelDifference",
+    "PlannedRun",
     "QuestionSpec",
     "Records",
     "RescoreProblem",
@@ -214,22 +256,33 @@ __all__ = [
     "RowStatus",
     "RunHolder",
     "RunRow",
+    "RunSettings",
+    "RuntimeSettings",
     "Scenario",
     "ScenarioResult",
     "SequentialDiscussionRound",
     "SettingError",
+    "SettingsRefused",
     "Simulation",
     "SortOrder",
+    "Sources",
     "StoreError",
     "Totals",
     "Verdict",
     "VerifyReport",
     "VoteReports",
+    "Writing",
     "create_juror_agents",
+    "end_own_processes",
+    "estimate_run",
     "generate_evaluation_summary",
     "get_anthropic_tools",
     "get_google_tools",
     "get_openai_tools",
+    "judge_run",
+    "prepared",
+    "prepared_fork",
+    "settings_of",
 ]
 
 

@@ -14,22 +14,19 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.driver import drive
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.notices import Notice
 from jury_actors.observation.log_event import log_event
-from jury_actors.observation.metric_totals import MetricTotals
 from jury_actors.runtime import Runtime, RuntimeConfig
-from jury_actors.store_retry import STORE_PATIENCE
 from jury_cases.case_inputs import CaseInput, case_of, case_source, with_records
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.ids import MOST_REPEATS
 from jury_events.ids import debate_id as id_of
-from jury_events.panel import FinalMethod, Language, Panel
+from jury_events.panel import Panel
 from jury_events.text.pluralize import pluralize
 from jury_events.text.validation import condensed
 from jury_events.text.visible_text import visible_line
@@ -45,21 +42,23 @@ from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import check_priced
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
+from jury_judge.runs.observation import UNOBSERVED, Observation
 from jury_judge.runs.preflight import PreflightReport, is_over, preflight
 from jury_judge.runs.run import Run, fresh_debate_id, fresh_run_id
 from jury_judge.runs.run_execution import execute_run
 from jury_judge.runs.run_lines import Line
 from jury_judge.runs.run_progress import NoListener, ProgressListener
-from jury_judge.runs.runtime_pool import RuntimePool
+from jury_judge.runs.runtime_pool import OpenRuntime, RuntimePool
 from jury_judge.runs.runtimes import runtime_in_process, runtime_on_ray
-from jury_judge.seals.sealing import Sealing
+from jury_judge.runs.writing import PLAIN_WRITING, Writing
+from jury_judge.settings.budget import Budget
+from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.settings.sources import ANY_SOURCE, Sources
 from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_judge.traces.trace_export import TraceExport
 from jury_providers.catalogue import retirement_warnings
-from jury_providers.prices import PRICES_ENV, Prices, load_prices
 from jury_providers.registry import check_models, key_destinations
-from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_replay.fork import Branch
 from jury_store.event_store import EventStore
 from jury_store.run_lock import RunLock
@@ -72,7 +71,9 @@ OnChunk = Callable[[str, str], None]
 AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
 """A preset, the name of a bundled jury, a panel file, or a panel object."""
 
-NOTHING_SPENT = Spent()
+NO_OVERRIDES = Overrides()
+ANYWHERE = RuntimeSettings()
+UNBOUNDED = Budget()
 
 _log = logging.getLogger(__name__)
 
@@ -87,42 +88,21 @@ class Jury(Records):
     Args:
         panel: the jurors and the rules; None is the preset `parallel-rounds` with simulated jurors.
         store: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
-        in_process: run debates in this process; else on Ray.
-        ray_address: the Ray cluster to join, as `host:port`; debates run there.
-        ray_open_cluster: join it even if it requires no token (`docs/ray.md`).
-        replicas: juror processes a seat, on Ray; None: as many as its CPUs can serve, also while nodes join and leave.
-        coordinators: processes that share the debates, on Ray; None: as its CPUs can use them (`docs/capacity.md`).
-        concurrency: debates at once.
-        simulate: latencies and faults of simulated jurors.
-        prices: prices of models; None is `JURY_PRICES`, else the list prices.
-        max_calls: the budget of this object, in calls.
-        max_cost: the budget of this object, in US dollars.
-        artifact_roots: folders from which the records of `…_uri` may be read, besides that of a case file. None: any
-            folder for cases and rows, which the caller wrote; for case files no other folder.
+        overrides: win over the panel, its file and the environment.
+        runtime: where debates run; in this process if it asks for nothing else.
+        budget: what this object may spend.
+        sources: what it may read, besides its cases.
         environ: where settings are read; None is `os.environ`. Keys are always the process's own.
-        lock_wait: seconds to wait for another process that writes to the same SQLite store, or executes the same run.
-        preset: overrides the panel, its file and the environment, as the next five do.
-        language: of the prompts.
-        max_rounds: of the discussion.
-        threshold: of the consensus.
-        method: of the final judgment.
-        judge_model: the final judge's.
+        concurrency: debates at once.
+        writing: how it writes to the store.
+        observation: who hears what it does.
         on_chunk: called while a final judge writes, with the debate's id and the next chunk of text.
-        adopt: public keys (lines, as `jury seal keygen` writes them): an imported debate counts as judged if its seal
-            is signed by one of them.
-        store_patience: seconds for which a store that cannot be written is tried again, while answers are kept.
-        name: names this object in the store's lock; None generates a name.
-        spent: counts against `max_calls` and `max_cost` from the start, as of earlier sessions of a run.
-        sealing: seals the log while debates run.
-        say: takes lines for the user: a juror died, the store is away, a model retires; None writes them to the log.
-        metrics: gets what the actors count (`docs/observability.md`); None: they count nothing.
-        otel: send a trace of each debate that ends, as the standard variables of OpenTelemetry say.
 
     Raises:
         PanelFileError, SettingError: the panel or a setting cannot be used, or a number is out of its range.
-        BadSealKey: `adopt` has an element that is not a public key.
+        BadSealKey: `sources.adopt` has an element that is not a public key.
         UnknownProvider: a model of the panel has no provider.
-        ExtraMissing: `otel` is set, and its packages are not installed.
+        ExtraMissing: `observation.otel` is set, and its packages are not installed.
     """
 
     def __init__(
@@ -130,87 +110,77 @@ class Jury(Records):
         panel: AnyPanel | None = None,
         *,
         store: str | None = None,
-        in_process: bool = True,
-        ray_address: str | None = None,
-        ray_open_cluster: bool = False,
-        replicas: int | None = None,
-        coordinators: int | None = None,
-        concurrency: int = 64,
-        simulate: Script = NO_FAULTS,
-        prices: Prices | None = None,
-        max_calls: int | None = None,
-        max_cost: float | None = None,
-        artifact_roots: Iterable[str | os.PathLike[str]] | None = None,
+        overrides: Overrides = NO_OVERRIDES,
+        runtime: RuntimeSettings = ANYWHERE,
+        budget: Budget = UNBOUNDED,
+        sources: Sources = ANY_SOURCE,
         environ: Mapping[str, str] | None = None,
-        lock_wait: float = 0.0,
-        preset: str | None = None,
-        language: Language | None = None,
-        max_rounds: int | None = None,
-        threshold: float | None = None,
-        method: FinalMethod | None = None,
-        judge_model: str | None = None,
+        concurrency: int = 64,
+        writing: Writing = PLAIN_WRITING,
+        observation: Observation = UNOBSERVED,
         on_chunk: OnChunk | None = None,
-        adopt: Iterable[str] = (),
-        store_patience: float = STORE_PATIENCE,
-        name: str | None = None,
-        spent: Spent = NOTHING_SPENT,
-        sealing: Sealing | None = None,
-        say: Say | None = None,
-        metrics: MetricTotals | None = None,
-        otel: bool = False,
     ) -> None:
-        _check_bounds(
-            concurrency=(concurrency, 1),
-            replicas=(1 if replicas is None else replicas, 1),
-            coordinators=(1 if coordinators is None else coordinators, 1),
-            max_calls=(max_calls, 0),
-            max_cost=(max_cost, 0),
-            store_patience=(store_patience, 0),
-        )
+        _check_bounds(concurrency=(concurrency, 1), patience=(writing.patience, 0))
         surroundings = os.environ if environ is None else environ
-        overrides = Overrides(language, max_rounds, threshold, method, judge_model, preset)
         self._loaded = _loaded(panel, surroundings, overrides)
         self._settings = load_settings(surroundings, store_url=store)
         super().__init__(self._settings.store_url)
-        self._roots = None if artifact_roots is None else tuple(map(Path, artifact_roots))
+        self._roots = None if sources.artifact_roots is None else tuple(map(Path, sources.artifact_roots))
+        self._adopt = _keys(sources.adopt)
         self._concurrency = concurrency
+        self._on_chunk = on_chunk
+        self._writing = writing
+        self._say = observation.say or _log_line
+        self._keyless = runtime.ray_address is not None
         check_models(self.panel, self._loaded.endpoints)
-        known = prices or load_prices(surroundings.get(PRICES_ENV, "").strip() or None)
-        if max_cost is not None:
-            check_priced(self.panel.models, known, _today())
+        prices = budget.price_list(surroundings)
+        if budget.max_cost is not None:
+            check_priced(self.panel.models, prices, _today())
+        self._warn(observation.say)
+        self._config = RuntimeConfig(
+            self.panel,
+            self._settings.store_url,
+            writing.name or f"jury-{token_hex(4)}",
+            runtime.script(self.panel.models),
+            runtime.replicas,
+            self._loaded.endpoints,
+            prices=prices,
+            ceiling=budget.ceiling,
+            store_patience=writing.patience,
+            coordinators=runtime.coordinators,
+        )
+        self._set_up = self._runtime_of(runtime, observation)
+        self._runtimes = RuntimePool(self._set_up)
+
+    def _warn(self, say: Say | None) -> None:
+        """Say which keys go where, and which models end; without `say` each line goes to the log once."""
         keys = key_destinations(self.panel, self._loaded.endpoints, os.environ)
         warnings = retirement_warnings(self.panel.models, _today())
         for line in (*keys, *warnings) if say is None else (*keys, *(f"warning: {one}" for one in warnings)):
             (say or _log_once)(line)
-        self._config = RuntimeConfig(
-            self.panel,
-            self._settings.store_url,
-            name or f"jury-{token_hex(4)}",
-            simulate,
-            replicas,
-            self._loaded.endpoints,
-            prices=known,
-            ceiling=Ceiling(max_calls, max_cost, spent),
-            store_patience=store_patience,
-            coordinators=coordinators,
-        )
-        self._say = say or _log_line
-        if ray_address is None and in_process:
-            runtime = runtime_in_process(
-                self._config, self._wrap_providers, wait=lock_wait, say=self._say, totals=metrics
+
+    def _runtime_of(self, settings: RuntimeSettings, observation: Observation) -> OpenRuntime:
+        """What sets up the actors."""
+        if settings.asked_in_process is False:
+            runtime = runtime_on_ray(
+                self._config,
+                settings.ray_address,
+                open_cluster=settings.ray_open_cluster,
+                say=self._say,
+                totals=observation.metrics,
             )
         else:
-            runtime = runtime_on_ray(
-                self._config, ray_address, open_cluster=ray_open_cluster, say=self._say, totals=metrics
+            runtime = runtime_in_process(
+                self._config,
+                self._wrap_providers,
+                wait=self._writing.lock_wait,
+                say=self._say,
+                totals=observation.metrics,
             )
-        self._keyless = ray_address is not None
-        if otel:
+        if observation.otel:
             runtime = TraceExport(self._settings.store_url, self._say).around(runtime)
-        self._set_up = runtime if sealing is None else sealing.around(runtime)
-        self._runtimes = RuntimePool(self._set_up)
-        self._on_chunk = on_chunk
-        self._lock_wait = lock_wait
-        self._adopt = _keys(adopt)
+        sealing = self._writing.sealing
+        return runtime if sealing is None else sealing.around(runtime)
 
     @property
     def panel(self) -> Panel:
@@ -374,7 +344,7 @@ class Jury(Records):
 
     def _store_branch(self, branch: Branch) -> int:
         config = self._config
-        writer = open_writer(config.store_url, run=config.run_id, wait=self._lock_wait, say=self._say)
+        writer = open_writer(config.store_url, run=config.run_id, wait=self._writing.lock_wait, say=self._say)
         try:
             return store_branch(writer, branch)
         finally:
@@ -393,7 +363,7 @@ class Jury(Records):
         lock = None
         if run_id is not None:
             locking = asyncio.create_task(
-                asyncio.to_thread(lock_run, self.store_url, run_id, wait=self._lock_wait, say=self._say)
+                asyncio.to_thread(lock_run, self.store_url, run_id, wait=self._writing.lock_wait, say=self._say)
             )
             try:
                 lock = await asyncio.shield(locking)

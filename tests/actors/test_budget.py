@@ -2,9 +2,10 @@
 
 import pytest
 
-from jury_actors.admission.budget import Budget, Ceiling, Spent, dollars
+from jury_actors.admission.budget import Budget, Ceiling, Spent
 from jury_actors.admission.permit import Acquire
 from jury_events.outcome import CallOutcome
+from jury_events.text.dollars import dollars
 from support.permit_requests import Counter, a_permit_request
 
 

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from jury_judge.jury import Jury
+from jury_judge.settings.runtime import RuntimeSettings
 from jury_replay.verify import verify
 
 
@@ -12,7 +13,7 @@ from jury_replay.verify import verify
 async def test_cases_are_judged_with_callbacks_cancelled_and_resumed_on_ray(sqlite_url: str, ray_cluster: None) -> None:
     events: list[str] = []
     row = {"question": "Refund order 17.", "response": "Refunded."}
-    async with Jury("independent", store=sqlite_url, in_process=False, environ={}) as jury:
+    async with Jury("independent", store=sqlite_url, runtime=RuntimeSettings(ray=True), environ={}) as jury:
         one, other = await asyncio.gather(
             jury.evaluate(row, on_event=lambda event: events.append(event["type"])), jury.evaluate(row, run_id="r")
         )

@@ -7,8 +7,8 @@ import psycopg
 import jury_actors.driver
 import jury_actors.runtime
 import jury_judge.panels.files
-import jury_judge.run_session
 import jury_judge.runs.preflight
+import jury_judge.sessions.run_session
 import jury_providers.sdk.anthropic_messages
 import jury_providers.sdk.openai_sdk
 

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from jury_cli import judging
+from jury_judge.sessions import prepared_run
 from jury_store.sqlite_lock import SqliteLock
 
 GOOD = {"id": "a", "question": "q", "response": "a"}
@@ -189,7 +189,7 @@ def test_an_unknown_debate_is_refused_and_nothing_of_its_name_is_executed(judged
 
 
 def test_another_writer_is_waited_for_and_named(jury, cases, monkeypatch):
-    monkeypatch.setattr(judging, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(prepared_run, "LOCK_SECONDS", 0.1)
     jury.run(cases, "--run", "r1", "--limit", "1")
     lock = SqliteLock.acquire(jury.folder / "jury.db", run="other", wait=0)
     try:
@@ -215,7 +215,7 @@ def test_another_writer_is_waited_for_and_named(jury, cases, monkeypatch):
     ],
 )
 def test_what_the_system_refuses_is_called_what_it_is(judged, error, says):
-    with patch("jury_store.opening.open_store", side_effect=error):
+    with patch("jury_judge.records.open_store.open_store", side_effect=error):
         outcome = judged("list")
 
     assert (outcome.code, outcome.out) == (4, "")

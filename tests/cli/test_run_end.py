@@ -7,9 +7,9 @@ import pytest
 
 from jury_cli.run_end import course, headline
 from jury_cli.terminal import ProgressDisplay
-from jury_judge import run_session
-from jury_judge.run_session import RunOutcome
 from jury_judge.runs.spending import Spending
+from jury_judge.sessions import run_session
+from jury_judge.sessions.run_session import RunOutcome
 from jury_views.reports.judged_case import judged_case
 from jury_views.reports.tally import Tally
 from support.command_line import CommandLine

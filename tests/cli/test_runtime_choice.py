@@ -3,8 +3,8 @@
 import pytest
 
 from jury_cases.omissions import OmissionReport
-from jury_cli.runtime_choice import RAY_FROM, in_process_for
 from jury_judge.runs.preflight import PreflightReport
+from jury_judge.runs.runtime_choice import RAY_FROM, in_process_for
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_store.debate_rows import RunRow
 

@@ -23,6 +23,7 @@ from jury_judge import (
 )
 from jury_judge.errors import NoEvaluation
 from jury_judge.records.records import Records
+from jury_judge.settings.runtime import RuntimeSettings
 from jury_providers.simulated.script import Script
 from jury_replay.verify import verify
 
@@ -78,7 +79,7 @@ async def test_a_single_juror_may_fetch_the_records_of_its_context(store: str) -
 
 
 async def test_a_juror_without_a_usable_answer_raises_with_the_debates_id(store: str) -> None:
-    silent = an_agent(GPT, simulate=Script(rates={"bad_request": 1.0}))
+    silent = an_agent(GPT, runtime=RuntimeSettings(simulate=Script(rates={"bad_request": 1.0})))
 
     with pytest.raises(
         NoEvaluation, match=r"juror gpt-4o gave no usable evaluation \(bad_request\).*jury show debate-"
@@ -252,7 +253,7 @@ def test_a_state_returns_the_opinions_of_the_others() -> None:
 
 async def test_supplied_answers_are_refused_on_ray(store: str) -> None:
     with pytest.raises(SettingError, match="not on Ray"):
-        await an_agent(GPT, in_process=False).evaluate_phase1("", QUESTION, ANSWER)
+        await an_agent(GPT, runtime=RuntimeSettings(ray=True)).evaluate_phase1("", QUESTION, ANSWER)
 
 
 @pytest.mark.parametrize("listed", [{}, [an_agent(GPT), an_agent(GPT)]], ids=["empty", "twice"])

@@ -20,6 +20,12 @@ from jury_debate.panel_spec import PanelSpec, SeatSpec
 from jury_events.errors import DebateNotFound, SettingError
 from jury_judge.errors import JuryClosed, RunRefused, RunUnfinished
 from jury_judge.jury import Jury
+from jury_judge.panels.variables import Overrides
+from jury_judge.runs.writing import Writing
+from jury_judge.settings.budget import Budget
+from jury_judge.settings.model import SettingsModel
+from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.settings.sources import Sources
 from jury_judge.stores.writers import lend_writer
 from jury_migrations.upgrading import upgrade
 from jury_providers.errors import KeyMissing
@@ -124,9 +130,18 @@ async def test_an_id_that_no_event_could_contain_is_refused_at_once(url: str, id
             await jury.evaluate(a_row(), **ids)
 
 
-@pytest.mark.parametrize("bad", [{"concurrency": 0}, {"replicas": 0}, {"max_calls": -1}, {"max_cost": float("nan")}])
-def test_a_number_out_of_its_range_is_refused_at_once(url: str, bad: dict[str, Any]) -> None:
-    with pytest.raises(SettingError, match=f"^{next(iter(bad))}: must be a number from"):
+@pytest.mark.parametrize(
+    ("settings", "bad"),
+    [(RuntimeSettings, {"replicas": 0}), (Budget, {"max_calls": -1}), (Budget, {"max_cost": float("nan")})],
+)
+def test_a_number_out_of_its_range_is_refused_at_once(settings: type[SettingsModel], bad: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match=f"^{next(iter(bad))}: Input should be "):
+        settings(**bad)
+
+
+@pytest.mark.parametrize("bad", [{"concurrency": 0}, {"writing": Writing(patience=-1.0)}])
+def test_a_jury_refuses_numbers_out_of_their_range(url: str, bad: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match=r"^(concurrency|patience): must be a number from"):
         a_jury(url, **bad)
 
 
@@ -202,9 +217,9 @@ async def test_a_row_may_name_any_path_and_a_case_file_those_of_its_folder_unles
         assert 1 == (await jury.read((await jury.evaluate(row)).debate_id)).opened.security_gate_records
         with pytest.raises(CaseFileError, match="is outside the folder"):
             [_ async for _ in jury.evaluate_many(cases)]
-    async with a_jury(url, **INDEPENDENT, artifact_roots=[tmp_path / "others"]) as jury:
+    async with a_jury(url, **INDEPENDENT, sources=Sources(artifact_roots=[tmp_path / "others"])) as jury:
         assert 1 == len([one async for one in jury.evaluate_many(cases)])
-    async with a_jury(url, **INDEPENDENT, artifact_roots=[tmp_path / "none"]) as jury:
+    async with a_jury(url, **INDEPENDENT, sources=Sources(artifact_roots=[tmp_path / "none"])) as jury:
         with pytest.raises(CaseFileError, match="is outside the folder"):
             await jury.evaluate(row)
         with pytest.raises(CaseFileError, match="is outside the folder"):
@@ -519,14 +534,14 @@ async def test_a_debate_is_replayed_and_rescored_without_a_model(url: str, meter
 
 async def test_explicit_arguments_win_over_the_environment(url: str) -> None:
     environ = {"JURY_MAX_DISCUSSION_ROUNDS": "2", "JURY_CONSENSUS_THRESHOLD": "0.5", "JURY_STORE_URL": url}
-    jury = Jury(environ=environ, threshold=1.0)
+    jury = Jury(environ=environ, overrides=Overrides(threshold=1.0))
 
     assert (2, 1.0) == (jury.panel.discussion.max_rounds, jury.panel.discussion.threshold)
     assert url == jury.store_url
 
 
 async def test_what_a_jury_may_spend_is_bounded(url: str, meter: Meter) -> None:
-    async with a_jury(url, **INDEPENDENT, max_calls=3) as jury:
+    async with a_jury(url, **INDEPENDENT, budget=Budget(max_calls=3)) as jury:
         await jury.evaluate(a_row(0))
         with pytest.raises(Exception, match="budget"):
             await jury.evaluate(a_row(1))

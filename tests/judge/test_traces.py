@@ -12,6 +12,8 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_judge.errors import ExtraMissing
 from jury_judge.jury import Jury
+from jury_judge.runs.observation import Observation
+from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.traces.span_tree import PHASES, SpanTree, span_tree
 from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
@@ -32,9 +34,12 @@ def recorded(store: EventStore, debate: str) -> list[ExchangeRecorded]:
     return [one for one in found if isinstance(one, ExchangeRecorded)]
 
 
-async def judged(url: str, script: Script = FAULTY, **options: object) -> None:
-    panel = "parallel-rounds"
-    async with Jury(panel, store=url, simulate=script, otel=True, environ={}, **options) as jury:  # type: ignore[arg-type]
+TRACED = Observation(otel=True)
+
+
+async def judged(url: str, script: Script = FAULTY, *, ray: bool = False, observation: Observation = TRACED) -> None:
+    runtime = RuntimeSettings(simulate=script, ray=ray)
+    async with Jury("parallel-rounds", store=url, runtime=runtime, observation=observation, environ={}) as jury:
         await jury.evaluate(ROW, run_id="r")
 
 
@@ -96,7 +101,7 @@ async def test_the_trace_of_a_debate_on_ray_is_that_of_the_log(
 ) -> None:
     with otlp_receiver() as receiver:
         points(receiver.url, monkeypatch)
-        await judged(sqlite_url, in_process=False)
+        await judged(sqlite_url, ray=True)
     store = open_store(sqlite_url, write=False)
     check_tree(receiver.spans, store, "r~refund")
     store.close()
@@ -128,7 +133,7 @@ async def test_a_collector_that_refuses_is_reported_and_stops_no_debate(
     with otlp_receiver() as receiver:
         receiver.status = 400
         points(receiver.url, monkeypatch)
-        await judged(sqlite_url, say=said.append)
+        await judged(sqlite_url, observation=Observation(otel=True, say=said.append))
     store = open_store(sqlite_url, write=False)
     row = store.debate("r~refund")
     store.close()
@@ -160,7 +165,7 @@ def tree_of(run: Run) -> SpanTree | None:
 def test_without_the_extra_one_line_names_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("jury_judge.extras.TRACES", ("no_such_package.sdk",))
     with pytest.raises(ExtraMissing) as raised:
-        Jury(store=f"sqlite:///{tmp_path / 'jury.db'}", otel=True, environ={})
+        Jury(store=f"sqlite:///{tmp_path / 'jury.db'}", observation=TRACED, environ={})
 
     assert "--otel needs no_such_package.sdk: pip install 'jury-judge[otel]'" == str(raised.value)
 
@@ -173,7 +178,7 @@ def test_what_is_not_supported_is_refused_by_its_name(
 ) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(SettingError, match=f"^{name}: traces are sent"):
-        Jury(store=f"sqlite:///{tmp_path / 'jury.db'}", otel=True, environ={})
+        Jury(store=f"sqlite:///{tmp_path / 'jury.db'}", observation=TRACED, environ={})
 
 
 @pytest.mark.parametrize(("name", "value"), [("OTEL_SDK_DISABLED", "true"), ("OTEL_TRACES_EXPORTER", "none")])

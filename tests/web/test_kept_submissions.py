@@ -14,6 +14,7 @@ from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed
 from jury_judge.serving.kept_submissions import KeptSubmission, KeptSubmissions, kept_submissions
 from jury_judge.serving.submissions import Submission, Submissions
+from jury_judge.settings.runtime import RuntimeSettings
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.opening import open_store
@@ -37,7 +38,11 @@ async def server(url: str, script: Script = NO_FAULTS, panel: str = "usual") -> 
     store = open_store(url, write=False)
     feed = Feed(store)
     submissions = Submissions(
-        {panel: lambda on_chunk: Jury("independent", store=url, simulate=script, on_chunk=on_chunk)},
+        {
+            panel: lambda on_chunk: Jury(
+                "independent", store=url, runtime=RuntimeSettings(simulate=script), on_chunk=on_chunk
+            )
+        },
         store,
         feed,
         kept=kept_submissions(url),

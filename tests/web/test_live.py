@@ -18,6 +18,8 @@ from websockets.exceptions import InvalidStatus
 from jury_events.codec import decode
 from jury_events.ids import debate_stream
 from jury_judge.jury import Jury
+from jury_judge.panels.variables import Overrides
+from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.stores.debates import read_debate
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
@@ -115,7 +117,8 @@ async def test_200_sse_and_50_websocket_readers_get_every_event_once_in_order_th
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
     # All rounds take place, slowly enough that most readers connect before they end.
-    jury = partial(Jury, "adk-sequential", store=url, simulate=Script(latency=0.15, seed=3), threshold=2.0)
+    runtime = RuntimeSettings(simulate=Script(latency=0.15, seed=3))
+    jury = partial(Jury, "adk-sequential", store=url, runtime=runtime, overrides=Overrides(threshold=2.0))
     with running_server(open_store(url, write=False), {"slow": lambda on_chunk: jury(on_chunk=on_chunk)}) as (
         base,
         service,

@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from jury_actors.observation.metric_list import METRICS
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_judge.jury import Jury
+from jury_judge.runs.observation import Observation
 from jury_judge.serving.service import Service
 from jury_migrations.upgrading import upgrade
 from jury_store.opening import open_store
@@ -30,7 +31,11 @@ CASES = [{"case_id": f"c{number}", "question": "Refund order 17.", "response": "
 def serving(url: str, policy: AccessPolicy = GATE) -> Iterator[TestClient]:
     upgrade(url)
     totals = MetricTotals()
-    made = {"usual": lambda on_chunk: Jury("independent", store=url, on_chunk=on_chunk, metrics=totals)}
+    made = {
+        "usual": lambda on_chunk: Jury(
+            "independent", store=url, on_chunk=on_chunk, observation=Observation(metrics=totals)
+        )
+    }
     app = create_app(Service(open_store(url, write=False), made), policy, [metrics_route(totals)])
     with TestClient(app, base_url=BASE) as client:
         yield client

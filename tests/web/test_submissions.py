@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from jury_judge.errors import SettingsRefused
 from jury_judge.jury import Jury
 from jury_judge.serving.service import Service
+from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.settings.submission import SubmissionSettings
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import Script
@@ -278,7 +279,7 @@ def test_a_submission_stopped_by_shutdown_is_resumed_by_the_same_request(tmp_pat
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     body = {"case": CASE, "runId": "r"}
     upgrade(url)
-    slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
+    slow = partial(Jury, "independent", store=url, runtime=RuntimeSettings(simulate=Script(latency=600.0)))
     service = Service(open_store(url, write=False), {"usual": lambda on_chunk: slow(on_chunk=on_chunk)})
     with TestClient(create_app(service, GATE), base_url=BASE) as client:
         accepted = client.post("/api/evaluations", json=body).json()
@@ -372,7 +373,7 @@ def slow_client(folder: Path) -> TestClient:
     """A client of a server whose jurors take ten minutes."""
     url = f"sqlite:///{folder / 'jury.db'}"
     upgrade(url)
-    slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
+    slow = partial(Jury, "independent", store=url, runtime=RuntimeSettings(simulate=Script(latency=600.0)))
     made = {name: lambda on_chunk: slow(on_chunk=on_chunk) for name in ("usual", "other")}
     return TestClient(create_app(Service(open_store(url, write=False), made), GATE), base_url=BASE)
 
@@ -381,7 +382,7 @@ def test_submissions_beyond_the_limit_get_503(tmp_path: Path, monkeypatch: pytes
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
     monkeypatch.setattr("jury_judge.serving.submissions.MAX_CASE_BYTES", 600)
-    slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
+    slow = partial(Jury, "independent", store=url, runtime=RuntimeSettings(simulate=Script(latency=600.0)))
     service = Service(open_store(url, write=False), {"usual": lambda on_chunk: slow(on_chunk=on_chunk)})
     with TestClient(create_app(service, GATE), base_url=BASE) as client:
         asked = [

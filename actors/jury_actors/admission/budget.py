@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from jury_actors.admission.permit import Acquire, Departed, Grant, PermitHolder, PermitRequest, Release
 from jury_actors.errors import Halted
+from jury_events.text.dollars import dollars
 
 _ROUNDING = 1e-9
 """Dollars: sums of floats that should be equal differ by less."""
@@ -128,8 +129,3 @@ class Budget:
                 f"the next call may cost up to {dollars(cost)}; call again with a higher --max-cost"
             )
         return Halted(said, about="budget")
-
-
-def dollars(amount: float) -> str:
-    """As people write it, with more digits where cents say too little."""
-    return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"

@@ -1,14 +1,15 @@
 """A Jury that is open while a call uses it: the documents' classes have no `async with`."""
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Generic, TypedDict, TypeVar
 
 from jury_judge.jury import Jury
-from jury_providers.prices import Prices
-from jury_providers.simulated.script import Script
+from jury_judge.runs.writing import Writing
+from jury_judge.settings.budget import Budget
+from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.settings.sources import Sources
 
 J = TypeVar("J", bound=Jury)
 
@@ -17,20 +18,12 @@ class JuryOptions(TypedDict, total=False):
     """Further options of the documents' classes; see `Jury`."""
 
     store: str | None
-    in_process: bool
-    ray_address: str | None
-    ray_open_cluster: bool
-    replicas: int | None
-    coordinators: int | None
-    concurrency: int
-    simulate: Script
-    prices: Prices | None
-    max_calls: int | None
-    max_cost: float | None
-    artifact_roots: Iterable[str | os.PathLike[str]] | None
+    runtime: RuntimeSettings
+    budget: Budget
+    sources: Sources
     environ: Mapping[str, str] | None
-    lock_wait: float
-    store_patience: float
+    concurrency: int
+    writing: Writing
 
 
 class _OpenJury(Generic[J]):

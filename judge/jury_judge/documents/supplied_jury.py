@@ -16,7 +16,7 @@ from jury_judge.documents.artifact_tools import ArtifactContext, records_of
 from jury_judge.documents.scenarios import asked_of
 from jury_judge.documents.shared_jury import JuryOptions
 from jury_judge.documents.supplied_answers import StepAnswers, SuppliedAnswers
-from jury_judge.jury import Jury
+from jury_judge.jury import ANYWHERE, Jury
 from jury_judge.runs.callbacks import OnEvent
 from jury_judge.runs.run import fresh_debate_id
 from jury_views.result_models import CollaborativeJuryResult
@@ -38,8 +38,8 @@ class SuppliedJury(Jury):
     """
 
     def __init__(self, panel: PanelSpec, **options: Unpack[JuryOptions]) -> None:
-        if options.get("ray_address") is not None or options.get("in_process") is False:
-            raise SettingError("in_process: single jurors and rounds run in this process, not on Ray")
+        if options.get("runtime", ANYWHERE).asked_in_process is False:
+            raise SettingError("runtime: single jurors and rounds run in this process, not on Ray")
         self._supplied = SuppliedAnswers()
         super().__init__(panel, **options)
 

@@ -4,10 +4,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from jury_judge.running.status_file import read_status, status_folder
+from jury_store.run_registry import RunHolder, open_registry
 
 _LOOK_EVERY = 0.05
 _MOST_LOGGED = 64 * 1024
@@ -28,6 +30,13 @@ class DetachedProcess(NamedTuple):
         with self.log.open("rb") as log:
             log.seek(max(self.logged, self.log.stat().st_size - _MOST_LOGGED))
             return log.read().decode("utf-8", "replace")
+
+
+def detached_holder(url: str, run_id: str) -> RunHolder | None:
+    """The detached process that executes a run; None where there is none."""
+    with closing(open_registry(url)) as registry:
+        holder = registry.holders([run_id]).get(run_id)
+    return holder if holder is not None and holder.detached else None
 
 
 def start_detached(arguments: Sequence[str], url: str, run_id: str) -> DetachedProcess:

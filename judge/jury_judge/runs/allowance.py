@@ -3,10 +3,11 @@
 from datetime import date
 from typing import NamedTuple
 
-from jury_actors.admission.budget import Ceiling, Spent, dollars
+from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.messages import Job
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
+from jury_events.text.dollars import dollars
 from jury_events.text.pluralize import pluralize
 from jury_judge.runs.estimate import RunEstimate, estimate
 from jury_providers.endpoints import Endpoints

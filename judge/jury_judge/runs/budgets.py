@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from datetime import date
 
 from jury_actors.admission.budget import Ceiling, Spent
-from jury_events.errors import SettingError
 from jury_events.exchange import ExchangeRecorded
+from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.stores.debates import read_debate, rows_of_run
 from jury_providers.prices import PRICES_ENV, Prices
 from jury_providers.tokens import token_upper_bound
@@ -17,13 +17,14 @@ def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
     """Check that every model has a price, so that the cost can be limited.
 
     Raises:
-        SettingError: names the models without a price.
+        SettingsRefused: names the models without a price.
     """
     unknown = [model for model in models if not prices.has_price(model, on)]
     if unknown:
-        raise SettingError(
-            f"--max-cost: no price is known for {', '.join(unknown)}; give one with --prices FILE or {PRICES_ENV}, "
-            "or limit the run with --max-calls"
+        raise SettingsRefused(
+            f"{{max_cost}}: no price is known for {escaped(', '.join(unknown))}; give one with {{prices}} FILE or "
+            f"{PRICES_ENV}, or limit the run with {{max_calls}}",
+            usage=False,
         )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from jury_actors.admission.budget import dollars
+from jury_events.text.dollars import dollars
 from jury_events.text.pluralize import pluralize
 from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore

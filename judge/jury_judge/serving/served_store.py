@@ -16,6 +16,8 @@ from jury_judge.jury import Jury
 from jury_judge.panels.files import load_panel
 from jury_judge.reviews.named_tokens import TOKEN_RULE, is_token, named_tokens
 from jury_judge.reviews.reviews import ReviewRecorder
+from jury_judge.runs.observation import Observation
+from jury_judge.runs.writing import Writing
 from jury_judge.serving.kept_submissions import kept_submissions
 from jury_judge.serving.reviewing import Reviewing
 from jury_judge.serving.service import Service
@@ -28,7 +30,6 @@ from jury_judge.webhooks.deliveries import ReviewDeliveries, deliver
 from jury_judge.webhooks.journal import DeliveryJournal
 from jury_judge.webhooks.sender import HOSTS, WebhookSender
 from jury_judge.webhooks.signature import WEBHOOK_SECRET, webhook_secret
-from jury_providers.prices import PRICES_ENV, load_prices
 from jury_store.event_store import EventStore
 from jury_store.opening import database_path, open_store, parse_store_url
 
@@ -114,24 +115,24 @@ class ServedStore:
     def _made_panels(self, environ: Mapping[str, str]) -> Mapping[str, MakeJury]:
         """Factories of the Jury of each panel. Each is called once now, so that errors show at once."""
         asked = self._settings
-        prices = load_prices(environ.get(PRICES_ENV, "").strip() or None)
+        runtime = RuntimeSettings(
+            ray_address=asked.ray_address,
+            ray_open_cluster=asked.ray_open_cluster,
+            replicas=asked.replicas,
+            coordinators=asked.coordinators,
+            simulate=asked.simulate,
+        )
         made: dict[str, MakeJury] = {}
         for name in asked.panels or (_DEFAULT_PANEL,):
-            loaded = load_panel(name, environ)
             make = partial(
                 Jury,
-                loaded,
+                load_panel(name, environ),
                 store=self.url,
-                prices=prices,
-                simulate=RuntimeSettings(simulate=asked.simulate).script(loaded.panel.models),
+                runtime=runtime,
+                environ=environ,
                 concurrency=asked.concurrency,
-                store_patience=asked.store_patience,
-                ray_address=asked.ray_address,
-                ray_open_cluster=asked.ray_open_cluster,
-                replicas=asked.replicas,
-                coordinators=asked.coordinators,
-                metrics=self.metrics,
-                otel=asked.otel,
+                writing=Writing(patience=asked.store_patience),
+                observation=Observation(metrics=self.metrics, otel=asked.otel),
             )
             make()
             known = Path(name).stem if Path(name).is_file() else name

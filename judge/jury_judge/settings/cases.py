@@ -74,7 +74,7 @@ class CaseSettings(SettingsModel):
     def files(
         self,
         paths: Iterable[str],
-        hosts: frozenset[str],
+        hosts: frozenset[str] = frozenset(),
         *,
         refuse_labels: bool = True,
         stdin: BinaryIO | None = None,

@@ -7,7 +7,7 @@ from typing import TypeVar
 from jury_judge.stores.writers import lend_writer
 from jury_store.errors import StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
-from jury_store.opening import open_store
+from jury_store.opening import open_store, parse_store_url, redacted_url
 from jury_store.run_lock import RunLock
 
 T = TypeVar("T")
@@ -59,6 +59,11 @@ def lock_run(url: str, run_id: str, *, wait: float, say: Say, detached: bool = F
         StoreLocked: another process executes the run, and did not end in time.
     """
     return _waiting(lambda seconds: RunLock.acquire(url, run_id, wait=seconds, detached=detached), wait, say)
+
+
+def shown_url(store_url: str) -> str:
+    """The URL of a store as it may be shown: without a password."""
+    return redacted_url(parse_store_url(store_url))
 
 
 def _waiting(take: Callable[[float], T], wait: float, say: Say) -> T:

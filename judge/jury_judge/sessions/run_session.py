@@ -1,14 +1,16 @@
-"""One session of a run: executed through a Jury, its debates, time and spending counted."""
+"""One session of a run: executed by its Jury; its debates, time and spending are counted."""
 
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import NamedTuple
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import Any, NamedTuple
 
 from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished
+from jury_events.ids import debate_stream
 from jury_judge.jury import Jury
+from jury_judge.live.feed import Feed
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.preflight import PreflightReport
@@ -16,8 +18,11 @@ from jury_judge.runs.run import Run
 from jury_judge.runs.run_lines import Line
 from jury_judge.runs.run_progress import ProgressListener
 from jury_judge.runs.spending import Spending, SpendingWatch
+from jury_judge.seals.sealing import Sealing
+from jury_judge.stores.debates import read_debate
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
+from jury_views.result_lines import collaborative_result
 
 _SPENDING_SECONDS = 5.0
 """How often the spending of a run is read."""
@@ -59,8 +64,11 @@ class RunSession:
         checked: the report of its preflight.
         store: open for reading, until `outcome` was called.
         progress: called for what happens.
+        jury: executes the run; None where another process does.
+        in_process: whether debates run in this process, else on Ray.
+        sealing: of the log, meanwhile.
         allowance: of a run with a budget.
-        supervision: of this session; None: that of the Jury.
+        supervision: shows the run to other processes, which may cancel it.
     """
 
     def __init__(
@@ -70,39 +78,88 @@ class RunSession:
         store: EventStore,
         progress: ProgressListener,
         *,
+        jury: Jury | None = None,
+        in_process: bool = True,
+        sealing: Sealing | None = None,
         allowance: Allowance | None = None,
         supervision: RunSupervision | None = None,
     ) -> None:
+        self.in_process = in_process
+        self.total = checked.total
+        self._jury = jury
+        self._sealing = sealing
         self._supervision = supervision
         self._run = run
         self._checked = checked
+        self._store = store
         self._progress = progress
         self._allowance = allowance
         self._watch = SpendingWatch(store, run.run_id)
         self._started = time.monotonic()
-        self._total = checked.total
         self._ended_now = 0
         self._problems: list[Finished] = []
 
-    def execute(
-        self, jury: Jury, stopping: asyncio.Event, on_chunk: Callable[[Chunk], None] | None = None
+    @property
+    def needs_ray(self) -> bool:
+        """Whether a debate may be left to run, and that is on Ray."""
+        return self._checked.left and not self.in_process
+
+    @property
+    def sealed(self) -> int | None:
+        """How many events the last stored seal covers; None where there is none of this session."""
+        return None if self._sealing is None else self._sealing.sealed
+
+    @property
+    def feed(self) -> Feed:
+        """A feed of the live events of the store."""
+        return Feed(self._store)
+
+    async def execute(
+        self,
+        stopping: asyncio.Event | None = None,
+        *,
+        on_chunk: Callable[[Chunk], None] | None = None,
+        on_spending: Callable[[Spending], None] | None = None,
     ) -> AsyncGenerator[Line, None]:
-        """Run the debates that are left; yields the lines of all. See `Jury.execute`."""
-        return jury.execute(
-            self._run,
-            self._checked,
-            problems=self._problems,
-            progress=self,
-            stopping=stopping,
-            on_chunk=on_chunk,
-            allowance=self._allowance,
-            supervision=self._supervision,
-        )
+        """Run the debates that are left; yields the lines of all, in the order of the cases. See `Jury.execute`.
+
+        Args:
+            stopping: once set, no new debate begins; those that run are finished.
+            on_chunk: called with each chunk that a final judge writes.
+            on_spending: called every few seconds with what was spent in this session.
+        """
+        assert self._jury is not None, "another process executes this run"
+        async with self._jury, self._spending_shown(on_spending):
+            lines = self._jury.execute(
+                self._run,
+                self._checked,
+                problems=self._problems,
+                progress=self,
+                stopping=stopping,
+                on_chunk=on_chunk,
+                allowance=self._allowance,
+                supervision=self._supervision,
+            )
+            async with aclosing(lines):
+                async for line in lines:
+                    yield line
+
+    async def waits_for(self) -> str:
+        """What running debates wait for, as a phrase for people."""
+        assert self._jury is not None, "another process executes this run"
+        return await self._jury.waits_for()
+
+    def result(self, debate_id: str) -> dict[str, Any] | None:
+        """The result of a debate as data; None where it was not opened."""
+        if not self._store.heads([debate_stream(debate_id)]):
+            return None
+        record = read_debate(self._store, debate_id)
+        return collaborative_result(record.events, record.texts)
 
     @asynccontextmanager
-    async def spending_shown(self, show: Callable[[Spending], None]) -> AsyncIterator[None]:
+    async def _spending_shown(self, show: Callable[[Spending], None] | None) -> AsyncIterator[None]:
         """Call `show` every few seconds with what was spent in this session, if a debate is left to run."""
-        if not self._checked.left:
+        if show is None or not self._checked.left:
             yield
             return
         over = asyncio.Event()
@@ -132,7 +189,7 @@ class RunSession:
         return RunOutcome(
             interrupted,
             self._problems,
-            self._total,
+            self.total,
             self._checked.ended,
             self._ended_now,
             seconds,
@@ -148,7 +205,7 @@ class RunSession:
         halted = any(isinstance(one.problem, Halted) and one.problem.about == "budget" for one in self._problems)
         if not (self._allowance.short or halted):
             return None
-        return self._allowance.rest(None if self._total is None else self._total - lines)
+        return self._allowance.rest(None if self.total is None else self.total - lines)
 
     def begin(self, total: int | None, stored: int) -> None:
         """See `ProgressListener`."""
@@ -156,7 +213,7 @@ class RunSession:
 
     def total_known(self, total: int) -> None:
         """See `ProgressListener`."""
-        self._total = total
+        self.total = total
         self._progress.total_known(total)
 
     def ended(self, finished: Finished) -> None:

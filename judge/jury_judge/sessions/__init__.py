@@ -1,0 +1,1 @@
+"""Runs, demonstrations and forks from what was asked for to their end, as the command judges them."""

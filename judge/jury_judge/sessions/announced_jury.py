@@ -1,0 +1,40 @@
+"""A Jury that says who receives the cases, and what is odd about its panel."""
+
+import os
+from typing import Any
+
+from jury_judge.jury import Jury
+from jury_judge.panels.files import LoadedPanel
+from jury_judge.runs.observation import Observation
+from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.stores.stores import Say
+from jury_providers.recipients import recipients, self_judging_warning
+from jury_providers.registry import SIMULATED
+
+
+def announced_jury(
+    loaded: LoadedPanel, store_url: str, runtime: RuntimeSettings, observation: Observation, say: Say, **options: Any
+) -> Jury:
+    """The Jury; notes who receives the cases, and warnings about the panel's models.
+
+    Args:
+        loaded: the panel.
+        store_url: of the store.
+        runtime: where debates run. On a cluster calls are made on its machines, whose environment has the base URLs.
+        observation: see `Jury`.
+        say: takes the notes.
+        options: see `Jury`.
+    """
+    panel = loaded.panel
+    if not is_simulated(loaded):
+        for line in recipients(panel, loaded.endpoints, None if runtime.ray_address else os.environ):
+            say(line)
+    jury = Jury(loaded, store=store_url, runtime=runtime, observation=observation, **options)
+    if (warning := self_judging_warning(panel)) is not None:
+        say(f"warning: {warning}")
+    return jury
+
+
+def is_simulated(loaded: LoadedPanel) -> bool:
+    """Whether no model is called: every juror is simulated."""
+    return all(model.startswith(f"{SIMULATED}/") for model in loaded.panel.models)

@@ -1,0 +1,147 @@
+"""An estimate of a run before anything is spent."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from jury_events.case import Case
+from jury_judge.panels.files import LoadedPanel
+from jury_judge.runs.estimate import Range, RunEstimate, estimate
+from jury_judge.runs.preflight import PreflightReport, preflight
+from jury_judge.runs.run import Run
+from jury_judge.runs.run_index import RunIndex
+from jury_judge.sessions.planned_run import PlannedRun
+from jury_providers.recipients import recipients, self_judging_warning
+from jury_providers.registry import check_models, missing_key
+from jury_store.errors import StoreMissing
+from jury_store.event_store import EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+
+SAMPLE = 200
+"""Most cases whose prompts are rendered, spread over the files."""
+
+
+class EstimatedRun(NamedTuple):
+    """What the debates of a run that are not over would take.
+
+    Attributes:
+        run: the run.
+        checked: the report of its preflight.
+        found: the estimate.
+        keys: the variables of each provider whose key is missing; those of a cluster were not looked at.
+        recipients: a line for each provider that would receive cases.
+        self_judging_warning: about a final judge that is the model of a seat.
+        on_cluster: whether debates would run on a Ray cluster that is joined.
+    """
+
+    run: Run
+    checked: PreflightReport
+    found: RunEstimate
+    keys: Mapping[str, tuple[str, ...]]
+    recipients: tuple[str, ...]
+    self_judging_warning: str | None
+    on_cluster: bool
+
+    def data(self) -> dict[str, Any]:
+        """As JSON data."""
+        run, checked, found = self.run, self.checked, self.found
+        return {
+            "run_id": run.run_id,
+            "cases": checked.omissions.cases,
+            "repeat": run.repeats,
+            "judged_before": checked.ended,
+            "not_shown": checked.omissions.data(),
+            "debates": found.debates,
+            "sample": found.sample,
+            "calls": _whole(found.calls),
+            "models": [
+                {
+                    "model": one.model,
+                    "calls": _whole(one.calls),
+                    "input_tokens": _whole(one.input_tokens),
+                    "output_tokens": _whole(one.output_tokens),
+                    "cost": None if one.cost is None else one.cost._asdict(),
+                }
+                for one in found.models
+            ],
+            "cost": None if found.cost is None else found.cost._asdict(),
+            "prices_missing": [one.model for one in found.models if one.cost is None],
+            "disk_bytes": _whole(found.disk_bytes),
+            "minutes_by_limits": found.minutes,
+            "keys_missing": {name: list(variables) for name, variables in self.keys.items()},
+            "recipients": list(self.recipients),
+            "self_judging_warning": self.self_judging_warning,
+        }
+
+
+def estimate_run(planned: PlannedRun) -> EstimatedRun:
+    """What is left of a run would take. Nothing is written, started or called.
+
+    Raises:
+        SettingsRefused: the simulated jurors cannot be used.
+        RunRefused, CaseFileError: see `preflight`.
+        UnknownProvider: a model has no provider.
+    """
+    settings, loaded, run = planned.settings, planned.loaded, planned.run
+    panel, endpoints = loaded.panel, loaded.endpoints
+    settings.script(panel.models)  # refuses what a run would refuse
+    url, prices = planned.store_url, settings.price_list(planned.environ)
+    check_models(panel, endpoints)
+    on_cluster = settings.ray_address is not None
+    with _reading(url) as store:
+        checked = preflight(run, store, seconds=None)
+        left = checked.read - checked.ended
+        sample = _sample(run, store, left)
+        today = datetime.now(UTC).date()
+        found = estimate(run.resolved, sample, debates=left, prices=prices, endpoints=endpoints, on=today)
+    return EstimatedRun(
+        run,
+        checked,
+        found,
+        {} if on_cluster else _missing_keys(loaded),
+        recipients(panel, endpoints, None if on_cluster else os.environ),
+        self_judging_warning(panel),
+        on_cluster,
+    )
+
+
+@contextmanager
+def _reading(store_url: str) -> Iterator[EventStore]:
+    try:
+        store: EventStore = open_store(store_url, write=False)
+    except StoreMissing:
+        store = MemoryEventStore()
+    with closing(store):
+        yield store
+
+
+def _sample(run: Run, store: EventStore, left: int) -> Iterator[Case]:
+    """A sample, evenly spread, of the cases that are not judged yet; their records are fetched, no others."""
+    every = max(1, -(-left // (SAMPLE * run.repeats)))
+    index, seen = RunIndex(run, store, brief=True), 0
+
+    def others(case_ids: Sequence[str]) -> set[str]:
+        nonlocal seen
+        index.load(case_ids)
+        skipped = set()
+        for case_id in case_ids:
+            judged = index.is_judged(case_id)
+            if judged or seen % every:
+                skipped.add(case_id)
+            seen += not judged
+        return skipped
+
+    return (found for found in run.outline(others, lambda _case: True) if not isinstance(found, str))
+
+
+def _missing_keys(loaded: LoadedPanel) -> dict[str, tuple[str, ...]]:
+    providers = dict.fromkeys(model.partition("/")[0] for model in loaded.panel.models)
+    missing = {name: missing_key(name, loaded.endpoints, os.environ) for name in providers}
+    return {name: variables for name, variables in missing.items() if variables}
+
+
+def _whole(amounts: Range) -> dict[str, int]:
+    return {name: round(amount) for name, amount in amounts._asdict().items()}

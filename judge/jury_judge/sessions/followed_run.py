@@ -1,0 +1,82 @@
+"""The results of a run that a detached process executes, as they come, in the order of the cases."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from jury_actors.messages import Finished
+from jury_judge.running.detaching import log_file
+from jury_judge.runs.preflight import PreflightReport, preflight
+from jury_judge.runs.run import Run
+from jury_judge.runs.run_lines import Line
+from jury_judge.runs.run_progress import ProgressListener
+from jury_judge.sessions.planned_run import PlannedRun
+from jury_judge.sessions.run_session import RunOutcome, RunSession
+from jury_store.debate_rows import ENDED
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+from jury_store.run_registry import RunRegistry, open_registry
+from jury_views.result_lines import line_of
+
+_EVERY = 0.5
+"""Seconds between two looks at a debate that is not over."""
+
+
+@contextmanager
+def followed(planned: PlannedRun, progress: ProgressListener) -> "Iterator[FollowedRun]":
+    """A run that another process executes, compared with the input.
+
+    Args:
+        planned: the input, as of the command that began it.
+        progress: called for what happens.
+
+    Raises:
+        RunRefused, CaseFileError: as `preflight`: the input is not that of the run.
+    """
+    url, run = planned.store_url, planned.run
+    with closing(open_store(url, write=False)) as store, closing(open_registry(url)) as registry:
+        checked = preflight(run, store)
+        session = RunSession(run, checked, store, progress)
+        session.begin(checked.total, checked.ended)
+        yield FollowedRun(run, checked, store, registry, session, log_file(url, run.run_id))
+
+
+@dataclass(frozen=True)
+class FollowedRun:
+    """Of use in the context of `followed`; `log` is that of the process, on its machine."""
+
+    run: Run
+    checked: PreflightReport
+    store: EventStore
+    registry: RunRegistry
+    session: RunSession
+    log: Path
+
+    async def lines(self) -> AsyncIterator[Line]:
+        """The result line of each debate, until the last, or until the process ends."""
+        alive = True
+        ids = self._ids()
+        while (debate_id := await asyncio.to_thread(next, ids, None)) is not None:
+            while not (over := await asyncio.to_thread(self._is_over, debate_id)) and alive:
+                await asyncio.sleep(_EVERY)
+                # Looked at before the debate is read once more: what it did last is not missed.
+                alive = self.run.run_id in await asyncio.to_thread(self.registry.holders, [self.run.run_id])
+            if over:
+                (history,) = await asyncio.to_thread(self.store.event_histories, [debate_id])
+                if history.stored_events[-1].position > self.checked.position:
+                    self.session.ended(Finished(debate_id, "over"))
+                yield line_of(history)
+
+    def outcome(self, lines: int) -> RunOutcome:
+        """How the session ended; `lines` is how many result lines were taken."""
+        return self.session.outcome(interrupted=False, lines=lines)
+
+    def _ids(self) -> Iterator[str]:
+        for case in self.run.outline(set, lambda _case: False):
+            yield from self.run.debate_ids(case)
+
+    def _is_over(self, debate_id: str) -> bool:
+        row = self.store.debate(debate_id)
+        return row is not None and row.status in ENDED

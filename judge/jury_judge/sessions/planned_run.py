@@ -1,0 +1,127 @@
+"""A run as it is asked for: its cases, its panel and its settings."""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from copy import copy
+from typing import Protocol, Self
+
+from jury_cases.examples import load_example
+from jury_cases.files import ReadingNotes
+from jury_cases.omissions import without_omissions
+from jury_events.case import Case
+from jury_judge.panels.files import LoadedPanel, load_panel
+from jury_judge.runs.preflight import sees_images
+from jury_judge.runs.run import CaseSource, Run, fresh_run_id
+from jury_judge.seals.key_files import read_keys
+from jury_judge.sessions.announced_jury import is_simulated
+from jury_judge.settings.run import RunSettings
+from jury_judge.settings.store import load_settings
+from jury_store.seals.keys import PublicKey
+
+
+class Cases(Protocol):
+    """Cases with notes of what was read: `CaseFiles`."""
+
+    notes: ReadingNotes
+
+    def __call__(self, fetch: Callable[[Case], bool], /) -> Iterable[Case]:
+        """See `CaseSource`."""
+        ...
+
+    def __iter__(self) -> Iterator[Case]: ...
+
+
+class PlannedRun:
+    """Nothing is read, written or called before one of its methods is.
+
+    Args:
+        cases: what is judged.
+        settings: of the run.
+        loaded: the panel; None loads that of the settings.
+        adopt: public keys of imported debates that count; None reads the files of the settings.
+        environ: where settings are read; None is `os.environ`.
+        generated: the run's id where the settings name none; None generates one.
+
+    Raises:
+        PanelFileError: the panel cannot be used.
+        SealError: a file of keys cannot be read.
+    """
+
+    def __init__(
+        self,
+        cases: Cases,
+        settings: RunSettings,
+        *,
+        loaded: LoadedPanel | None = None,
+        adopt: Collection[PublicKey] | None = None,
+        environ: Mapping[str, str] | None = None,
+        generated: str | None = None,
+    ) -> None:
+        self.cases = cases
+        self.settings = settings
+        self.environ = os.environ if environ is None else environ
+        self.loaded = loaded or load_panel(settings.panel_name, self.environ, settings.overrides)
+        self.run = Run(
+            run_id=settings.run_id or generated or fresh_run_id(),
+            resolved=self.loaded.resolved,
+            cases=self.loaded.redaction.cases(self._source()),
+            concurrency=settings.concurrency,
+            adopt=read_keys(settings.adopt) if adopt is None else adopt,
+            repeats=settings.repeat,
+        )
+
+    @classmethod
+    def of_example(cls, settings: RunSettings, generated: str, environ: Mapping[str, str] | None = None) -> Self:
+        """The run of the bundled case, in the language of the panel, under a generated id."""
+        surroundings = os.environ if environ is None else environ
+        loaded = load_panel(settings.panel_name, surroundings, settings.overrides)
+        case = load_example(loaded.panel.language)
+        return cls(_OneCase(case), settings, loaded=loaded, environ=surroundings, generated=generated)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the run's id was generated."""
+        return self.settings.run_id is None
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether no model is called: every juror is simulated."""
+        return is_simulated(self.loaded)
+
+    @property
+    def store_url(self) -> str:
+        """The store: that of the settings, of the environment, or the default.
+
+        Raises:
+            SettingError: it is not the URL of a store.
+        """
+        return load_settings(self.environ, store_url=self.settings.store_url).store_url
+
+    def over(self, run: Run, settings: RunSettings | None = None) -> "PlannedRun":
+        """Another run over the same files: other cases of them, another panel, other settings."""
+        other = copy(self)
+        other.run, other.loaded = run, self.loaded._replace(resolved=run.resolved)
+        other.settings = settings or self.settings
+        return other
+
+    def _source(self) -> CaseSource:
+        """The cases; with `strict` none of them has a part that no juror would be shown."""
+        if not self.settings.strict:
+            return self.cases
+        images_seen = sees_images(self.loaded.panel)
+        return lambda fetch: without_omissions(self.cases(fetch), images_seen=images_seen)
+
+
+class _OneCase:
+    """A case, whose records are in it."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self.notes = ReadingNotes()
+
+    def __call__(self, _fetch: Callable[[Case], bool]) -> Iterable[Case]:
+        """See `CaseSource`."""
+        return [self._case]
+
+    def __iter__(self) -> Iterator[Case]:
+        yield self._case

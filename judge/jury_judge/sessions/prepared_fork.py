@@ -1,0 +1,116 @@
+"""A fork whose branch was planned, and can be run."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from jury_actors.messages import Chunk
+from jury_judge.jury import Jury
+from jury_judge.live.feed import Feed
+from jury_judge.panels.changed import changed_panel
+from jury_judge.panels.files import LoadedPanel, load_panel
+from jury_judge.replays.forks import Fork, plan_fork, read_origin
+from jury_judge.runs.observation import Observation
+from jury_judge.runs.writing import Writing
+from jury_judge.sessions.announced_jury import announced_jury, is_simulated
+from jury_judge.sessions.prepared_run import LOCK_SECONDS
+from jury_judge.settings.fork import ForkSettings
+from jury_judge.settings.store import load_settings
+from jury_judge.stores.debates import read_debate
+from jury_judge.stores.stores import Say
+from jury_providers.registry import check_models
+from jury_replay.origin import ForkOrigin
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+from jury_views.result_lines import collaborative_result
+
+
+@contextmanager
+def prepared_fork(
+    debate_id: str, at: str, settings: ForkSettings, say: Say, environ: Mapping[str, str] | None = None
+) -> "Iterator[PreparedFork]":
+    """The branch of a debate at an event, and the Jury that runs it; the same again is the same branch.
+
+    Args:
+        debate_id: the origin.
+        at: a version of its stream, or an event's id.
+        settings: of the fork. Without a panel the origin's is used, which neither environment nor preset changes.
+        say: takes lines for the user.
+        environ: where settings are read; None is `os.environ`.
+
+    Raises:
+        DebateNotFound: there is no such debate.
+        OriginAltered: its record is not as it was written.
+        ForkRefused, BranchTaken: see `plan_fork`.
+        PanelFileError, SettingError, UnknownProvider, KeyMissing: the panel or a setting cannot be used.
+    """
+    surroundings = os.environ if environ is None else environ
+    url = load_settings(surroundings, store_url=settings.store_url).store_url
+    with closing(open_store(url, write=False)) as store:
+        origin = read_origin(store, debate_id)
+        loaded = _panel(origin, settings, surroundings)
+        settings.script(loaded.panel.models)
+        fork = plan_fork(store, origin, at, loaded.resolved, debate_id=settings.as_id)
+        check_models(loaded.panel, loaded.endpoints, None if settings.ray_address or fork.over else os.environ)
+        jury = announced_jury(
+            loaded,
+            url,
+            settings,
+            Observation(say=say),
+            say,
+            writing=Writing(name=fork.debate_id, lock_wait=LOCK_SECONDS),
+            environ=surroundings,
+        )
+        yield PreparedFork(fork, jury, store, simulated=is_simulated(loaded))
+
+
+@dataclass(frozen=True)
+class PreparedFork:
+    """Of use in the context of `prepared_fork`.
+
+    Attributes:
+        fork: the branch.
+        jury: runs it.
+        store: open for reading.
+        simulated: whether no model is called.
+    """
+
+    fork: Fork
+    jury: Jury
+    store: EventStore
+    simulated: bool
+
+    @property
+    def feed(self) -> Feed:
+        """A feed of the live events of the store."""
+        return Feed(self.store)
+
+    async def run(
+        self,
+        on_chunk: Callable[[Chunk], None] = lambda _chunk: None,
+        around: Callable[[int], AbstractAsyncContextManager[None]] = lambda _stored: nullcontext(),
+    ) -> BaseException | None:
+        """Store the branch if it is new and run it to its end; returns why it could not go on.
+
+        Args:
+            on_chunk: called with each chunk that a final judge writes.
+            around: the context in which it runs; called with the number of its events that are stored.
+        """
+        async with self.jury, around(await self.jury.store_branch(self.fork)):
+            return await self.jury.resume_fork(self.fork, on_chunk)
+
+    def result(self) -> dict[str, Any]:
+        """The result of the branch, so far, as data."""
+        reading = read_debate(self.store, self.fork.debate_id)
+        return collaborative_result(reading.events, reading.texts)
+
+
+def _panel(origin: ForkOrigin, settings: ForkSettings, environ: Mapping[str, str]) -> LoadedPanel:
+    """The named panel; else the origin's."""
+    models = settings.models
+    if settings.panel_name is None:
+        return LoadedPanel(changed_panel(origin.panel(), settings.overrides, models))
+    loaded = load_panel(settings.panel_name, environ, settings.overrides)
+    return loaded._replace(resolved=changed_panel(loaded.resolved, models=models)) if models else loaded

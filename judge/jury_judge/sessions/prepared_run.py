@@ -1,0 +1,236 @@
+"""A run that was compared with its store, and can be executed."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from jury_actors.admission.budget import Ceiling
+from jury_actors.effects import Effects
+from jury_actors.observation.metric_totals import MetricTotals
+from jury_cases.omissions import omissions_text
+from jury_judge.running.supervision import RunSupervision
+from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.budgets import ceiling, check_priced
+from jury_judge.runs.observation import Observation
+from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflighted
+from jury_judge.runs.run_progress import NoListener, ProgressListener
+from jury_judge.runs.runtime_choice import in_process_for
+from jury_judge.runs.writing import Writing
+from jury_judge.seals.key_files import signer
+from jury_judge.seals.sealing import Sealing
+from jury_judge.sessions.announced_jury import announced_jury
+from jury_judge.sessions.planned_run import PlannedRun
+from jury_judge.sessions.run_session import RunSession
+from jury_judge.settings.budget import Budget
+from jury_judge.settings.runtime import RuntimeSettings
+from jury_judge.stores.stores import Say, lock_run
+from jury_providers.prices import Prices
+from jury_store.event_store import EventStore
+from jury_store.sealer import Sealer
+
+LOCK_SECONDS = 20
+"""How long to wait for another writer of a SQLite store, or another process that executes the run."""
+
+_SAID = "jury: "
+"""What lines about key files begin with."""
+
+
+@contextmanager
+def prepared(
+    planned: PlannedRun, say: Say, *, in_process: bool | None = None, detached: bool = False
+) -> "Iterator[PreparedRun]":
+    """The run, compared with its store; no other process may execute it meanwhile.
+
+    Blocks while cases are read. A missing store is created after every case could be read.
+
+    Args:
+        planned: the run.
+        say: takes lines for the user.
+        in_process: where debates run if the settings do not say; None: as many debates as there are decide.
+        detached: this process belongs to no terminal.
+
+    Raises:
+        SettingsRefused: the simulated jurors or the budget cannot be used.
+        StoreLocked: another process executes the run, and did not end in time.
+        RunRefused, CaseFileError, UnknownProvider, KeyMissing: see `preflighted`.
+    """
+    settings, url, models = planned.settings, planned.store_url, planned.loaded.panel.models
+    settings.script(models)
+    prices, today = settings.price_list(planned.environ), datetime.now(UTC).date()
+    if settings.max_cost is not None:
+        check_priced(models, prices, today)
+    asked = settings.asked_in_process
+    with (
+        _locked(planned, url, say, detached=detached),
+        preflighted(
+            planned.run,
+            url,
+            planned.loaded.endpoints,
+            None if settings.ray_address else os.environ,
+            seconds=None if settings.strict else PREFLIGHT_SECONDS,
+        ) as (store, checked),
+    ):
+        yield PreparedRun(
+            planned=planned,
+            url=url,
+            store=store,
+            checked=checked,
+            prices=prices,
+            today=today,
+            say=say,
+            in_process=in_process if asked is None else asked,
+            detached=detached,
+        )
+
+
+@contextmanager
+def _locked(planned: PlannedRun, url: str, say: Say, *, detached: bool) -> Iterator[None]:
+    """Exclude other processes from a run on PostgreSQL; a generated id needs no lock."""
+    lock = None
+    if not planned.is_new:
+        lock = lock_run(url, planned.run.run_id, wait=LOCK_SECONDS, say=say, detached=detached)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedRun:
+    """Of use in the context of `prepared`.
+
+    Attributes:
+        planned: the run as it was asked for.
+        url: of the store.
+        store: open for reading.
+        checked: the report of the preflight.
+        prices: of the models.
+        today: the day of the prices.
+        say: takes lines for the user.
+        in_process: where debates run; None: as many as there are decide.
+        detached: this process belongs to no terminal.
+    """
+
+    planned: PlannedRun
+    url: str
+    store: EventStore
+    checked: PreflightReport
+    prices: Prices
+    today: date
+    say: Say
+    in_process: bool | None
+    detached: bool
+
+    def session(self, progress: ProgressListener | None = None, metrics: MetricTotals | None = None) -> RunSession:
+        """What executes the run; says where debates run, who receives the cases, and what is odd about the panel.
+
+        Args:
+            progress: called for what happens.
+            metrics: gets what the actors count.
+
+        Raises:
+            SealError: the key that seals cannot be used.
+            SettingError: the panel or a setting cannot be used.
+        """
+        planned, run, settings = self.planned, self.planned.run, self.planned.settings
+        sealing = self._sealing()
+        in_process = self._in_process()
+        bounds = ceiling(
+            self.store,
+            run.run_id,
+            self.prices,
+            self.today,
+            max_calls=settings.max_calls,
+            max_cost=settings.max_cost,
+        )
+        jury = announced_jury(
+            planned.loaded,
+            self.url,
+            _placed(settings, in_process=in_process),
+            Observation(say=self.say, metrics=metrics, otel=settings.otel),
+            self.say,
+            budget=Budget(
+                max_calls=settings.max_calls, max_cost=settings.max_cost, prices=self.prices, spent=bounds.spent
+            ),
+            writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
+            environ=planned.environ,
+        )
+        return RunSession(
+            run,
+            self.checked,
+            self.store,
+            progress or NoListener(),
+            jury=jury,
+            in_process=in_process,
+            sealing=sealing,
+            allowance=self._allowance(bounds),
+            supervision=RunSupervision(self.url, run.run_id, detached=self.detached, say=self.say),
+        )
+
+    def remarks(self) -> Iterator[str]:
+        """Lines about the cases: further repeats, columns that nearly have a name that is read, what is not shown."""
+        checked = self.checked
+        if checked.beyond:
+            further = "1 further repeat" if checked.beyond == 1 else f"{checked.beyond} further repeats"
+            yield f"the run has {further} of its cases from an earlier call; they stay recorded and are not printed"
+        for column, near in self.planned.cases.notes.slips():
+            yield f"the column {column} is not read (did you mean {near}?); --field names columns"
+        if (blind := checked.omissions.blind_line()) is not None:
+            yield blind
+        line = checked.omissions.line()
+        if line is not None and checked.total is None:
+            line += f" (of the first {checked.omissions.cases} cases; jury cases reads them all)"
+        if line is not None:
+            yield line
+
+    def not_shown(self) -> Iterator[tuple[str, str]]:
+        """The cases that were read and have parts that jurors are not shown: the id, and these parts."""
+        if self.checked.omissions.line() is None:
+            return
+        for case, _ in zip(self.planned.cases, range(self.checked.omissions.cases), strict=False):
+            if omissions := self.checked.omissions.of(case):
+                yield case.case_id, omissions_text(omissions)
+
+    def _in_process(self) -> bool:
+        if self.in_process is not None:
+            return self.in_process
+        chosen, line = in_process_for(self.checked)
+        if self.checked.left:
+            self.say(line)
+        return chosen
+
+    def _allowance(self, bounds: Ceiling) -> Allowance | None:
+        if not bounds.bounded:
+            return None
+        endpoints = self.planned.loaded.endpoints
+        return Allowance(
+            bounds, self.planned.run.resolved, self.store, prices=self.prices, endpoints=endpoints, on=self.today
+        )
+
+    def _sealing(self) -> Sealing | None:
+        settings, store = self.planned.settings, self.store
+        if settings.seal_key is None:
+            return None
+        key, last = signer(
+            settings.seal_key,
+            settings.seal_last,
+            sealed=lambda: store.latest_seal() is not None,
+            say=lambda line: self.say(line.removeprefix(_SAID)),
+        )
+        return Sealing(Sealer(store, key, Effects().clock, last), settings.seal_every, self.say)
+
+
+def _placed(settings: RuntimeSettings, *, in_process: bool) -> RuntimeSettings:
+    """Where debates run, chosen."""
+    return RuntimeSettings(
+        in_process=in_process,
+        ray=not in_process,
+        ray_address=settings.ray_address,
+        ray_open_cluster=settings.ray_open_cluster,
+        replicas=settings.replicas,
+        coordinators=settings.coordinators,
+        simulate=settings.simulate,
+    )
