@@ -87,7 +87,7 @@ def _settings() -> "type[ProbeSettings]":
 
 
 @grouped("probe", _GROUPS, _RARE)
-@options(OPTIONAL_CASES, settings_option(_settings))
+@options(OPTIONAL_CASES, settings_option(_settings, options_alone=True))
 @click.option(
     "--probe",
     "probes",
