@@ -20,7 +20,9 @@ from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_store.schema import REVISION
 from support.postgres import TEMPLATE, PostgresServer, postgres_or_skip
+from support.running_tests import running_tests
 from support.started_processes import processes_of_a_test
+from support.tiers import Tiers, mark_of_case, with_long
 
 # Tests start hundreds of processes: where bytecode is not kept, each of them compiles all that it imports.
 sys.dont_write_bytecode = False
@@ -38,6 +40,7 @@ settings.register_profile("quick", derandomize=True, database=None, max_examples
 settings.register_profile("exploring", max_examples=1000, print_blob=True, **_QUIET)
 
 RAY_CLUSTER = "ray_cluster"
+TIERS = "tiers"
 _SLOW = ("ray", "kill")
 
 
@@ -48,7 +51,9 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     """`-m long` explores with new random examples; every other run repeats the same few."""
-    settings.load_profile("exploring" if _is_long(config) else "quick")
+    settings.load_profile("exploring" if with_long(config) else "quick")
+    config.pluginmanager.register(running_tests(), "running tests")
+    config.pluginmanager.register(Tiers(config), TIERS)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -71,10 +76,11 @@ def pytest_collection_finish() -> None:
 
 
 def _arrange(config: pytest.Config, items: list[pytest.Item]) -> None:
-    long = _is_long(config)
+    long = with_long(config)
     chains: dict[str, list[pytest.Item]] = {RAY_CLUSTER: []}
     alone = []
     for item in items:
+        mark_of_case(item)
         if (group := _group(item)) is None:
             alone.append(item)
         else:
@@ -85,10 +91,8 @@ def _arrange(config: pytest.Config, items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(3600))
     alone.sort(key=lambda item: not any(map(item.get_closest_marker, _SLOW)))
     items[:] = [*chain.from_iterable(chains.values()), *alone]
-    if not long:
-        left_out = [item for item in items if item.get_closest_marker("long")]
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
-        config.hook.pytest_deselected(items=left_out)
+    tiers: Tiers = config.pluginmanager.get_plugin(TIERS)
+    tiers.choose(config, items)
 
 
 def _group(item: pytest.Item) -> str | None:
@@ -101,10 +105,6 @@ def _group(item: pytest.Item) -> str | None:
         return RAY_CLUSTER
     shares = any(found[-1].scope == "module" for found in fixtures.values())
     return str(item.path.relative_to(item.config.rootpath)) if shares else None
-
-
-def _is_long(config: pytest.Config) -> bool:
-    return "long" in config.option.markexpr
 
 
 @pytest.fixture(autouse=True)

@@ -77,6 +77,7 @@ def audit(project: Path, port: int) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
+@pytest.mark.full
 def test_without_a_known_vulnerability_the_audit_passes(project: Path, service: Any) -> None:
     done = audit(project, service.server_port)
 
@@ -98,6 +99,7 @@ def test_a_known_vulnerability_fails_the_audit_until_it_is_accepted_with_a_reaso
     assert 0 == accepted.returncode
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("status", [403, 502])
 def test_a_service_that_gives_no_answer_is_reported_and_is_no_failure(project: Path, service: Any, status: int) -> None:
     service.known, service.status = "jinja2", status
@@ -107,12 +109,14 @@ def test_a_service_that_gives_no_answer_is_reported_and_is_no_failure(project: P
     assert (0, True) == (done.returncode, "AUDIT NOT DONE: the advisory service" in done.stdout)
 
 
+@pytest.mark.full
 def test_a_service_that_cannot_be_reached_is_reported_and_is_no_failure(project: Path) -> None:
     done = audit(project, 1)
 
     assert (0, True) == (done.returncode, "AUDIT NOT DONE: the advisory service cannot be reached" in done.stdout)
 
 
+@pytest.mark.full
 def test_a_lock_that_does_not_fit_fails_the_audit(project: Path, service: Any) -> None:
     (project / "uv.lock").write_text("nonsense")
 

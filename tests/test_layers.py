@@ -123,6 +123,7 @@ def test_the_packages_keep_their_layers(packages: Path) -> None:
     assert result.returncode == 0, result.stdout
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("contract", "module", "line"), BREAKS)
 def test_an_import_against_a_contract_is_caught(packages: Path, contract: str, module: str, line: str) -> None:
     path = packages / module
@@ -134,6 +135,7 @@ def test_an_import_against_a_contract_is_caught(packages: Path, contract: str, m
     assert f"{contract} BROKEN" in result.stdout
 
 
+@pytest.mark.full
 def test_an_import_cycle_between_parts_of_one_layer_is_caught(packages: Path) -> None:
     for part, imported in (("live", "reports.tally"), ("reports", "live.points")):
         (packages / "jury_views" / part / "added.py").write_text(f"import jury_views.{imported}\n")

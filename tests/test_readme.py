@@ -137,6 +137,7 @@ async def test_the_readme_can_be_followed_block_by_block(tmp_path: Path, in_proc
     assert re.search(r"(\d+) debates: \1 equal", printed_by(page, "jury replay"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("in_process", ["'jury run'|'jury demo'", ON_RAY])
 async def test_getting_started_can_be_followed_block_by_block(tmp_path: Path, in_process: str) -> None:
     page = await follow(GUIDE, tmp_path, in_process)
@@ -185,6 +186,7 @@ def test_panels_that_are_shown_can_be_read(tmp_path: Path, block: str) -> None:
     assert load_panel(str(tmp_path / "panel.yaml"), {}).panel.seats
 
 
+@pytest.mark.full
 def test_the_examples_run_as_they_are(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     text = (ROOT / "examples" / "README.md").read_text()
@@ -205,9 +207,11 @@ def test_the_guides_name_every_command() -> None:
         assert re.search(rf"jury {name}\b|`{name}`", GUIDE + (ROOT / "CHANGELOG.md").read_text())
 
 
-def test_ci_runs_the_readmes_own_test_command() -> None:
+def test_ci_runs_the_readmes_own_test_command_and_then_the_tests_that_it_leaves_out() -> None:
+    ci = (ROOT / ".ci" / "run").read_text()
+
     assert f"{TESTS}\n" in "\n".join(blocks(README, "console"))
-    assert re.search(r"^uv run pytest\b", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    assert re.search(r"^uv run pytest\b(?!.*-m ).*^uv run --no-sync pytest\b.* -m full$", ci, re.MULTILINE | re.DOTALL)
 
 
 LINKS = [

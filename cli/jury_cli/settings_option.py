@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def settings_option(model: "Callable[[], type[SettingsModel]]") -> Options:
-    """`--settings FILE`, with the fields of a model whose names are those of the command's parameters.
+    """`--settings FILE`, with those fields of a model that are names of the command's options.
 
     Args:
         model: returns it; called when the option is given, so that help is quick.
@@ -26,7 +26,8 @@ def settings_option(model: "Callable[[], type[SettingsModel]]") -> Options:
         from jury_judge.settings.settings_file import read_settings, without_variables
 
         settings = model()
-        values = without_variables(read_settings(path, settings), settings, os.environ)
+        taken = {one.name for one in context.command.params if isinstance(one, click.Option) and one.name is not None}
+        values = without_variables(read_settings(path, settings, taken), settings, os.environ)
         # Defaults of the call: click itself lets the command line and variables win.
         context.default_map = {**(context.default_map or {}), **{name: _given(one) for name, one in values.items()}}
 

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from jury_judge.sessions.judged_run import judge_run
     from jury_judge.sessions.planned_run import PlannedRun
     from jury_judge.sessions.prepared_fork import prepared_fork
-    from jury_judge.sessions.prepared_run import prepared
+    from jury_judge.sessions.prepared_run import prepared_run
     from jury_judge.settings.budget import Budget
     from jury_judge.settings.fork import ForkSettings
     from jury_judge.settings.run import RunSettings
@@ -151,7 +151,7 @@ _NAMES_BY_MODULE = {
     "jury_judge.sessions.judged_run": ("judge_run",),
     "jury_judge.sessions.planned_run": ("PlannedRun",),
     "jury_judge.sessions.prepared_fork": ("prepared_fork",),
-    "jury_judge.sessions.prepared_run": ("prepared",),
+    "jury_judge.sessions.prepared_run": ("prepared_run",),
     "jury_judge.settings.budget": ("Budget",),
     "jury_judge.settings.fork": ("ForkSettings",),
     "jury_judge.settings.run": ("RunSettings",),
@@ -280,8 +280,8 @@ __all__ = [
     "get_google_tools",
     "get_openai_tools",
     "judge_run",
-    "prepared",
     "prepared_fork",
+    "prepared_run",
     "settings_of",
 ]
 

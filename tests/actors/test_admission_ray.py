@@ -71,6 +71,7 @@ async def test_a_refused_key_stops_every_debate_and_fails_none(sqlite_url: str, 
     assert completed(found.values())
 
 
+@pytest.mark.full
 async def test_a_budget_whose_process_was_killed_halts_the_run_rather_than_overspend(
     sqlite_url: str, reader: EventStore
 ) -> None:
@@ -86,6 +87,7 @@ async def test_a_budget_whose_process_was_killed_halts_the_run_rather_than_overs
     assert completed(found.values())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shared", [False, True])
 async def test_a_runtime_with_limited_models_runs_its_debates(
     sqlite_url: str, reader: EventStore, shared: bool
@@ -129,6 +131,7 @@ async def test_processes_share_the_limits_of_a_provider(limiter: Any) -> None:
     assert (200, 5) == (len(most), max(most))
 
 
+@pytest.mark.full
 async def test_no_call_is_lost_with_a_limiter_that_is_killed(limiter: Any) -> None:
     client = AdmissionClient(ray_proxy(AdmissionInterface, lambda: limiter), "a")
     most: list[int] = []

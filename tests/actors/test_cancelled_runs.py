@@ -97,6 +97,7 @@ async def test_the_load_of_a_run_counts_its_debates_steps_and_calls_by_seat_and_
     assert (0, 0) == (after.debates, sum(seat.steps for seat in after.seats))
 
 
+@pytest.mark.full
 @pytest.mark.ray
 async def test_a_run_on_ray_says_what_it_does_and_is_cancelled(ray_cluster: None, sqlite_url: str) -> None:
     from jury_actors.ray_runtime import ray_runtime

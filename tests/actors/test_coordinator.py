@@ -110,6 +110,7 @@ async def test_a_debate_cut_off_after_any_append_continues_to_the_same_end(prese
     assert cuts > 15
 
 
+@pytest.mark.full
 async def test_a_debate_on_sqlite_cut_off_after_any_append_continues_to_the_same_end(
     new_sqlite: Callable[[], EventStore],
 ) -> None:

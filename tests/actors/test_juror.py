@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from jury_providers.provider import ModelReply, ModelRequest, Provider, Requeste
 from jury_store.errors import EventConflict, StoreFailed
 from support.debate_harness import a_case
 from support.jurors import Asking, BlockableClerk, ScriptedProvider, results_of
+from support.loop_clock import LoopClock
 from support.waiting import until
 
 FAILED = ModelReply(CallOutcome.CONNECTION, error="reset by peer")
@@ -283,7 +285,7 @@ async def test_an_exchange_recorded_meanwhile_with_the_same_words_is_no_outcome_
     make_harness: MakeHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Its texts are kept under the first writer's references: ours would name texts that are nowhere.
-    monkeypatch.setattr("jury_actors.juror.time.perf_counter", lambda: 1.0)
+    monkeypatch.setattr("jury_actors.juror.time", SimpleNamespace(perf_counter=lambda: 1.0))
     clerk = BlockableClerk()
     await make_harness(clerk=clerk).ask(Asking().ask())
     (result,) = await make_harness(clerk=clerk).ask(Asking().ask())
@@ -349,15 +351,19 @@ async def test_a_call_without_an_answer_in_time_is_recorded_as_a_timeout(make_ha
 
 
 async def test_the_time_in_a_queue_is_no_part_of_the_timeout(make_harness: MakeHarness) -> None:
+    clock = LoopClock().of(asyncio.get_running_loop())
     harness = make_harness(most=1)
     harness.provider.open.clear()
     seats = [
         {"model": "simulated/juror", "juror_id": juror, "settings": {"timeout_seconds": seconds, "tries": 1}}
-        for juror, seconds in (("slow", 30), ("quick", 0.01))
+        for juror, seconds in (("slow", 3600), ("quick", 600))
     ]
     asking = Asking(seats=seats)
     await harness.begin(asking.ask("slow"), asking.ask("quick"))
-    await asyncio.sleep(0.03)
+    await until(lambda: harness.provider.running == 1)
+    clock.forward(1800)
+    for _ in range(10):  # what is due by now happens
+        await asyncio.sleep(0)
     harness.provider.open.set()
     await results_of(harness.juror, 2)
 

@@ -24,6 +24,7 @@ def temporary() -> Iterator[Path]:
     shutil.rmtree(path, ignore_errors=True)
 
 
+@pytest.mark.full
 def test_a_key_is_in_no_table_log_or_database(sqlite_url: str, temporary: Path) -> None:
     tests = Path(__file__).parents[1]
     done = subprocess.run(

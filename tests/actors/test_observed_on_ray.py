@@ -50,6 +50,7 @@ async def test_counts_and_log_records_of_every_actor_come_to_the_driver(
     assert {"run"} == {record[FIELDS]["run"] for record in records if record[FIELDS]["event"] == "call_answered"}
 
 
+@pytest.mark.full
 async def test_counters_do_not_go_backwards_when_actors_are_killed(
     sqlite_url: str, reader: EventStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

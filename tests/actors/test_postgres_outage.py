@@ -38,7 +38,8 @@ def url(postgres: PostgresServer) -> str:
 
 @pytest.mark.kill
 @pytest.mark.parametrize(
-    "on_ray", [False, pytest.param(True, marks=[pytest.mark.ray, pytest.mark.xdist_group("ray_cluster")])]
+    "on_ray",
+    [False, pytest.param(True, marks=[pytest.mark.full, pytest.mark.ray, pytest.mark.xdist_group("ray_cluster")])],
 )
 async def test_a_run_waits_for_its_store_and_asks_nothing_twice(
     postgres: PostgresServer, url: str, tmp_path: Path, request: pytest.FixtureRequest, *, on_ray: bool
@@ -74,6 +75,7 @@ async def test_a_run_waits_for_its_store_and_asks_nothing_twice(
     reader.close()
 
 
+@pytest.mark.full
 @pytest.mark.kill
 async def test_a_store_that_stays_away_ends_the_run_when_patience_is_over(postgres: PostgresServer, url: str) -> None:
     reader = open_store(url, write=False)

@@ -55,6 +55,7 @@ async def test_debates_on_ray_equal_those_in_one_process(sqlite_url: str, reader
     assert [verdict(here, debate) for debate in here.cases] == [verdict(there, debate) for debate in there.cases]
 
 
+@pytest.mark.full
 async def test_a_seal_of_the_driver_is_kept_by_the_clerk_of_the_cluster(sqlite_url: str, reader: EventStore) -> None:
     run = Run(reader, debates=2, **TWO_SEATS)
     sealer = Sealer(reader, SealKey("example.com/jury", bytes(32)), lambda: 1)
@@ -141,6 +142,7 @@ async def test_a_store_that_fails_is_reported_in_a_line_and_the_run_can_be_resum
     assert completed(found.values())
 
 
+@pytest.mark.full
 async def test_a_store_that_is_not_there_surfaces_as_itself(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'nothing.db'}"
     with pytest.raises(StoreMissing) as raised:

@@ -200,6 +200,7 @@ def ended(jury: CommandLine, *arguments: str, **variables: str) -> tuple[int, st
 RUN = ("run", "cases.jsonl", "--panel", "panel.json", "--store", "sqlite:///joined.db", "--ray-address")
 
 
+@pytest.mark.full
 def test_an_open_cluster_is_not_joined(jury: CommandLine) -> None:
     with ray_head(None) as address:
         refused = ended(jury, *RUN, address)
@@ -219,6 +220,7 @@ def test_an_open_cluster_is_joined_where_that_is_accepted(jury: CommandLine, ope
     assert "polite" in accepted[1]
 
 
+@pytest.mark.full
 def test_a_cluster_with_a_token_is_joined_with_it(jury: CommandLine, cluster: Cluster) -> None:
     (jury.folder / "token").write_text(cluster.token)
     without = ended(jury, *RUN, cluster.address)

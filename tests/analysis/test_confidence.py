@@ -113,6 +113,7 @@ def test_the_error_of_auroc_is_the_sum_of_the_errors_of_both_placements() -> Non
     assert min(1.0, area + t.ppf(0.975, 49) * error) == pytest.approx(interval.high)
 
 
+@pytest.mark.full
 def test_the_interval_of_auroc_agrees_with_a_bootstrap_of_clusters() -> None:
     right, values = random_confidences(300)
     clusters = [f"k{number // 5:02}" for number in range(300)]

@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.kill, pytest.mark.timeout(900)]
 IN_PROCESS = [kind for kind, of in KINDS.items() if of.where == "process"]
 COLD = "driver killed"
 """Started anew each time; the others are forked from a process with its modules, for a tenth of the CPU."""
+ALWAYS = {"disk full", "writer stopped and continued"}
 TRIES = 4
 """On a busy machine a run may be over before it is struck."""
 
@@ -39,7 +40,9 @@ def played(ground: Ground, scenario: Scenario) -> ScenarioReport:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("kind", IN_PROCESS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[] if kind in ALWAYS else [pytest.mark.full]) for kind in IN_PROCESS]
+)
 def test_a_run_in_one_process_survives(ground: Ground, kind: str) -> None:
     struck = 0
     for attempt in range(TRIES):

@@ -92,6 +92,7 @@ def test_what_earlier_sessions_spent_counts(jury, cases):
     assert (4, 7) == (again.code, calls(jury))
 
 
+@pytest.mark.full
 def test_a_run_that_stops_before_any_repair_or_fallback_leaves_a_log_that_verifies(jury, cases):
     jury.write(
         "panel.yaml",

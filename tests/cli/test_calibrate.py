@@ -249,6 +249,7 @@ def page_commands() -> list[list[str]]:
     return [shlex.split(line)[1:] for line in "".join(blocks).splitlines() if line.strip().startswith("jury ")]
 
 
+@pytest.mark.full
 def test_every_command_of_the_page_works(jury: CommandLine) -> None:
     passes = {"question": "Refund order 17.", "response": "Refunded to the card."}
     fails = json.loads(example_path("en").read_text(encoding="utf-8"))

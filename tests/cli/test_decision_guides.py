@@ -86,6 +86,7 @@ def test_the_commands_on_probes_work_and_their_report_fits_the_schema(folder: Co
     assert ["length", "master-key", "injection"] == [one["probe"] for one in reports[-1].json["twins"]["probes"]]
 
 
+@pytest.mark.full
 def test_the_way_from_a_random_sample_to_the_review_queue_can_be_followed(folder: CommandLine) -> None:
     folder.write("more.jsonl", *cases(4, first=60))
     (calibrated, workflow) = blocks("decide-with-people.md", "yaml")

@@ -89,6 +89,7 @@ def test_a_detached_run_goes_on_and_the_same_command_prints_its_results(detached
     assert not any(run["asked_again"] for run in detached.jury("list", "--json", "--store", detached.url).json)
 
 
+@pytest.mark.full
 def test_a_detached_run_is_cancelled_as_any_other(detached: Detached, cases: str) -> None:
     detached.begin(cases, "--run", "r1", *TWO_AT_ONCE)
     eventually(lambda: [2] == [run["debates"] for run in detached.runs()])
@@ -99,6 +100,7 @@ def test_a_detached_run_is_cancelled_as_any_other(detached: Detached, cases: str
     assert [("incomplete", 2, None)] == [(run["state"], run["cancelled"], run["process"]) for run in detached.runs()]
 
 
+@pytest.mark.full
 def test_a_follower_says_that_the_process_ended_and_the_same_command_goes_on(detached: Detached, cases: str) -> None:
     detached.begin(cases, "--run", "r1", *TWO_AT_ONCE)
     eventually(detached.runs)
@@ -113,6 +115,7 @@ def test_a_follower_says_that_the_process_ended_and_the_same_command_goes_on(det
     assert ["completed"] * 3 == [line["status"] for line in resumed.lines]
 
 
+@pytest.mark.full
 def test_ctrl_c_ends_the_following_and_not_the_run(detached: Detached, cases: str) -> None:
     detached.begin(cases, "--run", "r1", *SLOW)
     detached.processes[0].suspend()
@@ -125,6 +128,7 @@ def test_ctrl_c_ends_the_following_and_not_the_run(detached: Detached, cases: st
     eventually(lambda: [("complete", 3)] == [(run["state"], run["completed"]) for run in detached.runs()])
 
 
+@pytest.mark.full
 def test_a_mistake_is_shown_at_once_with_its_exit_code(detached: Detached, cases: str) -> None:
     missing = detached.begin("none.jsonl", "--run", "r1", "--in-process")
     piped = detached.begin("-", "--run", "r1", "--in-process")

@@ -60,6 +60,7 @@ def test_an_invalid_key_is_a_problem_and_the_others_are_reported_too(jury):
     assert "canary" not in outcome.out
 
 
+@pytest.mark.full
 def test_a_cluster_that_can_be_joined_is_reported(jury):
     with ray_head("right") as address:
         # A process of its own: in one where Ray runs nothing would be joined, and leaving would end its cluster.

@@ -155,6 +155,7 @@ def test_erased_texts_are_null(tmp_path: Path) -> None:
     assert {None} == {*gone["request"].to_pylist(), *gone["answer"].to_pylist()}
 
 
+@pytest.mark.full
 def test_the_same_debates_give_the_same_bytes_on_both_databases(
     exported: CommandLine, tmp_path: Path, postgres: PostgresServer
 ) -> None:

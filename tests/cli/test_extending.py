@@ -67,11 +67,13 @@ def test_the_example_package_sits_in_a_jury(folder, packages):
     check_the_kitchen_table(folder, run(folder, packages, "--in-process"))
 
 
+@pytest.mark.full
 @pytest.mark.ray
 def test_the_example_package_sits_in_a_jury_on_ray(folder, packages):
     check_the_kitchen_table(folder, run(folder, packages))
 
 
+@pytest.mark.full
 def test_a_provider_gets_its_settings_of_the_panel_file(jury, tmp_path):
     code = """
     from kitchen_table.provider import Kitchen
@@ -107,6 +109,7 @@ def test_a_provider_gets_its_settings_of_the_panel_file(jury, tmp_path):
     assert line["simulated"] is False
 
 
+@pytest.mark.full
 def test_the_example_package_answers_a_probe(jury, packages):
     process = jury.start("doctor", "--probe", "--panel", str(EXAMPLE / "panel.yaml"), env={"PYTHONPATH": str(packages)})
     out, err = process.communicate()
@@ -148,6 +151,7 @@ def test_what_is_redacted_leaves_no_trace(jury):
     assert (otherwise.code, "its content has changed since" in otherwise.err) == (2, True)
 
 
+@pytest.mark.full
 @pytest.mark.kill
 def test_what_is_redacted_is_not_in_the_log_while_it_is_written(jury, tmp_path):
     """A writer that was killed leaves a WAL beside the file."""

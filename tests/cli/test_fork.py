@@ -53,6 +53,7 @@ def test_new_events_are_shown_and_kept_ones_are_not(judged: CommandLine) -> None
     assert "No model is called." in err
 
 
+@pytest.mark.full
 def test_an_interrupted_branch_is_resumed(judged: CommandLine) -> None:
     command = (*FORK, "--at", "initial/check", "--as", "b", "--simulate", "latency=0.3")
     process = judged.start(*command)

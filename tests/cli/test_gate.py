@@ -475,6 +475,7 @@ def run_pytest(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[st
     return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
 
 
+@pytest.mark.full
 def test_pytest_runs_a_gate_as_a_test(repeated: CommandLine) -> None:
     options = ("--jury-gate", "base", "candidate", "--jury-gate-include-simulated")
 
@@ -497,8 +498,18 @@ def test_pytest_runs_a_gate_as_a_test(repeated: CommandLine) -> None:
     ("arguments", "code", "said"),
     [
         (("--jury-gate", "base", "none"), 1, "no finished debate of a run 'none'"),
-        (("--jury-gate-metric", "accuracy"), 4, "--jury-gate-metric goes with --jury-gate BASE CANDIDATE"),
-        (("--jury-gate", "base", "candidate", "--jury-gate-margin", "3"), 4, "--jury-gate-margin 3 is more than all"),
+        pytest.param(
+            ("--jury-gate-metric", "accuracy"),
+            4,
+            "--jury-gate-metric goes with --jury-gate BASE CANDIDATE",
+            marks=pytest.mark.full,
+        ),
+        pytest.param(
+            ("--jury-gate", "base", "candidate", "--jury-gate-margin", "3"),
+            4,
+            "--jury-gate-margin 3 is more than all",
+            marks=pytest.mark.full,
+        ),
     ],
 )
 def test_pytest_says_what_is_wrong_with_a_gate(

@@ -58,6 +58,7 @@ def call(jury: CommandLine, line: str) -> int:
     return jury(*arguments, *simulated).code
 
 
+@pytest.mark.full
 def test_the_guide_can_be_followed_command_by_command(folder: CommandLine) -> None:
     lines = [line for block in blocks("console") for line in block.splitlines()]
     (workflow,) = blocks("yaml")

@@ -22,6 +22,7 @@ from support.waiting import eventually
 CASES = [{"case_id": f"c{number}", "question": "Refund order 17.", "response": "Refunded."} for number in range(4)]
 
 
+@pytest.mark.full
 def test_a_run_serves_its_metrics_while_it_lasts(jury: CommandLine) -> None:
     cases = jury.write("cases.jsonl", *CASES)
     arguments = ("--run", "r1", "--in-process", "--metrics-port", "0", "--simulate", "latency=0.3")
@@ -31,7 +32,7 @@ def test_a_run_serves_its_metrics_while_it_lasts(jury: CommandLine) -> None:
 
         def scraped() -> bool:
             try:
-                seen.append(httpx2.get(url_in(said)).text)
+                seen.append(httpx2.get(url_in(said), timeout=300).text)
             except httpx2.HTTPError:
                 return True
             return False
@@ -53,15 +54,17 @@ def test_a_run_serves_its_metrics_while_it_lasts(jury: CommandLine) -> None:
 def test_metrics_of_a_run_need_the_token_that_is_set(jury: CommandLine) -> None:
     cases = jury.write("cases.jsonl", *CASES)
     token = "a token that is not guessed"
-    arguments = ("--in-process", "--metrics-port", "0", "--simulate", "latency=2")
+    arguments = ("--in-process", "--metrics-port", "0", "--simulate", "latency=3000")
     with started(jury, "run", cases, *arguments, env={"JURY_SERVE_TOKEN": token}) as process:
         said = line(process)
         codes: list[int] = []
 
         def answered() -> bool:
             try:
-                codes.append(httpx2.get(url_in(said)).status_code)
-                codes.append(httpx2.get(url_in(said), headers={"authorization": f"Bearer {token}"}).status_code)
+                codes.append(httpx2.get(url_in(said), timeout=300).status_code)
+                codes.append(
+                    httpx2.get(url_in(said), headers={"authorization": f"Bearer {token}"}, timeout=300).status_code
+                )
             except httpx2.HTTPError:
                 return False
             return True
@@ -81,10 +84,11 @@ def test_metrics_off_loopback_without_a_token_are_refused_before_anything_runs(j
     assert "debates judged" not in outcome.err
 
 
+@pytest.mark.full
 def test_serve_has_metrics(jury: CommandLine) -> None:
     upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
     with started(jury, "serve", "--port", "0", "--read-only") as server:
-        answer = httpx2.get(f"{url_in(line(server))}/metrics")
+        answer = httpx2.get(f"{url_in(line(server))}/metrics", timeout=300)
 
     assert 200 == answer.status_code
     assert 0 == samples(answer.text)["jury_runtimes", ()]
@@ -198,11 +202,12 @@ def test_no_line_has_a_text_of_a_case_an_answer_or_an_error(jury: CommandLine, m
     assert {"openai"} == {one["logger"] for one in lines if "its text is not shown" in one["message"]}
 
 
+@pytest.mark.full
 def test_serve_writes_json_lines_with_those_of_its_debates(jury: CommandLine) -> None:
     upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
     with started(jury, "serve", "--port", "0", "--log-format", "json") as server:
         url = url_in(json.loads(line(server))["message"])
-        httpx2.post(f"{url}/api/evaluations", json={"case": CASES[0], "runId": "r"}, timeout=30)
+        httpx2.post(f"{url}/api/evaluations", json={"case": CASES[0], "runId": "r"}, timeout=300)
         found = json.loads(line(server))
 
     assert ("debate_opened", "r", "r~c0") == tuple(found[name] for name in ("event", "run", "debate"))

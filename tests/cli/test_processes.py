@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -51,13 +52,18 @@ def unread(jury: CommandLine, *arguments: str, errors_too: bool = False) -> tupl
     "command", [("list",), ("show", "r1~leak"), ("list", "--json"), ("verify", "--all", "--json"), ("watch", "r1~leak")]
 )
 def test_a_reader_that_goes_away_is_no_error(judged, command):
-    assert unread(judged, *command) == (0, "")
+    code, said = unread(judged, *command)
+
+    assert code == 0
+    # A check that takes seconds shows its progress.
+    assert [line for line in said.splitlines() if not re.fullmatch(r"\d+ debates? checked, \d+/s", line)] == []
 
 
 def test_export_to_a_pipe_that_closes_is_no_error(judged):
     assert unread(judged, "export", "r1~leak", "-o", "-") == (0, "")
 
 
+@pytest.mark.full
 def test_the_exit_code_has_the_finding_whether_or_not_stdout_is_read(judged, tmp_path):
     """With a pipe into `head`, `PIPESTATUS` still has the result, however early the pipe was closed."""
     shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
@@ -82,6 +88,7 @@ def test_the_exit_code_has_the_finding_whether_or_not_stdout_is_read(judged, tmp
     assert ended_by == {"regress": (5, 5), "verify": (5, 5), "rescore": (1, 1)}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", [(), ("--json",), ("--jsonl",)])
 def test_a_run_that_is_over_ends_as_it_would_have_though_its_results_are_not_read(judged, form):
     code, said = unread(judged, "run", "--in-process", "cases.jsonl", "--run", "r1", "--fail-on", "safe_pass", *form)
@@ -145,7 +152,7 @@ def test_ctrl_c_finishes_running_debates_and_the_same_run_resumes(jury):
 def test_ctrl_c_twice_stops_at_once_and_nothing_is_lost(jury):
     name = many(jury, 4)
     process = jury.start(
-        "run", "--in-process", name, "--run", "r1", "--jsonl", "--concurrency", "2", "--simulate", "latency=0.6"
+        "run", "--in-process", name, "--run", "r1", "--jsonl", "--concurrency", "2", "--simulate", "latency=3000"
     )
     assert process.stderr is not None
     process.stderr.readline()
@@ -169,10 +176,11 @@ def test_ctrl_c_twice_stops_at_once_and_nothing_is_lost(jury):
     assert jury("verify", "--all").code == 0
 
 
+@pytest.mark.full
 def test_a_run_that_is_stopped_at_once_counts_what_was_judged_before(jury):
     jury.run(many(jury, 2), "--run", "r1")
     name = many(jury, 4)
-    process = jury.start("run", "--in-process", name, "--run", "r1", "--json", "--simulate", "latency=2")
+    process = jury.start("run", "--in-process", name, "--run", "r1", "--json", "--simulate", "latency=3000")
     assert process.stderr is not None
     while not jury("list", "--unfinished", "--json").json:
         assert process.poll() is None
@@ -187,6 +195,7 @@ def test_a_run_that_is_stopped_at_once_counts_what_was_judged_before(jury):
     assert any(line.startswith("2 debates judged before, none now") for line in outcome.err.splitlines())
 
 
+@pytest.mark.full
 def test_results_reach_a_file_while_progress_is_drawn_on_the_terminal(jury):
     name = many(jury, 5)
     controller, terminal = os.openpty()

@@ -54,6 +54,7 @@ def answered(jury: CommandLine, nodes: Nodes, *arguments: str) -> tuple[int, lis
     return process.returncode, out.decode().splitlines(), err.decode()
 
 
+@pytest.mark.full
 def test_doctor_names_the_node_without_a_key(jury: CommandLine, nodes: Nodes, postgres_url: str) -> None:
     looked = ("doctor", "--store", postgres_url, "--panel")
     without, with_all = (
@@ -71,6 +72,7 @@ def test_doctor_names_the_node_without_a_key(jury: CommandLine, nodes: Nodes, po
     assert "canary" not in str((without, with_all))
 
 
+@pytest.mark.full
 def test_a_run_names_the_node_without_a_key_before_anything_is_recorded(
     jury: CommandLine, nodes: Nodes, postgres_url: str
 ) -> None:
@@ -87,6 +89,7 @@ def test_a_run_names_the_node_without_a_key_before_anything_is_recorded(
     assert [0] == values(postgres_url, "SELECT count(*) FROM events")
 
 
+@pytest.mark.full
 def test_several_nodes_need_postgresql(jury: CommandLine, nodes: Nodes) -> None:
     code, out, err = answered(jury, nodes, "run", jury.write("c.jsonl", *CASES))
     looked = answered(jury, nodes, "doctor")

@@ -43,6 +43,7 @@ def test_a_local_cluster_that_does_not_start_is_tried_twice_and_the_way_without_
     ]
 
 
+@pytest.mark.full
 def test_a_head_without_a_node_differs_from_an_output_that_cannot_be_written(jury):
     with ray_head("right") as address:
         code, out, lines = said_where_ray_fails(jury, "demo", "--ray-address", address)
@@ -55,6 +56,7 @@ def test_a_head_without_a_node_differs_from_an_output_that_cannot_be_written(jur
     assert "(it is too slow.)" in lines[1]
 
 
+@pytest.mark.full
 @pytest.mark.ray
 @pytest.mark.kill
 def test_a_run_whose_cluster_goes_away_stops_within_seconds_and_nothing_of_ray_is_on_stdout(jury):

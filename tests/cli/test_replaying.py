@@ -59,6 +59,7 @@ def test_many_debates_replay_equal_without_a_network_a_cluster_or_an_sdk(many: P
     assert not imported & {"ray", "openai", "anthropic", "google", "httpx", "httpx2", "starlette", "uvicorn"}
 
 
+@pytest.mark.full
 def test_several_processes_find_the_same_in_the_same_order(many: Path, debates: int) -> None:
     jury = CommandLine(many)
 
@@ -244,6 +245,7 @@ judgment.count = lambda method, votes, bands: (votes[0].position, counted(method
 """
 
 
+@pytest.mark.full
 def test_pytest_runs_one_test_for_each_cassette_of_a_corpus(corpus: Path) -> None:
     (corpus.parent / "test_own.py").write_text("def test_own():\n    pass\n")
 
@@ -266,6 +268,7 @@ def test_pytest_fails_readably_until_a_change_is_accepted(corpus: Path) -> None:
     assert (0, 0) == (accepted.returncode, passed.returncode)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -288,6 +291,7 @@ def test_a_run_that_is_not_there_is_no_run_that_replays(judged):
     assert "there is no debate of a run 'nowhere' in this store" in outcome.err
 
 
+@pytest.mark.full
 def test_pytest_names_a_cassette_that_it_does_not_look_for(corpus: Path) -> None:
     (corpus.parent / "build").mkdir()
     corpus.rename(corpus.parent / "build" / "corpus")
@@ -298,6 +302,7 @@ def test_pytest_names_a_cassette_that_it_does_not_look_for(corpus: Path) -> None
     assert "--jury-corpus: pytest does not look for " in done.stderr + done.stdout
 
 
+@pytest.mark.full
 def test_pytest_runs_each_cassette_once_and_from_a_folder_below_too(corpus: Path) -> None:
     below = corpus.parent / "below"
     below.mkdir()

@@ -143,6 +143,7 @@ def test_a_blind_session_shows_the_case_and_nothing_of_the_jury(store: CommandLi
     assert [] == store("list", "--json", "--reviewed", "yes").json
 
 
+@pytest.mark.full
 def test_in_a_blind_session_a_debate_that_was_reviewed_before_is_reviewed_and_not_recorded_as_blind(
     store: CommandLine,
 ) -> None:
@@ -159,6 +160,7 @@ def test_in_a_blind_session_a_debate_that_was_reviewed_before_is_reviewed_and_no
     assert "It paid." in store("show", "run~1").out
 
 
+@pytest.mark.full
 def test_a_named_debate_that_cannot_be_reviewed_is_refused_before_anything_is_asked(store: CommandLine) -> None:
     opened = open_store(f"sqlite:///{store.folder / 'jury.db'}", write=True)
     script = DebateScript("open")
@@ -190,6 +192,7 @@ def test_a_reason_that_cannot_be_recorded_is_asked_for_again(
     assert "It paid twice." in store("show", "run~1").out
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("keys", "code", "said"), [("\x03", 130, "jury: interrupted"), ("\x04", 0, "1 debate reviewed")]
 )
@@ -347,6 +350,7 @@ def test_what_cannot_be_done_is_said_in_one_line(store: CommandLine, arguments: 
     assert 1 == outcome.err.count("\n")
 
 
+@pytest.mark.full
 def test_another_process_that_writes_to_a_sqlite_store_is_waited_for_and_named(
     store: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -395,6 +399,7 @@ def commands_of(text: str) -> list[list[str]]:
     return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("jury ")]
 
 
+@pytest.mark.full
 def test_every_command_of_the_guide_works(jury: CommandLine) -> None:
     assert jury("db", "upgrade").code == 0
     store = open_store(f"sqlite:///{jury.folder / 'jury.db'}", write=True)

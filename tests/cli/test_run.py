@@ -322,6 +322,7 @@ def test_a_panel_of_models_wants_their_keys_before_anything_is_written(jury, cas
     assert not (jury.folder / "jury.db").exists()
 
 
+@pytest.mark.full
 def test_keys_for_a_cluster_are_looked_for_there(jury, cases):
     # In a separate process: where Ray runs already, an address is not looked at.
     _, said = jury.start("run", cases, "--panel", "current", "--ray-address", "127.0.0.1:1").communicate()

@@ -17,7 +17,7 @@ from support.waiting import eventually
 SLOW = ("--in-process", "--concurrency", "2", "--simulate", "latency=8", "--simulate", "sigma=0")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
 def store_url(request: pytest.FixtureRequest) -> str:
     url: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
     return url
@@ -153,6 +153,7 @@ def test_ctrl_c_ends_the_watching_and_not_the_run(
     assert running.poll() is None
 
 
+@pytest.mark.full
 def test_figures_of_the_other_process_are_not_known_where_it_cannot_write_them(
     jury: CommandLine, cases: str, postgres_url: str, tmp_path: Path, until_open: Callable[[str], None]
 ) -> None:

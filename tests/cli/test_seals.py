@@ -273,6 +273,7 @@ def test_the_secret_of_the_key_is_shown_nowhere(sealed):
     assert not any(secret.encode() in path.read_bytes() for path in sealed.folder.glob("jury.db*"))
 
 
+@pytest.mark.full
 def test_several_processes_find_the_same(sealed):
     alone = sealed("verify", "--all", "--key", "k.pub", "--json").json
     together = sealed("verify", "--all", "--key", "k.pub", "--json", "--processes", "2").json

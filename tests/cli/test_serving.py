@@ -17,9 +17,9 @@ from support.writing import Writing
 def test_serve_shows_and_runs_debates_and_ends_with_ctrl_c(jury: CommandLine) -> None:
     with started(jury, "serve", "--port", "0", "--panel", "independent") as server:
         base = url_in(line(server))
-        page = httpx2.get(f"{base}/")
-        answer = httpx2.post(f"{base}/api/evaluations", json={"case": CASE, "runId": "r"}, timeout=30)
-        httpx2.get(base + answer.json()["links"]["live"], timeout=30)
+        page = httpx2.get(f"{base}/", timeout=300)
+        answer = httpx2.post(f"{base}/api/evaluations", json={"case": CASE, "runId": "r"}, timeout=300)
+        httpx2.get(base + answer.json()["links"]["live"], timeout=300)
         server.send_signal(signal.SIGINT)
         _, said = server.communicate()
 
@@ -30,6 +30,7 @@ def test_serve_shows_and_runs_debates_and_ends_with_ctrl_c(jury: CommandLine) ->
     assert "completed" == jury("list", "--json").json[0]["status"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -44,30 +45,32 @@ def test_the_end_of_a_server_reports_unfinished_debates(jury: CommandLine, optio
     upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
     with started(jury, "serve", "--port", "0", *options) as server:
         base = url_in(line(server))
-        httpx2.post(f"{base}/api/evaluations", json={"case": CASE}, timeout=30)
+        httpx2.post(f"{base}/api/evaluations", json={"case": CASE}, timeout=300)
         server.send_signal(signal.SIGINT)
         _, errors = server.communicate()
 
     assert said == errors.decode().splitlines(keepends=True)[-1]
 
 
+@pytest.mark.full
 def test_off_loopback_a_token_is_made_printed_once_and_asked_for(jury: CommandLine) -> None:
     upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
     with started(jury, "serve", "--port", "0", "--host", "0.0.0.0", "--read-only") as server:
         token = line(server).removeprefix("token: ").split()[0]
         base = url_in(line(server))
-        without = httpx2.get(f"{base}/api/health")
-        found = httpx2.get(f"{base}/api/health", headers={"authorization": f"Bearer {token}"})
+        without = httpx2.get(f"{base}/api/health", timeout=300)
+        found = httpx2.get(f"{base}/api/health", headers={"authorization": f"Bearer {token}"}, timeout=300)
 
     assert (401, 200) == (without.status_code, found.status_code)
     assert len(token) >= 32
 
 
+@pytest.mark.full
 def test_a_token_that_is_given_is_asked_for_on_loopback_too_and_not_printed(jury: CommandLine) -> None:
     token = "a token that is not guessed"
     with started(jury, "serve", "--port", "0", env={"JURY_SERVE_TOKEN": token}) as server:
         said = line(server)
-        answer = httpx2.get(f"{url_in(said)}/api/health")
+        answer = httpx2.get(f"{url_in(said)}/api/health", timeout=300)
 
     assert 401 == answer.status_code
     assert token not in said

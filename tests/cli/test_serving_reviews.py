@@ -32,13 +32,13 @@ def test_reviewers_review_what_the_server_judged_and_a_token_is_needed_on_loopba
         token = line(server).removeprefix("token: ").split()[0]
         base = url_in(line(server))
         own, ann = ({"authorization": f"Bearer {one}"} for one in (token, ANN))
-        without = httpx2.get(f"{base}/api/health")
-        made = httpx2.post(f"{base}/api/evaluations", json={"case": CASE, "runId": "r"}, headers=own, timeout=30)
-        httpx2.get(base + made.json()["links"]["live"], headers=own, timeout=30)
+        without = httpx2.get(f"{base}/api/health", timeout=300)
+        made = httpx2.post(f"{base}/api/evaluations", json={"case": CASE, "runId": "r"}, headers=own, timeout=300)
+        httpx2.get(base + made.json()["links"]["live"], headers=own, timeout=300)
         debate = f"{base}/api/debates/r~refund"
-        before = httpx2.get(debate, headers=ann)
-        recorded = httpx2.post(f"{debate}/reviews", json={"verdict": "needs_review"}, headers=ann, timeout=30)
-        after = httpx2.get(debate, headers=ann)
+        before = httpx2.get(debate, headers=ann, timeout=300)
+        recorded = httpx2.post(f"{debate}/reviews", json={"verdict": "needs_review"}, headers=ann, timeout=300)
+        after = httpx2.get(debate, headers=ann, timeout=300)
         server.send_signal(signal.SIGINT)
         server.communicate()
 
@@ -47,6 +47,7 @@ def test_reviewers_review_what_the_server_judged_and_a_token_is_needed_on_loopba
     assert ("needs_review", ["ann"]) == (row["disposition"], [one["reviewer"] for one in row["reviews"]])
 
 
+@pytest.mark.full
 def test_a_webhook_is_sent_while_the_server_runs(jury: CommandLine) -> None:
     got: list[bytes] = []
 
@@ -67,8 +68,8 @@ def test_a_webhook_is_sent_while_the_server_runs(jury: CommandLine) -> None:
         options = ("--panel", "independent", "--on-review-needed", url)
         with started(jury, "serve", "--port", "0", *options, env={"JURY_WEBHOOK_SECRET": SECRET}) as server:
             base = url_in(line(server))
-            made = httpx2.post(f"{base}/api/evaluations", json={"case": CASE, "runId": "r"}, timeout=30)
-            httpx2.get(base + made.json()["links"]["live"], timeout=30)
+            made = httpx2.post(f"{base}/api/evaluations", json={"case": CASE, "runId": "r"}, timeout=300)
+            httpx2.get(base + made.json()["links"]["live"], timeout=300)
             server.send_signal(signal.SIGINT)
             server.communicate()
         assert 0 == jury("review", "r~refund", "--reviewer", "boss", "--assign", "ann").code

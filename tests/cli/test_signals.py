@@ -16,7 +16,7 @@ from support.started_processes import ends_with_the_test
 from support.waiting import eventually
 
 TESTS = Path(__file__).parents[1]
-SIGNALS = [signal.SIGINT, signal.SIGTERM]
+SIGNALS = [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)]
 CASES = [{"id": name, "question": f"{name}?", "response": "Yes."} for name in ("one", "two")]
 INTERRUPTED = (130, b"", b"jury: interrupted\n")
 
@@ -65,6 +65,7 @@ def test_a_signal_in_the_middle_of_an_import_ends_the_command(judged, number, mo
     assert INTERRUPTED == ended(signalled(judged.folder, number, module, *arguments))
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc shows which signals a process handles")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_at_any_moment_ends_the_command(judged, number):
@@ -156,7 +157,11 @@ def says(process: "subprocess.Popen[bytes]", text: str) -> str:
 @pytest.mark.kill
 @pytest.mark.parametrize(
     ("number", "seen"),
-    [(signal.SIGINT, "gcs_server"), (signal.SIGTERM, "raylet"), (signal.SIGTERM, "ray::IDLE")],
+    [
+        (signal.SIGINT, "gcs_server"),
+        pytest.param(signal.SIGTERM, "raylet", marks=pytest.mark.full),
+        pytest.param(signal.SIGTERM, "ray::IDLE", marks=pytest.mark.full),
+    ],
     ids=lambda value: getattr(value, "name", value),
 )
 def test_a_signal_while_ray_starts_leaves_no_process_behind(jury: CommandLine, number, seen):

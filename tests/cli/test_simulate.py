@@ -39,7 +39,7 @@ def serving(jury):
 
 def post(url):
     request = urllib.request.Request(url, json.dumps(ASKED).encode(), {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=30) as response:
+    with urllib.request.urlopen(request, timeout=300) as response:
         return dict(response.headers), json.load(response)
 
 
@@ -100,7 +100,7 @@ def test_ctrl_c_ends_it_while_a_request_waits(serving):
 
 
 def served(variables):
-    with urllib.request.urlopen(f"{variables['ANTHROPIC_BASE_URL']}/_simulate/served", timeout=30) as response:
+    with urllib.request.urlopen(f"{variables['ANTHROPIC_BASE_URL']}/_simulate/served", timeout=300) as response:
         return json.load(response)
 
 

@@ -376,6 +376,7 @@ def test_no_other_command_imports_the_packages_of_statistics(
     assert set() == {"numpy", "scipy", "sklearn"} & set(ended.stderr.splitlines()[-1].split())
 
 
+@pytest.mark.full
 def test_no_library_warns(jury: CommandLine, votes: str) -> None:
     process = jury.start("stats", "--votes", votes, "--json", env={"PYTHONWARNINGS": "always"})
     out, err = process.communicate()
@@ -395,6 +396,7 @@ def test_rows_that_the_documentation_shows_are_read(jury: CommandLine, row: str)
     assert 0 == jury("stats", "--votes", jury.write("v.jsonl", row), *QUICK).code
 
 
+@pytest.mark.full
 def test_python_that_the_documentation_shows_runs(jury: CommandLine, cases: str) -> None:
     rows = [{**row, "question": row["cluster"]} for row in long_rows()]
     write_jsonl(jury.folder / "judged.jsonl", rows)

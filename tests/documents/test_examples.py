@@ -196,6 +196,7 @@ def test_the_variables_of_document_004() -> None:
     assert load_panel("documents", {}).panel == load_panel("documents", environ).panel
 
 
+@pytest.mark.full
 async def test_an_example_as_a_script(models: Simulation, store: str, tmp_path: Path) -> None:
     body = "".join(f"    {line}\n" for line in BASIC.strip().splitlines())
     script = tmp_path / "example.py"

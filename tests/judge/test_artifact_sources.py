@@ -30,7 +30,7 @@ class _Reports(BaseHTTPRequestHandler):
             self.send_header("Location", "/gate.jsonl")
             self.end_headers()
         elif self.path == "/slow":
-            self.server.release.wait(5)  # type: ignore[attr-defined]
+            self.server.release.wait(300)  # type: ignore[attr-defined]
         elif self.path.startswith("/gate.jsonl"):
             self.send_response(200)
             self.end_headers()

@@ -150,6 +150,7 @@ def test_a_limit_counts_the_cases_that_are_not_built(tmp_path):
     assert ["c0", "built c1", "c2"] == [named(one) for one in files.outline(skipping("c0", "c2", "c3"))]
 
 
+@pytest.mark.full
 def test_standard_input_is_read_by_two_readers_at_once():
     rows = "".join(json.dumps({"case_id": f"c{number}", **ANSWERED}) + "\n" for number in range(9000))
     files = CaseFiles(["-"], stdin=BytesIO(rows.encode()))

@@ -229,6 +229,7 @@ def test_csv_from_standard_input_is_recognised():
     assert [("stdin:2", {"question": "q", "response": "r"})] == [(row.place, row.data) for row in rows]
 
 
+@pytest.mark.full
 def test_a_value_that_is_written_once_and_repeated_is_not_copied_for_all_rows_at_once(tmp_path):
     path = write(tmp_path / "repeated.parquet", pa.table({"text": ["x" * 4_000_000] * 300}), "parquet")
     before = pa.total_allocated_bytes()

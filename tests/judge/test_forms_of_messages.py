@@ -358,6 +358,7 @@ def test_named_system_messages_are_an_example_and_no_policy() -> None:
     assert 3 == len(scenario.execution.transcript)
 
 
+@pytest.mark.full
 def test_results_find_their_calls_among_very_many() -> None:
     count = 60_000  # a reading that looks through all that wait for each of them would not end
     calls = tuple(ToolCall(name=f"a{number}") for number in range(count))

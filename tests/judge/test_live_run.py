@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient
@@ -152,7 +153,7 @@ def test_the_totals_of_a_large_run_are_not_read_at_every_look(
     clock = iter([0.0, 2.0, 10.0, 23.0, 25.0])
     read: Callable[[DebateFilter], Totals] = store.totals
     monkeypatch.setattr(store, "totals", lambda wanted: (reads.append(wanted), read(wanted))[1])
-    monkeypatch.setattr("jury_judge.running.live_run.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("jury_judge.running.live_run.time", SimpleNamespace(monotonic=lambda: next(clock)))
     reader = LiveRunReader(store, None, "r", clock=lambda: START)
     counts = []
     for _ in range(3):

@@ -24,6 +24,8 @@ from jury_store.opening import open_store
 from support.debates import DebateScript
 from support.reviewed import judged_debate
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 PASS, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 
 

@@ -74,7 +74,7 @@ async def test_the_log_is_sealed_now_and_then_while_the_run_lasts() -> None:
     run = Run(every=OFTEN)
     async with run.sealing.around(run.runtime)():
         run.grow("a")
-        await asyncio.wait_for(run.keeper.kept.wait(), 20)
+        await asyncio.wait_for(run.keeper.kept.wait(), 300)
         run.grow("b")
 
     assert 5 == run.sealed()[0]

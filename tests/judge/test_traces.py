@@ -95,6 +95,7 @@ async def test_the_trace_that_arrives_is_that_of_the_log(sqlite_url: str, monkey
     assert b"Refund" not in b"".join(receiver.bodies)
 
 
+@pytest.mark.full
 @pytest.mark.ray
 async def test_the_trace_of_a_debate_on_ray_is_that_of_the_log(
     sqlite_url: str, ray_cluster: None, monkeypatch: pytest.MonkeyPatch

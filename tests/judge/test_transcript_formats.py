@@ -86,6 +86,7 @@ def test_the_rows_of_a_document_are_where_the_first_format_finds_them(document: 
     assert next((path for path in found if path is not None), None) == rows_path(document)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", ["eval", "json"])
 def test_a_log_of_the_real_inspect_is_shown_unchanged(form: str, inspect_folder: dict[str, Path]) -> None:
     (case,) = read_cases([inspect_folder[form]])

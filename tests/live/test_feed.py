@@ -27,8 +27,6 @@ from support.runtime_harness import Run
 from support.waiting import until
 from support.writing import Writing
 
-pytestmark = pytest.mark.timeout(30)
-
 
 @pytest.fixture
 def store() -> MemoryEventStore:

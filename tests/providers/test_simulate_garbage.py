@@ -91,7 +91,7 @@ async def server() -> AsyncIterator[Simulation]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def http(server) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server.url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=server.url, timeout=300) as client:
         yield client
 
 
@@ -148,6 +148,7 @@ async def test_a_request_with_any_field_replaced_is_answered_or_refused(path, da
     assert b"".join(delivery.pieces).decode()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", BODIES)
 async def test_a_huge_prompt_is_read_and_a_larger_one_refused(http, path):
     big = await http.post(path, content=json.dumps({"model": "m", "junk": "x" * 50_000_000}).encode())

@@ -293,6 +293,7 @@ def test_no_seed_is_seed_zero() -> None:
     assert answer(request(ATTACKED, seed=0)) == answer(request(ATTACKED))
 
 
+@pytest.mark.full
 def test_the_same_answer_comes_from_processes_with_other_hash_seeds() -> None:
     program = (
         f"import sys; sys.path[:0] = {[str(one) for one in Path(__file__).parents[:2]]!r}\n"
@@ -605,8 +606,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("said_by", [agent, lambda text: ToolResult(text=text)], ids=["agent", "tool"])
-@pytest.mark.timeout(20)
-def test_a_huge_or_hostile_text_is_read_in_bounded_time(text: str, said_by: Callable[[str], Item]) -> None:
+def test_a_huge_or_hostile_text_is_read(text: str, said_by: Callable[[str], Item]) -> None:
     case = case_of(said_by(text), agent("done {"))
     found = parsed(request(case), case)
 
@@ -643,6 +643,7 @@ def test_a_seat_reports_that_it_sees_no_pictures_beside_severe_findings() -> Non
     assert "see no pictures" in parsed(asked, ATTACKED).rationale
 
 
+@pytest.mark.full
 def test_the_cache_of_cases_is_bounded() -> None:
     reader = SimulatedReader()
     for number in range(60):

@@ -243,7 +243,7 @@ def verdict(store: EventStore, debate_id: str) -> bytes:
     return store.read_stream(debate_stream(debate_id))[-1].body
 
 
-@pytest.mark.parametrize("answered", [True, False])
+@pytest.mark.parametrize("answered", [True, pytest.param(False, marks=pytest.mark.full)])
 async def test_a_branch_cut_off_after_any_append_continues_to_the_same_end(answered: bool) -> None:
     whole = KeptStore()
     one = stored(whole, a_branch(await a_debate(whole), "round-1/started", debate_id="b"))

@@ -50,6 +50,7 @@ def a_store(folder: Path) -> EventStore:
     return open_store(url, write=True)
 
 
+@pytest.mark.full
 def test_no_cassette_that_is_taken_in_breaks_a_later_command(number: int, tmp_path: Path) -> None:
     taken_in, broken = 0, []
     for at, batch in enumerate(batches(number, seed=1)):
@@ -76,6 +77,7 @@ def taken(store: EventStore, mutant: Mutant, folder: Path) -> bool:
     return True
 
 
+@pytest.mark.full
 def test_a_store_that_has_such_debates_from_before_continues_without_them(number: int, tmp_path: Path) -> None:
     number = min(number, 3000)
     seen, broken = 0, []

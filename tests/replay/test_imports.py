@@ -27,6 +27,8 @@ from jury_store.opening import open_store
 from jury_store.seals.keys import SealKey
 from support.cassettes import KEY, erase_text, exported, out_of, record_debate, seal, sealed_store
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EventStore]:

@@ -100,6 +100,7 @@ def ten_lines(bodies: list[dict[str, Any]], threshold: float, max_rounds: int) -
     return (winner if won else R), score, last
 
 
+@pytest.mark.full
 def test_a_recount_under_majority_vote_agrees_with_an_independent_one_of_the_raw_bodies(varied):
     choices = [(threshold, rounds) for threshold in (0.5, 0.67, 1.0, 2.0) for rounds in range(4)]
     settings = [Setting(threshold=one, max_rounds=rounds, end_early=True, quorum=1) for one, rounds in choices]

@@ -185,6 +185,7 @@ LISTS = ("debates", "debate_fields", "runs")
 """Derived from the log: one comparison finds every value, so a third of the values is enough."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("table", "share"),
     [
@@ -290,6 +291,7 @@ def _schema_changes(path: Path) -> Iterator[tuple[str, str]]:
         yield f"view of {table}", f"ALTER TABLE {table} RENAME TO gone; CREATE VIEW {table} AS SELECT * FROM gone"
 
 
+@pytest.mark.full
 def test_every_change_of_the_schema_is_found(store: Store, tmp_path: Path) -> None:
     names = []
     for name, statements in _schema_changes(store.path):

@@ -314,6 +314,7 @@ def test_a_body_that_contradicts_its_envelope_is_found() -> None:
     assert "upgrade jury-judge" in report.failures[1].what
 
 
+@pytest.mark.full
 def test_several_processes_find_what_one_finds(untouched: Path) -> None:
     with sqlite3.connect(untouched) as connection:
         connection.execute("UPDATE events SET schema = 7 WHERE stream = 'debate/e' AND version = 1")

@@ -32,6 +32,7 @@ def runs(jury: CommandLine, url: str) -> list[tuple[str, int, int]]:
     return [(run["state"], run["completed"], run["cancelled"]) for run in jury("runs", "--json", "--store", url).json]
 
 
+@pytest.mark.full
 @pytest.mark.ray
 @pytest.mark.parametrize("database", [pytest.param("sqlite", marks=pytest.mark.long), "postgres"])
 def test_a_run_lives_on_the_cluster_and_is_followed_and_cancelled(

@@ -1,6 +1,6 @@
 """Every failure that a provider can produce, at every place of a debate, through every SDK: survived and recorded.
 
-By default each SDK meets every failure at every place in one of three courses, and the four SDKs together in all of
+With `-m full` each SDK meets every failure at every place in one of three courses, and the four SDKs together in all of
 them; `pytest -m long tests/runs/test_fault_matrix.py` has each SDK meet all.
 """
 
@@ -54,6 +54,8 @@ REPAIRED = {"truncated": "truncated", "unparseable": "answered", "wrong_ballot":
 GIVEN_UP = ("bad_request", "context_too_long")
 HALTED = ("authentication", "quota")
 HARMLESS = ("slow_drip", "wrong_model")
+ALWAYS = "openai"
+"""The SDK of the default tier."""
 
 
 class ShareResult:
@@ -77,7 +79,7 @@ class _Listening(logging.Handler):
 
 
 def _marked(share: Share, *more: object) -> Any:
-    marks = [pytest.mark.long] if share.whole else []
+    marks = [pytest.mark.long] if share.whole else [] if share.provider == ALWAYS else [pytest.mark.full]
     return pytest.param(share, *more, marks=marks, id="-".join(map(str, (share, *more))))
 
 

@@ -49,6 +49,7 @@ def test_a_run_in_one_process_killed_at_many_moments_comes_to_the_same_end(
     is_done(command, goes_on_to_the_same_end(command, undisturbed, "--in-process"))
 
 
+@pytest.mark.full
 @pytest.mark.ray
 @pytest.mark.parametrize("moments", [(60,), pytest.param((40, 120), marks=pytest.mark.long)])
 def test_a_run_on_ray_killed_with_every_process_comes_to_the_same_end(
@@ -81,6 +82,7 @@ def test_a_run_that_is_interrupted_once_finishes_its_debates_and_can_be_resumed(
     goes_on_to_the_same_end(command, undisturbed, "--in-process")
 
 
+@pytest.mark.full
 def test_a_run_that_is_interrupted_twice_stops_at_once_and_can_be_resumed(
     command: Command, undisturbed: Started
 ) -> None:
@@ -97,6 +99,7 @@ def test_a_run_that_is_interrupted_twice_stops_at_once_and_can_be_resumed(
     goes_on_to_the_same_end(command, undisturbed, "--in-process")
 
 
+@pytest.mark.full
 @pytest.mark.ray
 def test_a_run_on_ray_that_is_interrupted_twice_stops_at_once(command: Command) -> None:
     running = command.start("--ray", "--simulate", "latency=60", "--simulate", "sigma=0")

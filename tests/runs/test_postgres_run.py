@@ -15,6 +15,7 @@ def test_a_run_on_postgresql_gives_the_verdicts_of_one_on_sqlite(
     assert postgres_command.verified() == 0
 
 
+@pytest.mark.full
 @pytest.mark.kill
 def test_a_run_on_postgresql_that_was_killed_comes_to_the_same_end(
     postgres_command: Command, undisturbed: Started
@@ -28,6 +29,7 @@ def test_a_run_on_postgresql_that_was_killed_comes_to_the_same_end(
     assert postgres_command.verified() == 0
 
 
+@pytest.mark.full
 @pytest.mark.ray
 def test_a_run_on_ray_and_postgresql_gives_the_same_verdicts_too(
     postgres_command: Command, undisturbed: Started, cluster_address: str

@@ -107,6 +107,7 @@ def test_the_verdicts_equal_those_of_simulated_jurors_in_process(jury: CommandLi
     assert not [path.name for path in jury.folder.iterdir() if CANARY.encode() in path.read_bytes()]
 
 
+@pytest.mark.full
 def test_at_most_64_calls_are_in_flight_from_one_process(jury: CommandLine, serve: Serve) -> None:
     # Six seconds a call: 90 calls want to start at once, and a machine that sends 11 a second fills the 64 slots.
     # A slow machine sends fewer in that time, so the lower bound only says that calls are made in parallel.
@@ -122,6 +123,7 @@ def test_at_most_64_calls_are_in_flight_from_one_process(jury: CommandLine, serv
     assert 16 < served["in_flight_peak"] <= 64
 
 
+@pytest.mark.full
 def test_a_provider_that_is_not_there_stops_the_run_and_once_it_is_the_run_completes(
     jury: CommandLine, serve: Serve
 ) -> None:
@@ -191,6 +193,7 @@ def _answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.full
 def test_a_server_that_is_not_ours_finds_no_misbehaviour(jury: CommandLine, llmock: str) -> None:
     panel = a_panel(
         jury,

@@ -31,6 +31,7 @@ _SELDOM = {"authentication": 0.01, "quota": 0.01, "timeout": 0.02, "answered": 0
 FAULTY = {fault: _SELDOM.get(fault, 0.03) for fault in (*FAULTS, *WIRE_FAULTS) if fault != "answered"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("preset", ["parallel-rounds", pytest.param("adk-sequential", marks=pytest.mark.long)])
 async def test_a_recorded_debate_takes_the_same_course_when_it_is_replayed(tmp_path: Path, preset: str) -> None:
     store_url = f"sqlite:///{tmp_path / 'jury.db'}"

@@ -23,6 +23,7 @@ def jury(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
+@pytest.mark.full
 @pytest.mark.ray
 @pytest.mark.kill
 def test_what_was_submitted_is_judged_on_the_cluster_and_by_the_next_server(
@@ -33,8 +34,8 @@ def test_what_was_submitted_is_judged_on_the_cluster_and_by_the_next_server(
     with started(jury, *serve, *NEVER) as server:
         base = url_in(line(server))
         answer = httpx2.post(f"{base}/api/evaluations", json={"case": CASE, "runId": "r"}, timeout=300)
-        eventually(lambda: httpx2.get(f"{base}/api/debates", timeout=60).json()["rows"])
-        writer = httpx2.get(f"{base}/api/health", timeout=60).json()["writer"]
+        eventually(lambda: httpx2.get(f"{base}/api/debates", timeout=300).json()["rows"])
+        writer = httpx2.get(f"{base}/api/health", timeout=300).json()["writer"]
         pid = server.pid
         server.kill()
         server.wait()
@@ -56,5 +57,5 @@ def test_what_was_submitted_is_judged_on_the_cluster_and_by_the_next_server(
 
 
 def debates(base: str) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = httpx2.get(f"{base}/api/debates", timeout=60).json()["rows"]
+    rows: list[dict[str, object]] = httpx2.get(f"{base}/api/debates", timeout=300).json()["rows"]
     return rows

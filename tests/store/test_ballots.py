@@ -30,6 +30,8 @@ from jury_store.opening import open_store
 from support.calibrations import a_calibration
 from support.debates import PANEL, DebateScript
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 A, B = "juror/a", "juror-b"
 FIRST, SECOND, JUDGE = "simulated/first", "simulated/second", "simulated/judge"
 

@@ -10,6 +10,8 @@ from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
 from support.debates import DebateScript
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 Sql = Callable[[str, str], None]
 
 

@@ -16,6 +16,8 @@ from jury_store.opening import open_store
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 WRITER = """
 import sys
 sys.path.insert(0, sys.argv[2])

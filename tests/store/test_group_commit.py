@@ -13,6 +13,8 @@ from jury_store.group_commit import GroupCommitter
 from jury_store.memory import MemoryEventStore
 from support.debates import DebateScript
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 SECONDS = 30
 
 

@@ -19,6 +19,8 @@ from jury_store.seals.note import read_checkpoint, sign_checkpoint
 from jury_store.seals.seal import Seal
 from support.debates import DebateScript
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 KEY = SealKey("example.com/jury", bytes(32))
 STRANGER = SealKey("example.com/jury", bytes([1]) * 32)
 

@@ -27,6 +27,8 @@ from jury_store.list_queries import debates_query
 from jury_store.opening import open_store
 from support.debates import MODEL, DebateScript
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 
 def _append(store: EventStore, script: DebateScript, *events: NewEvent) -> None:
     head = store.heads([script.stream]).get(script.stream)

@@ -288,6 +288,7 @@ def test_the_owner_upgrades_and_the_schema_matches_the_declaration(logins: dict[
     assert check(logins["owner"].store) == []
 
 
+@pytest.mark.full
 def test_a_second_call_changes_nothing_and_a_third_corrects_differences(postgres: PostgresServer) -> None:
     name = postgres.create_database()
     first = set_up(postgres.url(name), "again")
@@ -308,6 +309,7 @@ def test_a_second_call_changes_nothing_and_a_third_corrects_differences(postgres
     _drop_logins(postgres, "again")
 
 
+@pytest.mark.full
 def test_the_logins_of_one_store_do_not_reach_another(postgres: PostgresServer) -> None:
     names = [postgres.create_database() for _ in range(2)]
     mine, _other = (set_up(postgres.url(name), f"store{n}") for n, name in enumerate(names))

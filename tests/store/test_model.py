@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,6 +101,7 @@ def test_sqlite_does_what_the_model_does(new_sqlite: Callable[[], EventStore], g
         store.close()
 
 
+@pytest.mark.full
 @given(groups=_groups)
 def test_postgresql_does_what_the_model_does(new_postgres: Callable[[], EventStore], groups: list) -> None:
     store = new_postgres()

@@ -196,11 +196,11 @@ def test_the_lock_file_names_process_run_and_time(sqlite_url: str) -> None:
 def test_a_second_writer_waits_for_one_that_is_about_to_end(sqlite_url: str) -> None:
     first = open_store(sqlite_url, write=True)
     opened: list[EventStore] = []
-    waiter = threading.Thread(target=lambda: opened.append(open_store(sqlite_url, write=True, wait=30)))
+    waiter = threading.Thread(target=lambda: opened.append(open_store(sqlite_url, write=True, wait=300)))
     waiter.start()
 
     first.close()
-    waiter.join(30)
+    waiter.join(300)
 
     assert len(opened) == 1
     opened[0].close()
@@ -280,6 +280,7 @@ def test_only_its_owner_may_read_a_new_store(sqlite_url: str, tmp_path: Path) ->
 Sql = Callable[[str, str], None]
 
 
+@pytest.mark.full
 def test_two_first_upgrades_at_once_both_succeed(postgres: PostgresServer) -> None:
     url = postgres.url(postgres.create_database())
     ready_then_upgrade = (

@@ -15,6 +15,8 @@ from jury_store.schema import JsonColumn
 from jury_store.search_terms import terms_of
 from support.debates import DebateScript
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 
 @pytest.fixture
 def bodies(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:

@@ -25,6 +25,8 @@ from support.interrupted import Interrupts, endless_from_the_third, interrupts
 from support.runtime_harness import KeptStore
 from support.varied import run_varied
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 GRID = Grid.of({"max_rounds": (0, 2), "method": ("median", "majority_vote")})
 DEBATES = 60
 
@@ -78,6 +80,7 @@ def test_every_database_yields_the_same_rows(recorded, url, mode):
     assert before == after
 
 
+@pytest.mark.full
 def test_several_processes_yield_the_same_rows_in_the_same_order(recorded, sqlite_url):
     copied(recorded, sqlite_url)
     store = open_store(sqlite_url, write=False)
@@ -87,6 +90,7 @@ def test_several_processes_yield_the_same_rows_in_the_same_order(recorded, sqlit
     assert rows_of(recorded, "recount") == rows
 
 
+@pytest.mark.full
 def test_workers_leave_ctrl_c_to_their_parent_from_their_first_moment(recorded, sqlite_url):
     copied(recorded, sqlite_url)
     store = open_store(sqlite_url, write=False)
@@ -97,6 +101,7 @@ def test_workers_leave_ctrl_c_to_their_parent_from_their_first_moment(recorded, 
     assert not interrupts(store, []).blocked
 
 
+@pytest.mark.full
 def test_workers_drop_abandoned_work(recorded, sqlite_url):
     copied(recorded, sqlite_url)
     store = open_store(sqlite_url, write=False)

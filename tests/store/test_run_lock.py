@@ -59,6 +59,7 @@ def test_the_lock_of_a_killed_process_is_free(postgres_url: str) -> None:
     lock.release()
 
 
+@pytest.mark.full
 def test_one_process_may_lock_a_run_several_times_and_frees_it_with_the_last_release(postgres_url: str) -> None:
     first = RunLock.acquire(postgres_url, "nightly", wait=0)
     second = RunLock.acquire(postgres_url, "nightly", wait=0)
@@ -75,6 +76,7 @@ def test_one_process_may_lock_a_run_several_times_and_frees_it_with_the_last_rel
     assert alive
 
 
+@pytest.mark.full
 def test_locks_of_a_lost_connection_are_taken_again(postgres: PostgresServer, postgres_url: str) -> None:
     name = postgres_url.split("@/")[1].split("?", maxsplit=1)[0]
     first = RunLock.acquire(postgres_url, "nightly", wait=0)
@@ -89,6 +91,7 @@ def test_locks_of_a_lost_connection_are_taken_again(postgres: PostgresServer, po
     second.release()
 
 
+@pytest.mark.full
 def test_locks_of_a_failed_connection_move_to_a_new_one(postgres_url: str) -> None:
     first = RunLock.acquire(postgres_url, "nightly", wait=0)
     with suppress(DBAPIError):

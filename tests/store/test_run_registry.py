@@ -15,6 +15,8 @@ from jury_store.opening import database_path, parse_store_url
 from jury_store.run_registry import MOST_BY, holder_fields, open_registry, registry_folder, run_file
 from support.waiting import eventually
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 HOLDER = """
 import json
 import sys

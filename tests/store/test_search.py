@@ -17,6 +17,8 @@ from jury_store.search_terms import MAX_TEXT_CHARACTERS, query_terms, terms_of
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 TEXTS = {
     "refund": "The agent refunded the order without asking for the PIN_code.",
     "leak": "It LEAKED a password; that is unsafe.",

@@ -23,6 +23,8 @@ from support.old_stores import at_revision
 from support.postgres import PostgresServer
 from support.reviewed import judged_debate
 
+pytestmark = pytest.mark.full_for("postgresql")
+
 
 def _write(url: str, log: MemoryEventStore, debate_id: str) -> None:
     """Insert the rows of a debate in `log`: a store of an older schema cannot be opened."""

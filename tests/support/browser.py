@@ -26,10 +26,10 @@ _FLAGS = (
 async def chromium() -> AsyncIterator[Browser]:
     """A headless Chromium."""
     found = find_chromium()
-    expect.set_options(timeout=30_000)
+    expect.set_options(timeout=120_000)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=found.path, args=[*_FLAGS], env={**os.environ, **found.environment}
+            executable_path=found.path, args=[*_FLAGS], env={**os.environ, **found.environment}, timeout=300_000
         )
         try:
             yield browser
@@ -85,7 +85,7 @@ async def tab(browser: Browser, base: str, **options: Any) -> AsyncIterator[Tab]
     """
     context = await browser.new_context(**options)
     opened = Tab(await context.new_page(), base)
-    opened.page.set_default_timeout(15_000)
+    opened.page.set_default_timeout(120_000)
     try:
         yield opened
     finally:

@@ -41,6 +41,7 @@ class CannedServer:
         self.connections = 0
         self.most_at_once = 0
         self.dropped = asyncio.Event()
+        self.hangs = asyncio.Event()
         self.release: asyncio.Event | None = None
         self.url = ""
         self._now = 0
@@ -88,6 +89,7 @@ class CannedServer:
             await asyncio.sleep(0)
         self._now -= 1
         if canned.then == "hang":
+            self.hangs.set()
             await reader.read()
         return canned.then == "end"
 

@@ -52,7 +52,7 @@ def _interrupted(line: str, *, said: bytes, stream: str = "stderr") -> Call:
         while said not in (found := lines.readline()):
             assert found, "it ended before it said so"
         if (url := re.search(rb"http://\S+", found)) is not None:
-            httpx2.get(url.group().decode(), timeout=30)  # it serves from then on
+            httpx2.get(url.group().decode(), timeout=300)  # it serves from then on
         process.send_signal(signal.SIGINT)
         process.communicate()
         return process.returncode

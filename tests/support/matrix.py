@@ -38,7 +38,7 @@ COURSES = ("once", "lasting", "spared")
 TRIES = 2
 REPAIRS = 1
 _OFTEN = 20
-_PATIENCE = 3.0
+_PATIENCE = 10.0
 """The timeout of a call, in seconds, for the faults without an answer."""
 
 

@@ -228,7 +228,7 @@ class _Process:
             return
         server.send_signal(signal.SIGQUIT)
         try:
-            server.wait(30)
+            server.wait(60)
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
@@ -238,7 +238,7 @@ def _await_ready(
     binaries: Path, home: Path, server: "subprocess.Popen[bytes]", account: pwd.struct_passwd | None
 ) -> None:
     command = [binaries / "pg_isready", "-q", "-t", "1", "-h", home]
-    for _ in range(600):
+    for _ in range(6000):
         if server.poll() is not None:
             break
         if subprocess.run(command, check=False, **_as(account)).returncode == 0:

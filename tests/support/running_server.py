@@ -12,6 +12,7 @@ from jury_web.app import AccessPolicy, create_app
 from jury_web.body_limits import MAX_ALL_BODIES
 from jury_web.pages.routing import page_routes
 from jury_web.server import listen, serving
+from support.loop_clock import LoopClock
 
 
 @contextmanager
@@ -22,15 +23,18 @@ def running_server(
     request_seconds: float = 30.0,
     stalled_seconds: float = 30.0,
     max_all_bodies: int = MAX_ALL_BODIES,
+    clock: LoopClock | None = None,
     **service: Any,
 ) -> Iterator[tuple[str, Service]]:
-    """Its URL, and its service, which belongs to the server's own event loop."""
+    """Its URL, and its service, which belongs to the server's own event loop; `clock` becomes that of the loop."""
     listener, address = listen("127.0.0.1", 0)
     ready: list[Service] = []
     started, stop = threading.Event(), threading.Event()
     problems: list[BaseException] = []
 
     async def serve() -> None:
+        if clock is not None:
+            clock.of(asyncio.get_running_loop())
         ready.append(Service(store, panels, **service))
         gate = AccessPolicy(frozenset(address.names), max_all_bodies=max_all_bodies)
         app = create_app(ready[0], gate, page_routes(ready[0]))
@@ -47,6 +51,8 @@ def running_server(
             raise problems[0]
         yield address.url, ready[0]
     finally:
+        if clock is not None:
+            clock.release()
         stop.set()
         thread.join()
     if problems:

@@ -202,6 +202,7 @@ async def test_answered_steps_and_abstentions_appear_while_the_debate_runs(brows
         await running
 
 
+@pytest.mark.full
 async def test_the_language_is_switched_and_stays(browser, site):
     async with tab(browser, site, locale="en") as opened:
         await opened.go("/debates/run-1~c1")
@@ -222,6 +223,7 @@ async def test_the_language_is_switched_and_stays(browser, site):
         ] == others
 
 
+@pytest.mark.full
 async def test_the_other_language_shows_the_same_event(browser, site):
     async with tab(browser, site, locale="en") as opened:
         page = opened.page
@@ -235,6 +237,7 @@ async def test_the_other_language_shows_the_same_event(browser, site):
         assert page.url.endswith("?lang=ja&at=7#e-2")
 
 
+@pytest.mark.full
 async def test_stepping_by_keyboard_keeps_the_focus_and_announces_the_event(browser, site):
     async with tab(browser, site, locale="en") as opened:
         page = opened.page
@@ -251,6 +254,7 @@ async def test_stepping_by_keyboard_keeps_the_focus_and_announces_the_event(brow
         assert "After event 10 of 12" in await position.inner_text()
 
 
+@pytest.mark.full
 async def test_a_page_that_got_503_reconnects_to_a_running_debate(browser, live):
     async with tab(browser, live.base, locale="en") as opened:
         page = opened.page
@@ -268,6 +272,7 @@ async def test_a_page_that_got_503_reconnects_to_a_running_debate(browser, live)
         opened.problems = [one for one in opened.problems if "503" not in one]
 
 
+@pytest.mark.full
 async def test_a_failed_fetch_of_the_page_is_repeated(browser, live):
     async with tab(browser, live.base, locale="en") as opened:
         page = opened.page
@@ -285,6 +290,7 @@ async def test_a_failed_fetch_of_the_page_is_repeated(browser, live):
         opened.problems = [one for one in opened.problems if "503" not in one]
 
 
+@pytest.mark.full
 async def test_keys_go_from_statement_to_statement_and_open_prompts(browser, site):
     async with tab(browser, site) as opened:
         page = opened.page
@@ -309,6 +315,7 @@ async def test_the_records_of_the_list_are_checked_after_it_is_shown(browser, si
 
 
 # Colours do not depend on the language.
+@pytest.mark.full
 @pytest.mark.parametrize(("language", "dark"), [("en", True), ("ja", False)])
 async def test_an_accessibility_checker_finds_nothing_in_light_or_dark(browser, site, language, dark):
     found: dict[str, list[str]] = {}
@@ -328,6 +335,7 @@ async def test_an_accessibility_checker_finds_nothing_in_light_or_dark(browser, 
     assert {} == found
 
 
+@pytest.mark.full
 async def test_every_page_fits_a_screen_of_320_pixels(browser, site):
     async with tab(browser, site, viewport={"width": 320, "height": 640}) as opened:
         for name, address in PAGES.items():
@@ -337,6 +345,7 @@ async def test_every_page_fits_a_screen_of_320_pixels(browser, site):
         opened.problems = [one for one in opened.problems if "404" not in one]
 
 
+@pytest.mark.full
 async def test_a_very_wide_letter_is_cut_at_the_edge_of_the_page(browser):
     store, marked = KeptStore(), "Z" + "\u0489" * 100
     keep(store, DebateBuilder(prompt=marked).phase_1().opened_as(case_id=marked))
@@ -357,6 +366,7 @@ async def test_the_page_works_and_rewinds_without_javascript(browser, site):
         await expect(opened.page.locator(".scrub-where")).to_contain_text("After event 10 of 12")
 
 
+@pytest.mark.full
 async def test_a_reader_logs_in_once(browser):
     async with running_server(KeptStore(), "a-token") as (base, _), tab(browser, base, locale="ja") as opened:
         page = opened.page

@@ -12,27 +12,28 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
-from websockets.asyncio.client import connect
+from websockets.asyncio import client
 from websockets.exceptions import InvalidStatus
 
 from jury_events.codec import decode
 from jury_events.ids import debate_stream
 from jury_judge.jury import Jury
 from jury_judge.panels.variables import Overrides
-from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.stores.debates import read_debate
 from jury_migrations.upgrading import upgrade
-from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_views.live.frames import Frames
 from jury_views.live.points import parse_point, pieces
 from jury_views.live.sse_events import SseEvents
+from support.loop_clock import LoopClock
 from support.running_server import running_server
+from support.runtime_harness import Meter
 from support.waiting import comes
 from support.writing import Writing
 
+connect = partial(client.connect, open_timeout=300, ping_interval=None)
 CASE = {"case_id": "refund", "question": "Refund order 17.", "response": "Refunded."}
 LiveEvents = list[tuple[str, dict[str, Any]]]
 """Ids and events."""
@@ -86,10 +87,10 @@ async def ws_reader(url: str, breaks_after: int) -> list[dict[str, Any]]:
     """The same over a WebSocket."""
     seen: list[dict[str, Any]] = []
     url = url.replace("http://", "ws://")
-    async with connect(url, open_timeout=60, max_size=None) as socket_:
+    async with connect(url, max_size=None) as socket_:
         while len(seen) < breaks_after:
             seen.append(json.loads(await socket_.recv()))
-    async with connect(f"{url}?after={seen[-1]['position']}", open_timeout=60, max_size=None) as socket_:
+    async with connect(f"{url}?after={seen[-1]['position']}", max_size=None) as socket_:
         seen += [json.loads(message) async for message in socket_]
     assert 1000 == socket_.close_code
     return seen
@@ -110,26 +111,34 @@ def log_of(store: EventStore, debate_id: str) -> tuple[LiveEvents, list[dict[str
     return expected, framed
 
 
-@pytest.mark.timeout(100)
+@pytest.mark.full
 async def test_200_sse_and_50_websocket_readers_get_every_event_once_in_order_through_a_reconnection(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
-    # All rounds take place, slowly enough that most readers connect before they end.
-    runtime = RuntimeSettings(simulate=Script(latency=0.15, seed=3))
-    jury = partial(Jury, "adk-sequential", store=url, runtime=runtime, overrides=Overrides(threshold=2.0))
-    with running_server(open_store(url, write=False), {"slow": lambda on_chunk: jury(on_chunk=on_chunk)}) as (
-        base,
-        service,
-    ):
-        async with httpx2.AsyncClient(base_url=base, timeout=30) as client:
+    meter = Meter()
+    meter.open.clear()
+    monkeypatch.setattr("jury_actors.runtime.provider_factory", meter.factory)
+    jury = partial(Jury, "adk-sequential", store=url, overrides=Overrides(threshold=2.0))
+    loops = []
+
+    def slow(on_chunk: Any) -> Jury:
+        loops.append(asyncio.get_running_loop())
+        return jury(on_chunk=on_chunk)
+
+    with running_server(open_store(url, write=False), {"slow": slow}) as (base, service):
+        async with httpx2.AsyncClient(base_url=base, timeout=300) as client:
             links = (await client.post("/api/evaluations", json={"case": CASE, "runId": "r"})).json()["links"]
         live, ws = base + links["live"], base + links["ws"]
-        every, framed = await asyncio.gather(
+        reading = asyncio.gather(
             asyncio.gather(*(sse_reader(live, 1 + number % 9) for number in range(200))),
             asyncio.gather(*(ws_reader(ws, 1 + number % 4) for number in range(50))),
         )
+        # No model answers before all are connected.
+        await comes(lambda: service.feed.readers == 250)
+        loops[0].call_soon_threadsafe(meter.open.set)
+        every, framed = await reading
         expected, frames = log_of(service.store, "r~refund")
         await comes(lambda: not service.feed.readers)
 
@@ -164,7 +173,8 @@ async def test_a_stalled_reader_is_disconnected_and_does_not_delay_others() -> N
     script = writing.script
     writing.write(script.opened(), script.checked(over=False), script.round_started(1))
     text = "長い文" * 1_000_000  # 9 MB: more than any buffer between server and client
-    with running_server(store, stalled_seconds=1.0) as (base, service):
+    clock = LoopClock()
+    with running_server(store, stalled_seconds=3600, clock=clock) as (base, service):
         live, ws = f"{base}/api/debates/d/live", f"{base}/api/debates/d/ws"
         stalled = [await stall(live, ""), await stall(ws, UPGRADE)]
         await comes(lambda: service.feed.readers == 2)
@@ -177,7 +187,7 @@ async def test_a_stalled_reader_is_disconnected_and_does_not_delay_others() -> N
         every = await asyncio.gather(*reading)
         frames = await framing
         expected, framed = log_of(store, "d")
-        await comes(lambda: not service.feed.readers)
+        await comes(lambda: clock.forward(3600) or not service.feed.readers)
         for one in stalled:
             one.close()
 
@@ -192,7 +202,7 @@ async def test_a_reader_beyond_the_limit_gets_503() -> None:
     with running_server(store, readers=1) as (base, service):
         async with contextlib.aclosing(sse(f"{base}/api/debates/d/live")) as events:
             await anext(events)
-            async with httpx2.AsyncClient(base_url=base) as client:
+            async with httpx2.AsyncClient(base_url=base, timeout=300) as client:
                 refused = await client.get("/api/debates/d/live")
             with pytest.raises(InvalidStatus) as denied:
                 await connect(f"{base}/api/debates/d/ws".replace("http", "ws")).__aenter__()
@@ -210,7 +220,10 @@ async def test_an_idle_stream_gets_keep_alive_comments() -> None:
     writing = Writing(store)
     writing.write(writing.script.opened())
     with running_server(store, alive_every=0.01) as (base, _):
-        async with httpx2.AsyncClient() as client, client.stream("GET", f"{base}/api/debates/d/live") as answer:
+        async with (
+            httpx2.AsyncClient(timeout=300) as client,
+            client.stream("GET", f"{base}/api/debates/d/live") as answer,
+        ):
             lines = answer.aiter_lines()
             seen = ""
             while seen != ": alive":
@@ -224,7 +237,7 @@ async def test_a_reader_with_all_events_of_an_ended_debate_gets_204() -> None:
     writing = Writing(store)
     writing.write(*writing.script.whole())
     with running_server(store) as (base, _):
-        async with httpx2.AsyncClient(base_url=base) as client:
+        async with httpx2.AsyncClient(base_url=base, timeout=300) as client:
             done = await client.get("/api/debates/d/live", headers={"last-event-id": "5"})
             rest = await client.get("/api/debates/d/live?after=4")
             both = await client.get("/api/debates/d/live?after=1", headers={"last-event-id": "4"})

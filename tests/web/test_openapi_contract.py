@@ -23,6 +23,7 @@ enabled = false
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("examples", [2, pytest.param(50, marks=[pytest.mark.long, pytest.mark.timeout(1200)])])
 def test_schemathesis_finds_nothing(tmp_path: Path, examples: int) -> None:
     path = tmp_path / "jury.db"

@@ -53,6 +53,7 @@ async def log_in(opened: Tab, token: str) -> None:
     await opened.page.wait_for_load_state()
 
 
+@pytest.mark.full
 async def test_two_people_review_ten_debates_blind_by_keyboard(browser: Browser) -> None:
     store = MemoryEventStore()
     names = waiting(store, 10)
@@ -106,7 +107,7 @@ async def _review_all(opened: Tab, verdicts: str) -> None:
     await expect(page.locator("#review-none")).to_be_visible()
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("language", ["en", pytest.param("ja", marks=pytest.mark.full)])
 async def test_an_accessibility_checker_finds_nothing_before_and_after_the_verdict(
     browser: Browser, language: str
 ) -> None:

@@ -12,7 +12,9 @@ from jury_events.listening import CannotListen
 from jury_store.memory import MemoryEventStore
 from jury_web.server import Address, listen
 from jury_web.slow_client_timeout import HttpConnection
+from support.loop_clock import LoopClock
 from support.running_server import running_server
+from support.waiting import comes
 from support.writing import Writing
 
 
@@ -64,30 +66,36 @@ UPGRADE = (
     ids=["nothing", "half", "half after another", "a handshake too large"],
 )
 async def test_a_connection_without_a_complete_request_is_aborted(first: bytes, sent: bytes) -> None:
-    with running_server(MemoryEventStore(), request_seconds=0.2) as (base, _):
+    clock = LoopClock()
+    with running_server(MemoryEventStore(), request_seconds=3600, clock=clock) as (base, _):
         there = urlsplit(base)
         reader, writer = await asyncio.open_connection(there.hostname, there.port)
         if first:
             writer.write(first % there.netloc.encode())
             await reader.readuntil(b"}")
         writer.write(sent.replace(b"%s", there.netloc.encode()))
-        async with asyncio.timeout(3):
-            with contextlib.suppress(ConnectionError):
-                await reader.read()
+        with contextlib.suppress(ConnectionError):
+            ending = asyncio.create_task(reader.read())
+            await comes(lambda: clock.forward(3600) or ending.done())
+            await ending
         writer.close()
 
 
 async def test_a_connection_may_send_a_second_request_with_a_long_response() -> None:
     store = MemoryEventStore()
     Writing(store).write(Writing(store).script.opened())
-    with running_server(store, request_seconds=0.2, alive_every=0.3) as (base, _):
+    clock = LoopClock()
+    with running_server(store, request_seconds=3600, stalled_seconds=10**6, alive_every=5400, clock=clock) as (base, _):
         there = urlsplit(base)
         reader, writer = await asyncio.open_connection(there.hostname, there.port)
         host = there.netloc.encode()
         writer.write(HEALTH % host)
         await reader.readuntil(b"}")
         writer.write(b"GET /api/debates/d/live HTTP/1.1\r\nHost: %s\r\n\r\n" % host)
-        received = await reader.readuntil(b": alive")
+        received = await reader.readuntil(b"phase_change")
+        alive = asyncio.create_task(reader.readuntil(b": alive"))
+        await comes(lambda: clock.forward(5400) or alive.done())
+        await alive
         writer.close()
 
     assert b"phase_change" in received
