@@ -82,7 +82,7 @@ def _settings() -> "type[RunSettings]":
 
 
 @grouped("probe", _GROUPS)
-@options(OPTIONAL_CASES, settings_option(_settings))
+@options(OPTIONAL_CASES, settings_option(_settings, options_alone=True))
 @click.option(
     "--probe",
     "probes",

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from jury_judge.settings.model import SettingsModel
 
 
-def settings_option(model: "Callable[[], type[SettingsModel]]") -> Options:
-    """`--settings FILE`, with those fields of a model that are names of the command's options.
+def settings_option(model: "Callable[[], type[SettingsModel]]", *, options_alone: bool = False) -> Options:
+    """`--settings FILE`, with the fields of a model.
 
     Args:
         model: returns it; called when the option is given, so that help is quick.
+        options_alone: the file may only have fields that are options of the command.
     """
 
     def read(context: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
@@ -27,7 +28,8 @@ def settings_option(model: "Callable[[], type[SettingsModel]]") -> Options:
 
         settings = model()
         taken = {one.name for one in context.command.params if isinstance(one, click.Option) and one.name is not None}
-        values = without_variables(read_settings(path, settings, taken), settings, os.environ)
+        given = read_settings(path, settings, taken if options_alone else None)
+        values = without_variables(given, settings, os.environ)
         # Defaults of the call: click itself lets the command line and variables win.
         context.default_map = {**(context.default_map or {}), **{name: _given(one) for name, one in values.items()}}
 
