@@ -124,9 +124,11 @@ class ServedStore:
         )
         made: dict[str, MakeJury] = {}
         for name in asked.panels or (_DEFAULT_PANEL,):
+            loaded = load_panel(name, environ)
+            runtime.script(loaded.panel.models)  # refused before anything is said about the panel's models
             make = partial(
                 Jury,
-                load_panel(name, environ),
+                loaded,
                 store=self.url,
                 runtime=runtime,
                 environ=environ,
