@@ -11,8 +11,9 @@ command reads nothing: its stdin is /dev/null. At the deadline these are printed
 - each process that the command started and that is alive: id, age, command line, and the test that started it.
 
 A process that a test started and that is still there when the command has ended is printed too, ended, and a failure
-(exit code 123); CI_GRACE is how many seconds it may take to end, 60 by default. The command's processes are its children, their children, whatever has CI_RUN of this run in its
-environment, and whatever is in a session of one of these. Nothing else is ended. It needs Linux's /proc.
+(exit code 123); CI_GRACE is how many seconds it may take to end, 60 by default. The command's processes are its
+children, their children, whatever has CI_RUN of this run in its environment, and whatever is in a session of one of
+these. Nothing else is ended. It needs Linux's /proc.
 """
 
 import os
