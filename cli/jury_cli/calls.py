@@ -13,6 +13,7 @@ from jury_events.errors import SettingError
 from jury_judge.errors import SettingsRefused
 
 if TYPE_CHECKING:
+    from jury_judge.database import Database
     from jury_judge.records.records import Records
 
 T = TypeVar("T")
@@ -30,6 +31,23 @@ def stored(store_url: str | None) -> "Records":
     from jury_judge.records.records import Records
 
     return Records(resolved_store(store_url), create=False, threads=False)
+
+
+def database(store_url: str | None) -> "Database":
+    """The database of the store that a command names; its work is done in this thread."""
+    from jury_judge.database import Database
+
+    return Database(resolved_store(store_url), threads=False)
+
+
+def read_from(store_url: str | None, reading: "Callable[[Records], Coroutine[Any, Any, T]]") -> T:
+    """The result of a method of the records that a command names, open meanwhile."""
+
+    async def read() -> T:
+        async with stored(store_url) as records:
+            return await reading(records)
+
+    return call(read())
 
 
 @contextmanager

@@ -1,16 +1,14 @@
 """`jury db`: the schema and the logins of a store."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import click
 
 from jury_cli import db_roles
+from jury_cli.calls import call, database
 from jury_cli.exits import Exit
-from jury_cli.options import debate_ids, resolved_store, store_option
-
-if TYPE_CHECKING:
-    from jury_store.event_store import EventStore
+from jury_cli.option_groups import options
+from jury_cli.options import STORE, debate_ids
 
 
 @click.group("db")
@@ -22,34 +20,27 @@ command.add_command(db_roles.command)
 
 
 @command.command("upgrade", short_help="Create the store, or bring its schema up to date.")
-@store_option
+@options(STORE)
 def upgrade(store_url: str | None) -> int:
     """Create the store, or bring its schema up to date. Events are never rewritten."""
-    from jury_migrations.upgrading import upgrade as bring_up
-
-    print(f"the store has schema {bring_up(resolved_store(store_url))}")
+    print(f"the store has schema {call(database(store_url).upgrade())}")
     return Exit.DONE
 
 
 @command.command("current", short_help="Print the schema that the store has.")
-@store_option
+@options(STORE)
 def current(store_url: str | None) -> int:
     """Print the schema of the store, and the one that this version of Jury Judge needs."""
-    from jury_migrations.upgrading import current as schema_of
-    from jury_store.schema import REVISION
-
-    found = schema_of(resolved_store(store_url))
-    print(f"store: {found or 'none'}; needed: {REVISION}")
+    revision = call(database(store_url).revision())
+    print(f"store: {revision.found or 'none'}; needed: {revision.needed}")
     return Exit.DONE
 
 
 @command.command("check", short_help="Compare the database with the declared schema.")
-@store_option
+@options(STORE)
 def check(store_url: str | None) -> int:
     """Compare the database with the declared schema, its triggers and roles too; exits with 5 if they differ."""
-    from jury_migrations.comparison import check as differences
-
-    found = differences(resolved_store(store_url))
+    found = call(database(store_url).check())
     for difference in found:
         print(difference)
     if not found:
@@ -61,56 +52,41 @@ def check(store_url: str | None) -> int:
 @click.argument("names", metavar="DEBATE...", nargs=-1, required=True, callback=debate_ids)
 @click.option("--by", metavar="WHO", required=True, help="Who does it; recorded for ever.")
 @click.option("--reason", metavar="WHY", required=True, help="Recorded for ever.")
-@store_option
+@options(STORE)
 def quarantine(names: tuple[str, ...], *, by: str, reason: str, store_url: str | None) -> int:
     """Set debates aside: lists, runs and whatever works on many debates leave them out; named, they are still read.
 
     Nothing is moved or deleted: an event in the log says so. `jury verify` goes on to check that their bytes are as
     they were, and reads nothing in them. `jury list --quarantined` shows them, `jury db release` takes them back.
     """
-    from functools import partial
-
-    from jury_replay.quarantine import quarantine as into_quarantine
-
-    return _each(store_url, names, partial(into_quarantine, by=by, reason=reason), "set aside")
+    call(database(store_url).quarantine(names, by=by, reason=reason, changed=_noting("set aside")))
+    return Exit.DONE
 
 
 @command.command("release", short_help="Take debates back out of quarantine.")
 @click.argument("names", metavar="DEBATE...", nargs=-1, required=True, callback=debate_ids)
 @click.option("--by", metavar="WHO", required=True, help="Who does it; recorded for ever.")
-@store_option
+@options(STORE)
 def release(names: tuple[str, ...], *, by: str, store_url: str | None) -> int:
     """Release debates from quarantine."""
-    from functools import partial
-
-    from jury_replay.quarantine import release as take_back
-
-    return _each(store_url, names, partial(take_back, by=by), "taken back")
-
-
-def _each(store_url: str | None, names: tuple[str, ...], work: "Callable[[EventStore, str], bool]", done: str) -> int:
-    from jury_cli.terminal import note
-    from jury_store.opening import open_store
-
-    store = open_store(resolved_store(store_url), write=True, run="db")
-    try:
-        for one in dict.fromkeys(names):
-            note(f"{one}: {done}" if work(store, one) else f"{one}: nothing to do, it is {done} already")
-    finally:
-        store.close()
+    call(database(store_url).release(names, by=by, changed=_noting("taken back")))
     return Exit.DONE
 
 
+def _noting(done: str) -> Callable[[str, bool], None]:
+    def note_change(debate_id: str, changed: bool) -> None:
+        from jury_cli.terminal import note
+
+        note(f"{debate_id}: {done}" if changed else f"{debate_id}: nothing to do, it is {done} already")
+
+    return note_change
+
+
 @command.command("rebuild")
-@store_option
+@options(STORE)
 def rebuild(store_url: str | None) -> int:
     """Rebuild the lists of debates and runs from the log."""
     from jury_events.text.pluralize import pluralize
-    from jury_store.opening import open_store
 
-    store = open_store(resolved_store(store_url), write=True, run="db rebuild")
-    try:
-        print(f"made anew from {pluralize(store.rebuild(), 'event')}")
-    finally:
-        store.close()
+    print(f"made anew from {pluralize(call(database(store_url).rebuild()), 'event')}")
     return Exit.DONE

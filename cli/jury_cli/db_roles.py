@@ -2,20 +2,14 @@
 
 import json
 import os
-import secrets
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from jury_cli.calls import call, database
 from jury_cli.exits import Exit
-from jury_cli.options import resolved_store, store_option
-
-if TYPE_CHECKING:
-    from jury_migrations.logins import DatabaseAddress, Login
-
-_PASSWORD_BYTES = 24
+from jury_cli.option_groups import options
+from jury_cli.options import STORE
 
 _MAY = {
     "owner": "upgrades the schema, sets these logins up, erases and rewrites tables; can also drop guards",
@@ -26,7 +20,7 @@ _MAY = {
 
 
 @click.command("roles", short_help="Set up owner, writer, reader and eraser logins (PostgreSQL).")
-@store_option
+@options(STORE)
 @click.option("--prefix", metavar="NAME", help="What the logins' names begin with. [default: the database's name]")
 @click.option(
     "--passwords",
@@ -46,32 +40,12 @@ def command(*, store_url: str | None, prefix: str | None, file: Path, new_passwo
     is JURY_OWNER_PASSWORD, JURY_WRITER_PASSWORD, JURY_READER_PASSWORD or JURY_ERASER_PASSWORD where that is set, else
     drawn by lot. docs/postgresql.md documents the rights of each login.
     """
-    from jury_cli.password_file import Entry, keep_passwords
     from jury_cli.terminal import note
-    from jury_migrations.logins import set_up_logins
 
-    drawn: set[str] = set()
-
-    def password(kind: str, new: bool) -> str | None:
-        given = os.environ.get(f"JURY_{kind.upper()}_PASSWORD")
-        if given or not (new or new_passwords):
-            return given or None
-        drawn.add(kind)
-        return secrets.token_urlsafe(_PASSWORD_BYTES)
-
-    def keep(place: "DatabaseAddress", logins: "Sequence[Login]") -> None:
-        # A client on the server's own machine looks for localhost, unless its URL names the folder of the socket.
-        hosts = [place.host, "localhost"] if place.host.startswith("/") else [place.host]
-        entries = [
-            Entry(host, place.port, place.database, login.name, login.password)
-            for login in logins
-            if login.kind in drawn and login.password is not None
-            for host in hosts
-        ]
-        if entries:
-            keep_passwords(file, entries)
-
-    logins = set_up_logins(resolved_store(store_url), prefix=prefix, passwords=password, save=keep)
+    given = {kind: os.environ.get(f"JURY_{kind.upper()}_PASSWORD", "") for kind in _MAY}
+    logins, drawn = call(
+        database(store_url).set_up_logins(file, prefix=prefix, passwords=given, new_passwords=new_passwords)
+    )
     if as_json:
         fields = [{"kind": one.kind, "login": one.name, "store": one.store, "may": _MAY[one.kind]} for one in logins]
         print(json.dumps(fields, ensure_ascii=False))
@@ -80,7 +54,7 @@ def command(*, store_url: str | None, prefix: str | None, file: Path, new_passwo
             print(f"{login.kind:7} {login.store}\n        {_MAY[login.kind]}")
     if drawn:
         note(
-            f"{len(drawn)} new passwords are in {file}, which only you may read; clients find them with: "
+            f"{drawn} new passwords are in {file}, which only you may read; clients find them with: "
             f"export PGPASSFILE={file.absolute()}"
         )
     kept = [login.kind for login in logins if login.password is None]

@@ -31,7 +31,7 @@ def command(*, as_json: bool, **given: Any) -> int:
     from jury_cli.terminal import WritingLine, note
     from jury_events.text.visible_text import visible_line
     from jury_judge.sessions.planned_run import PlannedRun
-    from jury_judge.sessions.prepared_run import prepared
+    from jury_judge.sessions.prepared_run import prepared_run
     from jury_judge.settings.run import RunSettings
 
     settings = RunSettings.of(**given)
@@ -39,7 +39,7 @@ def command(*, as_json: bool, **given: Any) -> int:
     (debate_id,) = (one for case in planned.cases for one in planned.run.debate_ids(case))
     resume_hint = "the events so far are kept; jury demo starts a new debate"
     with (
-        prepared(planned, note_line, in_process=False) as ready,
+        prepared_run(planned, note_line, in_process=False) as ready,
         closing(WritingLine()) as writing,
     ):
         session = ready.session()

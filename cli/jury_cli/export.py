@@ -2,23 +2,26 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from jury_cli.exits import Exit
-from jury_cli.options import resolved_store, selected, selection_options, store_option
+from jury_cli.calls import read_from
+from jury_cli.exits import Exit, code_of
+from jury_cli.option_groups import options
+from jury_cli.options import SELECTION, STORE
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
     from jury_events.debate_history import DebateHistory
-    from jury_replay.selection import DebateSelection
-    from jury_store.event_store import EventStore
+    from jury_judge import ExportedFiles, IntegrityState, Records
+    from jury_judge.settings.selection import Selection
 
 
 @click.command("export")
-@selection_options
+@options(SELECTION)
 @click.option(
     "-o",
     "--output",
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     help="Write tables instead: debates, ballots, exchanges and labels as Parquet files (docs/tables.md).",
 )
 @click.option("--texts", is_flag=True, help="With --parquet: with the texts of cases, requests and answers.")
-@store_option
+@options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(
     debate_ids: tuple[str, ...],
@@ -59,50 +62,35 @@ def command(
     With --parquet it is four tables of all debates, for pandas, polars, DuckDB or R. The same debates give the same
     bytes; texts are written with --texts only.
     """
-    from jury_judge.stores.debates import must_exist
-    from jury_store.opening import open_store
+    from jury_judge.settings.selection import Selection
 
-    selection = selected(debate_ids, run_id, everything=everything, where=where)
+    selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where)
     if parquet is not None and (html or output is not None):
         raise click.UsageError("--parquet names the folder of the tables: leave --html and -o out")
     if texts and parquet is None:
         raise click.UsageError("--texts belongs to --parquet: cassettes and pages always have the texts")
     if parquet is not None:
         return _tables(selection, parquet, texts=texts, store_url=store_url, as_json=as_json)
-    output = output or "."
-    one = len(selection.debate_ids or ()) == 1
+    one = len({*debate_ids}) == 1
     if output == "-" and (not one or as_json):
         raise click.UsageError("stdout takes one debate, without --json; name a folder with -o")
-    store = open_store(resolved_store(store_url), write=False)
-    try:
-        # Debates that are named are looked for one by one: of a damaged one there may be no head.
-        must_exist(store, selection._replace(debate_ids=None))
-        documents = _Pages(store) if html else _Cassettes(store)
-        if output == "-":
-            (history,) = store.histories([str(debate_ids[0])])
-            sys.stdout.buffer.write(documents.document(history))
-            return documents.code
-        folder = not one or output.endswith("/") or Path(output).is_dir()
-        return _write(store, selection, documents, Path(output), folder=folder, as_json=as_json)
-    finally:
-        store.close()
+    if output == "-":
+        return _to_stdout(store_url, debate_ids[0], html=html)
+    return _files(selection, output or ".", html=html, store_url=store_url, as_json=as_json)
 
 
-def _tables(selection: "DebateSelection", folder: Path, *, texts: bool, store_url: str | None, as_json: bool) -> int:
+def _tables(selection: "Selection", folder: Path, *, texts: bool, store_url: str | None, as_json: bool) -> int:
     from jury_cli.terminal import Counting, note
     from jury_events.text.pluralize import pluralize
-    from jury_judge.stores.debates import must_exist
-    from jury_judge.tables.parquet_export import export_tables
-    from jury_store.opening import open_store
 
-    store = open_store(resolved_store(store_url), write=False)
     counting = Counting("debates exported")
     try:
-        must_exist(store, selection)
-        rows = export_tables(store, selection, folder, texts=texts, on_debate=counting.count)
+        rows = read_from(
+            store_url,
+            lambda records: records.export_tables(selection, folder, texts=texts, progress=counting.reach),
+        )
     finally:
         counting.close()
-        store.close()
     if as_json:
         print(json.dumps({"output": str(folder), "rows": rows}, ensure_ascii=False))
     else:
@@ -111,94 +99,42 @@ def _tables(selection: "DebateSelection", folder: Path, *, texts: bool, store_ur
     return Exit.DONE
 
 
-class _Cassettes:
-    noun = "cassette"
-    code = Exit.DONE
+def _to_stdout(store_url: str | None, debate_id: str, *, html: bool) -> int:
+    from jury_cli.terminal import note
 
-    def __init__(self, store: "EventStore") -> None:
-        from jury_replay.cassettes.lines import BEGINS, SUFFIX
-        from jury_replay.cassettes.provenance import Provenance
-
-        self.suffix = SUFFIX
-        self.begins = BEGINS
-        self._provenance = Provenance(store)
-
-    def name(self, debate_id: str) -> str:
-        return debate_id + self.suffix
-
-    def document(self, history: "DebateHistory") -> bytes:
-        from jury_replay.cassettes.writing import write_cassette
-
-        return write_cassette(history, self._provenance.seal_of(history))
+    if not html:
+        sys.stdout.buffer.write(read_from(store_url, lambda records: records.cassette(debate_id)))
+        return Exit.DONE
+    page = read_from(store_url, lambda records: records.page(debate_id, _page, say=note))
+    sys.stdout.buffer.write(page.content)
+    return Exit.DONE if page.altered is None else Exit.INTEGRITY
 
 
-class _Pages:
-    noun = "page"
-    suffix = ".html"
-    begins = b"<!doctype html>"
+def _page(history: "DebateHistory", state: "IntegrityState") -> Iterator[str]:
+    from jury_web.pages.single_file import single_file
 
-    def __init__(self, store: "EventStore") -> None:
-        self._store = store
-        self.code = Exit.DONE
-
-    def name(self, debate_id: str) -> str:
-        return debate_id + self.suffix
-
-    def document(self, history: "DebateHistory") -> bytes:
-        from jury_cli.terminal import note
-        from jury_judge.stores.integrity_state import integrity_states
-        from jury_web.pages.single_file import single_file
-
-        opened = history.opened
-        (state,) = integrity_states(self._store, [history])
-        if not state.intact:
-            self.code = Exit.INTEGRITY
-            note(f"jury: {history.debate_id}: the record was altered, and its page says so: {state.failures[0]}")
-        return "".join(single_file(history, state, opened.panel.language)).encode()
+    return single_file(history, state, history.opened.panel.language)
 
 
-def _write(
-    store: "EventStore",
-    selection: "DebateSelection",
-    documents: _Cassettes | _Pages,
-    output: Path,
-    *,
-    folder: bool,
-    as_json: bool,
-) -> int:
-    from jury_cli.exits import code_of
+def _files(selection: "Selection", output: str, *, html: bool, store_url: str | None, as_json: bool) -> int:
     from jury_cli.terminal import Counting, note
-    from jury_events.errors import DebateNotFound, EventError
     from jury_events.text.pluralize import pluralize
-    from jury_replay.cassettes.library import put
-    from jury_replay.errors import RecordDamaged
-    from jury_replay.output_path import check_output_path
 
-    written = same = 0
-    code = Exit.DONE
     counting = Counting("debates exported")
+
+    async def export(records: "Records") -> "ExportedFiles":
+        if html:
+            return await records.export_pages(selection, output, _page, progress=counting.reach, say=note)
+        return await records.export_cassettes(selection, output, progress=counting.reach, say=note)
+
     try:
-        for chunk in selection.chunks(store):
-            for history in store.histories(chunk):
-                path = output / documents.name(history.debate_id) if folder else output
-                # A file of such a name is one, whatever became of it.
-                check_output_path(path, b"" if path.name.endswith(documents.suffix) else documents.begins)
-                try:
-                    changed = put(path, documents.document(history))
-                except (DebateNotFound, RecordDamaged, EventError) as error:
-                    note(f"jury: {error}")
-                    code = max(code, code_of(error))
-                    continue
-                written += changed
-                same += not changed
-                counting.count()
+        done = read_from(store_url, export)
     finally:
         counting.close()
-    if not written and not same and code is Exit.DONE:
-        raise DebateNotFound("there is nothing to export: `jury list` shows the debates of the store")
     if as_json:
-        print(json.dumps({"output": str(output), "written": written, "unchanged": same}, ensure_ascii=False))
-    elif written or same:
-        there = f", {same} there already" if same else ""
-        note(f"{pluralize(written, documents.noun)} written to {output}{there}")
-    return max(code, documents.code)
+        fields = {"output": str(Path(output)), "written": done.written, "unchanged": done.unchanged}
+        print(json.dumps(fields, ensure_ascii=False))
+    elif done.written or done.unchanged:
+        there = f", {done.unchanged} there already" if done.unchanged else ""
+        note(f"{pluralize(done.written, 'page' if html else 'cassette')} written to {Path(output)}{there}")
+    return max(Exit.INTEGRITY if done.altered else Exit.DONE, *map(code_of, done.refused), Exit.DONE)

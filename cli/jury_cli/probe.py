@@ -20,6 +20,7 @@ from jury_cli.options import (
     finite,
     new_run_id,
 )
+from jury_cli.settings_option import settings_option
 from jury_cli.vote_options import LABELS
 from jury_events.errors import SettingError
 from jury_judge.settings.vote_defaults import TOLERATED
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from jury_judge.settings.run import RunSettings
 
 _GROUPS = {
-    "The probes": ("probes", "run_id", "store_url", "concurrency", "dry_run"),
+    "The probes": ("probes", "run_id", "store_url", "settings", "concurrency", "dry_run"),
     "The report": ("labels", "include_simulated", "tolerate", "as_json", "fail_on_finding"),
     "Jurors and rules": ("panel_name", "preset", "language", "max_rounds", "threshold", "method", "judge_model"),
     "What it may spend": ("max_cost", "max_calls", "prices"),
@@ -74,8 +75,14 @@ def _probes(_context: click.Context, parameter: click.Parameter, text: str | Non
     return names
 
 
+def _settings() -> "type[RunSettings]":
+    from jury_judge.settings.run import RunSettings
+
+    return RunSettings
+
+
 @grouped("probe", _GROUPS)
-@options(OPTIONAL_CASES)
+@options(OPTIONAL_CASES, settings_option(_settings, options_alone=True))
 @click.option(
     "--probe",
     "probes",

@@ -3,22 +3,27 @@
 import json
 import sys
 from collections import Counter
+from collections.abc import Callable
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from jury_cli.calls import call
 from jury_cli.exits import Exit
-from jury_cli.options import where_option
+from jury_cli.option_groups import options
+from jury_cli.options import WHERE
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
-    from jury_replay.regression import Regressed
+    from jury_judge import Regressed
+    from jury_judge.replays.corpus import Corpus
 
 
 @click.command("regress")
 @click.argument("paths", metavar="DIR|CASSETTE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@where_option
+@options(WHERE)
 @click.option("--rules", type=int, metavar="N", help="Under this version of the rules instead of today's.")
 @click.option("--calibration", metavar="FILE|off", help="Under this calibration instead of the recorded one, or none.")
 @click.option("--accept", is_flag=True, help="Expect from now on what comes out: written beside the cassettes.")
@@ -36,46 +41,43 @@ def command(
 
     Exits with 1 where a verdict, a score, an event or a prompt comes out otherwise than recorded or accepted.
     """
-    from jury_cli.terminal import Counting, note
-    from jury_debate.rules_registry import rules_of
-    from jury_judge.replays.grids import grid_of
-    from jury_replay.cassettes.choosing import is_chosen
-    from jury_replay.cassettes.library import cassettes_in
-    from jury_replay.errors import CassetteError
-    from jury_replay.offline import no_network
-    from jury_replay.regression import TODAY, RegressionStatus, regress
-    from jury_replay.regression import accept as take_over
+    from jury_cli.terminal import note
+    from jury_judge.replays.corpus import Corpus
 
-    version = TODAY if rules is None else rules
-    rules_of(version)
-    setting = None if calibration is None else grid_of({"calibration": calibration}).settings[0]
-    cassettes = [path for path in sorted({*cassettes_in(paths)}) if is_chosen(path, where)]
-    if not cassettes:
-        raise CassetteError(f"no cassette has {' and '.join(map(str, where))}; choose otherwise")
-    counting = Counting("cassettes replayed")
     counts: Counter[str] = Counter()
-    try:
-        for path in cassettes:
-            with no_network():
-                found = regress(path, version, setting)
-            taken = accept and found.status is RegressionStatus.CHANGED
-            if taken:
-                take_over(found)
-            counts["accepted" if taken else found.status.value] += 1
-            counting.count()
-            if as_jsonl:
-                print(json.dumps(_object(found), ensure_ascii=False))
-            elif found.status is not RegressionStatus.SAME:
-                for line in found.shown_lines():
-                    print(line)
-    finally:
-        counting.close()
+
+    def take(found: "Regressed", *, taken: bool) -> None:
+        counts["accepted" if taken else found.status.value] += 1
+        if as_jsonl:
+            print(json.dumps(_object(found), ensure_ascii=False))
+        elif found.status != "same":
+            for line in found.shown_lines():
+                print(line)
+
+    corpus = Corpus(paths, where=where, rules=rules, calibration=calibration, threads=False)
+    call(_regressed(corpus, take, accept=accept))
     print(_tally(counts), file=sys.stderr if as_jsonl else sys.stdout)
     if counts["changed"]:
         note("if this is wanted: the same command with --accept")
     if counts["unreadable"]:
         return Exit.INTEGRITY
     return Exit.FAILED_ON if counts["changed"] else Exit.DONE
+
+
+async def _regressed(corpus: "Corpus", take: "Callable[..., None]", *, accept: bool) -> None:
+    from jury_cli.terminal import Counting
+
+    counting = Counting("cassettes replayed")
+    try:
+        async with aclosing(corpus.regress()) as results:
+            async for found in results:
+                taken = accept and found.status == "changed"
+                if taken:
+                    await corpus.accept(found)
+                counting.count()
+                take(found, taken=taken)
+    finally:
+        counting.close()
 
 
 def _tally(counts: Counter[str]) -> str:

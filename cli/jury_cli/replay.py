@@ -3,27 +3,28 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.options import processes_option, resolved_store, selected, selection_options, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import PROCESSES, SELECTION, STORE
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
-    from jury_replay.difference import ReplayDifference
-    from jury_replay.replay import Replayed
+    from jury_judge import ReplayDifference, Replayed
+    from jury_judge.settings.selection import Selection
 
 _SHOWN = 3
 """How many differences of a debate are shown; --jsonl has all."""
 
 
 @click.command("replay")
-@selection_options
-@store_option
-@processes_option
+@options(SELECTION, STORE, PROCESSES)
 @click.option("--json", "as_json", is_flag=True, help="Print counts, and what is not equal, as one JSON object.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a debate.")
 def command(
@@ -42,37 +43,24 @@ def command(
     No model is asked and no connection is made. Events, texts, prompts and tool answers are compared with the record;
     the first difference is shown. Exits with 5 where a debate does not come out equal.
     """
-    from jury_cli.terminal import Counting
-    from jury_judge.stores.debates import must_exist
-    from jury_replay.offline import no_network
-    from jury_replay.replay import replay
-    from jury_replay.selection import processes_for
-    from jury_store.opening import open_store
+    from jury_judge.settings.selection import Selection
 
     if as_json and as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")
-    url = resolved_store(store_url)
-    selection = selected(debate_ids, run_id, everything=everything, where=where)
-    store = open_store(url, write=False)
-    counting = Counting("debates replayed")
+    selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where)
     counts: Counter[str] = Counter()
     others: list[dict[str, Any]] = []
-    try:
-        must_exist(store, selection)
-        at_once = processes_for(store, selection, processes)
-        with no_network():
-            for one in replay(store, selection, url=url, processes=at_once):
-                counts[one.status] += 1
-                counting.count()
-                if as_jsonl:
-                    print(json.dumps(_object(one), ensure_ascii=False))
-                elif as_json and one.status != "equal":
-                    others.append(_object(one))
-                elif not as_json:
-                    print("".join(f"{line}\n" for line in _lines(one)), end="")
-    finally:
-        counting.close()
-        store.close()
+
+    def take(one: "Replayed") -> None:
+        counts[one.status] += 1
+        if as_jsonl:
+            print(json.dumps(_object(one), ensure_ascii=False))
+        elif as_json and one.status != "equal":
+            others.append(_object(one))
+        elif not as_json:
+            print("".join(f"{line}\n" for line in _lines(one)), end="")
+
+    call(_replayed(store_url, selection, processes, take))
     ok = not counts["different"] and not counts["unreadable"]
     if as_json:
         found = {"ok": ok, "debates": counts.total(), **_table(counts), "not_equal": others}
@@ -80,6 +68,21 @@ def command(
     else:
         print(_tally(counts), file=sys.stderr if as_jsonl else sys.stdout)
     return Exit.DONE if ok else Exit.INTEGRITY
+
+
+async def _replayed(
+    store_url: str | None, selection: "Selection", processes: int | None, take: "Callable[[Replayed], None]"
+) -> None:
+    from jury_cli.terminal import Counting
+
+    counting = Counting("debates replayed")
+    try:
+        async with stored(store_url) as records, aclosing(records.replay_many(selection, processes=processes)) as found:
+            async for one in found:
+                counting.count()
+                take(one)
+    finally:
+        counting.close()
 
 
 def _table(counts: Counter[str]) -> dict[str, int]:

@@ -1,26 +1,27 @@
 """`jury rescore`: the results of recorded debates under other settings."""
 
 import json
-from contextlib import ExitStack
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
-from jury_cli.options import processes_option, resolved_store, selected, selection_options, store_option
+from jury_cli.option_groups import options
+from jury_cli.options import PROCESSES, SELECTION, STORE
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
-    from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
-    from jury_replay.rescoring.settings import Grid, Mode
-    from jury_replay.selection import DebateSelection
+    from jury_judge import RescoreProblem, RescoreRow
+    from jury_judge.settings.rescoring import Rescoring
 
 _PROBLEMS_SHOWN = 20
 
 
 @click.command("rescore")
-@selection_options
+@options(SELECTION)
 @click.option(
     "--set",
     "sets",
@@ -33,8 +34,7 @@ _PROBLEMS_SHOWN = 20
 @click.option("--recount", "recount", is_flag=True, help="Hold every recorded position fixed.")
 @click.option("--parquet", metavar="FILE", help="Write every row to this file too.")
 @click.option("--fail-on-flip", is_flag=True, help="Exit with 1 where a verdict changes.")
-@store_option
-@processes_option
+@options(STORE, PROCESSES)
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as one JSON object.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a debate and setting.")
 def command(
@@ -60,84 +60,67 @@ def command(
     consensus, end and judgment are worked out again, which assumes an unchanged discussion.
     """
     from jury_judge.replays.grids import load_grid
+    from jury_judge.settings.rescoring import Rescoring
+    from jury_judge.settings.selection import Selection
 
     if as_json and as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")
-    selection = selected(debate_ids, run_id, everything=everything, where=where)
-    grid = load_grid(sets, grid_file)
-    mode: Mode = "recount" if recount else "strict"
-    grid.check(mode)
-    report = _Output(mode, grid, form="json" if as_json else "jsonl" if as_jsonl else "plain")
-    _read(report, selection, resolved_store(store_url), processes, parquet)
+    asked = Rescoring.of(
+        selection=Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where),
+        grid=load_grid(sets, grid_file),
+        mode="recount" if recount else "strict",
+        processes=processes,
+    )
+    report = _Output(asked, form="json" if as_json else "jsonl" if as_jsonl else "plain")
+    call(_rescored(store_url, asked, None if parquet is None else Path(parquet), report))
     report.finish()
     if report.problems:
         return Exit.INTEGRITY
     return Exit.FAILED_ON if fail_on_flip and any(table.flipped for table in report.tables) else Exit.DONE
 
 
-def _read(
-    report: "_Output", selection: "DebateSelection", url: str, processes: int | None, parquet: str | None
-) -> None:
+async def _rescored(store_url: str | None, asked: "Rescoring", parquet: Path | None, report: "_Output") -> None:
     from jury_cli.terminal import Counting
-    from jury_judge.stores.debates import must_exist
-    from jury_replay.offline import no_network
-    from jury_replay.rescoring.rescore import rescore, worth_sharing
-    from jury_replay.rescoring.rows import RescoreProblem
-    from jury_replay.selection import processes_for
-    from jury_store.opening import open_store
 
-    store = open_store(url, write=False)
     counting = Counting("debates rescored")
     try:
-        must_exist(store, selection)
-        at_once = processes_for(store, selection, processes, worth_it=worth_sharing(report.grid, report.mode))
-        with ExitStack() as stack:
-            file = None
-            if parquet is not None:
-                from jury_replay.rescoring.row_file import RowFile
-
-                file = stack.enter_context(RowFile(Path(parquet)))
-            stack.enter_context(no_network())
-            for found in rescore(store, selection, report.grid, mode=report.mode, url=url, processes=at_once):
+        async with stored(store_url) as records, aclosing(records.rescore_many(asked, parquet=parquet)) as found:
+            async for one in found:
                 counting.count()
-                if isinstance(found, RescoreProblem):
-                    report.problem(found)
-                    continue
-                report.take(found)
-                if file is not None:
-                    file.take(found)
+                report.take(one)
     finally:
         counting.close()
-        store.close()
 
 
 class _Output:
     """Prints rows as they come; tables at the end."""
 
-    def __init__(self, mode: "Mode", grid: "Grid", *, form: str) -> None:
+    def __init__(self, asked: "Rescoring", *, form: str) -> None:
         from jury_cli.views.rescoring import FLIPS_SHOWN
-        from jury_replay.rescoring.table import RescoreTable
+        from jury_judge import RescoreTable
 
-        self.mode = mode
-        self.grid = grid
-        self.tables = [RescoreTable(setting.name) for setting in grid.settings]
+        self.mode = asked.mode
+        self.tables = [RescoreTable(setting.name) for setting in asked.grid.settings]
         self.debates = 0
         self.problems: list[RescoreProblem] = []
         self._form = form
         self._most = FLIPS_SHOWN
         self._flips: list[RescoreRow] = []
 
-    def take(self, rows: "list[RescoreRow]") -> None:
-        """The rows of a debate, one a setting."""
+    def take(self, found: "list[RescoreRow] | RescoreProblem") -> None:
+        """The rows of a debate, one a setting, or why it cannot be used."""
+        if not isinstance(found, list):
+            self._problem(found)
+            return
         self.debates += 1
-        for table, row in zip(self.tables, rows, strict=True):
+        for table, row in zip(self.tables, found, strict=True):
             table.take(row)
             if row.flipped and len(self._flips) < self._most:
                 self._flips.append(row)
             if self._form == "jsonl":
                 print(json.dumps(row._asdict(), ensure_ascii=False))
 
-    def problem(self, found: "RescoreProblem") -> None:
+    def _problem(self, found: "RescoreProblem") -> None:
         """A debate that cannot be used; the first ones are named at once."""
         from jury_cli.terminal import note
 

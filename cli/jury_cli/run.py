@@ -250,12 +250,12 @@ def judge_run(planned: "PlannedRun", shown: Shown, results: "Results", *, detach
     from jury_cli.interrupts import until_interrupted
     from jury_cli.judging import finishing, judging_loop, note_end, note_line
     from jury_cli.terminal import ProgressDisplay
-    from jury_judge.sessions.prepared_run import prepared
+    from jury_judge.sessions.prepared_run import prepared_run
 
     run_id = planned.run.run_id
     resume_hint = f"the same command with --run {run_id} goes on from here"
     with (
-        prepared(planned, note_line, detached=detached) as ready,
+        prepared_run(planned, note_line, detached=detached) as ready,
         closing(ProgressDisplay(run_id, shown.display)) as display,
         closing(MetricsServer(shown.metrics_port, shown.metrics_host, os.environ.get(TOKEN))) as metrics,
     ):

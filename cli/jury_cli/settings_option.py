@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from jury_judge.settings.model import SettingsModel
 
 
-def settings_option(model: "Callable[[], type[SettingsModel]]") -> Options:
-    """`--settings FILE`, with the fields of a model whose names are those of the command's parameters.
+def settings_option(model: "Callable[[], type[SettingsModel]]", *, options_alone: bool = False) -> Options:
+    """`--settings FILE`, with the fields of a model.
 
     Args:
         model: returns it; called when the option is given, so that help is quick.
+        options_alone: the file may only have fields that are options of the command.
     """
 
     def read(context: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
@@ -26,7 +27,9 @@ def settings_option(model: "Callable[[], type[SettingsModel]]") -> Options:
         from jury_judge.settings.settings_file import read_settings, without_variables
 
         settings = model()
-        values = without_variables(read_settings(path, settings), settings, os.environ)
+        taken = {one.name for one in context.command.params if isinstance(one, click.Option) and one.name is not None}
+        given = read_settings(path, settings, taken if options_alone else None)
+        values = without_variables(given, settings, os.environ)
         # Defaults of the call: click itself lets the command line and variables win.
         context.default_map = {**(context.default_map or {}), **{name: _given(one) for name, one in values.items()}}
 

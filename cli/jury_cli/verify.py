@@ -9,12 +9,13 @@ import click
 
 from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
+from jury_cli.option_groups import options
 from jury_cli.options import (
+    PROCESSES,
+    PUBLIC_KEYS,
+    STORE,
+    WHERE,
     debate_ids,
-    processes_option,
-    public_key_option,
-    store_option,
-    where_option,
 )
 
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ _SHOWN = 20
 @click.command("verify")
 @click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids)
 @click.option("--all", "everything", is_flag=True, help="Check the whole store, its positions and seals too.")
-@where_option
+@options(WHERE)
 @click.option(
     "--deep",
     is_flag=True,
     help="Replay every debate, too: finds what was computed anew and does not follow from what the models said.",
 )
-@public_key_option
+@options(PUBLIC_KEYS)
 @click.option(
     "--checkpoint",
     "checkpoints",
@@ -68,8 +69,7 @@ _SHOWN = 20
     help="Certificates (PEM) of time-stamping authorities, or of who issued theirs; under one of them a seal must be "
     "time-stamped; implies --all. Repeatable.",
 )
-@store_option
-@processes_option
+@options(STORE, PROCESSES)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(
     debate_ids: tuple[str, ...],

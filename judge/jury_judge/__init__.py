@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from jury_events.consensus import ConsensusStatus
     from jury_events.errors import InputError, JuryError, SettingError
     from jury_events.verdict import Verdict
+    from jury_judge.database import Database
+    from jury_judge.diagnosis.diagnosis import Diagnosis
+    from jury_judge.diagnosis.finding import DiagnosisFinding
     from jury_judge.documents.artifact_tools import (
         ArtifactContext,
         ArtifactToolsWithContext,
@@ -55,6 +58,9 @@ if TYPE_CHECKING:
     from jury_judge.panels.variables import Overrides
     from jury_judge.records.records import Records
     from jury_judge.records.vote_reports import VoteReports
+    from jury_judge.replays.corpus import Corpus
+    from jury_judge.replays.exporting import ExportedFiles
+    from jury_judge.replays.importing import Imported
     from jury_judge.runs.case_preview import CasePreview
     from jury_judge.runs.observation import Observation
     from jury_judge.runs.writing import Writing
@@ -62,17 +68,21 @@ if TYPE_CHECKING:
     from jury_judge.sessions.judged_run import judge_run
     from jury_judge.sessions.planned_run import PlannedRun
     from jury_judge.sessions.prepared_fork import prepared_fork
-    from jury_judge.sessions.prepared_run import prepared
+    from jury_judge.sessions.prepared_run import prepared_run
     from jury_judge.settings.budget import Budget
     from jury_judge.settings.fork import ForkSettings
     from jury_judge.settings.run import RunSettings
     from jury_judge.settings.runtime import RuntimeSettings
     from jury_judge.settings.settings_file import settings_of
     from jury_judge.settings.sources import Sources
+    from jury_judge.stores.erasing import ErasedTexts, PlannedErasure
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_providers.simulated.http.server import Simulation
+    from jury_replay.difference import ReplayDifference
     from jury_replay.integrity import IntegrityFailure
-    from jury_replay.rescoring.results import RowStatus
+    from jury_replay.regression import Regressed
+    from jury_replay.replay import Replayed
+    from jury_replay.rescoring.results import RescoreStatus
     from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
     from jury_replay.rescoring.table import RescoreTable
     from jury_replay.selection import DebateSelection
@@ -111,6 +121,9 @@ _NAMES_BY_MODULE = {
     "jury_events.consensus": ("ConsensusStatus",),
     "jury_events.errors": ("InputError", "JuryError", "SettingError"),
     "jury_events.verdict": ("Verdict",),
+    "jury_judge.database": ("Database",),
+    "jury_judge.diagnosis.diagnosis": ("Diagnosis",),
+    "jury_judge.diagnosis.finding": ("DiagnosisFinding",),
     "jury_judge.documents.artifact_tools": (
         "ArtifactContext",
         "ArtifactToolsWithContext",
@@ -143,15 +156,22 @@ _NAMES_BY_MODULE = {
     "jury_judge.jury": ("Jury",),
     "jury_judge.panels.variables": ("Overrides",),
     "jury_judge.records.records": ("Records",),
+    "jury_judge.replays.corpus": ("Corpus",),
+    "jury_judge.replays.exporting": ("ExportedFiles",),
+    "jury_judge.replays.importing": ("Imported",),
     "jury_judge.records.vote_reports": ("VoteReports",),
     "jury_judge.runs.case_preview": ("CasePreview",),
+    "jury_judge.stores.erasing": (
+        "ErasedTexts",
+        "PlannedErasure",
+    ),
     "jury_judge.runs.observation": ("Observation",),
     "jury_judge.runs.writing": ("Writing",),
     "jury_judge.sessions.estimated_run": ("estimate_run",),
     "jury_judge.sessions.judged_run": ("judge_run",),
     "jury_judge.sessions.planned_run": ("PlannedRun",),
     "jury_judge.sessions.prepared_fork": ("prepared_fork",),
-    "jury_judge.sessions.prepared_run": ("prepared",),
+    "jury_judge.sessions.prepared_run": ("prepared_run",),
     "jury_judge.settings.budget": ("Budget",),
     "jury_judge.settings.fork": ("ForkSettings",),
     "jury_judge.settings.run": ("RunSettings",),
@@ -160,9 +180,15 @@ _NAMES_BY_MODULE = {
     "jury_judge.settings.sources": ("Sources",),
     "jury_judge.stores.integrity_state": ("IntegrityState",),
     "jury_providers.simulated.http.server": ("Simulation",),
+    "jury_replay.difference": ("ReplayDifference",),
     "jury_replay.integrity": ("IntegrityFailure",),
-    "jury_replay.rescoring.results": ("RowStatus",),
-    "jury_replay.rescoring.rows": ("RescoreProblem", "RescoreRow"),
+    "jury_replay.regression": ("Regressed",),
+    "jury_replay.replay": ("Replayed",),
+    "jury_replay.rescoring.results": ("RescoreStatus",),
+    "jury_replay.rescoring.rows": (
+        "RescoreProblem",
+        "RescoreRow",
+    ),
     "jury_replay.rescoring.table": ("RescoreTable",),
     "jury_replay.selection": ("DebateSelection",),
     "jury_replay.verify": ("VerifyReport",),
@@ -212,20 +238,27 @@ __all__ = [
     "ConsensusChecker",
     "ConsensusResult",
     "ConsensusStatus",
+    "Corpus",
+    "Database",
     "DebateFilter",
     "DebateRow",
     "DebateSelection",
+    "Diagnosis",
+    "DiagnosisFinding",
     "DiscussionLoopWorkflow",
     "DiscussionRound",
     "DiscussionRoundResult",
     "DiscussionState",
     "DiscussionWorkflowResult",
+    "ErasedTexts",
     "EvaluationPhase",
     "ExecutionResult",
+    "ExportedFiles",
     "FinalJudgment",
     "Finished",
     "ForkSettings",
     "Halted",
+    "Imported",
     "InputError",
     "IntegrityFailure",
     "IntegrityState",
@@ -246,14 +279,18 @@ __all__ = [
     "Overrides",
     "PageCursor",
     "PanelDifference",
+    "PlannedErasure",
     "PlannedRun",
     "QuestionSpec",
     "Records",
+    "Regressed",
+    "ReplayDifference",
+    "Replayed",
     "RescoreProblem",
     "RescoreRow",
+    "RescoreStatus",
     "RescoreTable",
     "RetiredModelWarning",
-    "RowStatus",
     "RunHolder",
     "RunRow",
     "RunSettings",
@@ -280,8 +317,8 @@ __all__ = [
     "get_google_tools",
     "get_openai_tools",
     "judge_run",
-    "prepared",
     "prepared_fork",
+    "prepared_run",
     "settings_of",
 ]
 

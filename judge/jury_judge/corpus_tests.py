@@ -14,7 +14,7 @@ from jury_replay.errors import CassetteError
 from jury_replay.regression import TODAY, Regressed, RegressionStatus, accept, regress
 
 
-class Corpus:
+class CorpusCollector:
     """Collects the folders of `--jury-corpus` besides the other tests.
 
     Raises:

@@ -138,7 +138,7 @@ class SettingsRefused(SettingError):
         self.usage = usage
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(SettingsRefused, usage=self.usage), (self.template,)
+        return partial(type(self), usage=self.usage), (self.template,)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -153,6 +153,10 @@ class SettingsRefused(SettingError):
 def escaped(text: str) -> str:
     """A text as part of a template: without fields."""
     return text.replace("{", "{{").replace("}", "}}")
+
+
+class NoSeal(SettingsRefused):
+    """There is no seal over so many events, or none at all, or none over the debate."""
 
 
 def _named(template: str, naming: Naming) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
@@ -10,9 +9,7 @@ from datetime import UTC, date, datetime
 from functools import cache, partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Self
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Self
 
 from jury_actors.driver import drive
 from jury_actors.juror import ProviderFactory
@@ -21,25 +18,21 @@ from jury_actors.notices import Notice
 from jury_actors.observation.log_event import log_event
 from jury_actors.runtime import Runtime, RuntimeConfig
 from jury_cases.case_inputs import CaseInput, case_of, case_source, with_records
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
 from jury_events.errors import SettingError
-from jury_events.ids import MOST_REPEATS
 from jury_events.ids import debate_id as id_of
 from jury_events.panel import Panel
 from jury_events.text.pluralize import pluralize
-from jury_events.text.validation import condensed
 from jury_events.text.visible_text import visible_line
-from jury_events.value import Label, NewDebateId, NewRunId
 from jury_judge.errors import JuryClosed, RunUnfinished
-from jury_judge.panels.changed import changed_panel
-from jury_judge.panels.files import LoadedPanel, load_panel
+from jury_judge.panels.any_panel import AnyPanel, any_panel
 from jury_judge.panels.variables import Overrides
 from jury_judge.records.open_store import while_open
 from jury_judge.records.records import Records
 from jury_judge.replays.forks import Fork, store_branch
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.arguments import check_bounds, check_ids, check_repeat
 from jury_judge.runs.budgets import check_priced
 from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
 from jury_judge.runs.observation import UNOBSERVED, Observation
@@ -67,9 +60,6 @@ from jury_views.result_models import CollaborativeJuryResult
 
 OnChunk = Callable[[str, str], None]
 """Takes a debate's id and the next chunk of what its final judge writes."""
-
-AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
-"""A preset, the name of a bundled jury, a panel file, or a panel object."""
 
 NO_OVERRIDES = Overrides()
 ANYWHERE = RuntimeSettings()
@@ -120,9 +110,9 @@ class Jury(Records):
         observation: Observation = UNOBSERVED,
         on_chunk: OnChunk | None = None,
     ) -> None:
-        _check_bounds(concurrency=(concurrency, 1), patience=(writing.patience, 0))
+        check_bounds(concurrency=(concurrency, 1), patience=(writing.patience, 0))
         surroundings = os.environ if environ is None else environ
-        self._loaded = _loaded(panel, surroundings, overrides)
+        self._loaded = any_panel(panel, surroundings, overrides)
         self._settings = load_settings(surroundings, store_url=store)
         super().__init__(self._settings.store_url)
         self._roots = None if sources.artifact_roots is None else tuple(map(Path, sources.artifact_roots))
@@ -226,7 +216,7 @@ class Jury(Records):
             JuryClosed: the Jury was left before the debate ended.
         """
         read = case_of(case)
-        _check_ids(run_id, debate_id, submission_id)
+        check_ids(run_id, debate_id, submission_id)
         named = debate_id or (fresh_debate_id(read) if run_id is None else id_of(run_id, read.case_id))
         feed = self.feed
         async with self._slots:
@@ -268,9 +258,9 @@ class Jury(Records):
             StoreLocked: another process writes to the SQLite store, or executes the run (on PostgreSQL).
             KeyMissing, JuryClosed: as `evaluate`.
         """
-        _check_ids(run_id)
-        _check_bounds(concurrency=(concurrency, 1))
-        _check_repeat(repeat)
+        check_ids(run_id)
+        check_bounds(concurrency=(concurrency, 1))
+        check_repeat(repeat)
         check_callback(on_event)
         run = Run(
             run_id=run_id or fresh_run_id(),
@@ -419,70 +409,10 @@ class Jury(Records):
                 await callbacks.drop()
 
 
-def _loaded(panel: AnyPanel | None, environ: Mapping[str, str], overrides: Overrides) -> LoadedPanel:
-    """A named panel is loaded as by the command; the environment does not change a panel object."""
-    if panel is None or isinstance(panel, str | os.PathLike):
-        return load_panel(None if panel is None else os.fspath(panel), environ, overrides)
-    loaded = (
-        panel
-        if isinstance(panel, LoadedPanel)
-        else LoadedPanel(resolve(panel) if isinstance(panel, PanelSpec) else panel)
-    )
-    if overrides == Overrides():
-        return loaded
-    return loaded._replace(resolved=changed_panel(loaded.resolved, overrides))
-
-
 def _keys(lines: Iterable[str]) -> tuple[PublicKey, ...]:
     if isinstance(lines, str):
         raise SettingError("adopt: must be a list of public keys, not one text")
     return tuple(PublicKey.parse(line) for line in lines)
-
-
-_RUN_ID = TypeAdapter(NewRunId)
-_DEBATE_ID = TypeAdapter(NewDebateId)
-_NAME = TypeAdapter(Label)
-
-
-def _check_ids(run_id: str | None, debate_id: str | None = None, submission_id: str | None = None) -> None:
-    """Refuse ids that no event can have.
-
-    Raises:
-        SettingError: names the argument.
-    """
-    named = {
-        "debate_id": (_DEBATE_ID, debate_id),
-        "run_id": (_RUN_ID, run_id),
-        "submission_id": (_NAME, submission_id),
-    }
-    for name, (form, value) in named.items():
-        try:
-            form.validate_python(value) if value is not None else None
-        except ValidationError as error:
-            shown = visible_line(repr(value), 80)
-            raise SettingError(f"{name}: {shown} is invalid ({condensed(error)})") from error
-
-
-def _check_bounds(**bounds: tuple[Any, int]) -> None:
-    """Refuse numbers below their minimum, NaN, infinity, and values of other types.
-
-    Raises:
-        SettingError: names the argument.
-    """
-    for name, (value, least) in bounds.items():
-        if value is not None and not (isinstance(value, int | float) and least <= value < math.inf):
-            raise SettingError(f"{name}: must be a number from {least}, not {visible_line(repr(value), 40)}")
-
-
-def _check_repeat(repeat: Any) -> None:
-    """Refuse a number of debates that a case cannot have.
-
-    Raises:
-        SettingError: it is not a whole number from 1 to `MOST_REPEATS`.
-    """
-    if isinstance(repeat, bool) or not isinstance(repeat, int) or not 1 <= repeat <= MOST_REPEATS:
-        shown = visible_line(repr(repeat), 40)
-        raise SettingError(f"repeat: must be a whole number from 1 to {MOST_REPEATS}, not {shown}")
 
 
 def _release(locking: "asyncio.Task[RunLock | None]") -> None:

@@ -61,7 +61,7 @@ _OF_GATES = ("store", "metric", "margin", "worse", "labels", "include-simulated"
 def pytest_configure(config: pytest.Config) -> None:
     """Register the corpora and the gates, if there are any."""
     if config.getoption("--jury-corpus"):
-        config.pluginmanager.register(import_module("jury_judge.corpus_tests").Corpus(config), "jury-corpus")
+        config.pluginmanager.register(import_module("jury_judge.corpus_tests").CorpusCollector(config), "jury-corpus")
     elif config.getoption("--jury-accept") or config.getoption("--jury-rules") is not None:
         raise pytest.UsageError("--jury-accept and --jury-rules go with --jury-corpus DIR")
     if config.getoption("--jury-gate"):

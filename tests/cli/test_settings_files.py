@@ -71,3 +71,14 @@ def test_rules_between_settings_hold_whether_they_are_given_here_or_there(jury, 
 
     assert (2, "") == (outcome.code, outcome.out)
     assert "--in-process does without Ray: leave out either it, or --ray and --ray-address" in outcome.err
+
+
+def test_a_probe_takes_the_settings_that_it_shares_with_a_run(jury, cases):
+    jury.write("run.yaml", "preset: independent\nin_process: true\nlimit: 1\nmax_calls: 100\n")
+    jury.write("other.yaml", "repeat: 2\n")
+
+    outcome = jury("probe", cases, "--probe", "length", "--settings", "run.yaml", "--include-simulated")
+    refused = jury("probe", cases, "--probe", "length", "--settings", "other.yaml")
+
+    assert 0 == outcome.code
+    assert (2, "jury: other.yaml:1: repeat: there is no such setting\n") == (refused.code, refused.err)

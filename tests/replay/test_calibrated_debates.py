@@ -14,7 +14,7 @@ from jury_replay.regression import RegressionStatus, regress
 from jury_replay.replay import ReplayStatus, replay_history
 from jury_replay.rescoring.positions import read_positions
 from jury_replay.rescoring.recount import RecountRescoring
-from jury_replay.rescoring.results import RowStatus
+from jury_replay.rescoring.results import RescoreStatus
 from jury_replay.rescoring.rows import RescoreRow
 from jury_replay.rescoring.settings import Grid, Setting
 from jury_replay.rescoring.strict import StrictRescoring
@@ -49,7 +49,7 @@ def test_a_calibration_applies_to_a_debate_of_rules_that_had_none(mode: str) -> 
 
     high, low, off = rows(history, mode, certified(history, threshold=0.7), certified(history, threshold=0.6), "off")
 
-    assert {RowStatus.DETERMINED} == {row.status for row in (high, low, off)}
+    assert {RescoreStatus.DETERMINED} == {row.status for row in (high, low, off)}
     assert ["needs_review", "safe_pass", "safe_pass"] == [row.new_verdict for row in (high, low, off)]
     assert "safe_pass not accepted: 0.666667 is below the threshold 0.7" in high.reason
     assert ["", ""] == [low.reason, off.reason]
@@ -68,7 +68,7 @@ def test_a_calibration_of_another_panel_is_not_applicable(mode: str) -> None:
     (other,) = rows(history, mode, a_calibration())
     (changed,) = rows(history, mode, certified(history), quorum=1)
 
-    assert {RowStatus.NOT_APPLICABLE} == {other.status, changed.status}
+    assert {RescoreStatus.NOT_APPLICABLE} == {other.status, changed.status}
     assert "it was certified for another panel" in other.reason
 
 

@@ -19,7 +19,7 @@ from jury_events.verdict import Verdict
 from jury_replay.errors import SettingRefused
 from jury_replay.rescoring.recount import rescaled
 from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.results import RowStatus
+from jury_replay.rescoring.results import RescoreStatus
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
 from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
 from jury_replay.selection import EVERYTHING
@@ -150,7 +150,7 @@ def test_where_the_rules_would_continue_the_record_ends_and_the_row_is_marked():
     row = only(run_debate(MOVES, **THREE_ROUNDS), max_rounds=5)
 
     assert (P, 75, 3, None) == new(row)
-    assert (RowStatus.BY_ASSUMPTION, True) == (row.status, row.beyond_record)
+    assert (RescoreStatus.BY_ASSUMPTION, True) == (row.status, row.beyond_record)
     assert "goes on after round 3 (beyond the record), was round 3 (max_rounds)" == row.reason
 
 
@@ -240,7 +240,7 @@ def test_a_quorum_of_more_than_half_follows_the_seats_that_stay():
     )
 
     assert (P, 90) == (one.new_verdict, one.new_score)
-    assert (RowStatus.NOT_APPLICABLE, "final.quorum: 3 is more than the 2 seats") == (
+    assert (RescoreStatus.NOT_APPLICABLE, "final.quorum: 3 is more than the 2 seats") == (
         kept_quorum.status, kept_quorum.reason,
     )  # fmt: skip
 
@@ -323,7 +323,7 @@ BOTH = "the others and the final judge"
 def test_a_result_that_rests_on_more_than_the_record_is_by_assumption(table, spec, setting, assumes):
     row = only(run_debate(table, **spec), **setting)
 
-    assert (RowStatus.BY_ASSUMPTION, True) == (row.status, (row.assumes or "").startswith(assumes))
+    assert (RescoreStatus.BY_ASSUMPTION, True) == (row.status, (row.assumes or "").startswith(assumes))
     assert row.new_verdict is not None
 
 
@@ -331,13 +331,13 @@ def test_a_first_evaluation_without_a_seat_follows_from_the_record():
     """No juror is shown the others in phase 1."""
     row = only(run_debate(MOVES, **COUNTED), without=("gemini",), max_rounds=0)
 
-    assert (RowStatus.DETERMINED, None, 0) == (row.status, row.assumes, row.new_total_rounds)
+    assert (RescoreStatus.DETERMINED, None, 0) == (row.status, row.assumes, row.new_total_rounds)
 
 
 def test_a_judge_that_failed_over_more_rounds_is_assumed_to_fail_over_fewer():
     row = only(run_debate(MOVES, judge=CallOutcome.BAD_REQUEST, **JUDGED), max_rounds=1)
 
-    assert (RowStatus.BY_ASSUMPTION, True) == (row.status, "was shown 3 rounds" in (row.assumes or ""))
+    assert (RescoreStatus.BY_ASSUMPTION, True) == (row.status, "was shown 3 rounds" in (row.assumes or ""))
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_a_judge_that_failed_over_more_rounds_is_assumed_to_fail_over_fewer():
 def test_what_follows_from_the_record_is_determined(table, spec, setting):
     row = only(run_debate(table, **spec), **setting)
 
-    assert (RowStatus.DETERMINED, None) == (row.status, row.assumes)
+    assert (RescoreStatus.DETERMINED, None) == (row.status, row.assumes)
 
 
 def test_a_judge_that_failed_stays_failed():
@@ -371,7 +371,7 @@ def test_a_judge_that_failed_stays_failed():
 def test_a_judge_that_was_never_asked_is_undetermined():
     row = only(run_debate(MOVES, **THREE_ROUNDS), method="final_judge")
 
-    assert (RowStatus.UNDETERMINED, "final", None) == (row.status, row.undetermined_step, row.new_verdict)
+    assert (RescoreStatus.UNDETERMINED, "final", None) == (row.status, row.undetermined_step, row.new_verdict)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +394,7 @@ def test_a_judge_that_was_never_asked_is_undetermined():
 def test_a_setting_that_the_panel_cannot_take_is_reported_and_stops_nothing_else(setting, why):
     rows = recount(kept(run_debate(MOVES, **THREE_ROUNDS)), Setting(**setting), Setting(max_rounds=0))
 
-    assert [(RowStatus.NOT_APPLICABLE, why), RowStatus.DETERMINED] == [
+    assert [(RescoreStatus.NOT_APPLICABLE, why), RescoreStatus.DETERMINED] == [
         (rows[0].status, rows[0].reason), rows[1].status,
     ]  # fmt: skip
 
@@ -410,9 +410,13 @@ def test_what_jurors_are_shown_is_no_matter_of_a_recount(key):
 @pytest.mark.parametrize(
     ("last", "status", "why"),
     [
-        (None, RowStatus.UNFINISHED, "the debate is not over"),
-        (DebateFailed(reason="case_unreadable", detail=None), RowStatus.FAILED, "the debate failed: case_unreadable"),
-        (DebateCancelled(by="ops", reason=None), RowStatus.CANCELLED, "the debate was cancelled by ops"),
+        (None, RescoreStatus.UNFINISHED, "the debate is not over"),
+        (
+            DebateFailed(reason="case_unreadable", detail=None),
+            RescoreStatus.FAILED,
+            "the debate failed: case_unreadable",
+        ),
+        (DebateCancelled(by="ops", reason=None), RescoreStatus.CANCELLED, "the debate was cancelled by ops"),
     ],
 )
 def test_a_debate_without_a_result_has_a_status(last, status, why):

@@ -15,7 +15,7 @@ from jury_replay.difference import with_texts
 from jury_replay.errors import SettingRefused
 from jury_replay.reopening import pen_of
 from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.results import RowStatus
+from jury_replay.rescoring.results import RescoreStatus
 from jury_replay.rescoring.rows import RescoreRow
 from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
 from jury_replay.rescoring.strict import replay_under
@@ -91,7 +91,7 @@ def rows(recorded: KeptStore) -> dict[str, dict[str, RescoreRow]]:
 
 @pytest.mark.parametrize(("setting", "changes"), SETTINGS, ids=lambda one: one.name if isinstance(one, Setting) else "")
 def test_what_is_determined_is_what_really_comes_of_it(debates, recorded, rows, setting, changes):
-    determined = {one: row for one, row in rows[setting.name].items() if row.status is RowStatus.DETERMINED}
+    determined = {one: row for one, row in rows[setting.name].items() if row.status is RescoreStatus.DETERMINED}
     really = KeptStore()
     run = Run(really, debates=debates, case=a_varied_case, **_merged(changes))
     run.cases = {one: case for one, case in run.cases.items() if one in determined}
@@ -110,13 +110,13 @@ def test_what_is_determined_is_what_really_comes_of_it(debates, recorded, rows, 
 def test_a_good_share_is_determined_and_a_good_share_is_not(debates, rows):
     counts = Counter(row.status for of_setting in rows.values() for row in of_setting.values())
 
-    assert {RowStatus.DETERMINED, RowStatus.UNDETERMINED} == set(counts)
+    assert {RescoreStatus.DETERMINED, RescoreStatus.UNDETERMINED} == set(counts)
     assert min(counts.values()) > len(SETTINGS) * debates / 5
 
 
 def test_what_is_undetermined_names_the_first_step_that_was_not_asked_so(recorded, rows):
     for row in rows["max_rounds=3"].values():
-        if row.status is RowStatus.UNDETERMINED:
+        if row.status is RescoreStatus.UNDETERMINED:
             asked = {event.event_id for event in recorded.read_stream(calls_stream(row.debate_id))}
 
             assert (row.undetermined_step or "").startswith("round-3/")
@@ -138,16 +138,16 @@ def test_a_final_judge_that_read_more_is_no_judge_of_less():
     rows = _rows(store, Setting(max_rounds=1), Setting(max_rounds=1, method="median"), Setting(quorum=1))
 
     shorter = [row for row in rows if row.setting == "max_rounds=1"]
-    assert {(RowStatus.UNDETERMINED, "final", "final was not asked as this setting asks it")} == {
+    assert {(RescoreStatus.UNDETERMINED, "final", "final was not asked as this setting asks it")} == {
         (row.status, row.undetermined_step, row.reason) for row in shorter
     }
-    assert {RowStatus.DETERMINED} == {row.status for row in rows if row.setting != "max_rounds=1"}
+    assert {RescoreStatus.DETERMINED} == {row.status for row in rows if row.setting != "max_rounds=1"}
 
 
 def test_a_judge_that_no_debate_had_is_undetermined(recorded):
     (row,) = _rows(recorded, Setting(method="final_judge"), selection=DebateSelection(("d0",)))
 
-    assert (RowStatus.UNDETERMINED, "final", "no final judge was asked") == (
+    assert (RescoreStatus.UNDETERMINED, "final", "no final judge was asked") == (
         row.status, row.undetermined_step, row.reason,
     )  # fmt: skip
 
@@ -163,7 +163,7 @@ def test_what_no_juror_was_asked_under_is_left_to_a_recount(recorded, setting):
 def test_seat_weights_are_exact(recorded):
     heavy = Setting(method="weighted_average", weights=(SeatWeight(juror_id="sim-misuse", weight=1000.0),))
 
-    assert {RowStatus.DETERMINED} == {row.status for row in _rows(recorded, heavy)}
+    assert {RescoreStatus.DETERMINED} == {row.status for row in _rows(recorded, heavy)}
 
 
 @pytest.mark.parametrize("mode", ["strict", "recount"])
@@ -177,7 +177,7 @@ async def test_a_branch_is_rescored_with_the_answers_that_it_took_over(mode):
     (rows,) = rescore(store, DebateSelection((branch.debate_id,)), grid, mode=mode)
 
     assert isinstance(rows, list)
-    assert [(RowStatus.DETERMINED, rounds) for rounds in (2, 1, 0)] == [
+    assert [(RescoreStatus.DETERMINED, rounds) for rounds in (2, 1, 0)] == [
         (row.status, row.new_total_rounds) for row in rows
     ]
     assert ("", False) == (rows[0].reason, rows[0].flipped)

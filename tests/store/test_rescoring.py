@@ -12,7 +12,7 @@ from jury_events.envelope import NewEvent
 from jury_events.ids import debate_stream
 from jury_replay.rescoring import row_file
 from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.results import RowStatus
+from jury_replay.rescoring.results import RescoreStatus
 from jury_replay.rescoring.row_file import SCHEMA, RowFile
 from jury_replay.rescoring.rows import RescoreRow
 from jury_replay.rescoring.settings import Grid, Mode, Setting
@@ -76,7 +76,7 @@ def test_every_database_yields_the_same_rows(recorded, url, mode):
     assert rows_of(recorded, mode) == rows
     assert sorted(rows) == sorted(of_run)
     assert ["d7"] * 4 + ["d3"] * 4 == [row.debate_id for row in named]
-    assert {RowStatus.DETERMINED} < {row.status for row in rows} or mode == "recount"
+    assert {RescoreStatus.DETERMINED} < {row.status for row in rows} or mode == "recount"
     assert before == after
 
 
@@ -124,8 +124,8 @@ def test_an_erased_text_leaves_strict_without_an_answer_and_a_recount_with_one(s
     (strict,) = rescore(store, EVERYTHING, grid)
     (recount,) = rescore(store, EVERYTHING, grid, mode="recount")
 
-    assert [(RowStatus.ERASED, None)] == [(row.status, row.new_verdict) for row in strict]  # type: ignore[union-attr]
-    assert [(RowStatus.DETERMINED, "safe_pass")] == [(row.status, row.new_verdict) for row in recount]  # type: ignore[union-attr]
+    assert [(RescoreStatus.ERASED, None)] == [(row.status, row.new_verdict) for row in strict]  # type: ignore[union-attr]
+    assert [(RescoreStatus.DETERMINED, "safe_pass")] == [(row.status, row.new_verdict) for row in recount]  # type: ignore[union-attr]
 
 
 @pytest.fixture

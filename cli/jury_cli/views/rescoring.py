@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
-from jury_judge import RescoreRow, RescoreTable, RowStatus
+from jury_judge import RescoreRow, RescoreStatus, RescoreTable
 
 FLIPS_SHOWN = 20
 """Changed verdicts that are shown over all settings."""
@@ -14,7 +14,7 @@ _ASSUMES = {
     "recount": "recount: every recorded position is kept, which assumes an unchanged discussion",
     "strict": "strict: only answers to requests that were really made",
 }
-_OPEN = tuple(status for status in RowStatus if status is not RowStatus.DETERMINED)
+_OPEN = tuple(status for status in RescoreStatus if status is not RescoreStatus.DETERMINED)
 _COLUMN = 13
 _STEPS_SHOWN = 4
 _REASONS_SHOWN = 2

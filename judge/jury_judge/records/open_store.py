@@ -1,8 +1,8 @@
 """A store that is open in `async with`; what all rooms of `Records` share."""
 
-import asyncio
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+import logging
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
+from contextlib import AsyncExitStack, aclosing, contextmanager
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -13,9 +13,11 @@ from jury_events.errors import SettingError
 from jury_events.text.validation import condensed
 from jury_events.text.visible_text import visible_line
 from jury_events.value import DebateId
+from jury_judge.blocking import BlockingWork
 from jury_judge.errors import JuryClosed
 from jury_judge.live.feed import MOST_READERS, Feed
 from jury_judge.stores.stores import open_or_create
+from jury_judge.stores.writers import lend_writer
 from jury_store.errors import StoreClosed
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -25,8 +27,13 @@ T = TypeVar("T")
 Where = str | Condition | Iterable[str | Condition]
 """One condition on cases, or several, all of which must be met."""
 
+WRITER_WAIT = 20.0
+"""Seconds to wait for another process that writes to a SQLite store."""
 
-class OpenStore:
+_log = logging.getLogger(__name__)
+
+
+class OpenStore(BlockingWork):
     """A store, open for reading in `async with`; other processes may write to it meanwhile.
 
     Args:
@@ -40,16 +47,16 @@ class OpenStore:
     def __init__(
         self, store_url: str, *, create: bool = True, threads: bool = True, readers: int = MOST_READERS
     ) -> None:
+        super().__init__(threads=threads)
         self.store_url = store_url
         self._readers = readers
         self._create = create
-        self._threads = threads
         self._store: EventStore | None = None
         self._feed: Feed | None = None
 
     @classmethod
     def over(cls, store: EventStore, feed: Feed, store_url: str = "") -> Self:
-        """Records of a store that is open, with its feed; whoever opened both closes them.
+        """Records of a store that is open, with its feed; its opener closes both.
 
         Args:
             store: open for reading.
@@ -113,15 +120,42 @@ class OpenStore:
     def _open(self) -> EventStore:
         return open_or_create(self.store_url) if self._create else open_store(self.store_url, write=False)
 
-    async def _blocking(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do work that blocks: in a thread, or here where the caller asked for that."""
-        if self._threads:
-            return await asyncio.to_thread(work, *args, **kwargs)
-        return work(*args, **kwargs)
-
     async def _read(self, reading: Callable[Concatenate[EventStore, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         with while_open():
             return await self._blocking(reading, self.store, *args, **kwargs)
+
+    async def _read_each(
+        self,
+        reading: Callable[Concatenate[EventStore, P], Generator[T, None, None]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> AsyncGenerator[T, None]:
+        with while_open():
+            async with aclosing(self._steps(reading, self.store, *args, **kwargs)) as found:
+                async for one in found:
+                    yield one
+
+    async def _write(
+        self, run: str, writing: Callable[Concatenate[EventStore, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Write with a writer that is open meanwhile only; `run` is in the lock of the store.
+
+        The store need not be open for reading.
+        """
+
+        def write() -> T:
+            store = lend_writer(self.store_url, run=run, wait=WRITER_WAIT)
+            try:
+                return writing(store, *args, **kwargs)
+            finally:
+                store.close()
+
+        return await self._blocking(write)
+
+
+def log_line(line: str) -> None:
+    """What a method says where its caller takes no lines: a warning in the log."""
+    _log.warning("%s", line)
 
 
 def conditions_of(where: Where) -> tuple[Condition, ...]:

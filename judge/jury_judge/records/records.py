@@ -1,12 +1,15 @@
 """`Records`: everything that can be done with the debates of a store without calling a model."""
 
+from jury_judge.records.cassettes import CassetteRecords
 from jury_judge.records.comparisons import CompareRecords
+from jury_judge.records.erasure import ErasureRecords
 from jury_judge.records.integrity import IntegrityRecords
 from jury_judge.records.listing import ListRecords
 from jury_judge.records.reading import ReadRecords
 from jury_judge.records.replays import ReplayRecords
 from jury_judge.records.reviews import ReviewRecords
 from jury_judge.records.runs import RunRecords
+from jury_judge.records.seals import SealRecords
 from jury_judge.records.votes import VoteRecords
 
 
@@ -19,6 +22,9 @@ class Records(
     VoteRecords,
     ReplayRecords,
     IntegrityRecords,
+    SealRecords,
+    CassetteRecords,
+    ErasureRecords,
 ):
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.
 

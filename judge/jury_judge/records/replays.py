@@ -1,32 +1,49 @@
 """Recorded debates done again: replayed, rescored. No model is called."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
 
 from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
 from jury_judge.records.open_store import OpenStore, Where, check_debate_id, conditions_of
-from jury_judge.replays.grids import grid_of
-from jury_judge.stores.debates import must_exist
-from jury_replay.replay import Replayed, replay_chunk
-from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
-from jury_replay.rescoring.settings import Mode
-from jury_replay.selection import DebateSelection
-from jury_store.event_store import EventStore
+
+if TYPE_CHECKING:
+    from jury_judge.settings.rescoring import Rescoring
+    from jury_judge.settings.selection import Selection
+    from jury_replay.replay import Replayed
+    from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
+    from jury_replay.rescoring.settings import Mode
 
 
 class ReplayRecords(OpenStore):
     """Replay and rescoring."""
 
-    async def replay(self, debate_id: str) -> Replayed:
+    async def replay(self, debate_id: str) -> "Replayed":
         """Whether the record of a debate follows from the answers of its models; no model is called.
 
         Raises:
             DebateNotFound: there is none of that id.
         """
+        from jury_replay.replay import replay_chunk
+
         check_debate_id(debate_id)
         return (await self._read(replay_chunk, [debate_id]))[0]
+
+    def replay_many(self, selection: "Selection", *, processes: int | None = None) -> "AsyncGenerator[Replayed, None]":
+        """The same of several debates, in the order of the selection, in memory that does not grow with their number.
+
+        Args:
+            selection: which debates.
+            processes: how many work; None: one a core where that is faster.
+
+        Raises:
+            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
+            StoreError: the database cannot be read.
+        """
+        from jury_judge.replays.stored_debates import replayed
+
+        return self._read_each(replayed, selection.debates, self.store_url, processes, self._offline())
 
     async def rescore(
         self,
@@ -35,8 +52,8 @@ class ReplayRecords(OpenStore):
         settings: Mapping[str, Any],
         run_id: str | None = None,
         where: Where = (),
-        mode: Mode = "strict",
-    ) -> list[RescoreRow | RescoreProblem]:
+        mode: "Mode" = "strict",
+    ) -> "list[RescoreRow | RescoreProblem]":
         """The results of recorded debates under other settings; no model is called, nothing is written.
 
         Args:
@@ -51,6 +68,11 @@ class ReplayRecords(OpenStore):
             BadCondition: not a valid condition.
             DebateNotFound: no debate has that id, is of that run, or meets the conditions.
         """
+        from jury_judge.replays.grids import grid_of
+        from jury_judge.replays.stored_debates import all_rows
+        from jury_replay.rescoring.settings import Mode
+        from jury_replay.selection import DebateSelection
+
         if mode not in get_args(Mode):
             raise SettingError(f"mode: must be {' or '.join(get_args(Mode))}, not {visible_line(repr(mode), 80)}")
         if not isinstance(settings, Mapping):
@@ -62,11 +84,26 @@ class ReplayRecords(OpenStore):
         if ids is not None and conditions:
             raise SettingError("where: it selects among the debates of a run, or all; leave debate_ids out")
         selection = DebateSelection(ids, run_id, conditions)
-        grid = grid_of(settings)
+        return await self._read(all_rows, selection, grid_of(settings), mode)
 
-        def rows(store: EventStore) -> list[RescoreRow | RescoreProblem]:
-            must_exist(store, selection)
-            found = rescore(store, selection, grid, mode=mode)
-            return [row for one in found for row in ([one] if isinstance(one, RescoreProblem) else one)]
+    def rescore_many(
+        self, asked: "Rescoring", *, parquet: Path | None = None
+    ) -> "AsyncGenerator[list[RescoreRow] | RescoreProblem, None]":
+        """The same debate by debate, in the order of the selection, in memory that does not grow with their number.
 
-        return await self._read(rows)
+        Args:
+            asked: which debates, and under which settings.
+            parquet: a file that takes every row too; it is written once all are done.
+
+        Yields:
+            The rows of a debate, one a setting in the order of the grid, or why its record cannot be used.
+
+        Raises:
+            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
+            OutputPathTaken: `parquet` is something other than a Parquet file.
+            OSError: the file cannot be written.
+            StoreError: the database cannot be read.
+        """
+        from jury_judge.replays.stored_debates import rescored
+
+        return self._read_each(rescored, asked, self.store_url, parquet, self._offline())

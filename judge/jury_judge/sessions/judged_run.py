@@ -8,7 +8,7 @@ from contextlib import ExitStack, aclosing
 from jury_judge.runs.run_lines import Line
 from jury_judge.runs.run_progress import ProgressListener
 from jury_judge.sessions.planned_run import PlannedRun
-from jury_judge.sessions.prepared_run import prepared
+from jury_judge.sessions.prepared_run import prepared_run
 from jury_judge.sessions.run_session import RunOutcome
 from jury_judge.stores.stores import Say
 
@@ -33,10 +33,10 @@ async def judge_run(
         say: takes lines for the user: where debates run, who receives the cases, a juror died …
 
     Raises:
-        RunRefused, CaseFileError, StoreLocked, KeyMissing, SettingError: see `prepared` and `PreparedRun.session`.
+        RunRefused, CaseFileError, StoreLocked, KeyMissing, SettingError: see `prepared_run` and `PreparedRun.session`.
     """
     with ExitStack() as stack:
-        ready = await asyncio.to_thread(stack.enter_context, prepared(planned, say))
+        ready = await asyncio.to_thread(stack.enter_context, prepared_run(planned, say))
         session = await asyncio.to_thread(ready.session, progress)
         lines = 0
         async with aclosing(session.execute(stopping)) as judged:

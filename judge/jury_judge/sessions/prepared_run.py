@@ -38,7 +38,7 @@ _SAID = "jury: "
 
 
 @contextmanager
-def prepared(
+def prepared_run(
     planned: PlannedRun, say: Say, *, in_process: bool | None = None, detached: bool = False
 ) -> "Iterator[PreparedRun]":
     """The run, compared with its store; no other process may execute it meanwhile.
@@ -100,7 +100,7 @@ def _locked(planned: PlannedRun, url: str, say: Say, *, detached: bool) -> Itera
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedRun:
-    """Of use in the context of `prepared`.
+    """Of use in the context of `prepared_run`.
 
     Attributes:
         planned: the run as it was asked for.

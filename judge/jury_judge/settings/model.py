@@ -23,6 +23,7 @@ class SettingsModel(BaseModel):
         extra="forbid",
         allow_inf_nan=False,
         arbitrary_types_allowed=True,
+        defer_build=True,  # a command makes few of them
         coerce_numbers_to_str=True,  # YAML reads a name such as 2026 as a number
     )
 

@@ -5,7 +5,7 @@ between fields are those of the model that is made in the end.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -25,8 +25,15 @@ M = TypeVar("M", bound=SettingsModel)
 _VALIDATED = ConfigDict(allow_inf_nan=False, arbitrary_types_allowed=True, coerce_numbers_to_str=True)
 
 
-def read_settings(path: str | os.PathLike[str], model: type[SettingsModel]) -> dict[str, Any]:
+def read_settings(
+    path: str | os.PathLike[str], model: type[SettingsModel], only: Collection[str] | None = None
+) -> dict[str, Any]:
     """The values that a file gives fields of a model, by field, as YAML has them. A field without a value is left out.
+
+    Args:
+        path: of the file.
+        model: of the settings.
+        only: the fields that the file may have; None: all of the model.
 
     Raises:
         SettingsFileError: the file cannot be read, is not a table, or a field is unknown or has a value that it cannot
@@ -34,7 +41,7 @@ def read_settings(path: str | os.PathLike[str], model: type[SettingsModel]) -> d
     """
     name = visible_line(os.fspath(path), 1000)
     document = _document(path, name)
-    fields = _fields(model)
+    fields = {key: one for key, one in _fields(model).items() if only is None or one[0] in only}
     values: dict[str, Any] = {}
     for key, value in document.data.items():
         if key not in fields:

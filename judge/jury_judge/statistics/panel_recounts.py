@@ -11,7 +11,7 @@ from jury_analysis.vote_matrix import VoteMatrix
 from jury_judge.tables.ballot_sources import stored_ballots
 from jury_replay.errors import RecordDamaged
 from jury_replay.rescoring.recount import RecountRescoring
-from jury_replay.rescoring.results import RowStatus
+from jury_replay.rescoring.results import RescoreStatus
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
 from jury_replay.rescoring.settings import Grid, Setting
 from jury_store.debate_rows import DebateFilter
@@ -54,7 +54,7 @@ class PanelRecount:
                 if row.new_verdict is not None:
                     verdicts[choice, unit] = matrix.scale.code(row.new_verdict)
                     total[choice, unit] = row.new_total_rounds or 0
-                exact[choice, unit] = row.status is RowStatus.DETERMINED
+                exact[choice, unit] = row.status is RescoreStatus.DETERMINED
         for choice, (subset, most) in enumerate(choices):
             yield SmallerPanel(subset, most, verdicts[choice], total[choice], exact[choice])
 

@@ -170,7 +170,7 @@ def computed_statistics(store: EventStore, run_id: str, *, simulated: bool) -> "
     """The statistics of a run's finished debates, each panel apart, computed now."""
     from jury_judge.tables.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
 
-    return _statistics(stored_ballots(store, run_ids=(run_id,)), simulated)
+    return _statistics(stored_ballots(store, run_ids=(run_id,)), run_id, simulated)
 
 
 def computed_page(store: EventStore, run_id: str, *, simulated: bool) -> RunPageReport:
@@ -178,7 +178,7 @@ def computed_page(store: EventStore, run_id: str, *, simulated: bool) -> RunPage
     from jury_judge.tables.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
 
     ballots = stored_ballots(store, run_ids=(run_id,))
-    return RunPageReport(_statistics(ballots, simulated), _worth(store, ballots, simulated))
+    return RunPageReport(_statistics(ballots, run_id, simulated), _worth(store, ballots, run_id, simulated))
 
 
 def computed_gate(store: EventStore, a: str, b: str) -> "GateReport":
@@ -196,20 +196,30 @@ def _reviewers(store: EventStore, wanted: DebateFilter, seen_by: str | None) -> 
     return review_agreement(store, wanted, seen_by)
 
 
-def _statistics(ballots: "pa.Table", simulated: bool) -> "Statistics":
-    from jury_analysis.statistics import StatisticsOptions, statistics  # noqa: PLC0415  (numpy: of an extra)
+def _statistics(ballots: "pa.Table", run_id: str, simulated: bool) -> "Statistics":
+    """As `jury stats --run ID --by panel`."""
+    from jury_analysis.statistics import statistics  # noqa: PLC0415  (numpy: of an extra)
+    from jury_cases.votes.words import VerdictWords  # noqa: PLC0415  (likewise)
+    from jury_judge.settings.statistics import StatisticsSettings  # noqa: PLC0415  (likewise)
+    from jury_judge.statistics.analysis_options import statistics_options  # noqa: PLC0415  (likewise)
 
-    return statistics(ballots, options=StatisticsOptions(by_panel=True, simulated=simulated))
+    asked = StatisticsSettings(run_ids=(run_id,), by=("panel",), include_simulated=simulated)
+    return statistics(ballots, options=statistics_options(asked, VerdictWords()))
 
 
-def _worth(store: EventStore, ballots: "pa.Table", simulated: bool) -> "PanelWorth | None":
+def _worth(store: EventStore, ballots: "pa.Table", run_id: str, simulated: bool) -> "PanelWorth | None":
+    """As `jury value --run ID`."""
     from jury_analysis.errors import MixedPanels  # noqa: PLC0415  (numpy: of an extra)
-    from jury_analysis.panel_worth import WorthOptions, choices_of, panel_worth  # noqa: PLC0415  (likewise)
+    from jury_analysis.panel_worth import choices_of, panel_worth  # noqa: PLC0415  (likewise)
+    from jury_cases.votes.words import VerdictWords  # noqa: PLC0415  (likewise)
+    from jury_judge.settings.worth import WorthSettings  # noqa: PLC0415  (likewise)
+    from jury_judge.statistics.analysis_options import worth_options  # noqa: PLC0415  (likewise)
     from jury_judge.statistics.panel_recounts import PanelRecount  # noqa: PLC0415  (numpy)
 
     if choices_of(ballots) > MOST_RECOUNTS:
         return None
+    asked = WorthSettings(run_ids=(run_id,), include_simulated=simulated)
     try:
-        return panel_worth(ballots, None, WorthOptions(simulated=simulated), PanelRecount(store))
+        return panel_worth(ballots, None, worth_options(asked, VerdictWords()), PanelRecount(store))
     except (MixedPanels, RecordDamaged):
         return None

@@ -18,21 +18,30 @@ _CREATING = threading.Lock()
 """A store is locked while it is created: another thread that opens it at that moment would get an error."""
 
 
-def open_or_create(url: str, *, write: bool = False, run: str = "") -> EventStore:
-    """The store at `url`, created where there is none.
+def open_or_create(url: str) -> EventStore:
+    """The store at `url`, open for reading, created where there is none.
 
     Raises:
         StoreError: it cannot be opened or created.
     """
+    return _created(url, lambda: open_store(url, write=False))
+
+
+def writer_or_created(url: str, *, run: str, wait: float) -> EventStore:
+    """The store at `url` for writing, created where there is none; arguments and errors as of `open_writer`."""
+    return _created(url, lambda: lend_writer(url, run=run, wait=wait))
+
+
+def _created(url: str, opened: Callable[[], EventStore]) -> EventStore:
     with _CREATING:
         try:
-            return open_store(url, write=write, run=run)
+            return opened()
         except StoreMissing:
             # A tenth of the start of a command, which seldom creates a store.
             from jury_migrations.upgrading import upgrade  # noqa: PLC0415  (as said above)
 
             upgrade(url)
-            return open_store(url, write=write, run=run)
+            return opened()
 
 
 def open_writer(url: str, *, run: str, wait: float, say: Say) -> EventStore:

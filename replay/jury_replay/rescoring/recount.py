@@ -19,7 +19,7 @@ from jury_replay.reopening import crash_message
 from jury_replay.rescoring.assumptions import assumed
 from jury_replay.rescoring.panels import Panels
 from jury_replay.rescoring.positions import Positions, read_positions
-from jury_replay.rescoring.results import Result, RowStatus
+from jury_replay.rescoring.results import RescoreStatus, Result
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RowMaker
 from jury_replay.rescoring.settings import Grid, Setting
 from jury_store.event_store import EventStore
@@ -59,9 +59,9 @@ class RecountRescoring:
                 new = recounted(positions, setting, panel)
                 rows.append(maker.answered(setting, new, assumed(positions, setting, panel, new)))
             elif isinstance(panel, JudgeMissing):
-                rows.append(maker.open(setting, RowStatus.UNDETERMINED, str(panel), FINAL.id))
+                rows.append(maker.open(setting, RescoreStatus.UNDETERMINED, str(panel), FINAL.id))
             else:
-                rows.append(maker.open(setting, RowStatus.NOT_APPLICABLE, str(panel)))
+                rows.append(maker.open(setting, RescoreStatus.NOT_APPLICABLE, str(panel)))
         return rows
 
 

@@ -10,7 +10,7 @@ from jury_events.judgment import Judgment
 from jury_events.panel import Panel
 
 
-class RowStatus(StrEnum):
+class RescoreStatus(StrEnum):
     """determined: the new verdict follows from the record. by_assumption (recounts only): it rests on an assumption
     that the record cannot show. undetermined: a step would get another request, or a final judge that was not asked
     decides. not_applicable: the panel cannot take the setting. unfinished, failed, cancelled: there is no old verdict.
@@ -40,7 +40,7 @@ class RecordedEnd(NamedTuple):
     """`result` is None for a debate without one; then `status` and `why` say why."""
 
     result: Result | None
-    status: RowStatus = RowStatus.DETERMINED
+    status: RescoreStatus = RescoreStatus.DETERMINED
     why: str = ""
 
 
@@ -54,9 +54,9 @@ def end_of(panel: Panel, events: Iterable[DebateEvent]) -> RecordedEnd:
             case DebateCompleted() if judgment is not None:
                 return RecordedEnd(Result(panel, judgment, event.total_rounds, event.end_reason))
             case DebateFailed():
-                return RecordedEnd(None, RowStatus.FAILED, f"the debate failed: {event.reason}")
+                return RecordedEnd(None, RescoreStatus.FAILED, f"the debate failed: {event.reason}")
             case DebateCancelled():
-                return RecordedEnd(None, RowStatus.CANCELLED, f"the debate was cancelled by {event.by}")
+                return RecordedEnd(None, RescoreStatus.CANCELLED, f"the debate was cancelled by {event.by}")
             case _:
                 pass
-    return RecordedEnd(None, RowStatus.UNFINISHED, "the debate is not over")
+    return RecordedEnd(None, RescoreStatus.UNFINISHED, "the debate is not over")

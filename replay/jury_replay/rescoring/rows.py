@@ -6,7 +6,7 @@ from typing import NamedTuple
 from jury_events.case import MetadataValue
 from jury_events.debate_events import DebateOpened, EndReason
 from jury_replay.rescoring.reasons import reason
-from jury_replay.rescoring.results import Result, RowStatus
+from jury_replay.rescoring.results import RescoreStatus, Result
 from jury_replay.rescoring.settings import Mode, Setting
 
 
@@ -29,7 +29,7 @@ class RescoreRow(NamedTuple):
     tags: tuple[str, ...]
     metadata: Mapping[str, MetadataValue]
     not_shown: int
-    status: RowStatus
+    status: RescoreStatus
     reason: str
     undetermined_step: str | None = None
     flipped: bool | None = None
@@ -66,7 +66,7 @@ class RowMaker(NamedTuple):
         assert self.old is not None
         return self._row(
             setting,
-            RowStatus.BY_ASSUMPTION if assumes else RowStatus.DETERMINED,
+            RescoreStatus.BY_ASSUMPTION if assumes else RescoreStatus.DETERMINED,
             reason(self.old, new),
             flipped=new.judgment.verdict is not self.old.judgment.verdict,
             new_verdict=new.judgment.verdict.value,
@@ -78,11 +78,11 @@ class RowMaker(NamedTuple):
             assumes=assumes or None,
         )
 
-    def open(self, setting: Setting, status: RowStatus, why: str, step: str | None = None) -> RescoreRow:
+    def open(self, setting: Setting, status: RescoreStatus, why: str, step: str | None = None) -> RescoreRow:
         """Why there is no new result."""
         return self._row(setting, status, why, undetermined_step=step)
 
-    def _row(self, setting: Setting, status: RowStatus, why: str, **fields: object) -> RescoreRow:
+    def _row(self, setting: Setting, status: RescoreStatus, why: str, **fields: object) -> RescoreRow:
         opened, old = self.opened, self.old
         before = {} if old is None else {
             "old_verdict": old.judgment.verdict.value,

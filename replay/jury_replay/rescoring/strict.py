@@ -17,7 +17,7 @@ from jury_replay.errors import JudgeMissing, ReplayError
 from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Memo, Replayer
 from jury_replay.rescoring.panels import Panels
-from jury_replay.rescoring.results import Result, RowStatus, end_of
+from jury_replay.rescoring.results import RescoreStatus, Result, end_of
 from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RowMaker
 from jury_replay.rescoring.settings import Grid
 from jury_store.event_store import EventStore
@@ -59,23 +59,23 @@ class StrictRescoring:
         rows = []
         for setting, panel in self._panels.under(opened.panel):
             if isinstance(panel, JudgeMissing):
-                rows.append(maker.open(setting, RowStatus.UNDETERMINED, str(panel), FINAL.id))
+                rows.append(maker.open(setting, RescoreStatus.UNDETERMINED, str(panel), FINAL.id))
                 continue
             if not isinstance(panel, Panel):
-                rows.append(maker.open(setting, RowStatus.NOT_APPLICABLE, str(panel)))
+                rows.append(maker.open(setting, RescoreStatus.NOT_APPLICABLE, str(panel)))
                 continue
             try:
                 replayer = replay_under(history, panel, pen, memo)
             except UnknownPart as error:
                 if error.part not in history.erased:
                     raise
-                rows.append(maker.open(setting, RowStatus.ERASED, str(error)))
+                rows.append(maker.open(setting, RescoreStatus.ERASED, str(error)))
                 continue
             if replayer.missing is not None:
                 step = replayer.missing.step.id
                 asked = any(exchange.step == step for exchange in history.exchanges)
                 why = "not asked as this setting asks it" if asked else "not asked"
-                rows.append(maker.open(setting, RowStatus.UNDETERMINED, f"{step} was {why}", step))
+                rows.append(maker.open(setting, RescoreStatus.UNDETERMINED, f"{step} was {why}", step))
                 continue
             rows.append(maker.answered(setting, _result(replayer)))
         return rows

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from jury_events.verdict import Verdict
-from jury_replay.rescoring.results import RowStatus
+from jury_replay.rescoring.results import RescoreStatus
 from jury_replay.rescoring.rows import RescoreRow
 
 
@@ -24,7 +24,7 @@ class RescoreTable:
 
     def __init__(self, setting: str) -> None:
         self.setting = setting
-        self.statuses: Counter[RowStatus] = Counter()
+        self.statuses: Counter[RescoreStatus] = Counter()
         self.verdicts: Counter[tuple[str, str]] = Counter()
         self.undetermined_steps: Counter[str] = Counter()
         self.not_applicable_reasons: Counter[str] = Counter()
@@ -36,7 +36,7 @@ class RescoreTable:
         self.statuses[row.status] += 1
         if row.undetermined_step is not None:
             self.undetermined_steps[row.undetermined_step] += 1
-        if row.status is RowStatus.NOT_APPLICABLE:
+        if row.status is RescoreStatus.NOT_APPLICABLE:
             self.not_applicable_reasons[row.reason] += 1
         if row.assumes is not None:
             self.assumptions[row.assumes] += 1
@@ -53,12 +53,12 @@ class RescoreTable:
     @property
     def determined(self) -> int:
         """Debates whose new verdict follows from the record."""
-        return self.statuses[RowStatus.DETERMINED]
+        return self.statuses[RescoreStatus.DETERMINED]
 
     @property
     def answered(self) -> int:
         """Debates with a new verdict."""
-        return self.determined + self.statuses[RowStatus.BY_ASSUMPTION]
+        return self.determined + self.statuses[RescoreStatus.BY_ASSUMPTION]
 
     @property
     def flipped(self) -> int:
@@ -70,7 +70,7 @@ class RescoreTable:
         return {
             "setting": self.setting,
             "debates": self.statuses.total(),
-            **{status.value: self.statuses[status] for status in RowStatus},
+            **{status.value: self.statuses[status] for status in RescoreStatus},
             "flipped": self.flipped,
             "rescored": self.rescored,
             "beyond_record": self.beyond_record,

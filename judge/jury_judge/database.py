@@ -1,0 +1,156 @@
+"""`Database`: the schema of a store, its lists and logins, and debates that are set aside in it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from jury_judge.blocking import BlockingWork
+from jury_judge.stores.writers import lend_writer
+from jury_store.event_store import EventStore
+
+if TYPE_CHECKING:
+    from jury_judge.stores.logins import NewLogins
+
+T = TypeVar("T")
+
+_WRITER_WAIT = 20.0
+"""Seconds to wait for another process that writes to a SQLite store."""
+
+Changed = Callable[[str, bool], None]
+"""Takes the id of a debate, and whether anything had to be done."""
+
+
+class SchemaRevision(NamedTuple):
+    """The revision of the schema that a store has, None without a store; and the one that this version needs."""
+
+    found: str | None
+    needed: str
+
+
+class Database(BlockingWork):
+    """The database of a store, which need not exist yet.
+
+    Args:
+        store_url: `sqlite:///PATH` or `postgresql://…`.
+        threads: as of `Records`.
+    """
+
+    def __init__(self, store_url: str, *, threads: bool = True) -> None:
+        super().__init__(threads=threads)
+        self.store_url = store_url
+
+    async def upgrade(self) -> str:
+        """Create the store, or bring its schema up to date; returns its revision. Events are never rewritten.
+
+        Raises:
+            StoreLocked: a writer has the store open.
+            StoreError: the store cannot be reached, is another application's, or that of a newer version.
+        """
+        from jury_migrations.upgrading import upgrade
+
+        return await self._blocking(upgrade, self.store_url)
+
+    async def revision(self) -> SchemaRevision:
+        """The schema that the store has, and the one that is needed.
+
+        Raises:
+            StoreError: the store cannot be reached.
+        """
+        from jury_migrations.upgrading import current
+        from jury_store.schema import REVISION
+
+        return SchemaRevision(await self._blocking(current, self.store_url), REVISION)
+
+    async def check(self) -> list[str]:
+        """The differences between the database and the declared schema, its triggers and roles too, one line each.
+
+        Raises:
+            StoreError: there is no store, or it cannot be reached.
+        """
+        from jury_migrations.comparison import check
+
+        return await self._blocking(check, self.store_url)
+
+    async def rebuild(self) -> int:
+        """Rebuild the lists of debates and runs from the log; returns the number of its events.
+
+        Raises:
+            StoreLocked: another process writes to the store.
+        """
+        return await self._blocking(self._write, "db rebuild", lambda store: store.rebuild())
+
+    async def quarantine(
+        self, debate_ids: Iterable[str], *, by: str, reason: str, changed: Changed = lambda _id, _done: None
+    ) -> None:
+        """Set debates aside: lists, runs and whatever works on many debates leave them out; named, they are still read.
+
+        Nothing is moved or deleted: an event in the log says so.
+
+        Args:
+            debate_ids: of stored debates, readable or not.
+            by, reason: who does it and why, one line each; recorded for ever.
+            changed: called after each debate; its flag is False where the debate is set aside already.
+
+        Raises:
+            DebateNotFound: nothing is stored of a debate; those before it are set aside.
+            QuarantineRefused: `by` or `reason` cannot be recorded.
+            StoreLocked: another process writes to the store.
+        """
+        from jury_replay.quarantine import quarantine
+
+        await self._blocking(self._write, "db", _each(debate_ids, partial(quarantine, by=by, reason=reason), changed))
+
+    async def release(self, debate_ids: Iterable[str], *, by: str, changed: Changed = lambda _id, _done: None) -> None:
+        """Take debates back out of quarantine. Arguments and errors as of `quarantine`."""
+        from jury_replay.quarantine import release
+
+        await self._blocking(self._write, "db", _each(debate_ids, partial(release, by=by), changed))
+
+    async def set_up_logins(
+        self,
+        password_file: Path,
+        *,
+        prefix: str | None = None,
+        passwords: Mapping[str, str] | None = None,
+        new_passwords: bool = False,
+    ) -> "NewLogins":
+        """Set up owner, writer, reader and eraser logins, each with no more rights than it needs (PostgreSQL).
+
+        The user of the URL is an administrator of the database. The store is created or upgraded first; calling it
+        again corrects what differs.
+
+        Args:
+            password_file: takes the passwords that are drawn, as PostgreSQL's own clients read them.
+            prefix: what the logins' names begin with; None: the database's name.
+            passwords: by the kind of a login its password; that of another new login is drawn by lot.
+            new_passwords: draw passwords for logins that are there, too.
+
+        Raises:
+            UnsupportedStore: SQLite has no logins.
+            LoginsRefused: a name is not valid, a right is missing, or a login has additional rights.
+            SettingError: the file cannot be written; nothing was changed.
+            StoreError: the store cannot be reached, or is none.
+        """
+        from jury_judge.stores.logins import set_up
+
+        return await self._blocking(
+            set_up, self.store_url, password_file, prefix=prefix, passwords=passwords or {}, anew=new_passwords
+        )
+
+    def _write(self, run: str, writing: Callable[[EventStore], T]) -> T:
+        store = lend_writer(self.store_url, run=run, wait=_WRITER_WAIT)
+        try:
+            return writing(store)
+        finally:
+            store.close()
+
+
+def _each(
+    debate_ids: Iterable[str], work: Callable[[EventStore, str], bool], changed: Changed
+) -> Callable[[EventStore], None]:
+    def each(store: EventStore) -> None:
+        for one in dict.fromkeys(debate_ids):
+            changed(one, work(store, one))
+
+    return each

@@ -1,0 +1,1 @@
+"""Whether debates could run here: what is installed, reachable and configured."""

@@ -1,0 +1,44 @@
+"""Whether the models of a panel answer: each is called once, for real."""
+
+from collections.abc import AsyncGenerator
+
+from jury_events.models import is_other_model
+from jury_events.text.visible_text import visible_line
+from jury_judge.diagnosis.finding import DiagnosisFinding
+from jury_judge.panels.files import LoadedPanel
+from jury_providers.probe import ProbeResult, probe, probe_settings
+from jury_providers.registry import provider_factory
+
+
+async def probed(loaded: LoadedPanel) -> AsyncGenerator[DiagnosisFinding, None]:
+    """How many calls are made, then a finding for each; a problem where a seat's model does not answer.
+
+    Raises:
+        UnknownProvider: a model's provider does not exist.
+    """
+    panel = loaded.panel
+    calls = probe_settings(panel)
+    longest = max(settings.timeout_seconds for settings in calls.values())
+    yield DiagnosisFinding(
+        "note", f"probing: {len(calls)} calls, one for each model of the panel, for up to {longest:g} s"
+    )
+    primary = {seat.model for seat in panel.seats} | ({panel.final.judge.model} if panel.final.judge else set())
+    for one in await probe(calls, provider_factory(endpoints=loaded.endpoints)):
+        yield _found(one, needed=one.model in primary)
+
+
+def _found(one: ProbeResult, *, needed: bool) -> DiagnosisFinding:
+    reply = one.reply
+    took = f"{one.seconds * 1000:.0f} ms"
+    if not one.answers:
+        said = visible_line(reply.error or "no reason given", 300)
+        return DiagnosisFinding(
+            "problem" if needed else "warning", f"{one.model}: {reply.outcome} after {took}: {said}"
+        )
+    answered_by = visible_line(reply.model_version or "the provider does not say which model", 100)
+    answered = f"{one.model}: {reply.outcome} in {took} by {answered_by}"
+    if one.simulated:
+        return DiagnosisFinding("ok", f"{answered} (simulated: no model was called)")
+    if is_other_model(one.model, reply.model_version):
+        return DiagnosisFinding("warning", f"{answered}, which is another model")
+    return DiagnosisFinding("ok", answered)

@@ -1,0 +1,26 @@
+"""A panel in any form in which callers in Python name one."""
+
+import os
+from collections.abc import Mapping
+
+from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_judge.panels.changed import changed_panel
+from jury_judge.panels.files import LoadedPanel, load_panel
+from jury_judge.panels.variables import Overrides
+
+AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
+"""A preset, the name of a bundled jury, a panel file, or a panel object."""
+
+
+def any_panel(panel: AnyPanel | None, environ: Mapping[str, str], overrides: Overrides) -> LoadedPanel:
+    """A named panel is loaded as by the command; the environment does not change a panel object."""
+    if panel is None or isinstance(panel, str | os.PathLike):
+        return load_panel(None if panel is None else os.fspath(panel), environ, overrides)
+    loaded = (
+        panel
+        if isinstance(panel, LoadedPanel)
+        else LoadedPanel(resolve(panel) if isinstance(panel, PanelSpec) else panel)
+    )
+    if overrides == Overrides():
+        return loaded
+    return loaded._replace(resolved=changed_panel(loaded.resolved, overrides))

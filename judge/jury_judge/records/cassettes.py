@@ -1,0 +1,150 @@
+"""Debates taken out of a store as files, and into it."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jury_events.debate_history import DebateHistory
+from jury_judge.records.integrity import Progress
+from jury_judge.records.open_store import WRITER_WAIT, OpenStore, check_debate_id, log_line
+from jury_judge.stores.stores import Say
+
+if TYPE_CHECKING:
+    from jury_judge.replays.exporting import ExportedDocument, ExportedFiles
+    from jury_judge.replays.importing import Imported
+    from jury_judge.settings.selection import Selection
+    from jury_judge.stores.integrity_state import IntegrityState
+    from jury_store.seals.keys import PublicKey
+
+    Render = Callable[[DebateHistory, IntegrityState], Iterable[str]]
+    """The page of a debate, in chunks."""
+
+
+class CassetteRecords(OpenStore):
+    """Cassettes, pages and tables of debates."""
+
+    async def cassette(self, debate_id: str) -> bytes:
+        """The cassette of a debate: every event, every text and the seal of its log (docs/cassettes.md).
+
+        Raises:
+            DebateNotFound: there is none of that id.
+            RecordDamaged: it does not verify.
+        """
+        from jury_judge.replays.exporting import cassette
+
+        check_debate_id(debate_id)
+        return await self._read(cassette, debate_id)
+
+    async def page(self, debate_id: str, render: "Render", *, say: Say = log_line) -> "ExportedDocument":
+        """A debate as one page, by what `render` makes of its history and of whether it is intact.
+
+        Args:
+            debate_id: of the debate.
+            render: makes the page, in chunks.
+            say: takes a line where the record was altered.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+            EventError: its events do not decode.
+        """
+        from jury_judge.replays.exporting import page
+
+        check_debate_id(debate_id)
+        return await self._read(page, debate_id, render, say)
+
+    async def export_cassettes(
+        self,
+        selection: "Selection",
+        output: str | Path = ".",
+        *,
+        progress: Progress | None = None,
+        say: Say = log_line,
+    ) -> "ExportedFiles":
+        """Write each debate as a cassette; a cassette that is there is replaced where it differs.
+
+        Args:
+            selection: which debates.
+            output: a folder, made where it is missing; for one debate a file, unless it is a folder or ends with `/`.
+            progress: called with the number of debates done so far.
+            say: takes a line for each debate that is not written, with the reason.
+
+        Raises:
+            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
+            OutputPathTaken: there is a file of another kind.
+            CassetteError: a file cannot be written.
+        """
+        from jury_judge.replays.exporting import export_cassettes
+
+        return await self._read(export_cassettes, selection.debates, str(output), progress=progress, say=say)
+
+    async def export_pages(
+        self,
+        selection: "Selection",
+        output: str | Path,
+        render: "Render",
+        *,
+        progress: Progress | None = None,
+        say: Say = log_line,
+    ) -> "ExportedFiles":
+        """Write each debate as a page, also one whose record was altered; arguments and errors as `export_cassettes`.
+
+        `say` takes a line for each altered debate, too.
+        """
+        from jury_judge.replays.exporting import export_pages
+
+        return await self._read(export_pages, selection.debates, str(output), render, progress=progress, say=say)
+
+    async def export_tables(
+        self, selection: "Selection", folder: Path, *, texts: bool = False, progress: Progress | None = None
+    ) -> dict[str, int]:
+        """Write debates, ballots, exchanges and labels as Parquet files (docs/tables.md); the rows of each table.
+
+        Args:
+            selection: which debates.
+            folder: made where it is missing; files of an earlier export are replaced at the end.
+            texts: with the texts of cases, requests and answers.
+            progress: called with the number of debates done so far.
+
+        Raises:
+            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
+            OutputPathTaken: a file of that name is none of such an export.
+            OSError: a file cannot be written.
+        """
+        from jury_judge.replays.exporting import tables
+
+        return await self._read(tables, selection.debates, folder, texts, progress)
+
+    async def import_cassettes(
+        self,
+        paths: Sequence[Path],
+        *,
+        keys: "Collection[PublicKey]" = (),
+        checkpoint: bytes | None = None,
+        erase: bool = False,
+        progress: Progress | None = None,
+        say: Say = log_line,
+    ) -> "Imported":
+        """Add the debates of cassettes to the store, which need not be open; one that is missing is created.
+
+        Importing again changes nothing. Every cassette is verified first; one that does not verify, or that is another
+        debate under a known id, is refused, and the others go on.
+
+        Args:
+            paths: cassettes, and folders of cassettes.
+            keys: take only debates that are whole under a seal by one of these keys.
+            checkpoint: take only debates sealed by this checkpoint, which was kept elsewhere.
+            erase: let a cassette erase texts here that its origin erased; `keys` allow it too.
+            progress: called with the number of cassettes taken so far.
+            say: takes a line for each refused cassette, and one where erased texts may still be in the store's files.
+
+        Raises:
+            CassetteError: there is no such path, or a folder has no cassette.
+            BadNote: the checkpoint is none.
+            StoreLocked: another process writes to the store.
+        """
+        from jury_judge.replays.importing import CassetteAdmission, import_cassettes
+
+        admission = CassetteAdmission.of(keys, checkpoint, erase=erase)
+        return await self._blocking(
+            import_cassettes, self.store_url, paths, admission, wait=WRITER_WAIT, progress=progress, say=say
+        )

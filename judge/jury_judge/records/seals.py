@@ -1,0 +1,119 @@
+"""Seals over the log: made, listed, proved, attested by others."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jury_judge.records.open_store import OpenStore, check_debate_id, log_line
+from jury_judge.stores.stores import Say
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+
+    from jury_judge.seals.attested_seals import StampedSeal, WitnessedSeal
+    from jury_judge.seals.proofs import ConsistencyProof, InclusionProof
+    from jury_judge.seals.signing import SealedLog
+    from jury_judge.seals.stored_seals import ListedSeal
+    from jury_store.seals.cosignature import WitnessKey
+
+_RUN = "seal"
+
+
+class SealRecords(OpenStore):
+    """Signed Merkle roots over every event (RFC 6962)."""
+
+    async def seal(self, key_file: Path, last_file: Path | None = None, *, say: Say = log_line) -> "SealedLog | None":
+        """Seal everything that is stored now; None where that is nothing. Keep the note elsewhere.
+
+        Where nothing is new it is the latest seal again.
+
+        Args:
+            key_file: of the private key, as `jury_judge.seals.signing.make_key` writes it.
+            last_file: of the key's last signature; None: beside the key.
+            say: takes warnings.
+
+        Raises:
+            SealRefused: the log does not begin with what this key signed last, or with its latest seal.
+            SealError: a file cannot be read or written, or is not what it should be.
+            StoreLocked: another process writes to the store.
+        """
+        from jury_judge.seals.signing import seal_now
+
+        return await self._write(_RUN, seal_now, key_file, last_file, say)
+
+    async def seals(self) -> "list[ListedSeal]":
+        """The seals of the log, the smallest first."""
+        from jury_judge.seals.stored_seals import listed_seals
+
+        return await self._read(listed_seals)
+
+    async def seal_note(self, size: int | None = None) -> str:
+        """The note of the seal over `size` events, None: of the latest, with the cosignatures of it.
+
+        Raises:
+            NoSeal: there is none.
+            SealRefused: it is not as it was made.
+        """
+        from jury_judge.seals.stored_seals import kept_note
+
+        return await self._read(kept_note, size)
+
+    async def prove(self, old: int, new: int | None = None) -> "ConsistencyProof":
+        """The proof that the log of the seal over `new` events, None: the latest, begins with that over `old`.
+
+        Raises:
+            NoSeal: there is no such seal.
+            SettingsRefused: `old` is the newer one.
+            SealRefused: a seal is not as it was made, or the log is not the one that was sealed.
+        """
+        from jury_judge.seals.proofs import prove_consistency
+
+        return await self._read(prove_consistency, old, new)
+
+    async def prove_included(self, debate_id: str) -> "InclusionProof":
+        """The proofs that a debate is under the latest seal.
+
+        Raises:
+            NoSeal: there is none, or it covers no event of the debate.
+            SealRefused: it is not as it was made, or the log is not the one that was sealed.
+        """
+        from jury_judge.seals.proofs import prove_inclusion
+
+        check_debate_id(debate_id)
+        return await self._read(prove_inclusion, debate_id)
+
+    async def witness(self, url: str, keys: "Sequence[WitnessKey]") -> "WitnessedSeal":
+        """Have a witness cosign the latest seal (C2SP tlog-witness), and keep its cosignature beside the seal.
+
+        Args:
+            url: the witness's submission prefix.
+            keys: of the witness, as `jury_judge.seals.key_files.read_witnesses` reads them.
+
+        Raises:
+            NoSeal: there is none.
+            SealRefused: it is not as it was made, or the witness has seen a log that this one does not begin with.
+            SettingError: not an http or https URL.
+            AttestationFailed: the witness cannot be reached, refuses, or answers with no cosignature by these keys.
+            StoreLocked: another process writes to the store.
+        """
+        from jury_judge.seals.attested_seals import have_witnessed
+
+        return await self._write(_RUN, have_witnessed, url, keys)
+
+    async def timestamp(self, url: str, authorities: "Sequence[Certificate]" = ()) -> "StampedSeal":
+        """Have a time-stamping authority stamp the latest seal (RFC 3161), and keep its answer beside the seal.
+
+        Args:
+            url: of the authority.
+            authorities: the answer must be under one of these certificates; (): its signature is not checked.
+
+        Raises:
+            NoSeal: there is none.
+            SealRefused: it is not as it was made.
+            SettingError: not an http or https URL.
+            AttestationFailed: the authority cannot be reached, refuses, or answers something else.
+            StoreLocked: another process writes to the store.
+        """
+        from jury_judge.seals.attested_seals import have_stamped
+
+        return await self._write(_RUN, have_stamped, url, authorities)

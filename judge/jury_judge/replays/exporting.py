@@ -1,0 +1,163 @@
+"""Debates of a store written as files: cassettes, pages, tables."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from jury_events.debate_history import DebateHistory
+from jury_events.errors import DebateNotFound, EventError, JuryError
+from jury_judge.stores.debates import must_exist
+from jury_judge.stores.integrity_state import IntegrityState, integrity_states
+from jury_judge.stores.stores import Say
+from jury_replay.cassettes.library import put
+from jury_replay.cassettes.lines import BEGINS, SUFFIX
+from jury_replay.cassettes.provenance import Provenance
+from jury_replay.cassettes.writing import write_cassette
+from jury_replay.errors import RecordDamaged
+from jury_replay.output_path import check_output_path
+from jury_replay.selection import DebateSelection
+from jury_store.event_store import EventStore
+
+Progress = Callable[[int], None]
+Render = Callable[[DebateHistory, IntegrityState], Iterable[str]]
+
+
+class ExportedFiles(NamedTuple):
+    """How many files were `written`, and how many were `unchanged`, being there already with the same bytes.
+
+    `altered`: ids of debates whose pages say that their records were altered. `refused`: why debates have no file.
+    """
+
+    written: int
+    unchanged: int
+    altered: tuple[str, ...]
+    refused: tuple[JuryError, ...]
+
+
+class ExportedDocument(NamedTuple):
+    """The content of a file, and in words what was altered in the record that it shows; None: nothing."""
+
+    content: bytes
+    altered: str | None
+
+
+class _Documents(Protocol):
+    """One kind of file: its suffix, the first bytes of each, and the document of a debate."""
+
+    suffix: str
+    begins: bytes
+
+    def of(self, history: DebateHistory) -> ExportedDocument: ...
+
+
+class _Cassettes:
+    suffix = SUFFIX
+    begins = BEGINS
+
+    def __init__(self, store: EventStore) -> None:
+        self._provenance = Provenance(store)
+
+    def of(self, history: DebateHistory) -> ExportedDocument:
+        return ExportedDocument(write_cassette(history, self._provenance.seal_of(history)), None)
+
+
+class _Pages:
+    suffix = ".html"
+    begins = b"<!doctype html>"
+
+    def __init__(self, store: EventStore, render: Render, say: Say) -> None:
+        self._store = store
+        self._render = render
+        self._say = say
+
+    def of(self, history: DebateHistory) -> ExportedDocument:
+        _ = history.opened  # without an opening event there is no page
+        (state,) = integrity_states(self._store, [history])
+        altered = None if state.intact else state.failures[0]
+        if altered is not None:
+            self._say(f"jury: {history.debate_id}: the record was altered, and its page says so: {altered}")
+        return ExportedDocument("".join(self._render(history, state)).encode(), altered)
+
+
+def cassette(store: EventStore, debate_id: str) -> bytes:
+    """The cassette of a debate; errors as of `Records.cassette`."""
+    (history,) = store.histories([debate_id])
+    return _Cassettes(store).of(history).content
+
+
+def page(store: EventStore, debate_id: str, render: Render, say: Say) -> ExportedDocument:
+    """The page of a debate; errors as of `Records.page`."""
+    (history,) = store.histories([debate_id])
+    return _Pages(store, render, say).of(history)
+
+
+def export_cassettes(
+    store: EventStore, selection: DebateSelection, output: str, *, progress: Progress | None, say: Say
+) -> ExportedFiles:
+    """Write cassettes; arguments and errors as of `Records.export_cassettes`."""
+    # Debates that are named are looked for one by one: of a damaged one there may be no head.
+    must_exist(store, selection._replace(debate_ids=None))
+    return _exported(store, selection, _Cassettes(store), output, progress=progress, say=say)
+
+
+def export_pages(
+    store: EventStore, selection: DebateSelection, output: str, render: Render, *, progress: Progress | None, say: Say
+) -> ExportedFiles:
+    """Write pages; arguments and errors as of `Records.export_pages`."""
+    must_exist(store, selection._replace(debate_ids=None))
+    return _exported(store, selection, _Pages(store, render, say), output, progress=progress, say=say)
+
+
+def _exported(
+    store: EventStore,
+    selection: DebateSelection,
+    documents: _Documents,
+    output: str,
+    *,
+    progress: Progress | None,
+    say: Say,
+) -> ExportedFiles:
+    place = Path(output)
+    folder = len(selection.debate_ids or ()) != 1 or output.endswith("/") or place.is_dir()
+    written = unchanged = 0
+    altered: list[str] = []
+    refused: list[JuryError] = []
+    for chunk in selection.chunks(store):
+        for history in store.histories(chunk):
+            path = place / f"{history.debate_id}{documents.suffix}" if folder else place
+            # A file of such a name is one, whatever became of it.
+            check_output_path(path, b"" if path.name.endswith(documents.suffix) else documents.begins)
+            try:
+                made = documents.of(history)
+                changed = put(path, made.content)
+            except (DebateNotFound, RecordDamaged, EventError) as error:
+                say(f"jury: {error}")
+                refused.append(error)
+                continue
+            written += changed
+            unchanged += not changed
+            if made.altered is not None:
+                altered.append(history.debate_id)
+            if progress is not None:
+                progress(written + unchanged)
+    if not (written or unchanged or refused):
+        raise DebateNotFound("there is nothing to export: `jury list` shows the debates of the store")
+    return ExportedFiles(written, unchanged, tuple(altered), tuple(refused))
+
+
+def tables(
+    store: EventStore, selection: DebateSelection, folder: Path, texts: bool, progress: Progress | None
+) -> dict[str, int]:
+    """Write tables; arguments and errors as of `Records.export_tables`."""
+    from jury_judge.tables.parquet_export import export_tables  # noqa: PLC0415  (slow to import: pyarrow)
+
+    done = 0
+
+    def count() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done)
+
+    must_exist(store, selection)
+    return export_tables(store, selection, folder, texts=texts, on_debate=count)

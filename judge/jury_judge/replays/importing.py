@@ -1,0 +1,150 @@
+"""Debates of cassettes added to a store."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from jury_events.errors import JuryError
+from jury_judge.stores.stores import Say, writer_or_created
+from jury_replay.cassettes.cassette import Cassette
+from jury_replay.cassettes.importing import import_cassette
+from jury_replay.cassettes.library import cassettes_in
+from jury_replay.cassettes.provenance import trust_fault, verifying_key
+from jury_replay.cassettes.reading import read_cassette
+from jury_replay.errors import CassetteDamaged, CassetteError, ReplayError
+from jury_store.errors import ScrubRefused
+from jury_store.event_store import EventStore
+from jury_store.seals.keys import PublicKey
+from jury_store.seals.note import Checkpoint, read_checkpoint
+
+
+class CassetteAdmission(NamedTuple):
+    """What a cassette must fulfil, and whether it may erase texts; see `Records.import_cassettes`."""
+
+    keys: Collection[PublicKey]
+    checkpoint: Checkpoint | None
+    erase: bool
+
+    @classmethod
+    def of(cls, keys: Collection[PublicKey], note: bytes | None, *, erase: bool) -> Self:
+        """With the checkpoint of a note.
+
+        Raises:
+            BadNote: it is none.
+        """
+        return cls(keys, None if note is None else read_checkpoint(note), erase or bool(keys))
+
+
+class RefusedCassette(NamedTuple):
+    """A file that was not imported, and why."""
+
+    path: Path
+    error: JuryError
+
+
+@dataclass
+class Imported:
+    """The counts over cassettes.
+
+    Attributes:
+        imported: debates of which something was added or erased.
+        unchanged: debates of which everything was there.
+        events: events added.
+        erased: texts of the store that were erased.
+        withheld: texts that were not added, because their erasure is recorded.
+        reviews_left: events of people's reviews that were not added: the store has reviews of its own.
+        reviews_foreign: events of reviews that keep counting for nothing: they were imported without a key before.
+        refused: cassettes that were not imported.
+    """
+
+    imported: int = 0
+    unchanged: int = 0
+    events: int = 0
+    texts: int = 0
+    erased: int = 0
+    withheld: int = 0
+    reviews_left: int = 0
+    reviews_foreign: int = 0
+    refused: list[RefusedCassette] = field(default_factory=list)
+
+
+def import_cassettes(
+    url: str,
+    paths: Sequence[Path],
+    admission: CassetteAdmission,
+    *,
+    wait: float,
+    progress: Callable[[int], None] | None,
+    say: Say,
+) -> Imported:
+    """Import; arguments and errors as of `Records.import_cassettes`. The store is opened when a cassette is good."""
+    files = list(cassettes_in(paths))
+    importing = _Importing(admission, say)
+    store: EventStore | None = None
+    done = 0
+    try:
+        for path in files:
+            cassette = importing.read(path)
+            if cassette is None:
+                continue
+            store = store or writer_or_created(url, run="import", wait=wait)
+            importing.take(store, path, cassette)
+            done += 1
+            if progress is not None:
+                progress(done)
+        if store is not None and importing.found.erased:
+            _scrub(store, say)
+    finally:
+        if store is not None:
+            store.close()
+    return importing.found
+
+
+class _Importing:
+    def __init__(self, admission: CassetteAdmission, say: Say) -> None:
+        self.found = Imported()
+        self._admission = admission
+        self._say = say
+
+    def read(self, path: Path) -> Cassette | None:
+        """The cassette, where it is admitted."""
+        try:
+            cassette = read_cassette(path)
+            fault = trust_fault(cassette.history, cassette.seal, self._admission.keys, self._admission.checkpoint)
+            if fault is not None:
+                raise CassetteDamaged(f"{path}: {fault}")
+        except CassetteError as error:
+            self._refuse(path, error)
+            return None
+        return cassette
+
+    def take(self, store: EventStore, path: Path, cassette: Cassette) -> None:
+        try:
+            signer = None if cassette.seal is None else verifying_key(cassette.seal, self._admission.keys)
+            taken = import_cassette(store, cassette, erase=self._admission.erase, verified_with=signer)
+        except ReplayError as error:
+            self._refuse(path, error)
+            return
+        found = self.found
+        found.imported += bool(taken.events or taken.erased)
+        found.unchanged += not (taken.events or taken.erased)
+        found.events += taken.events
+        found.texts += taken.parts
+        found.erased += taken.erased
+        found.withheld += taken.withheld
+        found.reviews_left += taken.reviews_left
+        found.reviews_foreign += taken.reviews_foreign
+
+    def _refuse(self, path: Path, error: JuryError) -> None:
+        """Say it at once: there may be many more."""
+        said = str(error)
+        self._say(f"jury: {said if said.startswith(str(path)) else f'{path}: {said}'}")
+        self.found.refused.append(RefusedCassette(path, error))
+
+
+def _scrub(store: EventStore, say: Say) -> None:
+    try:
+        store.scrub()
+    except ScrubRefused as refused:
+        say(f"jury: {refused}")

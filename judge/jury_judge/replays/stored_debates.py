@@ -1,0 +1,62 @@
+"""Debates of a store done again."""
+
+from collections.abc import Generator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+from jury_judge.settings.rescoring import Rescoring
+from jury_judge.stores.debates import must_exist
+from jury_replay.replay import Replayed, replay
+from jury_replay.rescoring.rescore import rescore, worth_sharing
+from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
+from jury_replay.rescoring.settings import Grid, Mode
+from jury_replay.selection import DebateSelection, processes_for
+from jury_store.event_store import EventStore
+
+
+def replayed(
+    store: EventStore,
+    selection: DebateSelection,
+    url: str,
+    processes: int | None,
+    offline: AbstractContextManager[None],
+) -> Generator[Replayed, None, None]:
+    """Replay debates; errors as of `Records.replay_many`. `offline` is in force meanwhile."""
+    must_exist(store, selection)
+    at_once = processes_for(store, selection, processes)
+    with offline:
+        yield from replay(store, selection, url=url, processes=at_once)
+
+
+def rescored(
+    store: EventStore, asked: Rescoring, url: str, parquet: Path | None, offline: AbstractContextManager[None]
+) -> Generator[list[RescoreRow] | RescoreProblem, None, None]:
+    """Rescore debates; arguments and errors as of `Records.rescore_many`. `offline` is in force meanwhile."""
+    selection = asked.selection.debates
+    must_exist(store, selection)
+    worth_it = worth_sharing(asked.grid, asked.mode)
+    at_once = processes_for(store, selection, asked.processes, worth_it=worth_it)
+    with ExitStack() as stack:
+        file = None
+        if parquet is not None:
+            from jury_replay.rescoring.row_file import RowFile  # noqa: PLC0415  (slow to import: pyarrow)
+
+            file = stack.enter_context(RowFile(parquet))
+        stack.enter_context(offline)
+        for found in rescore(store, selection, asked.grid, mode=asked.mode, url=url, processes=at_once):
+            if file is not None and not isinstance(found, RescoreProblem):
+                file.take(found)
+            yield found
+
+
+def all_rows(
+    store: EventStore, selection: DebateSelection, grid: Grid, mode: Mode
+) -> list[RescoreRow | RescoreProblem]:
+    """Every row at once, debate by debate.
+
+    Raises:
+        DebateNotFound: no debate has that id, is of that run, or meets the conditions.
+    """
+    must_exist(store, selection)
+    found = rescore(store, selection, grid, mode=mode)
+    return [row for one in found for row in ([one] if isinstance(one, RescoreProblem) else one)]

@@ -1,0 +1,270 @@
+"""Records from Python: debates done again, sealed, exported, imported, erased; the database and the surroundings."""
+
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury_debate.errors import UnknownRules
+from jury_events.debate_history import DebateHistory
+from jury_events.errors import DebateNotFound
+from jury_judge.database import Database
+from jury_judge.diagnosis.diagnosis import Diagnosis
+from jury_judge.errors import NoSeal, SettingsRefused
+from jury_judge.records.records import Records
+from jury_judge.replays.corpus import Corpus
+from jury_judge.replays.grids import grid_of
+from jury_judge.seals.signing import make_key
+from jury_judge.settings.erasure import Erasure, ErasureScope
+from jury_judge.settings.rescoring import Rescoring
+from jury_judge.settings.selection import Selection
+from jury_judge.stores.integrity_state import IntegrityState
+from jury_migrations.upgrading import upgrade
+from jury_replay.errors import CassetteError, SettingRefused
+from jury_replay.rescoring.rows import RescoreProblem
+from jury_store.opening import open_store
+from support.cassettes import record_debate
+
+CORPUS = Path(__file__).parent.parent / "corpus"
+ALL = Selection(everything=True)
+
+
+@pytest.fixture(params=[True, False], ids=["in threads", "in this thread"])
+def records(request: pytest.FixtureRequest, tmp_path: Path) -> Records:
+    """Three debates, not open."""
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    upgrade(url)
+    store = open_store(url, write=True)
+    for n, name in enumerate(("d0", "d1", "d2")):
+        record_debate(store, name, seed=n)
+    store.close()
+    return Records(url, create=False, threads=request.param)
+
+
+async def test_several_debates_are_replayed_in_the_order_asked_for(records: Records) -> None:
+    async with records:
+        found = [one.debate_id async for one in records.replay_many(Selection(debate_ids=("d2", "d0", "d2")))]
+
+    assert ["d2", "d0"] == found
+
+
+async def test_whoever_wants_no_more_replays_leaves_the_loop(records: Records) -> None:
+    async with records, aclosing(records.replay_many(ALL)) as found:
+        async for one in found:
+            first = one.debate_id
+            break
+
+    assert "d0" == first
+
+
+async def test_replays_of_nothing_are_refused(records: Records) -> None:
+    async with records:
+        with pytest.raises(DebateNotFound, match="there is no debate of a run 'nope'"):
+            await anext(records.replay_many(Selection(run_id="nope")))
+
+
+async def test_rows_come_debate_by_debate_and_go_to_a_file_too(records: Records, tmp_path: Path) -> None:
+    asked = Rescoring.of(selection=ALL, grid=grid_of({"method": ["median", "majority_vote"]}), mode="recount")
+
+    async with records:
+        found = [one async for one in records.rescore_many(asked, parquet=tmp_path / "rows.parquet")]
+
+    rows = [[row.debate_id for row in one] for one in found if not isinstance(one, RescoreProblem)]
+    assert [["d0", "d0"], ["d1", "d1"], ["d2", "d2"]] == rows
+    assert (tmp_path / "rows.parquet").read_bytes().startswith(b"PAR1")
+
+
+async def test_no_file_of_rows_is_written_by_halves(records: Records, tmp_path: Path) -> None:
+    asked = Rescoring.of(selection=ALL, grid=grid_of({"method": "median"}), mode="recount")
+
+    async with records, aclosing(records.rescore_many(asked, parquet=tmp_path / "rows.parquet")) as found:
+        await anext(found)
+
+    assert not _rows_in(tmp_path)
+
+
+def _rows_in(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.name.startswith((".rows", "rows"))]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, "name debates, or a run with run_id ID, or everything, or select with where COND"),
+        ({"debate_ids": ("d",), "everything": True}, "name debates, or a run with run_id ID"),
+        ({"debate_ids": ("d",), "where": (("tags", "=", "a"),)}, "where selects among the debates of a run, or all"),
+    ],
+)
+def test_a_selection_is_one_thing(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsRefused, match=said):
+        Selection.of(**fields)
+
+
+def test_a_setting_that_the_mode_cannot_answer_is_refused() -> None:
+    with pytest.raises(SettingRefused, match="only a recount"):
+        Rescoring.of(selection=ALL, grid=grid_of({"without": "a"}))
+
+
+@pytest.mark.parametrize("threads", [True, False])
+async def test_a_corpus_is_replayed_cassette_by_cassette(threads: bool, tmp_path: Path) -> None:
+    one, other = sorted(CORPUS.glob("*.cassette.jsonl"))[:2]
+    for path in (other, one):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+
+    found = [each async for each in Corpus([tmp_path], threads=threads).regress()]
+
+    assert [(one.name, "same"), (other.name, "same")] == [(each.path.name, each.status) for each in found]
+
+
+async def test_a_corpus_needs_cassettes_and_rules_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(CassetteError, match="there is no cassette in this folder"):
+        await anext(Corpus([tmp_path]).regress())
+    with pytest.raises(UnknownRules):
+        await anext(Corpus([CORPUS], rules=999).regress())
+
+
+async def test_a_log_is_sealed_and_proved(records: Records, tmp_path: Path) -> None:
+    said: list[str] = []
+    make_key(tmp_path / "key", "example.com/log")
+    async with records:
+        with pytest.raises(NoSeal, match="the log has no seal yet"):
+            await records.seal_note()
+        sealed = await records.seal(tmp_path / "key", say=said.append)
+        again = await records.seal(tmp_path / "key", say=said.append)
+        listed = await records.seals()
+        assert sealed is not None
+        proof = await records.prove_included("d1")
+        consistency = await records.prove(sealed.events)
+
+        assert ([], False) == (said, again and again.is_new)
+        assert [(sealed.events, "example.com/log")] == [(one.events, one.origin) for one in listed]
+        assert sealed.note == await records.seal_note() == proof.checkpoint
+        assert {"calls/d1", "debate/d1"} == set(proof.streams)
+        assert sealed.events == consistency.new.tree_size == consistency.old.tree_size
+        with pytest.raises(NoSeal, match="no event of debate nope is under the latest seal"):
+            await records.prove_included("nope")
+
+
+async def test_debates_go_out_as_files_and_come_in_elsewhere(records: Records, tmp_path: Path) -> None:
+    done: list[int] = []
+    async with records:
+        first = await records.export_cassettes(ALL, tmp_path / "out", progress=done.append)
+        again = await records.export_cassettes(ALL, tmp_path / "out")
+        alone = await records.cassette("d1")
+
+    there = Records(f"sqlite:///{tmp_path / 'there.db'}", create=False)
+    taken = await there.import_cassettes([tmp_path / "out"])
+    retaken = await there.import_cassettes([tmp_path / "out"])
+
+    assert ((3, 0), (0, 3)) == ((first.written, first.unchanged), (again.written, again.unchanged))
+    assert [1, 2, 3] == done
+    assert (tmp_path / "out" / "d1.cassette.jsonl").read_bytes() == alone
+    assert ((3, 0), (0, 3)) == ((taken.imported, taken.unchanged), (retaken.imported, retaken.unchanged))
+
+
+async def test_a_refused_cassette_is_said_and_the_others_come_in(records: Records, tmp_path: Path) -> None:
+    async with records:
+        await records.export_cassettes(ALL, tmp_path / "out")
+    (tmp_path / "out" / "d1.cassette.jsonl").write_bytes(b"{}\n")
+    said: list[str] = []
+
+    there = Records(f"sqlite:///{tmp_path / 'there.db'}")
+    taken = await there.import_cassettes([tmp_path / "out"], say=said.append)
+
+    assert (2, ["d1.cassette.jsonl"]) == (taken.imported, [path.name for path, _ in taken.refused])
+    assert 1 == len(said)
+
+
+async def test_pages_are_what_the_caller_makes_of_a_debate(records: Records, tmp_path: Path) -> None:
+    def render(history: DebateHistory, state: IntegrityState) -> list[str]:
+        return ["<!doctype html>", history.debate_id, str(state.intact)]
+
+    async with records:
+        done = await records.export_pages(Selection(debate_ids=("d1",)), tmp_path / "one.html", render)
+        page = await records.page("d0", render)
+
+    assert (1, ()) == (done.written, done.altered)
+    assert b"<!doctype html>d1True" == (tmp_path / "one.html").read_bytes()
+    assert (b"<!doctype html>d0True", None) == page
+
+
+async def test_texts_are_erased_where_the_caller_agrees(records: Records) -> None:
+    order = Erasure(debate_id="d1", by="dpo", reason="request 17")
+    async with records:
+        plan = await records.plan_erasure(ErasureScope(debate_id="d1"))
+        refused = await records.erase(order, agrees=lambda _plan: False)
+        erased = await records.erase(order)
+        replayed = await records.replay("d1")
+
+    assert plan.texts > 0
+    assert refused is None
+    assert erased is not None
+    assert (plan.texts, True) == (erased.texts, erased.scrubbed)
+    assert "erased" == replayed.status
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "said"),
+    [
+        (ErasureScope, {}, "name a debate, or exchange DEBATE EXCHANGE"),
+        (ErasureScope, {"debate_id": "d", "case_id": "c"}, "name a debate, or exchange DEBATE EXCHANGE"),
+        (Erasure, {"debate_id": "d", "by": "dpo"}, "say by WHO and reason WHY: both are recorded"),
+    ],
+)
+def test_an_erasure_names_whose_texts_and_who_orders_it(
+    kind: type[ErasureScope], fields: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(SettingsRefused, match=said):
+        kind.of(**fields)
+
+
+async def test_a_database_is_made_checked_and_rebuilt(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'jury.db'}")
+
+    before = await database.revision()
+    made = await database.upgrade()
+
+    assert (None, made) == before
+    assert (made, made) == await database.revision()
+    assert [] == await database.check()
+    assert 0 == await database.rebuild()
+
+
+async def test_debates_are_set_aside_and_taken_back(records: Records) -> None:
+    database = Database(records.store_url)
+    changed: list[tuple[str, bool]] = []
+
+    def note(debate_id: str, done: bool) -> None:
+        changed.append((debate_id, done))
+
+    await database.quarantine(["d1", "d1"], by="ops", reason="broken", changed=note)
+    await database.quarantine(["d1"], by="ops", reason="broken", changed=note)
+    async with records:
+        left = [one.debate_id async for one in records.replay_many(ALL)]
+    await database.release(["d1"], by="ops", changed=note)
+
+    assert ["d0", "d2"] == left
+    assert [("d1", True), ("d1", False), ("d1", True)] == changed
+
+
+async def test_a_diagnosis_names_a_panel_that_is_not_there_and_ends(records: Records) -> None:
+    diagnosis = Diagnosis(records.store_url, panel="nope.yaml")
+
+    found = [one async for one in diagnosis.findings()]
+
+    assert "problem" == found[-1].mark
+    assert found[-1].line.startswith("panel: ")
+    assert not diagnosis.sound
+    assert not [one async for one in diagnosis.probe()]
+
+
+async def test_a_diagnosis_calls_the_models_of_a_sound_panel(records: Records) -> None:
+    diagnosis = Diagnosis(records.store_url)
+
+    found = [one async for one in diagnosis.findings()]
+    probed = [one async for one in diagnosis.probe()]
+
+    assert diagnosis.ready
+    assert any("events, " in one.line for one in found)
+    assert {"note", "ok"} == {one.mark for one in probed}
