@@ -1,6 +1,5 @@
 """Calls of the application: its coroutines in this thread, its refusals in the words of options."""
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -23,6 +22,8 @@ _WORDED = "refuses_in_words_of_options"
 
 def call(work: Coroutine[Any, Any, T]) -> T:
     """The result of a method of the application; signals end it as they end any other code of a command."""
+    import asyncio
+
     return asyncio.run(work)
 
 

@@ -6,7 +6,6 @@ import os
 import sys
 import traceback
 from importlib import import_module
-from importlib.metadata import version
 from keyword import iskeyword
 
 import click
@@ -123,7 +122,7 @@ def _word(command: click.Command) -> None:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version("jury-judge"), prog_name="jury")
+@click.version_option(package_name="jury-judge", prog_name="jury")
 def jury() -> None:
     """A jury of LLM jurors judges what an AI agent did. Every answer is recorded and can be verified."""
 

@@ -3,13 +3,12 @@
 import math
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_cli.option_groups import F, Options, options
+from jury_cli.option_groups import Options
 from jury_events.ids import is_debate_id, is_run_id, reachable
 from jury_events.text.visible_text import visible_line
 from jury_judge.settings.store import load_settings
@@ -363,23 +362,3 @@ SEALS: Options = (
     ),
 )
 """Sealing during a run: `--seal-key`, `--seal-last`, `--seal-every`."""
-
-
-store_option = options(STORE)
-open_cluster_option = options(OPEN_CLUSTER)
-process_options = options(PROCESSES_ON_RAY)
-runtime_options = options(RUNTIME)
-patience_option = options(PATIENCE)
-budget_options = options(BUDGET)
-panel_options = options(PANEL)
-where_option = options(WHERE)
-group_option = options(GROUP)
-selection_options = options(SELECTION)
-processes_option = options(PROCESSES)
-public_key_option = options(PUBLIC_KEYS)
-seal_last_option = options(SEAL_LAST)
-seal_options = options(SEALS)
-
-
-def ray_address_option(says: str) -> "Callable[[F], F]":
-    return options(ray_address(says))

@@ -66,15 +66,22 @@ if TYPE_CHECKING:
     from jury_judge.runs.writing import Writing
     from jury_judge.sessions.estimated_run import estimate_run
     from jury_judge.sessions.judged_run import judge_run
+    from jury_judge.sessions.planned_probe import PlannedProbe, judge_probe
     from jury_judge.sessions.planned_run import PlannedRun
     from jury_judge.sessions.prepared_fork import prepared_fork
     from jury_judge.sessions.prepared_run import prepared_run
     from jury_judge.settings.budget import Budget
+    from jury_judge.settings.calibration import CalibrationSettings
     from jury_judge.settings.fork import ForkSettings
+    from jury_judge.settings.gate import GateSettings
+    from jury_judge.settings.probe import ProbeSettings
     from jury_judge.settings.run import RunSettings
     from jury_judge.settings.runtime import RuntimeSettings
     from jury_judge.settings.settings_file import settings_of
     from jury_judge.settings.sources import Sources
+    from jury_judge.settings.statistics import StatisticsSettings
+    from jury_judge.settings.votes import VoteReading
+    from jury_judge.settings.worth import WorthSettings
     from jury_judge.stores.erasing import ErasedTexts, PlannedErasure
     from jury_judge.stores.integrity_state import IntegrityState
     from jury_providers.simulated.http.server import Simulation
@@ -169,15 +176,22 @@ _NAMES_BY_MODULE = {
     "jury_judge.runs.writing": ("Writing",),
     "jury_judge.sessions.estimated_run": ("estimate_run",),
     "jury_judge.sessions.judged_run": ("judge_run",),
+    "jury_judge.sessions.planned_probe": ("PlannedProbe", "judge_probe"),
     "jury_judge.sessions.planned_run": ("PlannedRun",),
     "jury_judge.sessions.prepared_fork": ("prepared_fork",),
     "jury_judge.sessions.prepared_run": ("prepared_run",),
     "jury_judge.settings.budget": ("Budget",),
+    "jury_judge.settings.calibration": ("CalibrationSettings",),
     "jury_judge.settings.fork": ("ForkSettings",),
+    "jury_judge.settings.gate": ("GateSettings",),
+    "jury_judge.settings.probe": ("ProbeSettings",),
     "jury_judge.settings.run": ("RunSettings",),
     "jury_judge.settings.runtime": ("RuntimeSettings",),
     "jury_judge.settings.settings_file": ("settings_of",),
     "jury_judge.settings.sources": ("Sources",),
+    "jury_judge.settings.statistics": ("StatisticsSettings",),
+    "jury_judge.settings.votes": ("VoteReading",),
+    "jury_judge.settings.worth": ("WorthSettings",),
     "jury_judge.stores.integrity_state": ("IntegrityState",),
     "jury_providers.simulated.http.server": ("Simulation",),
     "jury_replay.difference": ("ReplayDifference",),
@@ -224,6 +238,7 @@ __all__ = [
     "BadCursor",
     "BaseJurorAgent",
     "Budget",
+    "CalibrationSettings",
     "Case",
     "CaseFileError",
     "CaseFiles",
@@ -257,6 +272,7 @@ __all__ = [
     "FinalJudgment",
     "Finished",
     "ForkSettings",
+    "GateSettings",
     "Halted",
     "Imported",
     "InputError",
@@ -280,7 +296,9 @@ __all__ = [
     "PageCursor",
     "PanelDifference",
     "PlannedErasure",
+    "PlannedProbe",
     "PlannedRun",
+    "ProbeSettings",
     "QuestionSpec",
     "Records",
     "Regressed",
@@ -303,11 +321,14 @@ __all__ = [
     "Simulation",
     "SortOrder",
     "Sources",
+    "StatisticsSettings",
     "StoreError",
     "Totals",
     "Verdict",
     "VerifyReport",
+    "VoteReading",
     "VoteReports",
+    "WorthSettings",
     "Writing",
     "create_juror_agents",
     "end_own_processes",
@@ -316,6 +337,7 @@ __all__ = [
     "get_anthropic_tools",
     "get_google_tools",
     "get_openai_tools",
+    "judge_probe",
     "judge_run",
     "prepared_fork",
     "prepared_run",

@@ -272,6 +272,10 @@ ROWS = (
         _jury("compare r1 r2 --fail-on flips", _another_run),
     ),
     Row("compare", 2, "no such debate or run", _jury("compare r1 none")),
+    Row("votes", 0, "written", _jury("votes votes.csv -o votes.parquet", _votes)),
+    Row(
+        "votes", 2, "the votes cannot be read, or the file is not to be replaced", _jury("votes none.csv -o v.parquet")
+    ),
     Row("stats", 0, "printed; a figure that cannot be had has a reason", _jury("stats --all --include-simulated")),
     Row("stats", 2, "there are no such votes, or they cannot be read or pooled", _jury("stats --run none")),
     Row("stats", 2, "the packages of `jury-judge[stats]` are not installed", _without_packages("stats --all")),

@@ -112,7 +112,7 @@ async def serving(
         backlog=_BACKLOG,
         timeout_graceful_shutdown=_GRACE,
     )
-    server = _Server(config)
+    server = _WebServer(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started and not task.done():  # noqa: ASYNC110  (uvicorn sets no event)
@@ -126,7 +126,7 @@ async def serving(
         await task
 
 
-class _Server(uvicorn.Server):
+class _WebServer(uvicorn.Server):
     """Leaves the process's signal handlers unchanged."""
 
     @contextmanager

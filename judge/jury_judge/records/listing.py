@@ -2,14 +2,16 @@
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import asdict
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from jury_judge.comparisons.excerpts import Excerpt, excerpts
-from jury_judge.comparisons.groups import Group, grouped
 from jury_judge.records.open_store import OpenStore
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.event_store import EventStore
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
+
+if TYPE_CHECKING:
+    from jury_judge.comparisons.excerpts import Excerpt
+    from jury_judge.comparisons.groups import Group
 
 _PAGE = 1000
 _EXCERPTS = 50
@@ -20,7 +22,7 @@ class ListedDebate(NamedTuple):
     """A row of a list; `excerpt` is the text in which a search found its words, None without one."""
 
     row: DebateRow
-    excerpt: Excerpt | None = None
+    excerpt: "Excerpt | None" = None
 
 
 class ListRecords(OpenStore):
@@ -54,7 +56,7 @@ class ListRecords(OpenStore):
         """Whether there is any such debate."""
         return bool(await self._read(_page, chosen, NEWEST, limit=1))
 
-    async def groups(self, by: str, chosen: DebateFilter = EVERY_DEBATE) -> list[Group]:
+    async def groups(self, by: str, chosen: DebateFilter = EVERY_DEBATE) -> "list[Group]":
         """The chosen debates counted by a field of their cases: numbers by size, then texts, then those without it.
 
         Args:
@@ -87,11 +89,15 @@ def _page(
 
 
 def _with_excerpts(store: EventStore, rows: Sequence[DebateRow], search: str | None) -> list[ListedDebate]:
+    from jury_judge.comparisons.excerpts import excerpts
+
     said = excerpts(store, [row.debate_id for row in rows], search) if search else {}
     return [ListedDebate(row, said.get(row.debate_id)) for row in rows]
 
 
-def _groups(store: EventStore, by: str, chosen: DebateFilter) -> list[Group]:
+def _groups(store: EventStore, by: str, chosen: DebateFilter) -> "list[Group]":
+    from jury_judge.comparisons.groups import grouped
+
     return grouped(_rows(store, chosen), by)
 
 

@@ -4,23 +4,21 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
 from contextlib import AsyncExitStack, aclosing, contextmanager
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
-
-from pydantic import TypeAdapter, ValidationError
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.errors import SettingError
-from jury_events.text.validation import condensed
 from jury_events.text.visible_text import visible_line
-from jury_events.value import DebateId
 from jury_judge.blocking import BlockingWork
 from jury_judge.errors import JuryClosed
-from jury_judge.live.feed import MOST_READERS, Feed
 from jury_judge.stores.stores import open_or_create
 from jury_judge.stores.writers import lend_writer
 from jury_store.errors import StoreClosed
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+
+if TYPE_CHECKING:
+    from jury_judge.live.feed import Feed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -41,21 +39,21 @@ class OpenStore(BlockingWork):
         create: create the store where there is none; else that is an error.
         threads: read in threads, so that the event loop goes on meanwhile. Without, reading blocks the loop, and a
             Ctrl-C ends it at once: for a program that does nothing else, as the command.
-        readers: of live events, at most.
+        readers: of live events, at most; None: 1,000.
     """
 
     def __init__(
-        self, store_url: str, *, create: bool = True, threads: bool = True, readers: int = MOST_READERS
+        self, store_url: str, *, create: bool = True, threads: bool = True, readers: int | None = None
     ) -> None:
         super().__init__(threads=threads)
         self.store_url = store_url
         self._readers = readers
         self._create = create
         self._store: EventStore | None = None
-        self._feed: Feed | None = None
+        self._feed: Feed | None = None  # made when it is first needed: most callers follow nothing
 
     @classmethod
-    def over(cls, store: EventStore, feed: Feed, store_url: str = "") -> Self:
+    def over(cls, store: EventStore, feed: "Feed", store_url: str = "") -> Self:
         """Records of a store that is open, with its feed; its opener closes both.
 
         Args:
@@ -79,14 +77,16 @@ class OpenStore(BlockingWork):
         return self._store
 
     @property
-    def feed(self) -> Feed:
+    def feed(self) -> "Feed":
         """The live events of the store's debates, also of those that other processes run.
 
         Raises:
             JuryClosed: outside of `async with`.
         """
         if self._feed is None:
-            raise _outside(self)
+            from jury_judge.live.feed import MOST_READERS, Feed
+
+            self._feed = Feed(self.store, most=self._readers or MOST_READERS)
         return self._feed
 
     async def __aenter__(self) -> Self:
@@ -99,7 +99,6 @@ class OpenStore(BlockingWork):
         if self._store is not None:
             raise JuryClosed(f"this {type(self).__name__} is open already: use it, or create another one")
         self._store = await self._blocking(self._open)
-        self._feed = Feed(self._store, most=self._readers)
         return self
 
     async def __aexit__(
@@ -174,14 +173,16 @@ def check_debate_id(debate_id: Any) -> None:
     Raises:
         SettingError: it is invalid.
     """
+    from pydantic import TypeAdapter, ValidationError
+
+    from jury_events.text.validation import condensed
+    from jury_events.value import DebateId
+
     try:
-        _DEBATE_ID.validate_python(debate_id)
+        TypeAdapter(DebateId).validate_python(debate_id)
     except ValidationError as error:
         shown = visible_line(repr(debate_id), 80)
         raise SettingError(f"debate_id: {shown} is invalid ({condensed(error)})") from error
-
-
-_DEBATE_ID = TypeAdapter(DebateId)
 
 
 @contextmanager

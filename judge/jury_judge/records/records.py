@@ -33,5 +33,5 @@ class Records(
         create: create the store where there is none; else that is an error.
         threads: read in threads, so that the event loop goes on meanwhile. Without, reading blocks the loop, and a
             Ctrl-C ends it at once: for a program that does nothing else, as the command.
-        readers: of live events, at most.
+        readers: of live events, at most; None: 1,000.
     """

@@ -3,18 +3,21 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
-from jury_actors.notices import Say, say_nothing
 from jury_events.conditions import Condition, admitted
 from jury_events.ids import debate_stream, is_run_id
-from jury_judge.live.feed import Opening
-from jury_judge.records.open_store import OpenStore, Where, conditions_of
-from jury_judge.running.cancelling import Cancelled, cancel_run, canceller, run_row
-from jury_judge.running.listed_runs import ListedRun, listed_runs
-from jury_judge.running.live_run import LiveRun, LiveRunReader
+from jury_judge.records.open_store import OpenStore, Where, conditions_of, log_line
 from jury_store.debate_rows import DebateRow, RunRow
 from jury_store.event_store import EventStore
 from jury_store.run_registry import open_registry
+
+if TYPE_CHECKING:
+    from jury_judge.live.feed import Opening
+    from jury_judge.running.cancelling import Cancelled
+    from jury_judge.running.listed_runs import ListedRun
+    from jury_judge.running.live_run import LiveRun
+    from jury_judge.stores.stores import Say
 
 _EVERY = 1.0
 """Seconds between two readings of a run's figures."""
@@ -23,7 +26,7 @@ _EVERY = 1.0
 class RunRecords(OpenStore):
     """Runs of the store, whichever process executes them."""
 
-    async def runs(self) -> list[ListedRun]:
+    async def runs(self) -> "list[ListedRun]":
         """Every run, the newest first: its counts, its cost, and the process that executes it.
 
         Raises:
@@ -33,7 +36,7 @@ class RunRecords(OpenStore):
 
     async def run_counts(self, run_id: str) -> RunRow | None:
         """The counts of a run; None where no debate of it was opened."""
-        return await self._read(run_row, run_id)
+        return await self._read(_run_row, run_id)
 
     async def is_run(self, name: str) -> bool:
         """Whether a run has this name, also one that a process executes and whose first debate is not open yet."""
@@ -43,7 +46,7 @@ class RunRecords(OpenStore):
         """Those of these ids that no debate of the store has."""
         return await self._read(_missing, debate_ids)
 
-    async def watch_run(self, run_id: str, *, every: float = _EVERY) -> AsyncGenerator[LiveRun, None]:
+    async def watch_run(self, run_id: str, *, every: float = _EVERY) -> "AsyncGenerator[LiveRun, None]":
         """The live figures of a run, again and again, until no process executes it; the last are those of its end.
 
         Args:
@@ -54,6 +57,8 @@ class RunRecords(OpenStore):
             DebateNotFound: there is no such run.
             StoreError: the store cannot be read.
         """
+        from jury_judge.running.live_run import LiveRunReader
+
         with closing(LiveRunReader(self.store, self.store_url, run_id)) as reader:
             while True:
                 live = await self._blocking(reader.read)
@@ -77,7 +82,7 @@ class RunRecords(OpenStore):
         found: asyncio.Queue[str] = asyncio.Queue()
         known: set[str] = set()
 
-        def opens(opening: Opening) -> None:
+        def opens(opening: "Opening") -> None:
             if run_id in {None, opening.run_id} and admitted(conditions, opening.values):
                 found.put_nowait(opening.debate_id)
 
@@ -93,7 +98,7 @@ class RunRecords(OpenStore):
                 if (debate_id := await found.get()) not in known:
                     yield debate_id
 
-    async def cancel(self, run_id: str, *, by: str | None = None, say: Say = say_nothing) -> Cancelled:
+    async def cancel(self, run_id: str, *, by: str | None = None, say: "Say" = log_line) -> "Cancelled":
         """Cancel every debate of a run that is not over, also while another process executes it.
 
         Returns once all of them are over. Answers of calls in flight are still recorded.
@@ -101,7 +106,7 @@ class RunRecords(OpenStore):
         Args:
             run_id: the run.
             by: who cancels it, for the record; None: the login name.
-            say: takes a line for the user when another process has to do it.
+            say: takes a line for the user when another process has to do it; by default the log does.
 
         Raises:
             SettingsRefused: `by` is not a name in one line of at most 30 bytes.
@@ -109,18 +114,28 @@ class RunRecords(OpenStore):
             StoreLocked: another process writes to the SQLite store without executing the run, or cancels it already.
             RunRefused: the process that executed the run ended, and another one took it up meanwhile.
         """
+        from jury_judge.running.cancelling import cancel_run, canceller
+
         return await cancel_run(self.store, self.store_url, run_id, canceller(by), say)
 
 
-def _listed(store: EventStore, url: str) -> list[ListedRun]:
+def _listed(store: EventStore, url: str) -> "list[ListedRun]":
+    from jury_judge.running.listed_runs import listed_runs
+
     with closing(open_registry(url)) as registry:
         return listed_runs(store, registry)
+
+
+def _run_row(store: EventStore, run_id: str) -> RunRow | None:
+    from jury_judge.running.cancelling import run_row
+
+    return run_row(store, run_id)
 
 
 def _is_run(store: EventStore, url: str, name: str) -> bool:
     if not is_run_id(name):
         return False
-    if run_row(store, name) is not None:
+    if _run_row(store, name) is not None:
         return True
     with closing(open_registry(url)) as registry:
         return bool(registry.holders([name]))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from jury_judge.extras import check_statistics
 from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
-from jury_judge.settings.probe import ProbeSettings
 from jury_judge.settings.statistics import StatisticsSettings
 from jury_judge.settings.votes import VoteReading
 from jury_judge.settings.worth import WorthSettings
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from jury_analysis.gate_plan import GatePlan
     from jury_analysis.panel_worth import PanelWorth
     from jury_analysis.run_probes import RunProbes
+    from jury_judge.settings.probe import ProbeSettings
     from jury_judge.statistics.calibrating import FoundCalibration
     from jury_judge.statistics.statistics_groups import GroupedStatistics
     from jury_views.gate_view import NamedGate
@@ -131,7 +131,7 @@ class VoteReports:
 
         return await self._blocking(worth_report, asked, self._say, counted)
 
-    async def probes(self, asked: ProbeSettings) -> "RunProbes":
+    async def probes(self, asked: "ProbeSettings") -> "RunProbes":
         """What the twins of a run show, and what its votes say alone (docs/probes.md). Nothing is judged.
 
         Raises:

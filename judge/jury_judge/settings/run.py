@@ -21,7 +21,12 @@ MOST_AT_ONCE = 100_000
 LONGEST_PATIENCE = 86_400
 
 
-def _run_id(value: str) -> str:
+def checked_run_id(value: str) -> str:
+    """The id of a run that may not be there yet.
+
+    Raises:
+        ValueError: it cannot be one.
+    """
     if not is_run_id(value) or not reachable(value):
         raise ValueError("cannot name a run; use 1 to 100 letters, digits, dots, hyphens, underscores")
     return value
@@ -49,7 +54,7 @@ class RunSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSett
     }
     variables: ClassVar[Mapping[str, str]] = {**PanelSettings.variables, "store_url": STORE_URL, "prices": PRICES_ENV}
 
-    run_id: Annotated[str, AfterValidator(_run_id)] | None = None
+    run_id: Annotated[str, AfterValidator(checked_run_id)] | None = None
     store_url: str | None = None
     concurrency: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 64
     repeat: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 1

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jury_analysis.ballots import SCHEMA, STATISTICS_COLUMNS
 from jury_analysis.gate_plan import GatePlan
@@ -13,7 +14,6 @@ from jury_cases.votes.words import VerdictWords
 from jury_judge.report_files import check_report_path
 from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
-from jury_judge.settings.probe import ProbeSettings
 from jury_judge.settings.statistics import StatisticsSettings
 from jury_judge.settings.store import load_settings
 from jury_judge.settings.vote_sources import VoteSources
@@ -42,6 +42,9 @@ from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_views.gate_view import NamedGate
 from jury_views.reports import junit, markdown
+
+if TYPE_CHECKING:
+    from jury_judge.settings.probe import ProbeSettings  # imports the actors, which statistics do without
 
 
 def write_read_votes(files: Sequence[str], reading: VoteReading, output: Path) -> int:
@@ -126,7 +129,7 @@ def plan_report(asked: GateSettings, say: Say) -> GatePlan:
     return plan(asked.plan or 0, judged.sides, judged.labels, gate_options(asked, judged.words), assumed)
 
 
-def probe_report(asked: ProbeSettings, say: Say) -> RunProbes:
+def probe_report(asked: "ProbeSettings", say: Say) -> RunProbes:
     """See `VoteReports.probes`."""
     assert asked.run_id is not None, "settings refuse a report without a run"
     with closing(_opened(asked.store_url)) as store:

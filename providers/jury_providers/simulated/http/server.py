@@ -81,7 +81,7 @@ async def simulation_server(
         # Requests still open then are hanging on purpose, or late.
         timeout_graceful_shutdown=0,
     )
-    server = _Server(config)
+    server = _SimulationServer(config)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield Simulation(url, backend.served, loopback)
@@ -91,7 +91,7 @@ async def simulation_server(
         await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
 
 
-class _Server(uvicorn.Server):
+class _SimulationServer(uvicorn.Server):
     """Leaves the process's signal handlers unchanged."""
 
     @contextmanager

@@ -1,0 +1,119 @@
+"""A probe as it is asked for: the run of cases and their twins, and that of the twins that another panel judges."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from jury_analysis.run_probes import RunProbes
+from jury_events.errors import SettingError
+from jury_events.ids import is_run_id
+from jury_judge.errors import SettingsRefused, escaped
+from jury_judge.probes.registry import SPEAKERS, absent_twins, twins_alone, with_twins
+from jury_judge.probes.reversed_seats import reversed_seats
+from jury_judge.records.vote_reports import VoteReports
+from jury_judge.runs.preflight import PREFLIGHT_SECONDS
+from jury_judge.runs.run import Run
+from jury_judge.runs.run_lines import Line
+from jury_judge.sessions.judged_run import judge_run
+from jury_judge.sessions.planned_run import Cases, PlannedRun
+from jury_judge.sessions.run_session import RunOutcome
+from jury_judge.settings.probe import ProbeSettings
+from jury_judge.statistics.probe_reports import speakers_run
+from jury_judge.stores.stores import Say
+
+_log = logging.getLogger(__name__)
+
+
+class PlannedProbe:
+    """Nothing is read, written or called before one of its methods is.
+
+    Args:
+        cases: whose twins are judged beside them: `asked.files(…)`.
+        asked: the probes, and how they are judged.
+
+    Attributes:
+        asked: the same, with the id of the run.
+        runs: of the cases and their twins; and of the twins of `speakers`, whose panel is another.
+
+    Raises:
+        PanelFileError: the panel cannot be used.
+        SettingsRefused: the run of the twins of `speakers` would have too long an id.
+    """
+
+    def __init__(self, cases: Cases, asked: ProbeSettings) -> None:
+        self._planned = PlannedRun(cases, asked.run)
+        self.asked = asked.model_copy(update={"run_id": self._planned.run.run_id})
+        self.runs = tuple(self._runs())
+
+    def check_twins(self) -> list[str]:
+        """Lines about the probes without a twin among the cases; cases are read for some seconds at most.
+
+        Raises:
+            SettingError: none of the probes has one.
+            CaseFileError: a case cannot be read.
+        """
+        absent = absent_twins(self._planned.run.cases, self.asked.probes, seconds=PREFLIGHT_SECONDS)
+        lines = absent.lines()
+        if absent.probes == self.asked.probes:
+            raise SettingError(f"--probe: {'; '.join(lines)}; name other probes")
+        return lines
+
+    def planned(self, run: Run, before: Sequence[RunOutcome] = ()) -> PlannedRun:
+        """One of the runs, with what those before it left of the budget."""
+        asked = self._planned.settings
+        spent = [one for outcome in before for one in (outcome.spent, outcome.spent_before) if one is not None]
+        calls, cost = sum(one.calls for one in spent), sum(one.cost for one in spent)
+        left = asked.changed(
+            max_calls=None if asked.max_calls is None else max(0, asked.max_calls - calls),
+            max_cost=None if asked.max_cost is None else max(0.0, asked.max_cost - cost),
+        )
+        return self._planned.over(run, left)
+
+    def _runs(self) -> Iterator[Run]:
+        run, probes = self._planned.run, self.asked.probes
+        first = replace(run, cases=with_twins(run.cases, [probe for probe in probes if probe != SPEAKERS]))
+        yield first
+        if SPEAKERS in probes:
+            run_id = speakers_run(run.run_id)
+            if not is_run_id(run_id):
+                raise SettingsRefused(
+                    f"{{run_id}}: the run {escaped(run_id)} of the speakers' twins would have too long an id; "
+                    "shorten it"
+                )
+            twins = twins_alone(run.cases, SPEAKERS)
+            yield replace(first, run_id=run_id, resolved=reversed_seats(run.resolved), cases=twins)
+
+
+async def judge_probe(
+    probe: PlannedProbe,
+    take: Callable[[Line], None],
+    *,
+    stopping: asyncio.Event | None = None,
+    say: Say = _log.warning,
+) -> RunProbes | None:
+    """Judge cases and their twins, and compare, as `jury probe` does; the same again resumes it.
+
+    Args:
+        probe: the runs.
+        take: called with the result line of every debate.
+        stopping: once set, no new debate begins; those that run are finished.
+        say: takes lines for the user.
+
+    Returns:
+        The report; None: a run did not come to its end.
+
+    Raises:
+        SettingError: no case has a twin of these probes; or as of `judge_run`.
+        CaseFileError, RunRefused, StoreLocked, KeyMissing: as of `judge_run`.
+        OnlySimulated: all debates are simulated, and the settings do not ask for them.
+    """
+    for line in await asyncio.to_thread(probe.check_twins):
+        say(line)
+    outcomes: list[RunOutcome] = []
+    for run in probe.runs:
+        outcome = await judge_run(probe.planned(run, outcomes), take, stopping=stopping, say=say)
+        if outcome.interrupted or outcome.problems or outcome.short or outcome.cancelled_by:
+            return None
+        outcomes.append(outcome)
+    return await VoteReports(say).probes(probe.asked)
