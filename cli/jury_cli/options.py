@@ -15,7 +15,6 @@ from jury_judge.settings.store import load_settings
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
-    from jury_judge import DebateSelection
 
 PRESETS = ("parallel-rounds", "adk-sequential", "independent")
 """Those of `jury_debate`, which help does not import."""
@@ -293,21 +292,7 @@ SELECTION: Options = (
     click.option("--all", "everything", is_flag=True, help="Every debate of the store."),
     *WHERE,
 )
-"""Which debates: `[DEBATE]...`, `--run ID` or `--all`, and `--where COND`; `selected` reads them."""
-
-
-def selected(
-    ids: tuple[str, ...], run_id: str | None, *, everything: bool, where: "tuple[Condition, ...]" = ()
-) -> "DebateSelection":
-    """The selection of `selection_options`: debates, a run, or all; conditions select among those of a run, or all."""
-    from jury_judge import DebateSelection
-
-    if ids and where:
-        raise click.UsageError("--where selects among the debates of a run, or all: name no debates with it")
-    named = [bool(ids), run_id is not None, everything].count(True)
-    if named > 1 or not (named or where):
-        raise click.UsageError("name debates, or a run with --run ID, or --all, or select with --where COND")
-    return DebateSelection(tuple(dict.fromkeys(ids)) or None, run_id, where)
+"""Which debates: `[DEBATE]...`, `--run ID` or `--all`, and `--where COND`; `Selection` has the rules between them."""
 
 
 PROCESSES: Options = (
