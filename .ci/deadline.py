@@ -11,8 +11,9 @@ command reads nothing: its stdin is /dev/null. At the deadline these are printed
 - each process that the command started and that is alive: id, age, command line, and the test that started it.
 
 A process that a test started and that is still there when the command has ended is printed too, ended, and a failure
-(exit code 123). The command's processes are its children, their children, whatever has CI_RUN of this run in its
-environment, and whatever is in a session of one of these. Nothing else is ended. It needs Linux's /proc.
+(exit code 123); CI_GRACE is how many seconds it may take to end, 60 by default. The command's processes are its
+children, their children, whatever has CI_RUN of this run in its environment, and whatever is in a session of one of
+these. Nothing else is ended. It needs Linux's /proc.
 """
 
 import os
@@ -33,7 +34,7 @@ from typing import NamedTuple, NoReturn
 LATE, LEFT_BEHIND = 124, 123
 SECONDS = 40 * 60
 GRACE = float(os.environ.get("CI_GRACE", "60"))
-"""How long, in seconds, what a test started may take to end after the command, and how long a stack is waited for."""
+"""In seconds, how long what a test started may take to end after the command, and how long a stack is waited for."""
 _TIDYING = 10.0
 _KILLING = 60.0
 _LOOK_EVERY = 5.0
@@ -93,9 +94,8 @@ class Family:
     """The processes that come from one, the root, also where their parents have ended."""
 
     def __init__(self, root: int, mark: str) -> None:
-        self._root = root
         self._mark = mark
-        self._seen: set[tuple[int, int]] = set()
+        self._seen = {(one.pid, one.started) for one in processes() if one.pid == root}
 
     def alive(self) -> list[Process]:
         """Those that run now. Called now and then, it also knows those whose parents ended meanwhile."""
@@ -103,7 +103,7 @@ class Family:
         found = {
             one.pid: one
             for one in everyone
-            if one.pid == self._root or (one.pid, one.started) in self._seen or self._mark in one.variable("CI_RUN")
+            if (one.pid, one.started) in self._seen or self._mark in one.variable("CI_RUN")
         }
         found.pop(os.getpid(), None)
         before = -1

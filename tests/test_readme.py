@@ -193,8 +193,8 @@ def test_the_examples_run_as_they_are(tmp_path: Path) -> None:
 
     results = [run(arguments, tmp_path) for arguments in commands(text)]
 
-    assert [0, 0, 0] == [result.returncode for result in results], results[-1].stderr
-    assert [5, 5, 5] == [len(result.stdout.splitlines()) for result in results]
+    assert [0, 0, 0, 0] == [result.returncode for result in results], results[-1].stderr
+    assert [5, 5, 5, 5] == [len(result.stdout.splitlines()) for result in results]
 
 
 def test_the_guides_name_every_command() -> None:

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
+from jury_actors.batch_bounds import batch_length
 from jury_actors.batch_window import window_end
 from jury_actors.observation.metric_list import QUEUE_LENGTH
 from jury_actors.observation.observer import UNOBSERVED, Observer
@@ -18,9 +19,6 @@ from jury_store.seals.seal import Seal
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-
-_BATCH_ITEMS = 500
-_BATCH_BYTES = 1024 * 1024
 
 MOST_WAITING = 64 * 1024 * 1024
 """Bytes of finished calls that one process keeps while they cannot be stored; beyond, it makes no new call."""
@@ -262,12 +260,7 @@ class ClerkClient:
             self._sending -= 1
 
     def _take(self) -> "list[_WaitingAppend]":
-        size = count = 0
-        for one in self._waiting[:_BATCH_ITEMS]:
-            size += one.size
-            count += 1
-            if size > _BATCH_BYTES:
-                break
+        count = batch_length(one.size for one in self._waiting)
         batch, self._waiting = self._waiting[:count], self._waiting[count:]
         return batch
 

@@ -10,15 +10,13 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from jury_actors.backoff import Backoff
+from jury_actors.batch_bounds import batch_length
 
 M = TypeVar("M")
 T = TypeVar("T")
 
 PROBE = "?"
 """The incarnation to poll with for an immediate answer that names the present one."""
-
-_BATCH_ITEMS = 500
-_BATCH_BYTES = 1024 * 1024
 
 AWAY = Backoff(base=0.1, cap=5.0)
 """Seconds between probes for a successor."""
@@ -190,13 +188,7 @@ class MailboxClient(Generic[M, T]):
             del batch  # it may be long until the next one
 
     def _take(self) -> list[M]:
-        size = count = 0
-        if self._present.is_set():
-            for message in self._pending[:_BATCH_ITEMS]:
-                size += self._size(message)
-                count += 1
-                if size > _BATCH_BYTES:
-                    break
+        count = batch_length(map(self._size, self._pending)) if self._present.is_set() else 0
         self._submitting, self._pending = self._pending[:count], self._pending[count:]
         if not self._pending:
             self._filled.clear()

@@ -14,7 +14,7 @@ from typing import Any
 
 import ray
 
-from jury_actors.admission.budget import Budget, Ceiling
+from jury_actors.admission.budget import BudgetRule, Ceiling
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.service import BEAT, AdmissionInterface, AdmissionRule, AdmissionService
 from jury_actors.clerk import Clerk, ClerkInterface
@@ -172,7 +172,7 @@ class BudgetActor(_AdmissionActor):
         self._ceiling = ceiling
 
     def _rule(self) -> AdmissionRule:
-        return Budget(self._ceiling, lost=ray.get_runtime_context().was_current_actor_reconstructed)
+        return BudgetRule(self._ceiling, lost=ray.get_runtime_context().was_current_actor_reconstructed)
 
 
 class JurorActor(ServiceActor):

@@ -7,7 +7,7 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from jury_actors.admission.admission import Admission
-from jury_actors.admission.budget import Budget, Ceiling
+from jury_actors.admission.budget import BudgetRule, Ceiling
 from jury_actors.admission.client import AdmissionClient
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.model_class import ModelClasses
@@ -181,7 +181,7 @@ async def in_process_runtime(
         providers = wrap_providers(provider_factory(config.script, config.endpoints))
         rule = Limiter(backoff=backoff, jitter=effects.jitter)
         limiter = AdmissionService(rule, "limiter") if config.limited else None
-        budget = AdmissionService(Budget(config.ceiling), "budget") if config.ceiling.bounded else None
+        budget = AdmissionService(BudgetRule(config.ceiling), "budget") if config.ceiling.bounded else None
 
         def juror(client: str) -> Juror:
             calls = admission(config, client, limiter=limiter, budget=budget, observer=observer)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
-from jury_cli.option_groups import Options, options
+from jury_cli.option_groups import Options
 from jury_cli.options import pairs
 from jury_events.errors import BadCondition
 
@@ -137,7 +137,3 @@ def artifact_hosts() -> frozenset[str]:
     from jury_judge.settings.store import load_settings
 
     return load_settings(os.environ).artifact_hosts
-
-
-case_options = options(CASES)
-optional_case_options = options(OPTIONAL_CASES)

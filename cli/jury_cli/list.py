@@ -16,7 +16,7 @@ from jury_cli.options import GROUP, STORE
 if TYPE_CHECKING:
     from jury_judge import DebateFilter, Records
     from jury_judge.records.listing import ListedDebate
-    from jury_judge.settings.listing import Listing
+    from jury_judge.settings.listing import ListSettings
 
     Rows = AsyncIterator[ListedDebate]
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 def command(*, store_url: str | None, as_json: bool, **given: Any) -> int:
     """List debates, the newest first, or count them by a field of their cases."""
     from jury_cli.views.list_columns import parse_columns
-    from jury_judge.settings.listing import Listing
+    from jury_judge.settings.listing import ListSettings
 
-    asked = Listing.of(chosen=wanted(given), sorted_by=order(given), **given)
+    asked = ListSettings.of(chosen=wanted(given), sorted_by=order(given), **given)
     if asked.columns and as_json:
         raise click.UsageError("--json prints every column: leave --columns out")
     names = None if asked.columns is None else parse_columns(asked.columns)
@@ -43,7 +43,7 @@ def command(*, store_url: str | None, as_json: bool, **given: Any) -> int:
     return Exit.DONE
 
 
-async def _list(store_url: str | None, asked: "Listing", names: Sequence[str] | None, *, as_json: bool) -> None:
+async def _list(store_url: str | None, asked: "ListSettings", names: Sequence[str] | None, *, as_json: bool) -> None:
     async with stored(store_url) as records:
         if asked.of_runs:
             found = await _print_runs(records, asked.limit, as_json=as_json)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jury_cli.log_format import FORMAT, FORMATS, LEVEL, set_format
-from jury_cli.option_groups import Options, options
+from jury_cli.option_groups import Options
 from jury_judge.observation.log_lines import DEFAULT_LEVEL, LEVELS, set_level
 
 if TYPE_CHECKING:
@@ -115,8 +115,3 @@ class MetricsServer:
         """Stop listening, also where it never served."""
         if self._endpoint is not None:
             self._endpoint.listener.close()
-
-
-log_options = options(LOG_LINES)
-otel_option = options(TRACES)
-metrics_options = options(METRICS)

@@ -3,20 +3,18 @@
 import math
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_cli.option_groups import F, Options, options
+from jury_cli.option_groups import Options
 from jury_events.ids import is_debate_id, is_run_id, reachable
 from jury_events.text.visible_text import visible_line
 from jury_judge.settings.store import load_settings
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
-    from jury_judge import DebateSelection
 
 PRESETS = ("parallel-rounds", "adk-sequential", "independent")
 """Those of `jury_debate`, which help does not import."""
@@ -294,21 +292,7 @@ SELECTION: Options = (
     click.option("--all", "everything", is_flag=True, help="Every debate of the store."),
     *WHERE,
 )
-"""Which debates: `[DEBATE]...`, `--run ID` or `--all`, and `--where COND`; `selected` reads them."""
-
-
-def selected(
-    ids: tuple[str, ...], run_id: str | None, *, everything: bool, where: "tuple[Condition, ...]" = ()
-) -> "DebateSelection":
-    """The selection of `selection_options`: debates, a run, or all; conditions select among those of a run, or all."""
-    from jury_judge import DebateSelection
-
-    if ids and where:
-        raise click.UsageError("--where selects among the debates of a run, or all: name no debates with it")
-    named = [bool(ids), run_id is not None, everything].count(True)
-    if named > 1 or not (named or where):
-        raise click.UsageError("name debates, or a run with --run ID, or --all, or select with --where COND")
-    return DebateSelection(tuple(dict.fromkeys(ids)) or None, run_id, where)
+"""Which debates: `[DEBATE]...`, `--run ID` or `--all`, and `--where COND`; `Selection` has the rules between them."""
 
 
 PROCESSES: Options = (
@@ -363,23 +347,3 @@ SEALS: Options = (
     ),
 )
 """Sealing during a run: `--seal-key`, `--seal-last`, `--seal-every`."""
-
-
-store_option = options(STORE)
-open_cluster_option = options(OPEN_CLUSTER)
-process_options = options(PROCESSES_ON_RAY)
-runtime_options = options(RUNTIME)
-patience_option = options(PATIENCE)
-budget_options = options(BUDGET)
-panel_options = options(PANEL)
-where_option = options(WHERE)
-group_option = options(GROUP)
-selection_options = options(SELECTION)
-processes_option = options(PROCESSES)
-public_key_option = options(PUBLIC_KEYS)
-seal_last_option = options(SEAL_LAST)
-seal_options = options(SEALS)
-
-
-def ray_address_option(says: str) -> "Callable[[F], F]":
-    return options(ray_address(says))

@@ -14,7 +14,7 @@ from jury_events.verdict import Verdict
 if TYPE_CHECKING:
     from jury_judge import DebateFilter, Records
     from jury_judge.reviews.review_queue import QueueItem
-    from jury_judge.settings.reviewing import ReviewRequest
+    from jury_judge.settings.reviewing import ReviewSettings
 
 _GROUPS = {
     "Who reviews": ("reviewer", "blind"),
@@ -96,16 +96,16 @@ def command(debate_id: str | None, *, store_url: str | None, **given: Any) -> in
     log; the last human verdict becomes the debate's disposition. docs/reviews.md has more.
     """
     from jury_judge.extras import check_statistics
-    from jury_judge.settings.reviewing import ReviewRequest
+    from jury_judge.settings.reviewing import ReviewSettings
 
-    asked = ReviewRequest.of(debate_id=debate_id, **given)
+    asked = ReviewSettings.of(debate_id=debate_id, **given)
     if asked.of_agreement:
         check_statistics("jury review --agreement")
     call(_review(store_url, asked))
     return Exit.DONE
 
 
-async def _review(store_url: str | None, asked: "ReviewRequest") -> None:
+async def _review(store_url: str | None, asked: "ReviewSettings") -> None:
     from jury_judge import DebateFilter
 
     async with stored(store_url) as records:
@@ -124,7 +124,7 @@ async def _review(store_url: str | None, asked: "ReviewRequest") -> None:
             await _ask(records, chosen, asked)
 
 
-async def _record(records: "Records", asked: "ReviewRequest") -> None:
+async def _record(records: "Records", asked: "ReviewSettings") -> None:
     """Record what the options say of one debate."""
     from jury_cli.terminal import note
     from jury_judge.reviews.reviews import NewReview
@@ -149,13 +149,13 @@ async def _record(records: "Records", asked: "ReviewRequest") -> None:
         note(f"{debate_id}: {said}")
 
 
-async def _queue(records: "Records", chosen: "DebateFilter", asked: "ReviewRequest") -> "list[QueueItem]":
+async def _queue(records: "Records", chosen: "DebateFilter", asked: "ReviewSettings") -> "list[QueueItem]":
     return await records.review_queue(
         asked.reviewer, chosen, reviews=asked.reviews, sampled=asked.sample is not None, limit=asked.limit
     )
 
 
-async def _draw(records: "Records", chosen: "DebateFilter", asked: "ReviewRequest") -> None:
+async def _draw(records: "Records", chosen: "DebateFilter", asked: "ReviewSettings") -> None:
     from jury_cli.terminal import note
 
     reviewer = asked.reviewer or ""
@@ -187,7 +187,7 @@ async def _print_agreement(records: "Records", chosen: "DebateFilter", *, as_jso
         agreement_page(found).print(page_console())
 
 
-async def _ask(records: "Records", chosen: "DebateFilter", asked: "ReviewRequest") -> None:
+async def _ask(records: "Records", chosen: "DebateFilter", asked: "ReviewSettings") -> None:
     """Ask for verdicts at a terminal."""
     from jury_cli.review_session import Session, check_terminal, review_all
     from jury_cli.terminal import note

@@ -12,7 +12,7 @@ from jury_cli.options import STORE, debate_ids
 
 if TYPE_CHECKING:
     from jury_events.debate_history import DebateHistory
-    from jury_judge.settings.showing import Showing
+    from jury_judge.settings.showing import ShowSettings
 
 
 @click.command("show")
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the result model, the events or the prompts as JSON.")
 def command(debate_id: str, store_url: str | None, *, as_json: bool, **given: Any) -> int:
     """Show one debate: the case, every evaluation and statement, the checks, the votes and the judgment."""
-    from jury_judge.settings.showing import Showing
+    from jury_judge.settings.showing import ShowSettings
 
-    asked = Showing.of(**given)
+    asked = ShowSettings.of(**given)
     history = call(_history(store_url, debate_id, checked=not asked.as_events))
     if asked.as_events:
         _show_events(history, as_json=as_json)
@@ -70,7 +70,7 @@ def _show_reviews(history: "DebateHistory") -> None:
         page.print(page_console())
 
 
-def _show_prompts(history: "DebateHistory", asked: "Showing", *, as_json: bool) -> None:
+def _show_prompts(history: "DebateHistory", asked: "ShowSettings", *, as_json: bool) -> None:
     from jury_cli.terminal import page_console
     from jury_views.terminal.prompts import prompts_data, prompts_page
 

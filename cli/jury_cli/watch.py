@@ -46,10 +46,10 @@ def command(
     open later, until Ctrl-C.
     """
     from jury_cli.interrupts import run_interruptibly
-    from jury_cli.options import selected
     from jury_cli.terminal import note
+    from jury_judge.settings.selection import Selection
 
-    selection = selected(debate_ids, run_id, everything=everything, where=where)
+    selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where).debates
     with opened(store_url, readers=_MOST) as records:
         run = call(_run_of(records, debate_ids))
         if as_jsonl and run is None:

@@ -92,7 +92,6 @@ if TYPE_CHECKING:
     from jury_replay.rescoring.results import RescoreStatus
     from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
     from jury_replay.rescoring.table import RescoreTable
-    from jury_replay.selection import DebateSelection
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
     from jury_store.errors import StoreError
@@ -204,7 +203,6 @@ _NAMES_BY_MODULE = {
         "RescoreRow",
     ),
     "jury_replay.rescoring.table": ("RescoreTable",),
-    "jury_replay.selection": ("DebateSelection",),
     "jury_replay.verify": ("VerifyReport",),
     "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
     "jury_store.errors": ("StoreError",),
@@ -257,7 +255,6 @@ __all__ = [
     "Database",
     "DebateFilter",
     "DebateRow",
-    "DebateSelection",
     "Diagnosis",
     "DiagnosisFinding",
     "DiscussionLoopWorkflow",

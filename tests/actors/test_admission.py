@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from jury_actors.admission.admission import Admission
-from jury_actors.admission.budget import Budget, Ceiling
+from jury_actors.admission.budget import BudgetRule, Ceiling
 from jury_actors.admission.client import AdmissionClient
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.model_class import ModelClasses
@@ -44,7 +44,7 @@ class AdmissionHarness:
         self.limiter = Limiter(backoff=Backoff(base=0.0, cap=0.0))
         endpoints = {"openai": Endpoint(limits={"gpt-*": limits})}
         self.classes = ModelClasses(endpoints, {"OPENAI_API_KEY": "sk-1"})
-        budget = AdmissionClient(AdmissionService(Budget(ceiling), "b"), "c") if ceiling.bounded else None
+        budget = AdmissionClient(AdmissionService(BudgetRule(ceiling), "b"), "c") if ceiling.bounded else None
         admission = Admission(
             "r", self.classes, PRICES, limiter=AdmissionClient(AdmissionService(self.limiter, "l"), "c"), budget=budget
         )

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from jury_actors.admission.budget import Budget, Ceiling
+from jury_actors.admission.budget import BudgetRule, Ceiling
 from jury_actors.admission.client import AdmissionClient
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.permit import Acquire, Grant, Release, Settlement
@@ -178,7 +178,7 @@ async def test_no_call_waits_for_a_provider_that_was_halted(make_client: MakeCli
 
 
 async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_turn(make_client: MakeClient):
-    client = make_client(Connection(AdmissionService(Budget(Ceiling(max_cost=1.0)), "1")))
+    client = make_client(Connection(AdmissionService(BudgetRule(Ceiling(max_cost=1.0)), "1")))
     request = a_permit_request(cost=0.6)
     async with asyncio.timeout(120), AsyncExitStack() as stack:
         permit = await stack.enter_async_context(client.permit(request))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_actors.admission.budget import Budget, Ceiling, Spent
+from jury_actors.admission.budget import BudgetRule, Ceiling, Spent
 from jury_actors.admission.permit import Acquire
 from jury_events.outcome import CallOutcome
 from jury_events.text.dollars import dollars
@@ -10,11 +10,11 @@ from support.permit_requests import Counter, a_permit_request
 
 
 def a_budget(calls: int | None = None, cost: float | None = None, spent: Spent = Spent()) -> Counter:
-    return Counter(Budget(Ceiling(calls, cost, spent)))
+    return Counter(BudgetRule(Ceiling(calls, cost, spent)))
 
 
 def spent(it: Counter) -> Spent:
-    assert isinstance(it.rule, Budget)
+    assert isinstance(it.rule, BudgetRule)
     return it.rule.spent
 
 
@@ -116,7 +116,7 @@ def test_a_call_that_was_counted_when_its_juror_was_taken_for_dead_is_not_counte
 
 
 def test_a_successor_halts_every_call():
-    it = Counter(Budget(Ceiling(max_calls=100), lost=True))
+    it = Counter(BudgetRule(Ceiling(max_calls=100), lost=True))
     it.want(a_permit_request())
 
     assert (1, []) == (len(it.halted), it.began)

@@ -81,4 +81,5 @@ def test_a_probe_takes_the_settings_that_it_shares_with_a_run(jury, cases):
     refused = jury("probe", cases, "--probe", "length", "--settings", "other.yaml")
 
     assert 0 == outcome.code
-    assert (2, "jury: other.yaml:1: repeat: there is no such setting\n") == (refused.code, refused.err)
+    assert 2 == refused.code
+    assert refused.err.startswith("jury: other.yaml:1: repeat: there is no such setting")

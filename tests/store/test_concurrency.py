@@ -11,7 +11,7 @@ from jury_store.event_store import Append, Appended, EventStore
 from jury_store.opening import open_store
 from support.debates import DebateScript
 
-SECONDS = 60
+SECONDS = 300
 OpenWriter = Callable[[str], EventStore]
 
 

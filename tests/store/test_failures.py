@@ -26,7 +26,7 @@ from jury_store.event_store import Append
 from jury_store.group_commit import GroupCommitter
 from jury_store.opening import open_store
 
-store = open_store(sys.argv[1], write=True, run="killed", wait=20)
+store = open_store(sys.argv[1], write=True, run="killed", wait=300)
 name, start = sys.argv[3], int(sys.argv[4])
 epoch = store.next_epoch()
 with GroupCommitter(store) as committer:
@@ -54,7 +54,7 @@ def _kill_writers(url: str, times: int) -> None:
             numbers += writer.stdout.read().split("\n")[:-1]
         acknowledged += [f"debate/life{life}-{number}" for number in numbers]
 
-    store = open_store(url, write=True, wait=20)
+    store = open_store(url, write=True, wait=300)
     try:
         streams = store.read_streams(acknowledged)
         assert {name: len(events) for name, events in streams.items()} == dict.fromkeys(acknowledged, 5)

@@ -15,7 +15,7 @@ from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")
 
-SECONDS = 30
+SECONDS = 300
 
 
 class GatedStore(MemoryEventStore):

@@ -205,7 +205,7 @@ async def _execute_together(provider: str, rows: list[Row], store_url: str) -> d
     ]
     plan = RuntimeConfig(panels[rows[0]].panel, store_url, "matrix")
     entered = in_process_runtime(
-        plan, lambda: open_store(store_url, write=True, run="matrix", wait=5), backoff=Backoff(base=0.0, cap=0.0)
+        plan, lambda: open_store(store_url, write=True, run="matrix", wait=300), backoff=Backoff(base=0.0, cap=0.0)
     )
     async with entered as runtime, asyncio.timeout(350):
         return {by_debate[one.debate_id]: one async for one in drive(runtime, iter(jobs), concurrency=40)}

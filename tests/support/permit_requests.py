@@ -1,6 +1,6 @@
 """Permit requests as a juror makes them, under a clock that a test advances."""
 
-from jury_actors.admission.budget import Budget
+from jury_actors.admission.budget import BudgetRule
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.permit import Acquire, Departed, ModelClass, PermitRequest, Release, Settlement
 from jury_actors.backoff import Backoff
@@ -20,7 +20,7 @@ def a_permit_request(
 class Counter:
     """A rule with a clock, and calls known by number."""
 
-    def __init__(self, rule: Limiter | Budget) -> None:
+    def __init__(self, rule: Limiter | BudgetRule) -> None:
         self.rule = rule
         self.sends_at_once = True
         self.now = 0.0

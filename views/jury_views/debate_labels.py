@@ -3,10 +3,10 @@
 from typing import get_args
 
 from jury_events.panel import Language
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class DebateLabels(Labels):
+class DebateLabels(TranslatedLabels):
     """A debate: its case, what each juror said, its judgment, its calls."""
 
     debate = Translation("Debate", "議論")

@@ -15,11 +15,11 @@ class Translation:
     def __init__(self, english: str, japanese: str) -> None:
         self.texts: dict[Language, str] = {"en": english, "ja": japanese}
 
-    def __get__(self, labels: "Labels", _owner: type) -> str:
+    def __get__(self, labels: "TranslatedLabels", _owner: type) -> str:
         return self.texts[labels.language]
 
 
-class Labels:
+class TranslatedLabels:
     """The labels of one subject, in one language; a subclass has a `Translation` for each."""
 
     def __init__(self, language: Language) -> None:

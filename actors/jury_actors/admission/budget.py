@@ -31,7 +31,7 @@ class Ceiling(NamedTuple):
         return self.max_calls is not None or self.max_cost is not None
 
 
-class Budget:
+class BudgetRule:
     """Reserves what a call can cost at most.
 
     A call that finds too little left waits while calls in flight may turn out cheaper and leave enough; when they

@@ -25,7 +25,7 @@ Message = Acquire | Departed | Release
 
 
 class AdmissionRule(Protocol):
-    """Decides on requests: see `Limiter` and `Budget`. `now` is in seconds."""
+    """Decides on requests: see `Limiter` and `BudgetRule`. `now` is in seconds."""
 
     def acquire(self, client: str, acquire: Acquire, now: float) -> None:
         """A call is about to be made."""

@@ -1,10 +1,8 @@
 """Where debates run: in this process or on Ray."""
 
 import os
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from jury_judge.runs.preflight import PreflightReport
+from jury_judge.runs.preflight import PreflightReport
 
 RAY_FROM = 10_000
 """Debates from which a local Ray cluster is the default, with `RAY_CPUS`."""
@@ -13,7 +11,7 @@ RAY_CPUS = 4
 """With fewer, Ray runs hardly more debates a second than one process, and spends more CPU (`benchmarks/README.md`)."""
 
 
-def in_process_for(checked: "PreflightReport", cpus: int | None = None) -> tuple[bool, str]:
+def in_process_for(checked: PreflightReport, cpus: int | None = None) -> tuple[bool, str]:
     """Whether the debates that are left run in this process, and a line with the reason.
 
     Args:

@@ -44,7 +44,7 @@ class StoreReader:
     store cannot be read, and with an `EventError` where a stored body cannot be decoded.
 
     Args:
-        store: open for reading; whoever opened it closes it.
+        store: open for reading; the caller closes it.
     """
 
     schema = REVISION

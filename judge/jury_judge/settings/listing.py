@@ -6,7 +6,7 @@ from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.list_order import NEWEST, SortOrder
 
 
-class Listing(SettingsModel):
+class ListSettings(SettingsModel):
     """Debates, one row each, unless their groups, their totals or the runs are asked for.
 
     Attributes:

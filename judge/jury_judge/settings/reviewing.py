@@ -17,7 +17,7 @@ _NOT_WITH = {
 """Settings that would be dropped silently."""
 
 
-class ReviewRequest(SettingsModel):
+class ReviewSettings(SettingsModel):
     """Verdicts that are asked for at a terminal, unless one is given, or the queue or the agreement is asked for.
 
     Attributes:

@@ -4,7 +4,7 @@ from jury_judge.errors import SettingsRefused
 from jury_judge.settings.model import SettingsModel
 
 
-class Showing(SettingsModel):
+class ShowSettings(SettingsModel):
     """The whole debate as people read it, unless its events or its prompts are asked for.
 
     Attributes:

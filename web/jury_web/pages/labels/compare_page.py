@@ -1,9 +1,9 @@
 """The page that compares two debates or two runs."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class CompareLabels(Labels):
+class CompareLabels(TranslatedLabels):
     """The page that compares two debates or two runs."""
 
     compare_hint = Translation("Two debates, or two runs, by their ids", "2つの議論、または2つの実行のID")

@@ -1,9 +1,9 @@
 """The list of debates: search and filters, columns, states."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class ListLabels(Labels):
+class ListLabels(TranslatedLabels):
     """The list of debates: search and filters, columns, states."""
 
     search = Translation("Search", "検索")

@@ -1,9 +1,9 @@
 """The page of a debate."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class DebatePageLabels(Labels):
+class DebatePageLabels(TranslatedLabels):
     """The page of a debate."""
 
     about = Translation("About this debate", "この議論について")

@@ -1,9 +1,9 @@
 """The page of the events of a debate."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class EventsLabels(Labels):
+class EventsLabels(TranslatedLabels):
     """The page of the events of a debate."""
 
     log_position = Translation("Position", "位置")

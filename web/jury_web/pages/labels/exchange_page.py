@@ -1,9 +1,9 @@
 """The page of a model call."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class ExchangeLabels(Labels):
+class ExchangeLabels(TranslatedLabels):
     """The page of a model call."""
 
     exchange = Translation("Exchange", "呼び出し")

@@ -1,9 +1,9 @@
 """The gate between two runs, and their paired table."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class GateLabels(Labels):
+class GateLabels(TranslatedLabels):
     """The gate between two runs, and their paired table."""
 
     gate = Translation("Gate: is B worse than A?", "ゲート: BはAより悪いか")

@@ -1,9 +1,9 @@
 """Whether a record is intact and sealed, and where it came from."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class IntegrityLabels(Labels):
+class IntegrityLabels(TranslatedLabels):
     """Whether a record is intact and sealed, and where it came from."""
 
     simulated_mark = Translation("simulated", "模擬")

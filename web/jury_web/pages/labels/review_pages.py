@@ -1,9 +1,9 @@
 """The pages of reviews by people."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class ReviewLabels(Labels):
+class ReviewPageLabels(TranslatedLabels):
     """The pages of reviews by people."""
 
     reviews = Translation("Reviews", "レビュー")

@@ -1,9 +1,9 @@
 """The pages of runs."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class RunLabels(Labels):
+class RunLabels(TranslatedLabels):
     """The pages of runs."""
 
     groups = Translation("Grouped by a field of the cases", "ケースの項目による集計")

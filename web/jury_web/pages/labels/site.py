@@ -1,9 +1,9 @@
 """What every page has, the login, and errors."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class SiteLabels(Labels):
+class SiteLabels(TranslatedLabels):
     """What every page has, the login, and errors."""
 
     other_language = Translation("日本語", "English")

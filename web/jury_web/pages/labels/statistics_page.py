@@ -1,9 +1,9 @@
 """The page of a run's statistics."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class StatisticsLabels(Labels):
+class StatisticsLabels(TranslatedLabels):
     """The page of a run's statistics."""
 
     stats = Translation("Statistics", "統計")

@@ -1,9 +1,9 @@
 """The transcript of a case."""
 
-from jury_views.translation import Labels, Translation
+from jury_views.translation import TranslatedLabels, Translation
 
 
-class TranscriptLabels(Labels):
+class TranscriptLabels(TranslatedLabels):
     """The transcript of a case."""
 
     items = Translation("{count} items", "{count}件")
