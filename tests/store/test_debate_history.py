@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from jury_events import codec
+from jury_events import codec, debate_history
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import AlteredPart, DebateNotFound, MalformedBody
-from jury_store import debate_history
 from jury_store.memory import MemoryEventStore
 from support.cassettes import erase_text, record_debate
 
