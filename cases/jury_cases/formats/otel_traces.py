@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
 from jury_cases.formats.otel_span_messages import messages_of_span
-from jury_cases.formats.otlp import RESOURCES, Trace, first_of, is_genai, nanoseconds, traces_of
+from jury_cases.formats.otlp import RESOURCES, Trace, Traces, first_of, is_genai, nanoseconds
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, text_or_none
 from jury_cases.transcripts.otel import (
@@ -326,7 +326,7 @@ OTEL = Format(
     "otel",
     lambda row: isinstance(row, Trace) or (isinstance(row, dict) and bool(row.keys() & set(RESOURCES))),
     _read,
-    split=traces_of,
+    gather=Traces,
     marks=frozenset(RESOURCES),
 )
 """OTLP as JSON."""
