@@ -9,7 +9,7 @@ from typing import Any
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
 from jury_cases.formats.otel_span_messages import messages_of_span
-from jury_cases.formats.otlp import RESOURCES, Trace, first_of, is_genai, nanoseconds, traces_of
+from jury_cases.formats.otlp import RESOURCES, Trace, Traces, first_of, is_genai, nanoseconds
 from jury_cases.traces.span import Span, SpanKind, SpanTool, failures
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
@@ -101,7 +101,7 @@ OTEL = Format(
     "otel",
     lambda row: isinstance(row, Trace) or (isinstance(row, dict) and bool(row.keys() & set(RESOURCES))),
     _read,
-    split=traces_of,
+    gather=Traces,
     marks=frozenset(RESOURCES),
 )
 """OTLP as JSON."""
