@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -89,7 +90,8 @@ class Juror:
         self._linger = linger
         self._outboxes: dict[str, Outbox[StepResult | Chunk]] = {}
         self._texts: dict[str, dict[str, bytes]] = {}
-        self._working: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._working: dict[tuple[str, str], _Work] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         observer.gauge(QUEUE_LENGTH, lambda: [(("steps",), len(self._working))])
         self._results: dict[str, dict[str, StepResult]] = {}
 
@@ -97,7 +99,7 @@ class Juror:
         """See `JurorInterface`.
 
         The result of a step that was executed is sent again, one that is being executed is joined: a repeated request
-        costs no call.
+        costs no call. Whatever the order of the messages, a result follows the last request of every step.
         """
         for message in messages:
             if isinstance(message, ForgetDebate):
@@ -113,9 +115,13 @@ class Juror:
             known = self._results.get(debate_id, {}).get(step_id)
             if known is not None:
                 self._outbox(message.reply_to).put(known)
-            elif key not in self._working:
-                self._working[key] = task = asyncio.create_task(self._work(message))
-                task.add_done_callback(partial(self._done, key))
+            elif key in self._working:
+                self._working[key].reply_to.add(message.reply_to)
+            else:
+                self._working[key] = work = _Work({message.reply_to})
+                work.task = asyncio.create_task(self._execute_step(message, work))
+                self._tasks.add(work.task)
+                work.task.add_done_callback(partial(self._done, key, work))
 
     async def load(self, reply_to: str, run_id: str | None) -> JurorLoad:
         """See `JurorInterface`."""
@@ -124,13 +130,24 @@ class Juror:
     def _stop(self, debate_id: str) -> None:
         """End the steps of a debate, except those whose call is being made: its answer will be recorded."""
         departed = self._open_calls.departed(debate_id)
-        for (debate, step_id), task in self._working.items():
-            if debate == debate_id and step_id not in departed:
-                task.cancel()
+        ended = [key for key in self._working if key[0] == debate_id and key[1] not in departed]
+        for key in ended:
+            # A later request of the step begins it anew.
+            work = self._working.pop(key)
+            work.stopped = True
+            work.task.cancel()
 
-    def _done(self, key: tuple[str, str], task: asyncio.Task[None]) -> None:
-        if self._working.get(key) is task:
+    def _done(self, key: tuple[str, str], work: "_Work", task: asyncio.Task[None]) -> None:
+        """A task that was stopped before it began has sent no result: none of its code was executed."""
+        self._tasks.discard(task)
+        if self._working.get(key) is work:
             del self._working[key]
+        if work.stopped and task.cancelled():
+            self._reply(work, StepResult(*key, None, _released(key[0])))
+
+    def _reply(self, work: "_Work", result: StepResult) -> None:
+        for reply_to in work.reply_to:
+            self._outbox(reply_to).put(result)
 
     async def poll(self, reply_to: str, incarnation: str, ack: int) -> Delivery[StepResult | Chunk]:
         """See `JurorInterface`."""
@@ -143,9 +160,9 @@ class Juror:
 
     async def close(self) -> None:
         """Cancel the steps and close the providers' clients; answers that arrived are recorded."""
-        for task in list(self._working.values()):
+        for task in list(self._tasks):
             task.cancel()
-        await asyncio.gather(*self._working.values(), return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._writer.drain()
         if self._admission is not None:
             await self._admission.close()
@@ -153,17 +170,13 @@ class Juror:
             if isinstance(made, Provider):
                 await made.close()
 
-    async def _work(self, request: StepRequest) -> None:
+    async def _execute_step(self, request: StepRequest, work: "_Work") -> None:
         assignment = request.assignment
         result = StepResult(assignment.debate_id, assignment.step.id, None)
         try:
             result = result._replace(outcome=await self._execute(request))
             if result.debate_id in self._texts:  # else no debate waits for it any more
                 self._results.setdefault(result.debate_id, {})[result.step_id] = result
-        except asyncio.CancelledError:
-            if assignment.debate_id in self._texts:
-                raise
-            result = result._replace(problem=_released(assignment.debate_id))
         except JuryError as error:
             result = result._replace(problem=error)
         except Exception as error:  # noqa: BLE001  (the coordinator decides what a juror's own failure means)
@@ -171,11 +184,14 @@ class Juror:
             problem = Broken(f"debate {result.debate_id}, step {result.step_id}: {type(error).__name__}: {error}")
             result = result._replace(problem=problem)
         # Before the result is sent: its receiver may request the same step again at once.
-        self._working.pop((result.debate_id, result.step_id), None)
-        self._outbox(request.reply_to).put(result)
+        if not work.stopped:
+            self._working.pop((result.debate_id, result.step_id), None)
+        self._reply(work, result)
 
     async def _execute(self, request: StepRequest) -> Outcome:
         debate_id = request.assignment.debate_id
+        if debate_id not in self._texts:
+            raise _released(debate_id)
         pen = PartBuffer(lambda: self._effects.entropy(SALT_BYTES))
         execution = StepExecution(request, self._texts[debate_id], pen)
         retry_after: float | None = None
@@ -286,6 +302,15 @@ def _date(days: int) -> date:
 
 def _released(debate_id: str) -> Released:
     return Released(f"debate {debate_id} is over for its coordinator")
+
+
+@dataclass(eq=False)
+class _Work:
+    """A step that is being executed: its task, who gets the result, and whether the debate was stopped."""
+
+    reply_to: set[str]
+    task: asyncio.Task[None] = field(init=False)
+    stopped: bool = False
 
 
 class _Answered(NamedTuple):

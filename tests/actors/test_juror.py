@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from itertools import count
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -231,6 +232,67 @@ async def test_a_step_of_a_stopped_debate_that_waits_to_try_again_ends_at_once_w
 
     assert isinstance(result.problem, Released)
     assert len(harness.provider.requests) == 1
+
+
+@pytest.mark.parametrize("stop", [True, False])
+async def test_a_step_that_is_stopped_in_the_batch_that_requests_it_has_a_result(
+    make_harness: MakeHarness, stop: bool
+) -> None:
+    """As the successor of a juror that died gets them, if the run was cancelled meanwhile."""
+    harness = make_harness()
+    await harness.juror.submit([Asking().ask(), ForgetDebate("d1", stop=stop)])
+    async with asyncio.timeout(120):
+        (result,) = await results_of(harness.juror)
+
+    assert isinstance(result.problem, Released)
+    assert not harness.provider.requests
+
+
+@pytest.mark.parametrize("seed", range(40))
+async def test_every_request_has_a_result_whatever_the_order_of_the_messages(
+    make_harness: MakeHarness, seed: int
+) -> None:
+    """Requests, stops and forgetting of one debate, by two coordinators, in batches of any size, in calls or not."""
+    random = Random(seed)
+    harness = make_harness(*[FAILED] * random.randrange(4))
+    waiting: set[str] = set()
+
+    async def take(reply_to: str) -> None:
+        incarnation, ack = "", 0
+        while True:
+            delivery = await harness.juror.poll(reply_to, incarnation, ack)
+            incarnation, ack = delivery.incarnation, delivery.upto
+            waiting.discard(reply_to)
+
+    async def deliver(turns: int) -> None:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+
+    takers = [asyncio.create_task(take(name)) for name in ("one", "two")]
+    for _ in range(random.randrange(1, 8)):
+        await deliver(5)  # results of earlier requests are no answers to later ones
+        batch: list[StepRequest | ForgetDebate] = []
+        for _ in range(random.randrange(1, 4)):
+            if random.random() < 0.4:
+                batch.append(ForgetDebate("d1", stop=random.random() < 0.7))
+            else:
+                reply_to = random.choice(["one", "two"])
+                batch.append(Asking().ask()._replace(reply_to=reply_to))
+                waiting.add(reply_to)
+        (harness.provider.open.set if random.random() < 0.5 else harness.provider.open.clear)()
+        await harness.juror.submit(batch)
+        await deliver(random.randrange(20))
+    harness.provider.open.set()
+    await until(lambda: not waiting)
+    await deliver(5)
+    waiting |= {"one", "two"}
+    await harness.juror.submit([Asking().ask()._replace(reply_to=name) for name in ("one", "two")])
+    await until(lambda: not waiting)
+    for taker in takers:
+        taker.cancel()
+    ended = await asyncio.gather(*takers, return_exceptions=True)
+
+    assert all(isinstance(one, asyncio.CancelledError) for one in ended)
 
 
 async def test_a_debate_that_was_released_is_forgotten(make_harness: MakeHarness) -> None:
