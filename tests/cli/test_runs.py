@@ -10,7 +10,10 @@ import pytest
 
 from jury_events.codec import decode
 from jury_events.debate_events import DebateCancelled
+from jury_judge.running.cancelling import Cancelled, CancelWaits, cancel_run
+from jury_store.locked_file import LockedFile
 from jury_store.opening import open_store
+from jury_store.run_registry import holder_fields, registry_folder, run_file
 from support.command_line import CommandLine
 from support.waiting import eventually
 
@@ -183,3 +186,28 @@ def test_nothing_is_left_beside_the_store_of_a_run_that_is_over(jury: CommandLin
     jury.run(cases, "--run", "r1")
 
     assert not any("runs" in path.name for path in jury.folder.iterdir())
+
+
+async def test_a_process_that_does_not_end_after_its_debates_is_named_and_not_waited_for(judged: CommandLine) -> None:
+    """The debates of r1 are over; its file stays locked, as by a process that hangs."""
+    url = f"sqlite:///{judged.folder / 'jury.db'}"
+    held = LockedFile.take(
+        run_file(registry_folder(judged.folder / "jury.db"), "r1"),
+        json.dumps(holder_fields(since="2026-01-01T00:00:00Z", detached=False)).encode(),
+    )
+    assert held is not None
+    said: list[str] = []
+    try:
+        with closing(open_store(url, write=False)) as store:
+            done = await cancel_run(store, url, "r1", "ann", said.append, waits=CancelWaits(0.0, 0.0, 0.0))
+    finally:
+        held.release()
+
+    assert Cancelled(0, 0) == done
+    wanted = (
+        "it was asked to cancel it",
+        "has not ended yet; its debates are over",
+        "does not end, though all debates",
+    )
+    assert len(said) == len(wanted)
+    assert all(words in line for words, line in zip(wanted, said, strict=True))

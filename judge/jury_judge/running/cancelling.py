@@ -6,6 +6,7 @@ under a writer's epoch, so that nothing decided later can follow it; a late answ
 
 import asyncio
 import getpass
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from typing import NamedTuple
@@ -19,17 +20,31 @@ from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled
 from jury_events.errors import DebateNotFound
 from jury_events.ids import debate_stream
+from jury_events.text.pluralize import pluralize
 from jury_events.value import Label
 from jury_judge.errors import RunRefused, SettingsRefused
 from jury_judge.stores.stores import lock_run, open_writer
 from jury_store.debate_rows import RunRow
 from jury_store.errors import StoreError, StoreLocked
 from jury_store.event_store import Append, EventStore
-from jury_store.run_registry import MOST_BY, RunHolder, RunRegistry, open_registry
+from jury_store.run_registry import MOST_BY, RunRegistry, open_registry
 
 _PAGE = 1000
-_LOOK_EVERY = 0.25
-"""Seconds between two looks at the process that executes the run."""
+
+
+class CancelWaits(NamedTuple):
+    """How a cancellation waits for the process that executes the run; all in seconds.
+
+    `look_every`: between two looks at it. `say_every`: between two lines about what is left. `patience`: how long it is
+    waited for after all debates are over.
+    """
+
+    look_every: float = 0.25
+    say_every: float = 15.0
+    patience: float = 60.0
+
+
+DEFAULT_WAITS = CancelWaits()
 
 
 class Cancelled(NamedTuple):
@@ -97,15 +112,20 @@ async def cancel_recorded(clerk: ClerkInterface, debate_ids: Sequence[str], by: 
     return done
 
 
-async def cancel_run(store: EventStore, url: str, run_id: str, by: str, say: Say) -> Cancelled:
+async def cancel_run(
+    store: EventStore, url: str, run_id: str, by: str, say: Say, *, waits: CancelWaits = DEFAULT_WAITS
+) -> Cancelled:
     """Cancel a run; returns once all of its debates are over.
+
+    A process that executes the run ends after them; one that does not is named, and not waited for longer.
 
     Args:
         store: open for reading.
         url: of the store.
         run_id: the run.
         by: who cancels it.
-        say: takes a line for the user when another process has to do it.
+        say: takes lines for the user when another process has to do it.
+        waits: how long that process is waited for.
 
     Raises:
         DebateNotFound: there is no such run.
@@ -117,9 +137,9 @@ async def cancel_run(store: EventStore, url: str, run_id: str, by: str, say: Say
         if before is None and run_id not in registry.holders([run_id]):
             raise DebateNotFound(f"there is no run {run_id!r} in this store; `jury runs` lists the runs")
         with registry.asking_to_cancel(run_id, by):
-            await _until_free(registry, run_id, say)
+            is_free = await _until_free(registry, store, run_id, say, waits)
             left = await asyncio.to_thread(unfinished_debates, store, run_id)
-            if left:
+            if left and is_free:
                 await _cancel_here(url, run_id, left, by, say)
     after = await asyncio.to_thread(run_row, store, run_id)
     if after is None:
@@ -133,16 +153,32 @@ def run_row(store: EventStore, run_id: str) -> RunRow | None:
     return next((run for run in store.runs() if run.run_id == run_id), None)
 
 
-async def _until_free(registry: RunRegistry, run_id: str, say: Say) -> None:
-    said: RunHolder | None = None
+async def _until_free(registry: RunRegistry, store: EventStore, run_id: str, say: Say, waits: CancelWaits) -> bool:
+    """Wait for the process that executes the run; returns whether it ended."""
+    now = time.monotonic
+    over_since: float | None = None
+    said_at: float | None = None
     while (holder := (await asyncio.to_thread(registry.holders, [run_id])).get(run_id)) is not None:
-        if said is None:
-            said = holder
+        if said_at is None:
+            said_at = now()
             say(
                 f"process {holder.process} executes run {run_id}: it was asked to cancel it, and records the calls in "
                 "flight first"
             )
-        await asyncio.sleep(_LOOK_EVERY)
+        elif now() - said_at >= waits.say_every:
+            said_at = now()
+            left = len(await asyncio.to_thread(unfinished_debates, store, run_id))
+            over_since = None if left else over_since or now()
+            rest = f"{pluralize(left, 'debate')} of run {run_id} not over yet" if left else "its debates are over"
+            say(f"process {holder.process} has not ended yet; {rest}")
+        if over_since is not None and now() - over_since >= waits.patience:
+            say(
+                f"process {holder.process} does not end, though all debates of run {run_id} are over: nothing is lost "
+                "by ending it"
+            )
+            return False
+        await asyncio.sleep(waits.look_every)
+    return True
 
 
 async def _cancel_here(url: str, run_id: str, debate_ids: Sequence[str], by: str, say: Say) -> None:
