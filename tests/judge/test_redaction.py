@@ -187,6 +187,16 @@ def test_a_failing_redactor_is_named_without_its_message(broken):
     [
         ("{pattern: '(', replace: x}", ":2: redact.0.pattern: not a regular expression: missing )"),
         ("{pattern: 'x*', replace: x}", ":2: redact.0.pattern: matches the empty text"),
+        pytest.param(
+            f"{{pattern: '{'(?:' * 140}a{'){2}' * 140}', replace: x}}",
+            ":2: redact.0.pattern: compiling it takes more than 3 CPU seconds or 1 GiB",
+            id="each group doubles the size",
+        ),
+        pytest.param(
+            f"{{pattern: '{'(' * 450}a{')' * 450}', replace: x}}",
+            ":2: redact.0.pattern: compiling it takes more than 3 CPU seconds or 1 GiB",
+            id="more groups inside each other than the compiler can follow",
+        ),
         ("{pattern: x}", ":2: redact.0: write pattern and replace, or a redactor by its name"),
         ("{redactor: n, replace: x}", ":2: redact.0: write pattern and replace, or a redactor by its name"),
         ("{redactor: nobody}", ":2: redact.0.redactor: no installed package offers 'nobody'; there are: none"),

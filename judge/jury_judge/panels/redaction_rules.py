@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from jury_events.value import Label, Value
 from jury_judge.panels.document import PanelDocument
+from jury_judge.panels.pattern_limits import MOST_BYTES, MOST_SECONDS, too_expensive
 from jury_judge.panels.redaction import NO_REDACTION, PatternRedactor, Redaction, RedactionRule, Redactor
 
 FIELD = "redact"
@@ -38,7 +39,20 @@ def read_redaction(document: PanelDocument) -> Redaction:
     if written is None:
         return NO_REDACTION
     specs: list[RuleSpec] = document.validated([FIELD], _Rules, written)
+    _check_patterns(document, specs)
     return Redaction(tuple(_rule(document, index, spec) for index, spec in enumerate(specs)))
+
+
+def _check_patterns(document: PanelDocument, specs: list[RuleSpec]) -> None:
+    written = [(index, spec.pattern) for index, spec in enumerate(specs) if spec.pattern is not None]
+    expensive = too_expensive([pattern for _, pattern in written])
+    if expensive is not None:
+        index = written[expensive][0]
+        raise document.refused(
+            (FIELD, index, "pattern"),
+            f"{FIELD}.{index}.pattern: compiling it takes more than {MOST_SECONDS} CPU seconds or {MOST_BYTES >> 30} "
+            "GiB; write it with fewer groups inside each other",
+        )
 
 
 def _rule(document: PanelDocument, index: int, spec: RuleSpec) -> RedactionRule:
