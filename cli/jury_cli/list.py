@@ -45,6 +45,8 @@ def command(*, store_url: str | None, as_json: bool, **given: Any) -> int:
 
 async def _list(store_url: str | None, asked: "ListSettings", names: Sequence[str] | None, *, as_json: bool) -> None:
     async with stored(store_url) as records:
+        if asked.chosen.run_id is not None:
+            await records.check_run(asked.chosen.run_id)
         if asked.of_runs:
             found = await _print_runs(records, asked.limit, as_json=as_json)
         elif asked.totals:
@@ -177,9 +179,6 @@ async def _note_none(records: "Records", chosen: "DebateFilter", *, of_runs: boo
         return
     if of_runs:
         note("no runs in this store: its debates belong to none")
-        return
-    if chosen.run_id is not None and all(run.run_id != chosen.run_id for run in await records.run_rows()):
-        note(f"no debates of a run {chosen.run_id} in this store; jury list --runs lists the runs")
         return
     narrowed = [
         f"of a run {chosen.run_id}" if chosen.run_id else "",

@@ -150,9 +150,9 @@ def test_groups_are_data_too(listed: CommandLine) -> None:
 
 
 def test_no_debates_are_no_groups(listed: CommandLine) -> None:
-    plain, as_json = (listed("list", "--group-by", "tags", "--run", "none", *more) for more in ((), ("--json",)))
+    plain, as_json = (listed("list", "--group-by", "tags", "--where", "tags=none", *more) for more in ((), ("--json",)))
 
-    assert ("", "no debates of a run none in this store; jury list --runs lists the runs\n") == (
+    assert ("", "no debates with tags=none in this store\n") == (
         plain.out,
         plain.err,
     )

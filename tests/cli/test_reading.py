@@ -120,12 +120,20 @@ def test_an_empty_store_prints_how_to_begin(jury):
     assert "no runs in this store yet" in runs.err
 
 
+@pytest.mark.parametrize("more", [(), ("--json",), ("--totals",), ("--group-by", "tags"), ("--columns", "score")])
+def test_a_run_that_is_not_there_is_refused(judged, more):
+    outcome = judged("list", "--run", "other", *more)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "jury: there is no run 'other' in this store; `jury list --runs` lists the runs\n"
+
+
 def test_an_empty_list_is_reported(judged):
-    outcome = judged("list", "--run", "other")
+    outcome = judged("list", "--run", "r1", "--where", "tags=none")
 
     assert (outcome.code, outcome.out) == (0, "")
-    assert outcome.err == "no debates of a run other in this store; jury list --runs lists the runs\n"
-    assert ids(judged, "--run", "other") == []
+    assert outcome.err == "no debates of a run r1 with tags=none in this store\n"
+    assert ids(judged, "--run", "r1", "--where", "tags=none") == []
 
 
 def test_lines_of_a_list_show_japanese_as_it_is(judged):

@@ -134,6 +134,15 @@ def _cut_corpus(jury: CommandLine) -> int:
     return 0
 
 
+_SKIPPING = "{} damaged.jsonl --skip-unreadable"
+
+
+def _damaged(jury: CommandLine) -> int:
+    """A case file with a line that cannot be read."""
+    (jury.folder / "damaged.jsonl").write_text('{"question": "Q?", "response": "R."}\n{"question": }\n')
+    return 0
+
+
 def _emptied(jury: CommandLine) -> int:
     """No store any more."""
     for path in jury.folder.glob("jury.db*"):
@@ -240,6 +249,9 @@ ROWS = (
     Row("run", 4, "a provider refuses the key", _run("--simulate authentication=1")),
     Row("run", 4, "a provider's quota is used up", _run("--simulate quota=1")),
     Row("run", 4, "`--max-cost` or `--max-calls` is used up", _run("--max-calls 2")),
+    Row(
+        "run", 4, "rows cannot be read and are left out (`--skip-unreadable`)", _jury(_SKIPPING.format("run"), _damaged)
+    ),
     Row("run", 4, "the reader of stdout closed it, and cases are left", _unread("run cases.jsonl --in-process")),
     Row("run", 5, "a stored debate of the run was altered", _jury("run cases.jsonl --in-process --run r1", _gone)),
     Row(
@@ -250,7 +262,14 @@ ROWS = (
     ),
     Row("cases", 0, "the cases were shown", _jury("cases cases.jsonl")),
     Row("cases", 2, "a case cannot be read", _jury("cases none.jsonl")),
-    Row("list", 0, "listed, also where there is nothing to list", _jury("list --run none")),
+    Row(
+        "cases",
+        4,
+        "rows cannot be read and are left out (`--skip-unreadable`)",
+        _jury(_SKIPPING.format("cases"), _damaged),
+    ),
+    Row("list", 0, "listed, also where there is nothing to list", _jury("list --where tags=none")),
+    Row("list", 2, "no such run", _jury("list --run none")),
     Row("show", 0, "shown", _jury("show r1~leak")),
     Row("show", 2, "no such debate", _jury("show none")),
     Row("show", 5, "the debate was altered and cannot be read", _jury("show r1~leak", _undecodable)),

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from jury_events.errors import DebateNotFound
 from jury_judge.records.open_store import OpenStore
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.event_store import EventStore
@@ -55,6 +56,16 @@ class ListRecords(OpenStore):
     async def has_debates(self, chosen: DebateFilter = EVERY_DEBATE) -> bool:
         """Whether there is any such debate."""
         return bool(await self._read(_page, chosen, NEWEST, limit=1))
+
+    async def check_run(self, run_id: str) -> None:
+        """Check that a run has a debate, in quarantine or not.
+
+        Raises:
+            DebateNotFound: it has none.
+        """
+        chosen = DebateFilter(run_id=run_id)
+        if not await self.has_debates(chosen) and not await self.has_debates(chosen._replace(quarantined=True)):
+            raise DebateNotFound(f"there is no run {run_id!r} in this store; `jury list --runs` lists the runs")
 
     async def groups(self, by: str, chosen: DebateFilter = EVERY_DEBATE) -> "list[Group]":
         """The chosen debates counted by a field of their cases: numbers by size, then texts, then those without it.
