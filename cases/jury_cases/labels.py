@@ -13,6 +13,7 @@ from jury_events.verdict import Verdict
 NO_LABEL = "none"
 """The verdict in `--map` for a word that means "no label"."""
 
+_BOOLEANS = frozenset({"true", "false"})
 _SHOWN = 20
 
 
@@ -51,7 +52,13 @@ class Labels:
         Raises:
             ValueError: the word is unknown.
         """
-        return self._words[word] if word in self._words else Verdict.from_label(word)
+        if word in self._words:
+            return self._words[word]
+        if word.lower() in _BOOLEANS:  # as JSON writes them, and as pandas does
+            for mapped, verdict in self._words.items():
+                if mapped.lower() == word.lower():
+                    return verdict
+        return Verdict.from_label(word)
 
     def verdict(self, written: Any) -> Verdict | None:
         """The verdict of an unparsed label; None for null and blank text.
@@ -79,14 +86,12 @@ def label_word(written: Any) -> str | None:
     """A label as a word: stripped text, numbers and booleans as JSON; None for null and blank text."""
     if written is None:
         return None
-    if isinstance(written, bool):
-        return str(written)
     word = written.strip() if isinstance(written, str) else json.dumps(written, ensure_ascii=False, default=str)
     return word or None
 
 
 def parse_map(given: tuple[str, ...]) -> Labels:
-    """Parse values of `--map`: `label:fail=unsafe_fail,False=safe_pass`.
+    """Parse values of `--map`: `label:fail=unsafe_fail,false=safe_pass`.
 
     Raises:
         CaseFileError: invalid syntax or verdict.

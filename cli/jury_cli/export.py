@@ -69,6 +69,8 @@ def command(
         raise click.UsageError("--parquet names the folder of the tables: leave --html and -o out")
     if texts and parquet is None:
         raise click.UsageError("--texts belongs to --parquet: cassettes and pages always have the texts")
+    if parquet == Path("-"):
+        raise click.UsageError("--parquet -: tables are several files; name a folder")
     if parquet is not None:
         return _tables(selection, parquet, texts=texts, store_url=store_url, as_json=as_json)
     one = len({*debate_ids}) == 1

@@ -166,7 +166,9 @@ def test_unknown_labels_are_refused_with_all_that_were_seen(jury: CommandLine) -
     ("label", "mapped", "expected"),
     [
         ("fail", "label:fail=unsafe_fail", "unsafe_fail"),
-        (False, "label:False=safe_pass,True=unsafe_fail", "safe_pass"),
+        (False, "label:false=safe_pass,true=unsafe_fail", "safe_pass"),
+        (True, "label:False=safe_pass,True=unsafe_fail", "unsafe_fail"),
+        ("True", "label:false=safe_pass,true=unsafe_fail", "unsafe_fail"),
         (1, "label:1=needs_review", "needs_review"),
         ("meh", "label:meh=none", None),
     ],

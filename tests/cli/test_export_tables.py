@@ -256,3 +256,11 @@ def test_the_documented_python_examples_run(
         exec(compile(_examples("python")[number], "docs/tables.md", "exec"), {"__name__": "example"})
 
     assert "sim-" in capsys.readouterr().out
+
+
+def test_tables_need_a_folder(judged: CommandLine) -> None:
+    outcome = judged("export", "--all", "--parquet", "-")
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "--parquet -: tables are several files; name a folder" in outcome.err
+    assert not (judged.folder / "-").exists()

@@ -314,6 +314,7 @@ def test_a_review_is_withdrawn_and_a_person_is_asked(store: CommandLine) -> None
         (("review", "--reviewer", "ann", "--verdict", "safe_pass"), "--verdict is about one debate: name it"),
         (("review", "run~1", "--reviewer", "ann", "--sample", "3"), "--sample is about the queue"),
         (("review", "run~1", "--reviewer", "ann", "--limit", "3"), "--limit is about the queue"),
+        (("review", "run~1", "--reviewer", "ann", "--reviews", "2"), "--reviews is about the queue"),
         (("review", "run~1", "--reviewer", "ann", "--assign", "bob", "--reason", "x"), "--reason has no meaning with"),
         (("review", "run~1", "--reviewer", "ann", "--assign", "bob", "--minutes", "0"), "with --assign: leave it out"),
         (

@@ -193,3 +193,13 @@ def test_a_report_that_cannot_be_written_in_the_end_is_no_success(jury, labelled
 
     assert (outcome.code, len(outcome.lines)) == (4, 3)
     assert "reports/j.xml: cannot be written" in outcome.err
+
+
+def test_two_reports_in_one_file_are_refused_however_it_is_spelled(jury: CommandLine, cases: str) -> None:
+    (jury.folder / "link").symlink_to(jury.folder)
+
+    for spelling in ("x.md", "./x.md", str(jury.folder / "x.md"), "link/x.md"):
+        outcome = jury("run", cases, "--junit", "x.md", "--markdown", spelling)
+
+        assert (outcome.code, outcome.out) == (2, "")
+        assert "--junit and --markdown name the same file" in outcome.err

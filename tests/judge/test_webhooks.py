@@ -537,6 +537,9 @@ def test_one_journal_belongs_to_one_server_and_one_store(journal_file: Path, tmp
     with pytest.raises(SettingError, match="is of another store"):
         ReviewDeliveries(MemoryEventStore(), journal, ScriptedSender(OK))
     other = tmp_path / "notes.txt"
+    other.write_text('{"read": 1e999}\n')
+    with pytest.raises(SettingError, match=r"notes\.txt:1: not a line of a journal"):
+        DeliveryJournal(other, 0)
     other.write_text("Buy milk.\n")
     with pytest.raises(SettingError, match=r"notes\.txt:1: not a line of a journal"):
         DeliveryJournal(other, 0)

@@ -176,7 +176,8 @@ def _word(written: Any, of: Of) -> str | None:
         raise CaseFileError(f"{of}: must be a word, not {json_kind(written)}; name the column that has the word")
     if isinstance(written, float) and written.is_integer():
         written = int(written)
-    return label_word(written)
+    # Booleans are the words of tables: True and False.
+    return str(written) if isinstance(written, bool) else label_word(written)
 
 
 def _listed(categories: Sequence[str]) -> str:

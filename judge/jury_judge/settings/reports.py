@@ -31,7 +31,7 @@ class ReportSettings(SettingsModel):
         """Refuse settings that do not go together, or cannot be read."""
         super().model_post_init(context)
         _ = self.conditions
-        if self.junit is not None and self.junit == self.markdown:
+        if self.junit and self.markdown and self.junit.resolve() == self.markdown.resolve():
             raise SettingsRefused("{junit} and {markdown} name the same file")
 
     @property

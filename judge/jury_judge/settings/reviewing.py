@@ -67,6 +67,7 @@ class ReviewSettings(SettingsModel):
         """Refuse settings that do not go together."""
         single = ["{" + name + "}" for name in _OF_ONE if getattr(self, name) is not None]
         many = ["{" + name + "}" for name in _OF_QUEUE if getattr(self, name)]
+        many += ["{reviews}"] if self.reviews != 1 else []
         if len(single) > 1:
             raise SettingsRefused(f"give one of {' and '.join(single)}")
         if single and self.debate_id is None:

@@ -106,7 +106,7 @@ class DeliveryJournal:
                 whole += len(line)
                 try:
                     self._apply(json.loads(line))
-                except (ValueError, KeyError, TypeError, RecursionError):
+                except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                     raise SettingError(
                         f"{self._path}:{number}: not a line of a journal of deliveries; name another file with "
                         "--deliveries"
