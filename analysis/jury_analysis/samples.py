@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from jury_analysis.errors import MixedPanels, OnlySimulated
 from jury_analysis.scale import OURS, Scale
+from jury_events.text.pluralize import pluralize
 
 _SHOWN = 5  # panels that a message names
 
@@ -55,11 +56,13 @@ def without_simulated(table: pa.Table, *, include: bool) -> Sample:
         return Sample(table, (), ())
     everything = debates_in(table)
     if include:
-        warning = f"{simulated} of {everything} debates are simulated: their votes are no evaluation by a model"
+        are = "is simulated: its" if everything == 1 else "are simulated: their"
+        warning = f"{simulated:,} of {pluralize(everything, 'debate')} {are} votes are no evaluation by a model"
         return Sample(table, (), (warning,))
     if simulated == everything:
+        all_of_them = "the only debate is" if simulated == 1 else f"all {simulated:,} debates are"
         raise OnlySimulated(
-            f"all {simulated} debates are simulated, so their statistics say nothing about models: "
+            f"{all_of_them} simulated, so nothing can be said about models: "
             "use --include-simulated to compute them all the same"
         )
     excluded = Exclusion("simulated", "debates", simulated)

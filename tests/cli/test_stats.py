@@ -417,3 +417,25 @@ def test_python_that_the_documentation_shows_runs(jury: CommandLine, cases: str)
     alpha = panel(jury("stats", table_of(jury, "judged.jsonl", "--cluster", "question"), "--json").json)["agreement"]
     value = round(alpha["alpha_nominal"]["value"], 9)
     assert [value, value, 3] == [round(float(one), 9) for one in printed]
+
+
+def test_more_effective_votes_than_seats_are_explained(jury: CommandLine) -> None:
+    """Three seats, each wrong in three other cases: their errors never meet."""
+    rows = [
+        {
+            "case_id": f"case-{number}",
+            "label": "safe_pass",
+            "seat": seat,
+            "verdict": "unsafe_fail" if number // 3 == index else "safe_pass",
+        }
+        for number in range(30)
+        for index, seat in enumerate(("a", "b", "c"))
+    ]
+    apart = write_jsonl(jury.folder / "apart.jsonl", rows)
+    same = write_jsonl(
+        jury.folder / "same.jsonl", [{**row, "verdict": rows[3 * (n // 3)]["verdict"]} for n, row in enumerate(rows)]
+    )
+
+    explained = "more effective votes than seats: errors are negatively correlated"
+    assert explained in jury("stats", "--votes", str(apart), *QUICK).out
+    assert explained not in jury("stats", "--votes", str(same), *QUICK).out

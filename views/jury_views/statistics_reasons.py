@@ -56,7 +56,7 @@ _JAPANESE: Mapping[str, str] = {
     r"simulated": "模擬",
     r"stale": "以前の票",
     r"synthetic": "代替の票",
-    r"(?P<n>[\d–]+) of (?P<all>\d+) debates are simulated: their votes are no evaluation by a model": (
+    r"(?P<n>[\d,]+) of (?P<all>[\d,]+) debates? (is|are) simulated: (its|their) votes are no evaluation by a model": (
         "議論{all}件中{n}件が模擬で、その票はモデルの評価ではありません"
     ),
     r"first set: (?P<rest>.*)": "A: {rest}",

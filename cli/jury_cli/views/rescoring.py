@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge import RescoreRow, RescoreStatus, RescoreTable
@@ -50,7 +51,7 @@ def _undetermined(table: RescoreTable) -> str:
     steps = table.undetermined_steps.most_common(_STEPS_SHOWN)
     said = ", ".join(f"{visible_line(step, 80)} ({count:,})" for step, count in steps)
     more = len(table.undetermined_steps) - len(steps)
-    return f"undetermined at {said}" + (f" and {more:,} more steps" if more else "")
+    return f"undetermined at {said}" + (f" and {pluralize(more, 'more step')}" if more else "")
 
 
 def _most_common(what: str, reasons: Counter[str]) -> Iterator[str]:
@@ -58,7 +59,7 @@ def _most_common(what: str, reasons: Counter[str]) -> Iterator[str]:
         yield f"  {what} ({count:,}): {visible_line(why, 300)}"
     more = len(reasons) - _REASONS_SHOWN
     if more > 0:
-        yield f"  {what} for {more:,} more reasons"
+        yield f"  {what} for {pluralize(more, 'more reason')}"
 
 
 def _matrix(table: RescoreTable) -> Iterator[str]:

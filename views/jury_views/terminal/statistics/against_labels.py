@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_views.page import Page
-from jury_views.terminal.statistics.figures import NOTHING, Figures, counted
+from jury_views.terminal.statistics.figures import NOTHING, Figures
 
 if TYPE_CHECKING:
     from jury_analysis.accuracy import AccuracyReport, AgainstLabels
@@ -21,7 +22,7 @@ def labels_section(page: Page, found: "AccuracyReport", votes: "EffectiveVotes")
         page.line("no debate has a label: name them with --label COLUMN or --labels FILE", indent=2)
         return
     figures = Figures()
-    page.line(f"{counted(found.labelled, 'debate')} with a label, {found.unlabelled:,} without", indent=2)
+    page.line(f"{pluralize(found.labelled, 'debate')} with a label, {found.unlabelled:,} without", indent=2)
     if found.abstaining is not None:
         page.line(
             f"no label is {visible_line(found.abstaining, 60)}: this verdict counts as an abstention, and coverage is "
@@ -107,9 +108,16 @@ def _votes(page: Page, figures: Figures, votes: "EffectiveVotes") -> None:
             ("what the votes are worth", ""),
             (f"effective votes, of {votes.seats}", figures.number(votes.effective)),
             ("correlation of errors, mean φ", figures.number(votes.mean_phi)),
-            (f"majority, {counted(votes.complete, 'complete debate')}", figures.share(votes.majority_accuracy)),
+            (f"majority, {pluralize(votes.complete, 'complete debate')}", figures.share(votes.majority_accuracy)),
             ("if errors were independent", figures.share(votes.accuracy_if_independent)),
             (f"best seat{f': {best}' if best else ''}", figures.share(votes.best_seat_accuracy)),
         ],
         indent=2,
     )
+    effective = votes.effective.value
+    if effective is not None and effective > votes.seats:
+        page.line(
+            "more effective votes than seats: errors are negatively correlated, so the seats correct each other more "
+            "than independent ones would",
+            indent=2,
+        )

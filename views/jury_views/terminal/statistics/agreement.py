@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_views.page import Page
-from jury_views.terminal.statistics.figures import Figures, counted
+from jury_views.terminal.statistics.figures import Figures
 
 if TYPE_CHECKING:
     from jury_analysis.agreement import Agreement, PairAgreement
@@ -42,7 +43,7 @@ def repeats_section(page: Page, found: "Repeats") -> None:
         return
     figures = Figures()
     page.heading("Self-agreement (repeats)")
-    page.line(f"{counted(found.cases, 'case')} judged more than once, at most {found.largest} times", indent=2)
+    page.line(f"{pluralize(found.cases, 'case')} judged more than once, at most {found.largest} times", indent=2)
     rows = [
         (
             visible_line(one.seat, 60),

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_views.page import Page
-from jury_views.terminal.statistics.figures import Figures, counted
+from jury_views.terminal.statistics.figures import Figures
 
 if TYPE_CHECKING:
     from jury_analysis.convergence import RoundConvergence
@@ -52,7 +53,7 @@ def _rounds(page: Page, figures: Figures, found: "DiscussionReport", rounds: "Se
 
 def _step(page: Page, figures: Figures, step: "DiscussionStep", found: "DiscussionReport") -> None:
     page.blank()
-    page.line(f"round {step.from_round} → {step.to_round}: {counted(step.pairs, 'pair')} of positions", indent=2)
+    page.line(f"round {step.from_round} → {step.to_round}: {pluralize(step.pairs, 'pair')} of positions", indent=2)
     page.table(_crossed("from ↓  to →", found.categories, found.categories, step.transitions), indent=4)
     gain = step.net_gain
     page.line(f"changed: {figures.share(step.changed)}", indent=4)
@@ -66,7 +67,7 @@ def _step(page: Page, figures: Figures, step: "DiscussionStep", found: "Discussi
         )
     if gain.abstentions:
         page.line(
-            f"{counted(gain.abstentions, 'labelled pair')} left out of the gain: a position counts as an abstention",
+            f"{pluralize(gain.abstentions, 'labelled pair')} left out of the gain: a position counts as an abstention",
             indent=4,
         )
     rows = [
@@ -95,7 +96,7 @@ def _moves(page: Page, moves: "SeatMoves") -> None:
 
 def _judge(page: Page, figures: Figures, judge: "JudgeAgainstVote", categories: tuple[str, ...]) -> None:
     page.blank()
-    page.line(f"final judge against the last vote, {counted(judge.debates, 'debate')}", indent=2)
+    page.line(f"final judge against the last vote, {pluralize(judge.debates, 'debate')}", indent=2)
     page.table(_crossed("plurality ↓  judge →", (*categories, "undecided"), categories, judge.table), indent=4)
     page.line(
         f"follows the plurality: {figures.share(judge.follows)}; overrules it {judge.overrules:,} times, to right "

@@ -12,11 +12,6 @@ if TYPE_CHECKING:
 NOTHING = "–"
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 debate`, `1,017 debates`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 class Figures:
     """Writes estimates; the reason of a missing one, and notes, are numbered and printed under the section."""
 

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_views.page import Page
 from jury_views.terminal.statistics.against_labels import annotators_section, labels_section
 from jury_views.terminal.statistics.agreement import agreement_section, repeats_section
 from jury_views.terminal.statistics.confidence import confidence_section
 from jury_views.terminal.statistics.discussion import discussion_section
-from jury_views.terminal.statistics.figures import counted
 from jury_views.terminal.statistics.shares import shares_section
 
 if TYPE_CHECKING:
@@ -42,21 +42,21 @@ def _labels(page: Page, report: "Statistics") -> None:
     if join is None:
         return
     page.line(
-        f"labels of {counted(join.annotators, 'annotator')} for {counted(join.cases, 'case')}: "
+        f"labels of {pluralize(join.annotators, 'annotator')} for {pluralize(join.cases, 'case')}: "
         f"{join.unmatched:,} without votes, {join.ties:,} ties without a label"
     )
     if join.differing:
         shown = ", ".join(visible_line(case, 80) for case in join.differing[:_NAMED])
         more = f" and {len(join.differing) - _NAMED:,} more" if len(join.differing) > _NAMED else ""
-        page.line(f"they win over other labels of {counted(len(join.differing), 'case')}: {shown}{more}")
+        page.line(f"they win over other labels of {pluralize(len(join.differing), 'case')}: {shown}{more}")
 
 
 def _panel(page: Page, panel: "PanelStatistics") -> None:
     seats = ", ".join(visible_line(seat, 40) for seat in panel.seats[:_SEATS])
     more = f" and {len(panel.seats) - _SEATS} more" if len(panel.seats) > _SEATS else ""
     page.line(
-        f"{counted(panel.debates, 'debate')}, {counted(panel.cases, 'case')}, "
-        f"{counted(panel.clusters, 'cluster')}, {counted(len(panel.seats), 'seat')}: {seats}{more}"
+        f"{pluralize(panel.debates, 'debate')}, {pluralize(panel.cases, 'case')}, "
+        f"{pluralize(panel.clusters, 'cluster')}, {pluralize(len(panel.seats), 'seat')}: {seats}{more}"
     )
     _left_out(page, panel.excluded)
     agreement_section(page, panel.agreement)
@@ -71,5 +71,5 @@ def _panel(page: Page, panel: "PanelStatistics") -> None:
 
 def _left_out(page: Page, excluded: "Sequence[Exclusion]") -> None:
     if excluded:
-        shown = (f"{counted(one.count, one.unit.removesuffix('s'))} ({one.reason})" for one in excluded)
+        shown = (f"{pluralize(one.count, one.unit.removesuffix('s'))} ({one.reason})" for one in excluded)
         page.line(f"left out: {'; '.join(shown)}")

@@ -55,6 +55,11 @@ class StatisticsLabels(TranslatedLabels):
     stats_false_passes = Translation("False passes", "誤った合格")
     stats_false_fails = Translation("False fails", "誤った不合格")
     stats_effective = Translation("Effective votes", "実効票数")
+    stats_effective_more = Translation(
+        "More than there are seats: errors are negatively correlated, so the seats correct each other more than "
+        "independent ones would.",
+        "陪審員数を上回っています。誤りに負の相関があり、独立な場合よりも互いを補っています。",
+    )
     stats_reliability = Translation("Are confident verdicts right?", "確信度の高い判定は正しいか")
     stats_reliability_hint = Translation(
         "Share of seats that agree with the plurality (across) and share of right verdicts (up), with 95 % intervals; "
