@@ -4,7 +4,7 @@
    repeats the conversation of an earlier span, only what follows the repeated part is new.
 2. A span with spans below it adds only what nothing below it records.
 3. A tool's span adds only what no message records: its call and result are those of a message with the same id of the
-   call, else with the same tool and arguments, in order, each once.
+   call, else with the same tool and arguments, in order, each once. Its failure marks the message's result.
 4. Several sources of the same messages in one span: the first that has some, and what the others have more.
 
 The rule is by shape, not by tool: adapters map a tool's records to `Span`s, and decide nothing of this.
@@ -28,14 +28,16 @@ def read_spans(spans: Iterable[Span], builder: TranscriptBuilder) -> None:
         CaseFileError: a tool's name, call or result is invalid; the message begins with the span's place.
     """
     nodes = tree_of(spans)
-    timeline = _timeline(nodes)
-    tools = ToolSpans((step.piece for step in timeline if step.piece is not None), builder)
+    moments = sorted(
+        ((node, at_end) for node in nodes for at_end in (False, True)), key=lambda one: one[0].when(at_end=one[1])
+    )
+    timeline = _timeline(moments)
+    tools = ToolSpans((step.piece for step in timeline if step.piece is not None), moments)
     for step in timeline:
-        tool = step.node.span.tool
         if step.piece is not None:
-            builder.take(step.piece.items)
-        elif tool is not None:
-            (tools.ended if step.at_end else tools.started)(step.node, tool)
+            builder.take(tools.marked(step.piece))
+        else:
+            builder.take(tools.items(step.node, at_end=step.at_end))
     for node in nodes:
         builder.take((), node.span.images)
 
@@ -48,11 +50,8 @@ class _Step(NamedTuple):
     piece: ContentPiece | None
 
 
-def _timeline(nodes: list[Node]) -> list[_Step]:
+def _timeline(moments: list[tuple[Node, bool]]) -> list[_Step]:
     """Pieces and tool runs in order of time."""
-    moments = sorted(
-        ((node, at_end) for node in nodes for at_end in (False, True)), key=lambda one: one[0].when(at_end=one[1])
-    )
     conversations = Conversations()
     begun: dict[int, SpanConversation] = {}
     steps: list[_Step] = []
