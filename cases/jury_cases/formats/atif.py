@@ -8,6 +8,7 @@ from typing import Any
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
+from jury_cases.sessions.claude_runs import text_of
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none
@@ -21,6 +22,14 @@ _OF_STEPS = _METADATA | {
     *("step_id", "source", "model_name", "reasoning_effort", "message", "reasoning_content", "tool_calls"),
     *("observation", "is_copied_context", "llm_call_count"),
 }
+_OF_TRAJECTORIES = frozenset(
+    {
+        *("schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics", "extra"),
+        *("continued_trajectory_ref", "subagent_trajectories"),
+    }
+)
+_OF_REFERENCES = frozenset({"trajectory_id", "session_id", "trajectory_path", "extra"})
+_OF_SOURCES = frozenset({"media_type", "path", "duration_sec"})
 _OF_RESULTS = frozenset({"source_call_id", "content", "subagent_trajectory_ref", "extra"})
 _OF_CALLS = frozenset({"tool_call_id", "function_name", "arguments", "extra"})
 _DEEPEST = 20
@@ -39,6 +48,10 @@ class _TrajectoryReader:
     def read(self, trajectory: dict[str, Any], speaker: str | None, place: str, depth: int = 0) -> None:
         for index, step in enumerate(as_objects(trajectory.get("steps"), f"{place}steps", "steps")):
             self._step(step, speaker, f"{place}steps.{index}", depth)
+        notes = trajectory.get("notes")
+        if not is_blank(notes):
+            self._builder.add(Event, f"{place}notes", origin="environment", name="notes", text=as_text(notes))
+        self._builder.unread(trajectory, _OF_TRAJECTORIES, "environment", f"{place}trajectory")
         onward = trajectory.get("continued_trajectory_ref")
         if not is_blank(onward):
             self._builder.not_shown("continuation in another file", "environment", f"{place}continued_trajectory_ref")
@@ -65,7 +78,10 @@ class _TrajectoryReader:
         }
         said = any(not is_blank(message[key]) for key in ("content", "reasoning_content", "tool_calls"))
         results = step.get("observation")
-        if said or is_blank(results):
+        if depth and source == "user":  # the agent that started this one wrote it
+            text = text_of(message["content"]) or as_text(message["content"])
+            self._builder.add(Event, place, origin="model", name="task", text=text)
+        elif said or is_blank(results):
             read_message({key: one for key, one in message.items() if one is not None}, self._builder, place)
         self._builder.unread(step, _OF_STEPS, "environment", place)
         for index, call in enumerate(as_objects(step.get("tool_calls"), f"{place}.tool_calls", "tool calls")):
@@ -92,6 +108,7 @@ class _TrajectoryReader:
 
     def _reference(self, one: dict[str, Any], speaker: str | None, place: str, depth: int) -> None:
         """The run of a sub-agent, embedded or in another file."""
+        self._builder.unread(one, _OF_REFERENCES, "environment", place)
         found = self._embedded.pop(as_text(one.get("trajectory_id")) or "none", None)
         if found is None or depth == _DEEPEST:
             self._builder.not_shown("trajectory of a sub-agent in another file", "environment", place)
@@ -116,6 +133,8 @@ def _content(value: Any, builder: TranscriptBuilder, place: str) -> Any:
         if isinstance(source, dict) and not is_blank(source.get("path")):
             media = text_or_none(source.get("media_type")) or as_text(part.get("type"))
             builder.not_shown(f"{media} in another file", "environment", f"{place}.{index}")
+            builder.unread(source, _OF_SOURCES, "environment", f"{place}.{index}.source")
+            builder.unread(part, {"type", "source"}, "environment", f"{place}.{index}")
         else:
             parts.append(part)
     return parts
@@ -128,14 +147,11 @@ def _read(row: Any) -> CaseDraft:
     reader = _TrajectoryReader(builder, listed)
     reader.read(row, None, "")
     reader.left()
-    if not is_blank(row.get("notes")):
-        builder.add(Event, "notes", origin="environment", name="notes", text=as_text(row["notes"]))
     metrics = row.get("final_metrics")
     facts = {"session_id": row.get("session_id"), "trajectory_id": row.get("trajectory_id"), "agent": agent.get("name")}
     facts |= {"agent_version": agent.get("version"), "model": agent.get("model_name")}
-    names = (text_or_none(row.get(key)) for key in ("trajectory_id", "session_id"))
     return CaseDraft(
-        case_id=next((one for one in names if one), None),
+        case_id=text_or_none(row.get("trajectory_id")),
         question={"prompt": ""} if first_prompt(builder.transcript()) is None else None,
         built=builder,
         metadata={key: value for key, value in facts.items() if text_or_none(value)},

@@ -37,7 +37,7 @@ class Session(dict[str, Any]):
 
 
 class _Sessions:
-    """Gathers the lines of a file, which are one session; files with several sessions one after another are read too."""
+    """Gathers the lines of a file, which are one session, or several one after another."""
 
     def __init__(self) -> None:
         self._size = GatheredSize("split the session")

@@ -70,7 +70,7 @@ def _hook(table: dict[str, Any], kind: str, builder: TranscriptBuilder, place: s
     if isinstance(content, list) and all(isinstance(one, str) for one in content):
         content = "\n".join(content)
     rest = {name: one for name, one in table.items() if name not in _BOOKKEEPING | {"content"} and not is_blank(one)}
-    parts = [content, rest or None, table.get("stderr") if kind not in {"hook_success"} else None]
+    parts = [content, rest or None, table.get("stderr") if kind != "hook_success" else None]
     text = "\n".join(as_text(one) for one in parts if not is_blank(one))
     if text.strip():
         failed = "" if kind in {"hook_success", "hook_additional_context"} else f" ({kind[5:].replace('_', ' ')})"

@@ -126,7 +126,7 @@ class _Tree:
         return line.message_id if line.kind == "assistant" else None
 
     def _belonging(self, answers: set[str]) -> set[int]:
-        """Lines that belong to their parent's branch: other blocks of its answers, results of calls, additions to them."""
+        """Lines that belong to their parent's branch: other blocks of its answers, results of calls, additions."""
         found: set[int] = set()
         for index in reversed(range(len(self.lines))):
             line = self.lines[index]

@@ -1,4 +1,4 @@
-"""The runs of sub-agents of a Claude Code session: lines of files of their own, or marked ones of the session's file."""
+"""The runs of sub-agents of a Claude Code session: files of their own, or marked lines of the session's file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -4,6 +4,7 @@ Source: sessions that Claude Code 2.1 wrote against a local server.
 """
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from jury_cases.sessions.claude_attachments import read_attachment, read_system_line
@@ -175,6 +176,7 @@ class _Conversation:
                 self._own(own, line, place)
                 own = []
                 self._words(text, line, place)
+                self._builder.unread(block, {"type", "text", "cache_control"}, "environment", f"{place}.message")
             else:
                 own.append(block)
         self._own(own, line, place)
@@ -200,6 +202,9 @@ class _Conversation:
 
     def _message(self, message: dict[str, Any], role: str, place: str) -> None:
         kept = {key: value for key, value in message.items() if key not in _NOT_READ and value is not None}
+        if role == "user" and self._speaker and (text := text_of(message.get("content"))) is not None:
+            self._event("task", text, place, "model")  # the agent that started this one wrote it
+            return
         name = {"name": self._speaker} if role == "assistant" and self._speaker else {}
         read_message({**kept, "role": role, **name}, self._builder, f"{place}.message")
 
@@ -231,7 +236,7 @@ def _expanded_commands(live: Sequence[Line]) -> set[int]:
     """The lines of commands that are requests: a prompt follows in their place."""
     found = set()
     users = [one for one in live if one.is_conversation]
-    for line, following in zip(users, users[1:], strict=False):
+    for line, following in pairwise(users):
         text = text_of(line.message.get("content"))
         if text is None or typed_command(text) is None:
             continue

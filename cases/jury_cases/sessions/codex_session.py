@@ -7,6 +7,7 @@ the event of a command comes whether it failed.
 Source: sessions that Codex 0.169 wrote against a local server, and the types of its repository (`protocol.rs`).
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +32,7 @@ _EVENTS: dict[str, tuple[str, Origin]] = {
 _OWN = frozenset({"internal_chat_message_metadata_passthrough", "metadata", "ghost_commit", "end_turn"})
 """Fields that Codex adds to items of the Responses API."""
 
+_IMAGE = re.compile(r"<image( name=[^>]*)?>")
 _NO_ITEMS = frozenset({"ghost_snapshot", "compaction", "compaction_summary", "context_compaction"})
 _COMPACTED = "summary of the conversation so far"
 
@@ -95,6 +97,8 @@ def _item(item: dict[str, Any], failed: set[str], builder: TranscriptBuilder, pl
     if kind == "message" and item.get("role") == "user" and (text := _added(item)) is not None:
         builder.add(Event, place, origin="environment", name="added by Codex", text=text)
         return
+    if kind == "message" and isinstance(item.get("content"), list):
+        item = {**item, "content": [one for one in item["content"] if not _is_image_mark(one)]}
     if kind in {"function_call_output", "custom_tool_call_output"}:
         output = item.get("output")
         if isinstance(output, dict) and isinstance(output.get("content"), str) and "success" in output:
@@ -112,6 +116,12 @@ def _added(item: dict[str, Any]) -> str | None:
     if not texts or len(texts) < len(blocks):
         return None
     return "\n".join(texts) if all(one.lstrip().startswith(_ADDED) for one in texts) else None
+
+
+def _is_image_mark(block: Any) -> bool:
+    """Whether a block only marks where a picture of the user begins or ends."""
+    text = block["text"] if isinstance(block, dict) and block.keys() == {"type", "text"} else None
+    return isinstance(text, str) and (text == "</image>" or _IMAGE.fullmatch(text) is not None)
 
 
 def _failed_command(payload: dict[str, Any]) -> str | None:
