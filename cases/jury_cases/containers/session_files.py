@@ -77,7 +77,7 @@ def agent_files(folder: Path, session: str, agents: frozenset[str]) -> list[Agen
     beside = [folder / f"agent-{one}.jsonl" for one in sorted(agents) if NAME.fullmatch(one)]
     inside = folder / session / "subagents"
     paths = sorted(inside.glob("agent-*.jsonl")) if inside.is_dir() else []
-    found = []
+    found: list[AgentFile] = []
     for path in [*paths, *beside]:
         if not _is_file(path) or (path in beside and _first_line(path).get("sessionId") != session):
             continue

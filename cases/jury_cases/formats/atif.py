@@ -164,5 +164,12 @@ def _recognises(row: Any) -> bool:
     return isinstance(version, str) and version.startswith(_VERSION) and "steps" in row
 
 
-ATIF = Format("atif", _recognises, _read, marks=frozenset({"schema_version"}))
+ATIF = Format(
+    "atif",
+    _recognises,
+    _read,
+    marks=frozenset({"schema_version"}),
+    recognised_by="`schema_version: ATIF-v…` (Harbor's `trajectory.json`)",
+    shows="steps with thoughts, calls and observations, sub-agents' trajectories in the same document",
+)
 """Trajectories in ATIF, such as those of `harbor` (`agent/trajectory.json`)."""

@@ -142,5 +142,14 @@ def _recognises(row: Any) -> bool:
     return kind in _BOOKKEEPING
 
 
-CLAUDE_CODE = Format("claude-code", _recognises, _read, gather=_Sessions, marks=_MARKS)
+CLAUDE_CODE = Format(
+    "claude-code",
+    _recognises,
+    _read,
+    gather=_Sessions,
+    marks=_MARKS,
+    recognised_by="a line of a session (`~/.claude/projects/PROJECT/SESSION.jsonl`)",
+    shows="one case per file: the branch that the session went on with, runs of sub-agents, hooks, commands; "
+    "[more](#sessions-of-coding-agents)",
+)
 """Sessions of Claude Code (`~/.claude/projects/PROJECT/SESSION.jsonl`)."""

@@ -115,5 +115,14 @@ def _recognises(row: Any) -> bool:
     return isinstance(kind, str) and kind in _KINDS and isinstance(row.get("payload"), dict) and "timestamp" in row
 
 
-CODEX = Format("codex", _recognises, _read, gather=_Rollouts, marks=frozenset({"payload"}))
+CODEX = Format(
+    "codex",
+    _recognises,
+    _read,
+    gather=_Rollouts,
+    marks=frozenset({"payload"}),
+    recognised_by="a line of a session (`~/.codex/sessions/…/rollout-*.jsonl`)",
+    shows="one case per file: instructions, the items that the model was sent and answered, errors; "
+    "[more](#sessions-of-coding-agents)",
+)
 """Sessions of Codex (`~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`)."""

@@ -9,7 +9,7 @@ Source: inspect_ai, `handoff` and `content_only`.
 
 from typing import Any
 
-from jury_cases.transcripts.blocks import BlockReader, Speaker
+from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_message
 from jury_events.transcript import Event
