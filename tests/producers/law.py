@@ -172,7 +172,9 @@ class CaseLaw:
         """Each piece is shown once, as what it is, by its speaker."""
         for one in self.pieces:
             marker = one["marker"]
+            quoting = one.get("quoted_in", ())
             showing = [shown for shown in self.shown if _find(marker, shown.text) is not None]
+            showing = [shown for shown in showing if not any(_find(other, shown.text) is not None for other in quoting)]
             if len(showing) != 1:
                 yield f"{marker} ({one['kind']}) is shown {len(showing)} times"
                 continue
