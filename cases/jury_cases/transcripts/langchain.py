@@ -8,13 +8,14 @@ does not have. Source: `langchain_core.messages`, and the packages of OpenAI, An
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from jury_cases.transcripts.blocks import BlockReader, Speaker
+from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, text_or_none
 from jury_cases.transcripts.langchain_blocks import CALLS, blocks_of, call_id_of, has_own_blocks, is_response_item
-from jury_cases.transcripts.langchain_chunks import added_up
+from jury_cases.transcripts.langchain_chunks import added_up, continues
 from jury_cases.transcripts.responses import read_item
+from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Event, ToolCall, ToolResult
 
 _ROLES = {
@@ -91,7 +92,7 @@ def read_langchain_list(value: Any, builder: TranscriptBuilder, place: str = "me
     for index, message in enumerate(value):
         fields = unwrapped(message) if isinstance(message, dict) else None
         chunk = fields is not None and is_chunk(message)
-        if chunks and not (chunk and fields is not None and fields.get("id") == chunks[0].get("id")):
+        if chunks and not (chunk and fields is not None and continues(chunks, fields)):
             read_fields(added_up(chunks), builder, f"{place}.{index - len(chunks)}")
             chunks = []
         if fields is None:
@@ -173,7 +174,8 @@ def _read_thoughts(given: dict[str, Any], builder: TranscriptBuilder, place: str
     for name in ("reasoning_content", "reasoning", "thinking"):
         written = given.get(name)
         if isinstance(written, dict) and isinstance(written.get("summary"), list):
-            read_item({**written, "type": "reasoning"}, builder, f"{place}.additional_kwargs.{name}")
+            (item,) = blocks_of({**written, "type": "reasoning"}, {})
+            read_item(item, builder, f"{place}.additional_kwargs.{name}")
         elif not is_blank(written):
             thought = {"type": "reasoning", "reasoning": written}
             BlockReader(Speaker("assistant", "model"), builder).read(thought, f"{place}.additional_kwargs.{name}")
@@ -189,7 +191,7 @@ def _read_content(content: Any, name: str | None, builder: TranscriptBuilder, pl
     called = False
     for index, block in enumerate(content):
         kind = block.get("type") if isinstance(block, dict) else None
-        called = called or kind in CALLS
+        called = called or as_text(kind) in CALLS
         if kind == "invalid_tool_call" or is_response_item(block):
             BlockReader(speaker, builder).read(run, place)
             run = []

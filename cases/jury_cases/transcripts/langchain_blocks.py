@@ -4,7 +4,7 @@ Covers the standard blocks (`output_version="v1"`), their forerunners (`source_t
 a provider's package leaves as its interface sends them. Source: `langchain_core.messages.content`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank, text_or_none
@@ -35,33 +35,67 @@ def blocks_of(content: Any, calls: Mapping[str, dict[str, Any]]) -> Any:
 
 
 def _converted(block: Any, calls: Mapping[str, dict[str, Any]]) -> Iterator[Any]:
-    if block == "":
-        return
     kind = block.get("type") if isinstance(block, dict) else None
-    if kind == "non_standard" and isinstance(block.get("value"), dict):
-        yield from _converted(block["value"], calls) if block["value"].get("type") != kind else [block]
-    elif isinstance(kind, str) and kind in CALLS:
+    if kind == "non_standard" and isinstance(block.get("value"), dict) and block["value"].get("type") != kind:
+        block, kind = block["value"], block["value"].get("type")
+    if not isinstance(block, dict) or not isinstance(kind, str):
+        yield from () if block == "" else (block,)
+    elif kind in CALLS:
         yield _call(block, calls)
-    elif kind in {"server_tool_call", "server_tool_call_chunk"}:
-        extras = block["extras"] if isinstance(block.get("extras"), dict) else {}
-        name = extras.get("tool_name") or block.get("name")  # `remote_mcp` is named for what it calls
-        yield {"type": "server_tool_use", "id": block.get("id"), "name": name, "input": decoded_json(block.get("args"))}
-    elif kind == "server_tool_result":
-        if not is_blank(block.get("output")) or block.get("status") == "error":
-            failed = block.get("status") == "error"
-            found = {"tool_use_id": block.get("tool_call_id"), "content": block.get("output"), "is_error": failed}
-            yield {"type": "tool_result", **found}
-    elif isinstance(kind, str) and kind in _FILES:
-        yield _file(block, kind)
     elif kind == "text":
         yield from _text(block, calls)
-    elif kind in {"thinking", "reasoning", "redacted_thinking", "refusal"}:
-        extras = block.get("extras") if isinstance(block.get("extras"), dict) else {}
-        yield {**_picked(extras, "signature"), **_plain(block)}
-    elif isinstance(block, dict):
-        yield {name: value for name, value in block.items() if name != "index"}
+    elif kind == "server_tool_result":
+        yield from _server_result(block)
+    elif kind in _FILES:
+        yield _file(block, kind)
     else:
-        yield block
+        yield _OTHERS.get(kind, _without_index)(block)
+
+
+def _server_call(block: dict[str, Any]) -> dict[str, Any]:
+    extras = _table(block.get("extras"))
+    named = (as_text(extras.get("server_label")), as_text(extras.get("tool_name")))  # of a tool of an MCP server
+    name = ".".join(filter(None, named)) if named[1] else block.get("name")
+    return {"type": "server_tool_use", "id": block.get("id"), "name": name, "input": decoded_json(block.get("args"))}
+
+
+def _server_result(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A provider's result in its own block type where that is told; nothing if only the success is told."""
+    failed = block.get("status") == "error"
+    if is_blank(block.get("output")) and not failed:
+        return
+    kind = _table(block.get("extras")).get("block_type")
+    found = {"tool_use_id": block.get("tool_call_id"), "content": block.get("output")}
+    if isinstance(kind, str) and kind.endswith("_tool_result"):
+        yield {"type": kind, **found}
+    else:
+        yield {"type": "tool_result", **found, "is_error": failed}
+
+
+def _thought(block: dict[str, Any]) -> dict[str, Any]:
+    """A thought or refusal; the parts of a summary without their places in a stream."""
+    plain = {**_picked(_table(block.get("extras")), "signature"), **_plain(block)}
+    if isinstance(plain.get("summary"), list):
+        plain["summary"] = [_plain(one) if isinstance(one, dict) else one for one in plain["summary"]]
+    return plain
+
+
+def _without_index(block: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in block.items() if name != "index"}
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+_OTHERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "server_tool_call": _server_call,
+    "server_tool_call_chunk": _server_call,
+    "thinking": _thought,
+    "reasoning": _thought,
+    "redacted_thinking": _thought,
+    "refusal": _thought,
+}
 
 
 def has_own_blocks(content: Any) -> bool:
@@ -70,7 +104,7 @@ def has_own_blocks(content: Any) -> bool:
 
 
 def _is_own(block: dict[str, Any]) -> bool:
-    return block.get("type") in _OWN or is_response_item(block)
+    return as_text(block.get("type")) in _OWN or is_response_item(block)
 
 
 def is_response_item(block: Any) -> bool:
@@ -130,7 +164,7 @@ def _file(block: dict[str, Any], kind: str) -> dict[str, Any]:
     data = next((block[name] for name in ("base64", "data") if isinstance(block.get(name), str)), None)
     if kind == "media":
         kind = (media or "file").partition("/")[0]
-    extras = block.get("extras") if isinstance(block.get("extras"), dict) else {}
+    extras = _table(block.get("extras"))
     name = next((n for n in (*_names(block), *_names(extras)) if n is not None), None)
     if isinstance(block.get("text"), str) and kind in {"text-plain", "file"}:
         source = {"type": "text", "data": block["text"]}

@@ -1,6 +1,6 @@
 """Chunks of a streamed LangChain message, added up as the library adds them.
 
-A stream's chunks of one message have one id. Texts are appended; blocks and parts of calls with the same `index` are
+Texts are appended; blocks and parts of calls with the same `index` are
 added up. Source: `langchain_core.messages.ai.add_ai_message_chunks`, `langchain_core.utils._merge`.
 """
 
@@ -12,6 +12,22 @@ _KEPT = frozenset({"type", "id", "index", "name", "mime_type", "role"})
 """Texts that are not appended: a later one only fills a missing one."""
 
 
+def continues(chunks: list[dict[str, Any]], chunk: dict[str, Any]) -> bool:
+    """Whether a chunk is a further part of the message of these chunks.
+
+    A run of a model has an id (`run--…`); some of its chunks may have an id of the provider in its place.
+    """
+    if chunks[-1].get("chunk_position") == "last":
+        return False
+    found, ids = chunk.get("id"), [one.get("id") for one in chunks]
+    runs = [one for one in ids if _is_run(one)]
+    return found in runs if _is_run(found) and runs else bool(runs) or _is_run(found) or found == ids[0]
+
+
+def _is_run(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(("run-", "lc_run-"))
+
+
 def added_up(chunks: list[dict[str, Any]]) -> dict[str, Any]:
     """One message of its chunks; its calls are made of the parts of calls."""
     if len(chunks) == 1:
@@ -21,7 +37,10 @@ def added_up(chunks: list[dict[str, Any]]) -> dict[str, Any]:
         for name, value in chunk.items():
             if name not in {"tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata"}:
                 whole[name] = _sum(name, whole.get(name), value)
-        whole["response_metadata"] = {**_table(whole.get("response_metadata")), **_table(chunk.get("response_metadata"))}
+        whole["response_metadata"] = {
+            **_table(whole.get("response_metadata")),
+            **_table(chunk.get("response_metadata")),
+        }
     parts = whole.get("tool_call_chunks")
     if isinstance(parts, list) and all(isinstance(one, dict) for one in parts):
         calls = [{**one, "args": decoded_json(one.get("args"))} for one in parts]
@@ -37,7 +56,7 @@ def _table(value: Any) -> dict[str, Any]:
 def _sum(name: str, first: Any, second: Any) -> Any:
     if is_blank(second) and not isinstance(second, dict):
         return first
-    if first is None or first == "" or first == []:
+    if first is None or (isinstance(first, str | list) and not first):
         return second
     if isinstance(first, str) and isinstance(second, str):
         return first if name in _KEPT else first + second
@@ -66,4 +85,4 @@ def _lists(first: Any, second: Any) -> list[Any]:
 
 
 def _same_kind(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return other.get("type") in {one.get("type"), None, "input_json_delta"}
+    return other.get("type") in (one.get("type"), None, "input_json_delta")

@@ -34,9 +34,7 @@ def model_of(provider: str, url: str, **settings: Any) -> BaseChatModel:
         case "chat":
             return ChatOpenAI(model="gpt-5-mini", base_url=f"{url}/v1", api_key=KEY, **settings)
         case "responses":
-            return ChatOpenAI(
-                model="gpt-5-mini", base_url=f"{url}/v1", api_key=KEY, use_responses_api=True, **settings
-            )
+            return ChatOpenAI(model="gpt-5-mini", base_url=f"{url}/v1", api_key=KEY, use_responses_api=True, **settings)
         case "anthropic":
             return ChatAnthropic(model_name="claude-sonnet-4-5", base_url=url, api_key=KEY, **settings)
         case _:
@@ -53,8 +51,13 @@ def broken_call() -> dict[str, Any]:
 
 def searched_by_anthropic() -> dict[str, Any]:
     """A message with a search that the provider ran, and one that failed."""
-    found = {"type": "web_search_result", "url": "https://example.org", "title": "M24result", "encrypted_content": "eA=="}
-    failed = {"type": "web_search_tool_result_error", "error_code": "M26failure"}
+    found = {
+        "type": "web_search_result",
+        "url": "https://example.org",
+        "title": "M24result",
+        "encrypted_content": "eA==",
+    }
+    failed = {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}
     content = [
         {"type": "server_tool_use", "id": "srv_M23id", "name": "web_search", "input": {"query": "M23call"}},
         {"type": "web_search_tool_result", "tool_use_id": "srv_M23id", "content": [found]},
@@ -71,7 +74,12 @@ def searched_by_openai() -> dict[str, Any]:
     """A response with tools that the provider ran: a search, code, a tool of an MCP server."""
     action = {"type": "search", "query": "M23call", "queries": ["M23call"]}
     code = {"code": "print('M25call')", "container_id": "cntr_1", "outputs": [{"type": "logs", "logs": "M26result"}]}
-    remote = {"server_label": "shop", "name": "stock_M28tool", "arguments": '{"item": "M28call"}', "output": "M29result"}
+    remote = {
+        "server_label": "shop",
+        "name": "stock_M28tool",
+        "arguments": '{"item": "M28call"}',
+        "output": "M29result",
+    }
     text = {"type": "output_text", "text": "M27answer They like it.", "annotations": []}
     output = [
         {"id": "ws_M23id", "type": "web_search_call", "status": "completed", "action": action},
@@ -80,11 +88,19 @@ def searched_by_openai() -> dict[str, Any]:
         {"id": "msg_9", "type": "message", "role": "assistant", "status": "completed", "content": [text]},
     ]
     more = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}, "error": None}
-    return {"id": "resp_9", "object": "response", "created_at": 1, "status": "completed", "model": "m", "output": output, **more}
+    return {
+        "id": "resp_9",
+        "object": "response",
+        "created_at": 1,
+        "status": "completed",
+        "model": "m",
+        "output": output,
+        **more,
+    }
 
 
 LAST: dict[str, tuple[Turn, ...]] = {
-    "chat": (Turn(user="M17user And now?", answers=(Answer(body=broken_call()),)),),
+    "chat": (Turn(user="M17user And now?", answers=(Answer(body=broken_call()), Answer(text="M19answer Later."))),),
     "responses": (Turn(user=SEARCHED, answers=(Answer(body=searched_by_openai()),)),),
     "anthropic": (Turn(user=SEARCHED, answers=(Answer(body=searched_by_anthropic()),)),),
     "gemini": (),
@@ -101,9 +117,13 @@ def user_message(turn: Turn) -> HumanMessage:
     return HumanMessage(content=[{"type": "text", "text": turn.user}, image])
 
 
-def conversation(provider: str, *, stream: bool = False, **settings: Any) -> tuple[list[BaseMessage], list[BaseMessage]]:
+def conversation(
+    provider: str, *, stream: bool = False, **settings: Any
+) -> tuple[list[BaseMessage], list[BaseMessage]]:
     """The messages, and the same with the answers' chunks in place of the answers."""
-    turns = STORY if stream else (*STORY, *LAST[provider])
+    turns = (*STORY, *LAST[provider])
+    if stream:  # the chat package drops the refusal of a stream: the answer would be empty
+        turns = STORY[:-1] if provider == "chat" else STORY
     messages: list[BaseMessage] = [SystemMessage(SYSTEM)]
     parts: list[BaseMessage] = [SystemMessage(SYSTEM)]
     with ModelServer([answer for turn in turns for answer in turn.answers]) as server:
@@ -146,7 +166,7 @@ def happened(provider: str, *, stream: bool = False, v1: bool = False, converted
     """
     without = {"M03reasoning"} if provider == "chat" else set()  # the package does not keep `reasoning_content`
     if provider == "chat" and stream:
-        without.add("M16refusal")  # nor the refusal of a stream
+        without |= {"M15user", "M16refusal"}
     pieces = standard_pieces(
         without=without,
         cut=None if converted else CUT[provider],
@@ -157,7 +177,10 @@ def happened(provider: str, *, stream: bool = False, v1: bool = False, converted
         pieces.append(piece("refusal", "event"))
     if not stream:
         pieces += after_the_story(provider, v1=v1)
-    return case(pieces, [] if converted else ARTIFACTS)
+    unseen = [] if converted else list(ARTIFACTS)
+    if provider == "anthropic" and not stream:
+        unseen.append(not_shown(None, "result that the provider encrypted", "only the provider can read it"))
+    return case(pieces, unseen)
 
 
 def after_the_story(provider: str, *, v1: bool) -> list[dict[str, Any]]:
@@ -166,7 +189,7 @@ def after_the_story(provider: str, *, v1: bool) -> list[dict[str, Any]]:
         case "chat":
             call = {**piece("M18call", "call", name="look_up_M18tool"), "quoted_in": ["JSONDecodeError"]}
             failed = piece("JSONDecodeError", "result", name="look_up_M18tool", call="M18call", error=True)
-            return [piece("M17user", "user"), call, failed]
+            return [piece("M17user", "user"), call, failed, piece("M19answer", "assistant")]
         case "responses":
             ending = "" if v1 else "_call"
             return [
@@ -174,8 +197,8 @@ def after_the_story(provider: str, *, v1: bool) -> list[dict[str, Any]]:
                 piece("M23call", "call", name=f"web_search{ending}"),
                 piece("M25call", "call", name=f"code_interpreter{ending}"),
                 piece("M26result", "result", name=f"code_interpreter{ending}", call="M25call"),
-                piece("M28call", "call", name="stock_M28tool"),
-                piece("M29result", "result", name="stock_M28tool", call="M28call"),
+                piece("M28call", "call", name="shop.stock_M28tool"),
+                piece("M29result", "result", name="shop.stock_M28tool", call="M28call"),
                 piece("M27answer", "assistant"),
             ]
         case "anthropic":
@@ -184,7 +207,7 @@ def after_the_story(provider: str, *, v1: bool) -> list[dict[str, Any]]:
                 piece("M23call", "call", name="web_search"),
                 piece("M24result", "result", name="web_search", call="M23call"),
                 piece("M25call", "call", name="web_search"),
-                piece("M26failure", "result", name="web_search", call="M25call", error=True),
+                piece("max_uses_exceeded", "result", name="web_search", call="M25call", error=True),
                 piece("M27answer", "assistant"),
             ]
         case _:
@@ -209,7 +232,7 @@ def main() -> None:
     add("message_to_dict.json", "messages_to_dict (OpenAI chat)", messages_to_dict(chat), happened("chat"))
     add("dumpd.json", "dumpd (OpenAI chat)", dumpd(chat), happened("chat"))
     story = standard_pieces(without={"M03reasoning"}, cut=None, failures_marked=False)
-    converted = convert_to_openai_messages(chat[:-2])
+    converted = convert_to_openai_messages(chat[:-3])
     add("openai_messages.json", "convert_to_openai_messages (OpenAI chat)", converted, case(story))
     for provider in ("responses", "anthropic"):
         messages, _ = conversation(provider)
@@ -227,7 +250,8 @@ def main() -> None:
             truth = happened(provider, v1=v1, stream=True)
             produced.write_lines(f"{name}_streamed.jsonl", [{"messages": dumped(messages)}])
             produced.add(f"{name}_streamed.jsonl", f"chunks added up ({provider}, {version})", [truth])
-            add(f"{name}_chunks.json", f"chunks ({provider}, {version})", dumpd(chunks), truth)
+            if not v1 or provider in {"responses", "anthropic"}:
+                add(f"{name}_chunks.json", f"chunks ({provider}, {version})", dumpd(chunks), truth)
     produced.write()
 
 
