@@ -126,7 +126,7 @@ def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
         yield from places(inner, (*path, key))
 
 
-@pytest.mark.parametrize("name", ["message_to_dict", "dumpd", "responses_v1", "anthropic_v1_chunks", "chat_v0_chunks"])
+@pytest.mark.parametrize("name", ["message_to_dict", "dumpd", "responses_v1", "anthropic_v0_chunks", "chat_v0_chunks"])
 def test_odd_values_are_read_or_refused_in_one_line(name: str) -> None:
     messages = json.loads((PRODUCED / f"{name}.json").read_text(encoding="utf-8"))
 

@@ -60,7 +60,7 @@ def _server_call(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _server_result(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A provider's result in its own block type where that is told; nothing if only the success is told."""
+    """A provider's result in its own block type where that is known; nothing if only its success is recorded."""
     failed = block.get("status") == "error"
     if is_blank(block.get("output")) and not failed:
         return

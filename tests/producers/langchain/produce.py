@@ -250,7 +250,7 @@ def main() -> None:
             truth = happened(provider, v1=v1, stream=True)
             produced.write_lines(f"{name}_streamed.jsonl", [{"messages": dumped(messages)}])
             produced.add(f"{name}_streamed.jsonl", f"chunks added up ({provider}, {version})", [truth])
-            if not v1 or provider in {"responses", "anthropic"}:
+            if (provider, version) in {("chat", "v0"), ("responses", "v0"), ("responses", "v1"), ("anthropic", "v0")}:
                 add(f"{name}_chunks.json", f"chunks ({provider}, {version})", dumpd(chunks), truth)
     produced.write()
 
