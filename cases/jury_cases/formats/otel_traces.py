@@ -86,5 +86,10 @@ OTEL = Format(
     _read,
     gather=Traces,
     marks=_MARKS,
+    recognised_by="`resourceSpans` or `resourceLogs` (OTLP as JSON)",
+    shows=(
+        "one case per trace, which may span several lines of a file (256 MiB): `gen_ai.*` messages of its "
+        "spans, events and log records, tool runs"
+    ),
 )
 """OTLP as JSON."""

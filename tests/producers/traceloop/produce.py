@@ -82,7 +82,7 @@ def langchain_tool(tool: ToolUse) -> BaseTool:
 
 
 def with_langgraph(url: str) -> None:
-    """The first and the last turn of the story through an agent of LangGraph: each step's span repeats the whole state."""
+    """The first and the last turn through an agent of LangGraph: each step's span repeats the whole state."""
     model = ChatOpenAI(model="gpt-5-mini", base_url=f"{url}/v1", api_key="none")
     agent: Any = create_agent(model, [langchain_tool(one) for one in TOOLS], system_prompt=SYSTEM)
     messages: list[Any] = []
@@ -99,7 +99,11 @@ def reasoning_behind_text() -> list[dict[str, Any]]:
 
 
 NOT_IN_LANGGRAPH = ("reasoning", "M10user", "M11picture", "M12call", "M13result", "M14cut", "M16refusal")
-REFUSAL = not_shown(None, "message without content", "The instrumentation keeps nothing of a refusal.")
+REFUSAL = not_shown(
+    "M16refusal",
+    "message without content",
+    "The messages of the model's span lack it; it is in the state of the graph alone, which is not read.",
+)
 REFUSED = piece("refusal", "event")
 FILES: dict[str, tuple[Any, Callable[[str], None], list[dict[str, Any]]]] = {
     "openai.jsonl": (OpenAIInstrumentor(upload_base64_image=None), with_openai, reasoning_behind_text()),
