@@ -6,6 +6,7 @@ line of log records comes first, as a program exports an answer's events before 
 
 import base64
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,13 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+_FOLDERS = {
+    str(Path(__file__).parent): "/home/user/shop",
+    sys.prefix: "/home/user/venv",
+    sys.base_prefix: "/usr",
+}
+"""Of this machine, and as the files name them: spans have the places of code."""
 
 _IDS = ("traceId", "spanId", "parentSpanId")
 _RESOURCE = Resource({"service.name": "shop"})
@@ -54,6 +62,8 @@ class Telemetry:
         self.spans.clear()
         lines = [_hexadecimal(MessageToDict(one, use_integers_for_enums=True)) for one in messages]
         text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
+        for folder, named in _FOLDERS.items():
+            text = text.replace(folder, named)
         path.write_text(text, encoding="utf-8")
 
 

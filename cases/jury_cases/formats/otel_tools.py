@@ -11,7 +11,7 @@ from jury_cases.traces.span import SpanKind, SpanTool
 from jury_cases.transcripts.json_values import as_text, decoded_json, text_or_none
 
 _TEMPLATE = "logfire.msg_template"
-_FUNCTION, _AGENT = "Function: {name}", "Agent run: {name!r}"
+_FUNCTION, _AGENT, _HANDOFF = "Function: {name}", "Agent run: {name!r}", "Handoff: {from_agent}"
 
 
 def kind_of(attributes: dict[str, Any]) -> SpanKind:
@@ -36,6 +36,22 @@ def agent_of(attributes: dict[str, Any]) -> str | None:
     """The name of the agent whose span it is."""
     own = attributes.get("name") if attributes.get(_TEMPLATE) == _AGENT else attributes.get("agent_name")
     return text_or_none(attributes.get("gen_ai.agent.name")) or text_or_none(own)
+
+
+def handover_of(attributes: dict[str, Any]) -> tuple[str | None, str | None] | None:
+    """Who handed over to whom, if the span says so."""
+    if not as_text(attributes.get(_TEMPLATE)).startswith(_HANDOFF):
+        return None
+    return text_or_none(attributes.get("from_agent")), text_or_none(attributes.get("to_agent"))
+
+
+def reason_of(attributes: dict[str, Any]) -> Any:
+    """Why a span of the Agents SDK failed: the error's data, else its message."""
+    error = decoded_json(attributes.get("error"))
+    if not isinstance(error, dict):
+        return None
+    data = error.get("data")
+    return (data.get("error") if isinstance(data, dict) else None) or error.get("message")
 
 
 def tool_of(attributes: dict[str, Any]) -> SpanTool:

@@ -7,14 +7,16 @@ earlier versions. `jury_cases.traces` makes one transcript of the spans.
 from typing import Any
 
 from jury_cases.draft import CaseDraft
+from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.formats.otel_span_messages import messages_of_span
-from jury_cases.formats.otel_tools import agent_of, kind_of, tool_of
+from jury_cases.formats.otel_tools import agent_of, handover_of, kind_of, reason_of, tool_of
 from jury_cases.formats.otlp import LOGS, RESOURCES, Trace, Traces, first_of, is_genai, nanoseconds, span_id
 from jury_cases.traces.span import Span, failures, root_of
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, text_or_none
+from jury_events.text.visible_text import visible_line
 
 _FACTS = {
     "gen_ai.request.model": "model",
@@ -38,16 +40,22 @@ def _read(row: Any) -> CaseDraft:
                 facts.setdefault(name, table["attributes"][key])
     builder = TranscriptBuilder()
     read_spans(spans, builder)
+    error = failures(spans)
+    if not len(builder) and error is None:
+        raise CaseFileError(
+            "it has no messages; have the tracing tool record them, as with "
+            "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, or leave such traces out with --skip-unreadable"
+        )
     return CaseDraft(
         case_id=row["trace_id"] or None,
         built=builder if len(builder) else None,
-        error=failures(spans),
+        error=error,
         metadata=facts,
     )
 
 
 def _span(table: dict[str, Any]) -> Span:
-    place = f"span {span_id(table)}"
+    place = f"span {visible_line(span_id(table), _NAMED)}"
     attributes = table["attributes"]
     messages = messages_of_span(table, place)
     kind = kind_of(attributes)
@@ -65,6 +73,7 @@ def _span(table: dict[str, Any]) -> Span:
         tool=tool_of(attributes) if kind == "tool" else None,
         failure=_failure(table) if is_genai(table) else None,
         agent=agent_of(attributes),
+        handover=handover_of(attributes),
     )
 
 
@@ -74,9 +83,22 @@ def _failure(span: dict[str, Any]) -> str | None:
     code = status.get("code") if isinstance(status, dict) else status
     if code is True or code not in (2, "STATUS_CODE_ERROR", "ERROR"):
         return None
-    reason = status.get("message") if isinstance(status, dict) else None
-    return as_text(reason) or as_text(span["attributes"].get("error.type")) or as_text(span.get("name")) or "failed"
+    attributes = span["attributes"]
+    thrown = (
+        event["attributes"].get("exception.message") for event in span["events"] if event.get("name") == "exception"
+    )
+    reasons = (
+        status.get("message") if isinstance(status, dict) else None,
+        *thrown,
+        reason_of(attributes),
+        attributes.get("error.type"),
+        span.get("name"),
+    )
+    return next((text for one in reasons if (text := as_text(one))), "failed")
 
+
+_NAMED = 60
+"""Characters of an id in errors."""
 
 _MARKS = frozenset({*RESOURCES, *LOGS})
 

@@ -11,7 +11,7 @@ from typing import Any
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.gathering import GatheredCase, GatheredSize, RowsByKey
-from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, json_kind
+from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, json_kind, text_or_none
 
 RESOURCES = ("resourceSpans", "resource_spans")
 LOGS = ("resourceLogs", "resource_logs")
@@ -86,11 +86,11 @@ def _only_makes_agent(span: dict[str, Any]) -> bool:
 
 def span_id(span: dict[str, Any]) -> str:
     """The id of a span, or of a log record's span; "" if it has none."""
-    return as_text(first_of(span, ("spanId", "span_id")))
+    return text_or_none(first_of(span, ("spanId", "span_id"))) or ""
 
 
 def _trace_id(span: dict[str, Any]) -> str:
-    return as_text(first_of(span, ("traceId", "trace_id")))
+    return text_or_none(first_of(span, ("traceId", "trace_id"))) or ""
 
 
 def _spans(document: Any) -> Iterator[dict[str, Any]]:

@@ -112,12 +112,14 @@ def _overlap(earlier: tuple[ContentPiece, ...], pieces: tuple[ContentPiece, ...]
     """The number of first pieces that repeat the end of the earlier ones."""
     for count in range(min(len(earlier), len(pieces)), 0, -1):
         start = len(earlier) - count
-        if all(pieces[index].same_as(earlier[start + index]) for index in range(count)):
+        if pieces[count - 1].same_as(earlier[-1]) and all(
+            pieces[index].same_as(earlier[start + index]) for index in range(count)
+        ):
             return count
     return 0
 
 
-class _Step(NamedTuple):
+class _AgentTurn(NamedTuple):
     """What the agent said and called after what another said or returned (None: at the beginning)."""
 
     after: ContentPiece | None
@@ -149,11 +151,11 @@ def _aligned(earlier: tuple[ContentPiece, ...], pieces: tuple[ContentPiece, ...]
     return _Repeat(count, new) if has_part or has_result else nothing
 
 
-def _steps(pieces: Iterable[ContentPiece]) -> list[_Step]:
-    steps = [_Step(None, [])]
+def _steps(pieces: Iterable[ContentPiece]) -> list[_AgentTurn]:
+    steps = [_AgentTurn(None, [])]
     for piece in pieces:
         if piece.what == "call" or piece.who in {"assistant", "model"}:
             steps[-1].by_agent.append(piece)
         else:
-            steps.append(_Step(piece, []))
+            steps.append(_AgentTurn(piece, []))
     return steps

@@ -45,7 +45,9 @@ class Span:
         images: the pictures of both.
         tool: the run of a span of kind `tool`.
         failure: the reason of its failure; None: it did not fail.
-        agent: the name of the agent whose span it is; None: not recorded.
+        agent: the name of the agent whose span it is; None: that of the span above it.
+        handover: at its start one agent handed the conversation over to another, by their names; None: it says nothing
+            of that kind. An agent's span below another's is no handover.
     """
 
     span_id: str
@@ -60,6 +62,7 @@ class Span:
     tool: SpanTool | None = None
     failure: str | None = None
     agent: str | None = None
+    handover: tuple[str | None, str | None] | None = None
 
 
 def root_of(spans: Sequence[Span]) -> Span | None:

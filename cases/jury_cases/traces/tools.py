@@ -76,7 +76,8 @@ class ToolSpans:
             self._add(node, ToolResult, at_end=True, **result)
         elif failed:
             self._failed.add(id(found))
-        if failure and failure not in (text if found is None else found.text):
+        shown = text if found is None else found.text
+        if failure and failure not in shown and shown not in failure:
             self._add(node, Event, at_end=True, origin="tool", name="error", text=failure)
 
     def _add(self, node: Node, make: type[Item], *, at_end: bool, **fields: Any) -> None:
