@@ -55,5 +55,5 @@ PYDANTIC_AI = Format(
     marks=frozenset(_COLUMNS),
     columns=frozenset(_COLUMNS),
     recognised_by="a list of messages of `kind` and `parts`, or such a list in `all_messages_json`",
-    shows="instructions, prompts with files, thoughts, calls of tools and of the provider, results, retries; ids as metadata",
+    shows="instructions, prompts with files, thoughts, calls (the provider's too), results, retries; ids as metadata",
 )
