@@ -38,6 +38,8 @@ class BlockReader:
 
     def __init__(self, speaker: Speaker, builder: TranscriptBuilder) -> None:
         self._speaker = speaker
+        self._any_json = speaker.kind in {None, "speaker"}
+        """What a tool or a role of the record's own says may be any JSON, not only blocks."""
         self._builder = builder
         self._aside = builder if speaker.kind is not None else TranscriptBuilder()
         self._texts: list[str] = []
@@ -45,21 +47,21 @@ class BlockReader:
         self._place = ""
 
     def read(self, content: Any, place: str) -> None:
-        """Read text, null, or a list of blocks; a tool's result may be any JSON.
+        """Read text, null, or a list of blocks; a tool's result, or the words of an unknown role, may be any JSON.
 
         Raises:
             CaseFileError: it is another value, or a block is invalid for its type.
         """
         speaker = self._speaker
         self._place = place
-        if isinstance(content, list) and (speaker.kind is not None or any(map(_is_block, content))):
+        if isinstance(content, list) and (not self._any_json or any(map(_is_block, content))):
             for index, block in enumerate(content):
                 self._block(block, f"{place}.{index}")
         elif content is None or isinstance(content, str):
             self._texts += [content] if content else []
-        elif isinstance(content, dict) and (speaker.kind is not None or _is_block(content)):
+        elif isinstance(content, dict) and (not self._any_json or _is_block(content)):
             self._block(content, place)
-        elif speaker.kind is None or isinstance(content, bool | int | float):
+        elif self._any_json or isinstance(content, bool | int | float):
             self._texts.append(as_text(content))
         else:
             raise CaseFileError(f"{place}: must be text, not {json_kind(content)}")
@@ -112,7 +114,7 @@ class BlockReader:
             read, fields = known
             read(block, self._speaker, self._aside, place)
             self._aside.unread(block, fields | _BOOKKEEPING, self._speaker.origin, place)
-        elif self._speaker.kind is None and not _contains_base64(block):
+        elif self._any_json and not _contains_base64(block):
             self._texts.append(as_text(block))
         else:
             what = f"block {kind}" if isinstance(kind, str) else "block unnamed"
@@ -128,7 +130,7 @@ class BlockReader:
             raise CaseFileError(f"{place}.text: must be text, not {json_kind(text)}")
         if block.get("refusal") is True and self._speaker.kind is not None:
             self._flush()
-            self._builder.add(Refusal, place, origin=self._speaker.origin, text=text or "")
+            self._builder.add(Refusal, place, origin=self._speaker.origin, speaker=self._speaker.name, text=text or "")
         elif text:
             self._texts.append(text)
             self._cited = self._cited or bool(block.get("citations"))
@@ -139,7 +141,7 @@ _Read = Callable[[dict[str, Any], Speaker, TranscriptBuilder, str], None]
 
 
 def _refusal(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    builder.add(Refusal, place, origin=speaker.origin, text=as_text(block.get("refusal")))
+    builder.add(Refusal, place, origin=speaker.origin, speaker=speaker.name, text=as_text(block.get("refusal")))
 
 
 def _thinking(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
@@ -155,7 +157,7 @@ def _thoughts(
         for one in block[key] if isinstance(block.get(key), list) else [block.get(key)]:
             text = one.get("text") if isinstance(one, dict) and isinstance(one.get("text"), str) else one
             if not is_blank(text):
-                builder.add(Reasoning, place, origin=speaker.origin, text=as_text(text))
+                builder.add(Reasoning, place, origin=speaker.origin, speaker=speaker.name, text=as_text(text))
                 found = True
     if not found and not is_blank(block.get("signature")):
         builder.not_shown(_ENCRYPTED, speaker.origin, place)
@@ -178,7 +180,7 @@ def _reasoning(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuild
 
 
 def _call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    add_call({key: value for key, value in block.items() if key in _CALL}, builder, place, speaker.origin)
+    add_call({key: value for key, value in block.items() if key in _CALL}, builder, place, speaker.origin, speaker.name)
 
 
 def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
@@ -189,7 +191,9 @@ def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilde
     call_id = text_or_none(block.get("id"))
     name = as_text(block.get("name")) or as_text(block["tool_type"])
     arguments = as_text(block.get("arguments"))
-    builder.add(ToolCall, place, origin=speaker.origin, call_id=call_id, name=name, arguments=arguments)
+    builder.add(
+        ToolCall, place, origin=speaker.origin, speaker=speaker.name, call_id=call_id, name=name, arguments=arguments
+    )
     result, error = as_text(block.get("result")), as_text(block.get("error"))
     if result or not error:
         builder.add(ToolResult, place, call_id=call_id, name=name, text=result)

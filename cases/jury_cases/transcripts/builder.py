@@ -4,21 +4,21 @@ import hashlib
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from pydantic import ValidationError
 
 from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind, RoleRules, reassigned
 from jury_cases.transcripts.json_values import as_text, is_blank
+from jury_cases.transcripts.untold_calls import with_untold_calls
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
 from jury_events.picture_types import picture_type
 from jury_events.text.validation import condensed
-from jury_events.transcript import Attachment, Item, Message, NotShown, Origin, ToolCall, ToolResult, Transcript
-
-AUTHORS: Mapping[str, Origin] = {"system": "developer", "user": "user", "assistant": "model"}
-"""The default author of each kind of message."""
+from jury_events.transcript import Attachment, Event, Item, Message, NotShown, Origin, ToolCall, ToolResult, Transcript
 
 _WHAT = re.compile(r"[^A-Za-z0-9_./+:-]+")
 _DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
@@ -35,6 +35,9 @@ class TranscriptBuilder:
 
     def __init__(self) -> None:
         self._items: list[Item] = []
+        self._authors: list[MessageAuthor | None] = []
+        self._author: MessageAuthor | None = None
+        self._in_order: set[int] = set()
         self._images: dict[str, Image] = {}
         self.called: set[str] = set()
         self.answered: set[str] = set()
@@ -48,11 +51,37 @@ class TranscriptBuilder:
         return tuple(self._images.values())
 
     def transcript(self) -> Transcript:
-        """The items so far."""
-        return Transcript(items=tuple(self._items))
+        """The items so far.
 
-    def add(self, make: type[Item], place: str, /, **fields: Any) -> None:
+        A result without the id of its call belongs to the only open call that it can answer, by its tool's name if it
+        has one. Where several are open it is marked `call_unknown`, unless it was added with `in_order`.
+        """
+        return Transcript(items=with_untold_calls(self._items, self._in_order))
+
+    @property
+    def authors(self) -> frozenset[MessageAuthor]:
+        """The authors of the messages that the items are of, as far as they were recorded by `by`."""
+        return frozenset(one for one in self._authors if one is not None)
+
+    @contextmanager
+    def by(self, author: MessageAuthor) -> Iterator[None]:
+        """Record for the items added meanwhile which role, and which name, the record gives their message."""
+        before, self._author = self._author, author
+        try:
+            yield
+        finally:
+            self._author = before
+
+    def reassign(self, rules: RoleRules) -> frozenset[str]:
+        """Apply the user's rules for roles to the items so far; returns the patterns that matched."""
+        self._items, used = reassigned(self._items, self._authors, rules)
+        return used
+
+    def add(self, make: type[Item], place: str, /, *, in_order: bool = False, **fields: Any) -> None:
         """Add an item made of `fields`.
+
+        `in_order`: the format's protocol says that a result without an id belongs to the first open call of its name.
+        Where a source tells the call of a result by other means than an id, give both a `call_id` of your own.
 
         Raises:
             CaseFileError: a field is invalid.
@@ -61,23 +90,31 @@ class TranscriptBuilder:
             item = make(**fields)
         except ValidationError as error:
             raise CaseFileError(f"{place}.{condensed(error)}") from error
+        if in_order:
+            self._in_order.add(len(self._items))
         self._items.append(item)
+        self._authors.append(self._author)
         if isinstance(item, ToolCall | ToolResult) and item.call_id is not None:
             (self.called if isinstance(item, ToolCall) else self.answered).add(item.call_id)
 
     def extend(self, later: "TranscriptBuilder") -> None:
         """Append the items of another builder."""
-        self._items += later.transcript().items
+        self._in_order.update(len(self._items) + index for index in later._in_order)
+        self._items += later._items
+        self._authors += [author or self._author for author in later._authors]
         for image in later.images:
             self._images.setdefault(image.digest, image)
         self.called |= later.called
         self.answered |= later.answered
 
-    def message(
-        self, kind: Literal["system", "user", "assistant"], text: str, place: str, *, name: str | None = None
-    ) -> None:
+    def message(self, kind: MessageKind, text: str, place: str, *, name: str | None = None) -> None:
         """Add a text by the default author of its kind."""
         self.add(Message, place, kind=kind, origin=AUTHORS[kind], text=text, name=name)
+
+    def handover(self, giver: str | None, taker: str | None, place: str) -> None:
+        """Add that one agent (None: not named) handed the conversation over to another."""
+        text = f"{giver or 'an agent that is not named'} -> {taker or 'an agent that is not named'}"
+        self.add(Event, place, origin="environment", name="handover", text=text)
 
     def not_shown(self, what: str, origin: Origin, place: str, value: Any = None) -> None:
         """Add a part that jurors are not shown; `value` determines its size in bytes (None: unknown)."""
