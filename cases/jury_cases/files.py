@@ -6,9 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, BinaryIO, NamedTuple
@@ -16,18 +14,18 @@ from typing import Any, BinaryIO, NamedTuple
 from jury_cases.artifact_sources import ArtifactSources
 from jury_cases.columns import AUTOMATIC, snake_case
 from jury_cases.containers.byte_streams import SharedStream
-from jury_cases.containers.row import FileRow, RowSelection
+from jury_cases.containers.row import RowSelection
 from jury_cases.containers.rows import STDIN, read_rows
-from jury_cases.errors import ArtifactSourceError, CaseFileError
+from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
-from jury_cases.formats.otel_traces import OTEL
-from jury_cases.formats.otlp import TraceGrouper
-from jury_cases.formats.registry import format_of, rows_path
+from jury_cases.formats.registry import rows_path
+from jury_cases.found_rows import FoundRow, at_place, found_rows
 from jury_cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_cases.options import EVERY_CASE, CaseOptions
 from jury_cases.outline import Fetch, Skip, batches, outlined
 from jury_cases.rows import RowReading, case_of_draft, draft_of, quick_case_id
 from jury_cases.seen_ids import SeenIds
+from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_events.nearest import nearest
 from jury_events.text.visible_text import visible_line
@@ -44,8 +42,9 @@ def _always(_case: Case) -> bool:
 
 @dataclass(kw_only=True)
 class ReadingNotes:
-    """Statistics of a reading: rows by format, labels by word, unread columns by name."""
+    """Statistics of a reading: rows by format, labels by word, unread columns by name, and what could not be read."""
 
+    unreadable: UnreadableRows = field(default_factory=UnreadableRows)
     formats: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)
@@ -71,27 +70,18 @@ _READ_UNASKED = frozenset(column for columns in AUTOMATIC.values() for column in
 _COLUMNS = 1000
 
 
-class _FoundRow(NamedTuple):
-    """A row of a file, or one of several made of it by its format; `suffix` is appended to a default id."""
-
-    row: FileRow
-    suffix: str
-    data: Any
-    form: Format
-
-
 class _SelectedCase(NamedTuple):
     """A selected case, its row, and its unparsed label."""
 
     case: Case
-    row: _FoundRow
+    row: FoundRow
     label: Any
 
 
 class _NamedRow(NamedTuple):
     """A row with the id of its case, and the case where it had to be built for it, without fetched records."""
 
-    row: _FoundRow
+    row: FoundRow
     case_id: str
     built: _SelectedCase | None
 
@@ -111,29 +101,6 @@ def _labels(seen_so_far: Counter[str], later: Iterator[_SelectedCase | str]) -> 
     except CaseFileError:
         whole = False
     return f"; labels{'' if whole else ' so far'}: {seen(counts)}"
-
-
-class _Export:
-    """Consecutive batches of an OTLP file: a trace may span several."""
-
-    def __init__(self, first: FileRow) -> None:
-        self.first = first
-        self._grouper = TraceGrouper()
-
-    def add(self, row: FileRow) -> None:
-        """Add a batch; raises CaseFileError."""
-        try:
-            self._grouper.add(row.data)
-        except CaseFileError as error:
-            raise CaseFileError(f"{row.place}: {error}") from error
-
-    def rows(self) -> Iterator[_FoundRow]:
-        """One row per trace; raises CaseFileError if there is none."""
-        try:
-            for number, (name, data) in enumerate(self._grouper.traces(), start=1):
-                yield _FoundRow(self.first, f"-{name or number}", data, OTEL)
-        except CaseFileError as error:
-            raise CaseFileError(f"{self.first.place}: {error}") from error
 
 
 class CaseFiles:
@@ -195,7 +162,9 @@ class CaseFiles:
         Raises:
             CaseFileError: a file, row or field is invalid; raised during iteration.
         """
-        for case in self._taken(self._chosen(fetch) if self._options.sample is None else self._sample(fetch)):
+        unreadable = self._unreadable()
+        read = self._chosen if self._options.sample is None else self._sample
+        for case in self._taken(read(fetch, unreadable), unreadable):
             assert not isinstance(case, str)
             yield case
 
@@ -212,13 +181,17 @@ class CaseFiles:
             CaseFileError: as `read`.
         """
         if self._options.sample is None:
-            return self._taken(self._chosen(fetch, skip))
+            unreadable = self._unreadable()
+            return self._taken(self._chosen(fetch, unreadable, skip), unreadable)
         return outlined(self.read(fetch), skip)
 
-    def _taken(self, chosen: Iterator[_SelectedCase | str]) -> Iterator[Case | str]:
+    def _unreadable(self) -> UnreadableRows:
+        return UnreadableRows(skip=self._options.skip_unreadable)
+
+    def _taken(self, chosen: Iterator[_SelectedCase | str], unreadable: UnreadableRows) -> Iterator[Case | str]:
         """At most `limit` cases, with notes and labels checked."""
         options = self._options
-        self.notes = notes = ReadingNotes()
+        self.notes = notes = ReadingNotes(unreadable=unreadable)
         if options.limit == 0:
             return
         count = 0
@@ -242,45 +215,57 @@ class CaseFiles:
                 "no case matches --where and --case-id; run jury cases without them to see the fields and ids"
             )
 
-    def _chosen(self, fetch: Fetch, skip: Skip | None = None) -> Iterator[_SelectedCase | str]:
+    def _chosen(
+        self, fetch: Fetch, unreadable: UnreadableRows, skip: Skip | None = None
+    ) -> Iterator[_SelectedCase | str]:
         """The selected cases; without `skip` one row is read after the other."""
         folder = Path()
         sources = self._sources(folder)
         # Unknown labels are accepted here: those of selected cases are checked later.
         reading = replace(self._options.reading, labels=self._options.words.lenient())
         with SeenIds() as ids:
-            named = self._named(reading, quickly=skip is not None)
+            named = self._named(reading, unreadable, quickly=skip is not None)
             if skip is None:
                 lists: Iterator[list[_NamedRow]] = ([one] for one in named)
             else:
                 lists = batches(named, lambda one: one.row.row.size)
-            for batch in self._new(lists, ids):
+            for batch in self._new(lists, ids, unreadable):
                 skipped = () if skip is None else skip([one.case_id for one in batch])
                 for one in batch:
                     if one.case_id in skipped:
                         yield one.case_id
                         continue
-                    selected = one.built or _built(one.row, reading)
                     row = one.row.row
                     if row.folder != folder:
                         folder, sources = row.folder, self._sources(row.folder)
-                    if fetch(selected.case):
-                        with _at_place(row):
-                            selected = selected._replace(case=sources.resolved(selected.case))
+                    try:
+                        selected = one.built or _built(one.row, reading)
+                        if fetch(selected.case):
+                            with at_place(row):
+                                selected = selected._replace(case=sources.resolved(selected.case))
+                    except CaseFileError as error:
+                        unreadable.leave_out(error)
+                        continue
                     yield selected
 
-    def _named(self, reading: RowReading, *, quickly: bool) -> Iterator[_NamedRow]:
+    def _named(self, reading: RowReading, unreadable: UnreadableRows, *, quickly: bool) -> Iterator[_NamedRow]:
         """The rows with the ids of their cases; `quickly`: cases are built only where the selection needs it."""
         quickly = quickly and not self._options.conditions
-        for found in self._rows():
-            case_id = quick_case_id(found.data, reading, found.form, partial(_default_id, found)) if quickly else None
-            built = _built(found, reading) if case_id is None else None
-            if built is not None:
+        for found in self._rows(unreadable):
+            case_id = quick_case_id(found.data, reading, found.form, found.default_id) if quickly else None
+            built = None
+            if case_id is None:
+                try:
+                    built = _built(found, reading)
+                except CaseFileError as error:
+                    unreadable.leave_out(error)
+                    continue
                 case_id = built.case.case_id
-            assert case_id is not None
             yield _NamedRow(found, case_id, built)
 
-    def _new(self, lists: Iterator[list[_NamedRow]], ids: SeenIds) -> Iterator[list[_NamedRow]]:
+    def _new(
+        self, lists: Iterator[list[_NamedRow]], ids: SeenIds, unreadable: UnreadableRows
+    ) -> Iterator[list[_NamedRow]]:
         """The rows of selected cases. A row with the id of an earlier one is refused after those before it."""
         for batch in lists:
             rest = batch
@@ -290,9 +275,13 @@ class CaseFiles:
                     yield chosen
                 rest = rest[new:]
                 if rest:
-                    ids.add(rest[0].case_id, rest[0].row.row)
-                    if chosen := self._selected(rest[:1]):
-                        yield chosen
+                    try:
+                        ids.add(rest[0].case_id, rest[0].row.row)
+                    except CaseFileError as error:
+                        unreadable.leave_out(error)
+                    else:
+                        if chosen := self._selected(rest[:1]):
+                            yield chosen
                     rest = rest[1:]
 
     def _selected(self, batch: list[_NamedRow]) -> list[_NamedRow]:
@@ -308,31 +297,19 @@ class CaseFiles:
     def _sources(self, folder: Path) -> ArtifactSources:
         return ArtifactSources(folder, self._hosts, roots=(folder, *self._roots))
 
-    def _rows(self) -> Iterator[_FoundRow]:
-        """The rows, one per case: some formats make several of a file's row."""
+    def _rows(self, unreadable: UnreadableRows) -> Iterator[FoundRow]:
+        """What each case is read from."""
         options = self._options
         stdin = self._stdin
         if stdin is not None and stdin.seekable():
             stdin = io.BufferedReader(SharedStream(stdin, self._lock))
-        selection = RowSelection(options.rows, options.split, rows_path)
-        export: _Export | None = None
-        for row in read_rows(self._paths, selection, stdin=stdin):
-            form = format_of(row.data, options.format)
-            if export is not None and (form is not OTEL or row.name != export.first.name):
-                yield from export.rows()
-                export = None
-            if form is OTEL:
-                export = export or _Export(row)
-                export.add(row)
-            else:
-                yield _FoundRow(row, "", row.data, form)
-        if export is not None:
-            yield from export.rows()
+        selection = RowSelection(options.rows, options.split, rows_path, unreadable.leave_out)
+        return found_rows(read_rows(self._paths, selection, stdin=stdin), options.format, unreadable)
 
-    def _sample(self, fetch: Fetch) -> Iterator[_SelectedCase | str]:
+    def _sample(self, fetch: Fetch, unreadable: UnreadableRows) -> Iterator[_SelectedCase | str]:
         """Reservoir sampling in a first pass over the files; the drawn numbers are kept for later passes."""
         if self._sampled is None:
-            self._sampled = self._drawn()
+            self._sampled = self._drawn(unreadable)
         drawn = self._sampled
         number = -1
 
@@ -344,17 +321,17 @@ class CaseFiles:
         last = max(drawn, default=-1)
         if last < 0:
             return
-        for index, found in enumerate(self._chosen(is_drawn)):
-            if index in drawn:
+        for found in self._chosen(is_drawn, unreadable):
+            if number in drawn:
                 yield found
-            if index == last:
+            if number >= last:
                 return
 
-    def _drawn(self) -> frozenset[int]:
+    def _drawn(self, unreadable: UnreadableRows) -> frozenset[int]:
         size = self._options.sample or 0
         random = Random(self._options.seed)  # noqa: S311  (a reproducible sample)
         drawn: list[int] = []
-        for index, _ in enumerate(self._chosen(lambda _case: False)):
+        for index, _ in enumerate(self._chosen(lambda _case: False, unreadable)):
             if index < size:
                 drawn.append(index)
             elif (place := random.randrange(index + 1)) < size:
@@ -362,24 +339,10 @@ class CaseFiles:
         return frozenset(drawn)
 
 
-def _default_id(found: _FoundRow) -> str:
-    return f"{found.row.file}-{found.row.number}{found.suffix}"
-
-
-def _built(found: _FoundRow, reading: RowReading) -> _SelectedCase:
-    with _at_place(found.row):
+def _built(found: FoundRow, reading: RowReading) -> _SelectedCase:
+    with at_place(found.row, found.name):
         draft = draft_of(found.data, reading, found.form)
-        return _SelectedCase(case_of_draft(draft, found.data, reading, _default_id(found)), found, draft.label)
-
-
-@contextmanager
-def _at_place(row: FileRow) -> Iterator[None]:
-    """Errors name the place of the row."""
-    try:
-        yield
-    except (CaseFileError, ArtifactSourceError) as error:
-        at_place = str(error).startswith(row.place)
-        raise CaseFileError(str(error) if at_place else f"{row.place}: {error}") from error
+        return _SelectedCase(case_of_draft(draft, found.data, reading, found.default_id), found, draft.label)
 
 
 def read_cases(

@@ -33,6 +33,7 @@ class CaseOptions:
         sample: number of cases drawn at random with `seed`, in file order; None: all.
         seed: of the sample.
         limit: maximum number of cases after all other selections; None: all.
+        skip_unreadable: go on after a row, trace or file that cannot be read; else the reading stops with its error.
 
     Raises:
         CaseFileError: an unknown format or part of a case, an invalid verdict, or a negative number.
@@ -50,6 +51,7 @@ class CaseOptions:
     sample: int | None = None
     seed: int = 0
     limit: int | None = None
+    skip_unreadable: bool = False
 
     def __post_init__(self) -> None:
         check_targets(self.fields)

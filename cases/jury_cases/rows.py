@@ -1,6 +1,6 @@
 """Converts a decoded row to a case: the format's draft, the user's `--field` settings, validation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -117,16 +117,16 @@ def case_of_draft(draft: CaseDraft, row: Any, reading: RowReading, default_id: s
         raise CaseFileError(condensed(error)) from error
 
 
-def quick_case_id(row: Any, reading: RowReading, form: Format, default_id: Callable[[], str]) -> str | None:
+def quick_case_id(row: Any, reading: RowReading, form: Format, default_id: str) -> str | None:
     """The id of a row's case without reading the rest of the row; None: the row must be read."""
     try:
         if "case_id" in reading.fields:
             source = reading.fields["case_id"]
-            return _case_id(value_at(row, source, "case_id"), "") or None if source else default_id()
+            return _case_id(value_at(row, source, "case_id"), "") or None if source else default_id
         if form.case_id is None:
             return None
         found = form.case_id(row)
-        return default_id() if found is None else _case_id(found, "")
+        return default_id if found is None else _case_id(found, "")
     except CaseFileError:
         return None  # reading the row raises it, with its place
 

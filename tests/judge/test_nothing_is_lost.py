@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_cases.errors import CaseFileError
+from jury_cases.formats.gathering import gathered_data
 from jury_cases.formats.registry import FORMATS, format_of
 from jury_cases.rows import read_case
 from jury_debate.case_text import render_case
@@ -36,7 +37,7 @@ OUTSIDE = frozenset(
 
 def read(row: Any) -> list[Case]:
     form = format_of(row, None)
-    rows = [one for _, one in form.split(row)] if form.split else [row]
+    rows = gathered_data(form.gather(), [row]) if form.gather else [row]
     return [read_case(one, default_id="first") for one in rows]
 
 
@@ -381,7 +382,7 @@ def test_odd_values_are_read_or_refused_in_one_line(name: str) -> None:
         changed = copy.deepcopy(row)
         at(changed, place[:-1])[place[-1]] = copy.deepcopy(ODD[index % len(ODD)])
         try:
-            rows = [one for _, one in form.split(changed)] if form.split else [changed]
+            rows = gathered_data(form.gather(), [changed]) if form.gather else [changed]
             result = [read_case(one, default_id="first", form=form).case_id for one in rows]
         except CaseFileError as error:
             result = [str(error)]

@@ -11,7 +11,9 @@ import pytest
 
 from jury_cases.errors import CaseFileError
 from jury_cases.files import read_cases
+from jury_cases.formats.gathering import gathered_data
 from jury_cases.formats.otel_traces import OTEL
+from jury_cases.formats.otlp import Traces
 from jury_cases.rows import read_case
 from jury_events.case import Case
 from support.foreign_rows import PNG_BASE64, otel
@@ -63,8 +65,7 @@ def export(*spans: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(*spans: dict[str, Any]) -> Case:
-    assert OTEL.split is not None
-    ((_, row),) = OTEL.split(export(*spans))
+    (row,) = gathered_data(Traces(), [export(*spans)])
     return read_case(row, default_id="first", form=OTEL)
 
 
@@ -375,9 +376,8 @@ def test_any_value_may_be_anything() -> None:
 
 def is_read_or_refused(document: dict[str, Any]) -> str:
     """What became of it; any other exception passes through."""
-    assert OTEL.split is not None
     try:
-        for _, row in OTEL.split(document):
+        for row in gathered_data(Traces(), [document]):
             read_case(row, default_id="first", form=OTEL)
     except CaseFileError as error:
         return "refused" if "\n" not in str(error) else ""

@@ -8,6 +8,7 @@ import pytest
 
 from jury_cases.errors import CaseFileError
 from jury_cases.files import CaseFiles, read_cases
+from jury_cases.formats.gathering import gathered_data
 from jury_cases.formats.registry import FORMATS, format_of, rows_path
 from jury_cases.rows import read_case
 from jury_debate.case_text import render_case
@@ -41,7 +42,7 @@ def cases_of(name: str) -> list[Case]:
     row = ROWS[name]()
     form = format_of(row, None)
     assert name == form.name
-    rows = [one for _, one in form.split(row)] if form.split else [row]
+    rows = gathered_data(form.gather(), [row]) if form.gather else [row]
     return [read_case(one, default_id="first") for one in rows]
 
 
@@ -118,7 +119,7 @@ def test_the_examples_of_the_docs_have_the_stated_format(name: str, example: str
     form = format_of(row, None)
 
     assert name == form.name
-    for _, one in form.split(row) if form.split else [("", row)]:
+    for one in gathered_data(form.gather(), [row]) if form.gather else [row]:
         assert () == read_case(one, default_id="first").omissions(images_seen=True)
 
 

@@ -7,11 +7,12 @@ is one row.
 
 import io
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, BinaryIO
 
 from jury_cases.containers.byte_streams import Readable, peekable, skip_blank, skip_mark
 from jury_cases.containers.json_text import Bound, JsonTextReader
-from jury_cases.containers.row import FileRow, RowSource, row_data
+from jury_cases.containers.row import FileRow, RowSource, refuse, row_data
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.reading import is_message
 from jury_events.text.strict_json import JsonRefused, decode_text, ends_inside_string, is_cut_short
@@ -35,10 +36,22 @@ def _never(_value: Any) -> bool:
     return False
 
 
-def read_rows(source: Readable, origin: RowSource, nan_allowed: Callable[[Any], bool] = _never) -> Iterator[FileRow]:
+def read_rows(
+    source: Readable,
+    origin: RowSource,
+    nan_allowed: Callable[[Any], bool] = _never,
+    *,
+    leave_out: Callable[[CaseFileError], None] = refuse,
+) -> Iterator[FileRow]:
     """The rows of a stream in order.
 
     NaN is refused, except in an object (not on a line of JSONL) that `nan_allowed` accepts: there it is read as None.
+
+    Args:
+        source: the stream.
+        origin: the file.
+        nan_allowed: whether an object may contain NaN.
+        leave_out: called with the error of a line, or of an element of a list, that is no row; raises it by default.
 
     Raises:
         CaseFileError: a line or the document is invalid.
@@ -56,27 +69,47 @@ def read_rows(source: Readable, origin: RowSource, nan_allowed: Callable[[Any], 
     if not start:
         raise CaseFileError(f"{name}: the file is empty; it must contain at least one JSON object")
     if start == b"[":
-        yield from _document(JsonTextReader(stream, origin, line), origin, nan_allowed)
+        yield from _document(JsonTextReader(stream, origin, line), origin, nan_allowed, leave_out)
         return
-    numbered = _lines(stream, name, line)
-    number, text = next(numbered)
+    numbered = _lines(stream, name, line, leave_out)
+    first = next(numbered, None)
+    if first is None:
+        return
+    number, text = first
     if is_cut_short(text) and not ends_inside_string(text) and stream.peek(1):
-        yield from _document(JsonTextReader(stream, origin, number, text), origin, nan_allowed)
+        yield from _document(JsonTextReader(stream, origin, number, text), origin, nan_allowed, leave_out)
         return
-    yield _row(origin, number, text)
-    for number, text in numbered:
-        yield _row(origin, number, text)
+    for number, text in chain((first,), numbered):
+        try:
+            row = _row(origin, number, text)
+        except CaseFileError as error:
+            leave_out(error)
+        else:
+            yield row
 
 
-def _lines(stream: BinaryIO, name: str, first: int) -> Iterator[tuple[int, str]]:
+def _lines(
+    stream: BinaryIO, name: str, first: int, leave_out: Callable[[CaseFileError], None]
+) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, with their numbers."""
     number = first - 1
     while raw := stream.readline(MAX_LINE + 1):
         number += 1
-        if len(raw) > MAX_LINE:
-            raise CaseFileError(f"{name}:{number}: the line is longer than {MAX_LINE >> 20} MiB; split the row")
-        if raw.strip():
-            yield number, _utf8(raw, f"{name}:{number}")
+        try:
+            text = _line(raw, f"{name}:{number}")
+        except CaseFileError as error:
+            leave_out(error)
+            while raw and not raw.endswith(b"\n"):
+                raw = stream.readline(MAX_LINE)
+        else:
+            if text:
+                yield number, text
+
+
+def _line(raw: bytes, place: str) -> str:
+    if len(raw) > MAX_LINE:
+        raise CaseFileError(f"{place}: the line is longer than {MAX_LINE >> 20} MiB; split the row")
+    return _utf8(raw, place) if raw.strip() else ""
 
 
 def _utf8(raw: bytes, place: str) -> str:
@@ -100,7 +133,12 @@ def _row(origin: RowSource, line: int, text: str) -> FileRow:
     return origin.row(line, line, row_data(value, place), len(text))
 
 
-def _document(text: JsonTextReader, origin: RowSource, nan_allowed: Callable[[Any], bool]) -> Iterator[FileRow]:
+def _document(
+    text: JsonTextReader,
+    origin: RowSource,
+    nan_allowed: Callable[[Any], bool],
+    leave_out: Callable[[CaseFileError], None],
+) -> Iterator[FileRow]:
     whole = Bound(
         MAX_DOCUMENT,
         f"a JSON document larger than {MAX_DOCUMENT >> 20} MiB; write one object a line (JSONL), or a list of objects, "
@@ -111,7 +149,12 @@ def _document(text: JsonTextReader, origin: RowSource, nan_allowed: Callable[[An
         begin = text.offset
         for value, line in _elements(text) if mark == "[" else (text.value(whole, nan_allowed),):
             number += 1
-            yield origin.row(line, number, row_data(value, f"{origin.name}:{line}"), text.offset - begin)
+            try:
+                data = row_data(value, f"{origin.name}:{line}")
+            except CaseFileError as error:
+                leave_out(error)
+            else:
+                yield origin.row(line, number, data, text.offset - begin)
             begin = text.offset
     if not number:
         raise CaseFileError(f"{origin.name}: the list is empty; it must contain at least one JSON object")

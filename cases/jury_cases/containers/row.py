@@ -52,6 +52,11 @@ class RowSource(NamedTuple):
         return FileRow(where, number, number, data, self.file, self.name, self.folder)
 
 
+def refuse(error: CaseFileError) -> None:
+    """Raise the error of a row that cannot be read."""
+    raise error
+
+
 class RowSelection(NamedTuple):
     """Selects rows of the files.
 
@@ -60,11 +65,14 @@ class RowSelection(NamedTuple):
         split: the split of a folder in the layout of Hugging Face `datasets` (`--split`).
         natural_rows: returns such a path for a JSON object of a known shape, else None; used if `rows_path` is None.
             A document of a known shape may contain NaN, read as None.
+        leave_out: called with the error of a line or file that cannot be read, where the rest of the files can; it
+            raises the error, or notes it.
     """
 
     rows_path: str | None = None
     split: str | None = None
     natural_rows: Callable[[Mapping[str, Any]], str | None] = lambda _document: None
+    leave_out: Callable[[CaseFileError], None] = refuse
 
 
 def row_data(value: Any, place: str) -> RowData:

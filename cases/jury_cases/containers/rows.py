@@ -50,11 +50,18 @@ def read_rows(
     chosen = selection or RowSelection()
     for path in paths:
         count = 0
-        for row in _rows_of(path, chosen, stdin):
+        left_out = 0
+
+        def leave_out(error: CaseFileError) -> None:
+            nonlocal left_out
+            left_out += 1
+            chosen.leave_out(error)
+
+        for row in _rows_of(path, chosen._replace(leave_out=leave_out), stdin):
             count += 1
             yield row
-        if not count:
-            raise CaseFileError(f"{shown(path)}: contains no row; it must contain at least one")
+        if not (count or left_out):
+            chosen.leave_out(CaseFileError(f"{shown(path)}: contains no row; it must contain at least one"))
 
 
 def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) -> Iterator[FileRow]:
@@ -66,8 +73,11 @@ def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) 
     with _os_errors(shown(path)):
         sources = sources_of(path, selection.split)
     for source in sources:
-        with _os_errors(source.origin.name):
-            yield from _rows_of_file(source, selection)
+        try:
+            with _os_errors(source.origin.name):
+                yield from _rows_of_file(source, selection)
+        except CaseFileError as error:
+            selection.leave_out(error)
 
 
 @contextmanager
@@ -119,7 +129,9 @@ def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selecti
         yield from nested_rows(rows, selection, of_json=False)
     else:
         # NaN is allowed in documents of known shapes: Python's JSON writers produce it.
-        rows = json_rows.read_rows(stream, origin, lambda value: _is_known(value, selection))
+        rows = json_rows.read_rows(
+            stream, origin, lambda value: _is_known(value, selection), leave_out=selection.leave_out
+        )
         yield from nested_rows(rows, selection, of_json=True)
 
 

@@ -1,9 +1,10 @@
 """The interface of a row format."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from jury_cases.draft import CaseDraft
+from jury_cases.formats.gathering import Gathering
 
 
 class Format(NamedTuple):
@@ -17,7 +18,7 @@ class Format(NamedTuple):
         columns: the columns that it reads besides the default ones; None: not known by name.
         case_id: the id of a row's case as `read` finds it, without reading the rest (None: the row has none); None: ids
             need the whole row.
-        split: splits a row into several, each with a suffix for a default case id; None: one row is one case.
+        gather: makes a gathering for the rows of one file that together make cases; None: one row is one case.
         marks: columns of which each object of this format has one or more; None: not known. Of a row that wraps
             objects (`wraps`), the columns inside count.
         lists: columns of which each document of this format has one or more.
@@ -27,7 +28,7 @@ class Format(NamedTuple):
     recognises: Callable[[Any], bool]
     read: Callable[[Any], CaseDraft]
     rows_path: Callable[[Mapping[str, Any]], str | None] = lambda _document: None
-    split: Callable[[Any], Iterable[tuple[str, Any]]] | None = None
+    gather: Callable[[], Gathering] | None = None
     columns: frozenset[str] | None = None
     case_id: Callable[[Any], Any] | None = None
     marks: frozenset[str] | None = None

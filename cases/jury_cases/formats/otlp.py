@@ -1,14 +1,12 @@
 """OTLP as JSON: the spans of an export, grouped by trace, with plain attributes."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from jury_cases.containers.row import FileRow
 from jury_cases.errors import CaseFileError
+from jury_cases.formats.gathering import GatheredCase, GatheredSize, RowsByKey
 from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, json_kind
-
-MAX_EXPORT = 256 * 1024 * 1024
-"""Characters of the batches of one file, which are in memory at once."""
 
 RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
@@ -18,49 +16,47 @@ class Trace(dict[str, Any]):
     """One trace of an export: its spans, each with plain attributes, as a row."""
 
 
-class TraceGrouper:
-    """Groups the spans of an export's batches by trace."""
+class Traces:
+    """Gathers the spans of an export's batches by trace; traces without spans of generative AI are left out."""
 
     def __init__(self) -> None:
-        self._traces: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-        self._size = 0
+        self._size = GatheredSize("split the file by trace")
+        self._spans = RowsByKey(_trace_id, "trace", lambda trace, spans: Trace(spans=spans, trace_id=trace))
 
-    def add(self, document: Any) -> None:
+    def takes(self, data: Any) -> bool:  # noqa: ARG002  (the format recognises every batch)
+        """Only batches of spans."""
+        return False
+
+    def add(self, row: FileRow) -> None:
         """Add a batch.
 
         Raises:
-            CaseFileError: it is not OTLP, or the batches together exceed `MAX_EXPORT`.
+            CaseFileError: it is not OTLP, or the batches together are too large.
         """
         try:
-            self._size += len(as_text(document))
-            if self._size > MAX_EXPORT and self._traces:
-                raise CaseFileError(
-                    f"resourceSpans: more than {MAX_EXPORT >> 20} MiB of spans; split the file by trace"
-                )
-            for span in _spans(document):
-                self._traces[as_text(first_of(span, ("traceId", "trace_id")))].append(span)
+            self._size.add(row)
+            for span in _spans(row.data):
+                self._spans.add_part(_trace_id(span), span, row)
         except RecursionError as error:
             raise CaseFileError("resourceSpans: nested too deeply") from error
 
-    def traces(self) -> Iterator[tuple[str, Any]]:
+    def cases(self) -> Iterator[GatheredCase]:
         """The traces with spans of generative AI, in the order of their first span.
 
         Raises:
             CaseFileError: there is none.
         """
-        found = 0
-        for trace, spans in self._traces.items():
-            if any(is_genai(span) for span in spans):
-                found += 1
-                yield trace, Trace(spans=spans, trace_id=trace)
+        found = False
+        for one in self._spans.cases():
+            if any(is_genai(span) for span in one.data["spans"]):
+                found = True
+                yield one
         if not found:
             raise CaseFileError("resourceSpans: no span has gen_ai attributes with messages; nothing can be judged")
 
 
-def traces_of(document: Any) -> Iterator[tuple[str, Any]]:
-    grouper = TraceGrouper()
-    grouper.add(document)
-    yield from grouper.traces()
+def _trace_id(span: dict[str, Any]) -> str:
+    return as_text(first_of(span, ("traceId", "trace_id")))
 
 
 def _spans(document: Any) -> Iterator[dict[str, Any]]:

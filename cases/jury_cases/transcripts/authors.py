@@ -57,6 +57,21 @@ class MessageAuthor(NamedTuple):
         return self.role if self.name is None else f"{self.role} ({self.name})"
 
 
+def author_of(item: Item) -> MessageAuthor | None:
+    """The author as the item names it; None for a tool's result, a file and the like."""
+    match item:
+        case Message(kind="speaker", name=str(role)):
+            return MessageAuthor(role, known=False)
+        case Message():
+            return MessageAuthor(item.kind, item.name)
+        case Reasoning() | Refusal() | ToolCall():
+            if item.origin == "unknown" and item.speaker is not None:
+                return MessageAuthor(item.speaker, known=False)
+            return MessageAuthor("assistant", item.speaker)
+        case _:
+            return None
+
+
 @dataclass(frozen=True)
 class RoleRules:
     """The user's rules for roles, by pattern (`Orchestrator*`), in order: the first that matches counts.

@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes
 from pydantic import ValidationError
 
 from jury_cases.errors import CaseFileError
-from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind, RoleRules, reassigned
+from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind, RoleRules, author_of, reassigned
 from jury_cases.transcripts.json_values import as_text, is_blank
 from jury_cases.transcripts.untold_calls import with_untold_calls
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
@@ -92,20 +92,27 @@ class TranscriptBuilder:
             raise CaseFileError(f"{place}.{condensed(error)}") from error
         if in_order:
             self._in_order.add(len(self._items))
+        self._append(item, self._author)
+
+    def _append(self, item: Item, author: MessageAuthor | None) -> None:
         self._items.append(item)
-        self._authors.append(self._author)
+        self._authors.append(author)
         if isinstance(item, ToolCall | ToolResult) and item.call_id is not None:
             (self.called if isinstance(item, ToolCall) else self.answered).add(item.call_id)
 
     def extend(self, later: "TranscriptBuilder") -> None:
         """Append the items of another builder."""
         self._in_order.update(len(self._items) + index for index in later._in_order)
-        self._items += later._items
-        self._authors += [author or self._author for author in later._authors]
-        for image in later.images:
+        for item, author in zip(later._items, later._authors, strict=True):
+            self._append(item, author or self._author)
+        self.take((), later.images)
+
+    def take(self, items: Iterable[Item], images: Iterable[Image] = ()) -> None:
+        """Append items that were read before, and their pictures."""
+        for item in items:
+            self._append(item, author_of(item))
+        for image in images:
             self._images.setdefault(image.digest, image)
-        self.called |= later.called
-        self.answered |= later.answered
 
     def message(self, kind: MessageKind, text: str, place: str, *, name: str | None = None) -> None:
         """Add a text by the default author of its kind."""

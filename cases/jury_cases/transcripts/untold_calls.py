@@ -20,7 +20,9 @@ def with_untold_calls(items: Sequence[Item], in_order: Collection[int]) -> tuple
         if isinstance(item, ToolCall):
             calls.called(index, item.name, item.call_id)
         elif isinstance(item, ToolResult):
-            if item.call_id is None and index not in in_order and calls.candidates(item.name) > 1:
+            if item.call_unknown:
+                calls.answered_by_unknown(item.name)
+            elif item.call_id is None and index not in in_order and calls.candidates(item.name) > 1:
                 kept = item.model_copy(update={"call_unknown": True})
                 calls.answered_by_unknown(item.name)
             else:

@@ -1,0 +1,122 @@
+"""Rows of a file that together make cases: spans of traces, runs, observations, events of sessions."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+from jury_cases.containers.row import FileRow
+from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.json_values import as_text
+
+MAX_GATHERED = 256 * 1024 * 1024
+"""Characters of the gathered rows of one file, which are in memory at once."""
+
+
+class GatheredCase(NamedTuple):
+    """The rows of one case.
+
+    Attributes:
+        suffix: appended to the case's default id, which is the file's name and the first row's number.
+        data: what `Format.read` takes.
+        row: the first of its rows; errors of the case begin with its place.
+        name: what errors call it, such as `trace 4bf92f35`; "" if it has no name.
+    """
+
+    suffix: str
+    data: Any
+    row: FileRow
+    name: str = ""
+
+
+class Gathering(Protocol):
+    """Gathers consecutive rows of one file. A format makes a new one for each file (`Format.gather`)."""
+
+    def takes(self, data: Any) -> bool:
+        """Whether a later row of the file belongs to it, although the format does not recognise the row by itself."""
+        ...
+
+    def add(self, row: FileRow) -> None:
+        """Add a row.
+
+        Raises:
+            CaseFileError: the row cannot be read, or the rows together exceed `MAX_GATHERED`.
+        """
+        ...
+
+    def cases(self) -> Iterator[GatheredCase]:
+        """The cases, after the last row.
+
+        Raises:
+            CaseFileError: there is none.
+        """
+        ...
+
+
+class GatheredSize:
+    """The size of the rows that are in memory."""
+
+    def __init__(self, remedy: str) -> None:
+        self._remedy = remedy
+        self._size = 0
+
+    def add(self, row: FileRow) -> None:
+        """Count a row.
+
+        Raises:
+            CaseFileError: it is not the first, and all together exceed `MAX_GATHERED`.
+        """
+        first = not self._size
+        try:
+            self._size += row.size or len(as_text(row.data)) or 1
+        except RecursionError as error:
+            raise CaseFileError("nested too deeply") from error
+        if self._size > MAX_GATHERED and not first:
+            raise CaseFileError(f"more than {MAX_GATHERED >> 20} MiB of rows that are read together; {self._remedy}")
+
+
+class RowsByKey:
+    """Gathers rows by a key, such as spans by their trace; cases are in the order of their first rows.
+
+    Args:
+        key: the key of a row; "" if it has none: such rows are one case.
+        kind: what a key names in errors (`trace`, `session`).
+        data: of a case, by its key and rows.
+    """
+
+    def __init__(self, key: Callable[[Any], str], kind: str, data: Callable[[str, list[Any]], Any]) -> None:
+        self._key = key
+        self._kind = kind
+        self._data = data
+        self._rows: dict[str, list[Any]] = {}
+        self._first: dict[str, FileRow] = {}
+        self._size = GatheredSize(f"split the file by {kind}")
+
+    def takes(self, data: Any) -> bool:  # noqa: ARG002  (the format recognises every row)
+        """Only rows that the format recognises."""
+        return False
+
+    def add(self, row: FileRow) -> None:
+        """Add a row under its key."""
+        self._size.add(row)
+        self.add_part(self._key(row.data), row.data, row)
+
+    def add_part(self, key: str, part: Any, row: FileRow) -> None:
+        """Add a part of a row under a key of its own."""
+        self._rows.setdefault(key, []).append(part)
+        self._first.setdefault(key, row)
+
+    def cases(self) -> Iterator[GatheredCase]:
+        """One case a key."""
+        for number, (key, rows) in enumerate(self._rows.items(), start=1):
+            yield GatheredCase(
+                suffix=f"-{key or number}",
+                data=self._data(key, rows),
+                row=self._first[key],
+                name=f"{self._kind} {key}" if key else "",
+            )
+
+
+def gathered_data(gathering: Gathering, rows: Iterable[Any]) -> list[Any]:
+    """The data of the cases of decoded rows that come from no file; raises CaseFileError."""
+    for number, data in enumerate(rows, start=1):
+        gathering.add(FileRow(f"row {number}", number, number, data, "rows"))
+    return [one.data for one in gathering.cases()]

@@ -1,0 +1,109 @@
+"""The rows of files with their formats: a row is a case, or several rows are gathered into cases."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from jury_cases.containers.row import FileRow
+from jury_cases.errors import ArtifactSourceError, CaseFileError
+from jury_cases.formats.format import Format
+from jury_cases.formats.gathering import Gathering
+from jury_cases.formats.registry import format_of
+from jury_cases.unreadable import UnreadableRows
+
+
+class FoundRow(NamedTuple):
+    """What one case is read from.
+
+    Attributes:
+        row: of the file; the first one of a case that is made of several rows.
+        data: what the format reads: the row's data, or the gathered rows.
+        form: its format.
+        suffix: appended to the default id.
+        name: what errors call it beside its place; "" if the place is enough.
+    """
+
+    row: FileRow
+    data: Any
+    form: Format
+    suffix: str = ""
+    name: str = ""
+
+    @property
+    def default_id(self) -> str:
+        """The id of a case whose data has none: file and row number."""
+        return f"{self.row.file}-{self.row.number}{self.suffix}"
+
+
+class _Gathered:
+    """The rows of one file that are gathered by one format."""
+
+    def __init__(self, first: FileRow, form: Format, gathering: Gathering) -> None:
+        self._first = first
+        self._form = form
+        self._gathering = gathering
+
+    def takes(self, row: FileRow, asked: str | None) -> bool:
+        """Whether a row of the file is gathered with the earlier ones."""
+        if row.name != self._first.name:
+            return False
+        return self._gathering.takes(row.data) or format_of(row.data, asked) is self._form
+
+    def add(self, row: FileRow, unreadable: UnreadableRows) -> None:
+        """Add a row; one that cannot be read is left out, or refused."""
+        try:
+            with at_place(row):
+                self._gathering.add(row)
+        except CaseFileError as error:
+            unreadable.leave_out(error)
+
+    def found(self, unreadable: UnreadableRows) -> Iterator[FoundRow]:
+        """Its cases."""
+        try:
+            with at_place(self._first):
+                cases = list(self._gathering.cases())
+        except CaseFileError as error:
+            unreadable.leave_out(error)
+            return
+        for one in cases:
+            yield FoundRow(one.row, one.data, self._form, one.suffix, one.name)
+
+
+def found_rows(rows: Iterable[FileRow], asked: str | None, unreadable: UnreadableRows) -> Iterator[FoundRow]:
+    """What the cases of files are read from, in order; gathered cases follow the last row of their file.
+
+    Args:
+        rows: of the files.
+        asked: a name of `FORMATS`; None: the format of each row is detected.
+        unreadable: decides on rows that cannot be gathered.
+
+    Raises:
+        CaseFileError: rows cannot be gathered, and `unreadable` refuses them.
+    """
+    gathered: _Gathered | None = None
+    for row in rows:
+        if gathered is not None:
+            if gathered.takes(row, asked):
+                gathered.add(row, unreadable)
+                continue
+            yield from gathered.found(unreadable)
+            gathered = None
+        form = format_of(row.data, asked)
+        if form.gather is None:
+            yield FoundRow(row, row.data, form)
+        else:
+            gathered = _Gathered(row, form, form.gather())
+            gathered.add(row, unreadable)
+    if gathered is not None:
+        yield from gathered.found(unreadable)
+
+
+@contextmanager
+def at_place(row: FileRow, name: str = "") -> Iterator[None]:
+    """Errors name the place of the row, and what is read there (`name`)."""
+    try:
+        yield
+    except (CaseFileError, ArtifactSourceError) as error:
+        place = f"{row.place}: {name}" if name else row.place
+        text = str(error)
+        raise CaseFileError(text if text.startswith(row.place) else f"{place}: {text}") from error
