@@ -186,7 +186,7 @@ def _is_plain(item: Item) -> bool:
     if isinstance(item, Reasoning | Refusal | ToolCall):
         return item.origin == "model"
     plain = {"system": "developer", "user": "user", "assistant": "model"}
-    return isinstance(item, Message) and plain[item.kind] == item.origin
+    return isinstance(item, Message) and plain.get(item.kind) == item.origin
 
 
 def _unseen(what: str, size: int | None, texts: CaseTexts) -> str:

@@ -1,8 +1,8 @@
-"""Who wrote the messages of a record: roles that every format knows, roles of its own, and the user's rules for them."""
+"""Who wrote the messages of a record: known roles, roles of the record's own, and the user's rules for them."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -37,6 +37,7 @@ ROLE_TARGETS = tuple(_ORIGINS)
 
 _WILD = frozenset("*?[")
 _SHOWN = 12
+_WORDS = 1000
 
 
 class MessageAuthor(NamedTuple):
@@ -83,7 +84,7 @@ class RoleRules:
         CaseFileError: a target is unknown.
     """
 
-    targets: Mapping[str, str]
+    targets: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for pattern, target in self.targets.items():
@@ -110,32 +111,11 @@ class RoleRules:
         return [(pattern, re.compile(translate(pattern.casefold())).match) for pattern in self.targets]
 
 
-def reassigned(
-    items: Sequence[Item], authors: Sequence[MessageAuthor | None], rules: RoleRules
-) -> tuple[list[Item], frozenset[str]]:
-    """The items as the rules say whose they are, and the patterns that matched.
+def as_target(item: Item, name: str | None, target: str) -> Item:
+    """The item as one of the `target`'s, who is shown as `name`.
 
     A tool's result or an event inside a message stays what it is.
-
-    Args:
-        items: of a transcript.
-        authors: of the message of each item; None: not recorded.
-        rules: of the user.
     """
-    used: set[str] = set()
-    found: list[Item] = []
-    for item, author in zip(items, authors, strict=True):
-        pattern = None if author is None else rules.pattern_of(author)
-        if author is None or pattern is None:
-            found.append(item)
-            continue
-        used.add(pattern)
-        found.append(_as_target(item, author.shown, rules.targets[pattern]))
-    return found, frozenset(used)
-
-
-def _as_target(item: Item, name: str | None, target: str) -> Item:
-    """The item as one of the target's, by `name`."""
     origin = _ORIGINS[target]
     match item:
         case Message():
@@ -159,16 +139,34 @@ def _message(item: Message, name: str | None, target: str) -> Item:
     return ToolResult(origin=origin, name=name, text=item.text)
 
 
-def unmatched(rules: RoleRules, used: Iterable[str], seen: Iterable[str]) -> list[str]:
-    """A line for each pattern that matched nothing, with the nearest of the roles and names that were seen."""
-    known = sorted(set(seen))
-    left = set(rules.targets) - set(used)
-    shown = ", ".join(visible_line(one, 60) for one in known[:_SHOWN])
-    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-    return [
-        f"--role {visible_line(pattern)}: no message has such a role or name{did_you_mean(pattern, known)}; "
-        f"the roles and names are {shown or 'none'}{more}"
-        for pattern in rules.targets
-        if pattern in left
-    ]
+class SeenRoles:
+    """The roles and names of the messages that were read, and the patterns of `RoleRules` that matched."""
 
+    def __init__(self) -> None:
+        self._words: set[str] = set()
+        self._used: set[str] = set()
+
+    def add(self, authors: Iterable[MessageAuthor], used: Iterable[str]) -> None:
+        """Take those of one transcript."""
+        self._used.update(used)
+        for one in authors:
+            if len(self._words) < _WORDS:
+                self._words.update({one.role} if one.name is None else one[:2])
+
+    def merge(self, other: "SeenRoles") -> None:
+        """Take those of another."""
+        self._used |= other._used
+        if len(self._words) < _WORDS:
+            self._words |= other._words
+
+    def unmatched(self, rules: RoleRules) -> Iterator[str]:
+        """A line for each pattern that matched nothing, with the nearest of the roles and names that were seen."""
+        known = sorted(self._words, key=str.casefold)
+        shown = ", ".join(visible_line(one, 60) for one in known[:_SHOWN])
+        more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+        for pattern in rules.targets:
+            if pattern not in self._used:
+                yield (
+                    f"--role {visible_line(pattern)}: no message has such a role or name{did_you_mean(pattern, known)}"
+                    f"; those that were read have {shown or 'none'}{more}"
+                )

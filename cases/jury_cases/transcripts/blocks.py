@@ -180,7 +180,8 @@ def _reasoning(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuild
 
 
 def _call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    add_call({key: value for key, value in block.items() if key in _CALL}, builder, place, speaker.origin, speaker.name)
+    call = {key: value for key, value in block.items() if key in _CALL}
+    add_call(call, builder, place, speaker.origin, speaker=speaker.name)
 
 
 def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:

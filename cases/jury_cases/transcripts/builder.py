@@ -12,9 +12,9 @@ from urllib.parse import unquote_to_bytes
 from pydantic import ValidationError
 
 from jury_cases.errors import CaseFileError
-from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind, RoleRules, author_of, reassigned
+from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind, RoleRules, as_target, author_of
 from jury_cases.transcripts.json_values import as_text, is_blank
-from jury_cases.transcripts.untold_calls import with_untold_calls
+from jury_cases.transcripts.untold_calls import BuiltItem, with_untold_calls
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
 from jury_events.picture_types import picture_type
 from jury_events.text.validation import condensed
@@ -34,10 +34,8 @@ class TranscriptBuilder:
     """
 
     def __init__(self) -> None:
-        self._items: list[Item] = []
-        self._authors: list[MessageAuthor | None] = []
+        self._items: list[BuiltItem] = []
         self._author: MessageAuthor | None = None
-        self._in_order: set[int] = set()
         self._images: dict[str, Image] = {}
         self.called: set[str] = set()
         self.answered: set[str] = set()
@@ -56,12 +54,17 @@ class TranscriptBuilder:
         A result without the id of its call belongs to the only open call that it can answer, by its tool's name if it
         has one. Where several are open it is marked `call_unknown`, unless it was added with `in_order`.
         """
-        return Transcript(items=with_untold_calls(self._items, self._in_order))
+        return Transcript(items=with_untold_calls(self._items))
+
+    @property
+    def built(self) -> tuple[BuiltItem, ...]:
+        """The items so far, with what they were added with."""
+        return tuple(self._items)
 
     @property
     def authors(self) -> frozenset[MessageAuthor]:
         """The authors of the messages that the items are of, as far as they were recorded by `by`."""
-        return frozenset(one for one in self._authors if one is not None)
+        return frozenset(one.author for one in self._items if one.author is not None)
 
     @contextmanager
     def by(self, author: MessageAuthor) -> Iterator[None]:
@@ -74,8 +77,13 @@ class TranscriptBuilder:
 
     def reassign(self, rules: RoleRules) -> frozenset[str]:
         """Apply the user's rules for roles to the items so far; returns the patterns that matched."""
-        self._items, used = reassigned(self._items, self._authors, rules)
-        return used
+        used: set[str] = set()
+        for index, one in enumerate(self._items):
+            pattern = None if one.author is None else rules.pattern_of(one.author)
+            if one.author is not None and pattern is not None:
+                self._items[index] = one._replace(item=as_target(one.item, one.author.shown, rules.targets[pattern]))
+                used.add(pattern)
+        return frozenset(used)
 
     def add(self, make: type[Item], place: str, /, *, in_order: bool = False, **fields: Any) -> None:
         """Add an item made of `fields`.
@@ -90,27 +98,24 @@ class TranscriptBuilder:
             item = make(**fields)
         except ValidationError as error:
             raise CaseFileError(f"{place}.{condensed(error)}") from error
-        if in_order:
-            self._in_order.add(len(self._items))
-        self._append(item, self._author)
+        self._append(BuiltItem(item, self._author, in_order=in_order))
 
-    def _append(self, item: Item, author: MessageAuthor | None) -> None:
-        self._items.append(item)
-        self._authors.append(author)
+    def _append(self, one: BuiltItem) -> None:
+        self._items.append(one)
+        item = one.item
         if isinstance(item, ToolCall | ToolResult) and item.call_id is not None:
             (self.called if isinstance(item, ToolCall) else self.answered).add(item.call_id)
 
     def extend(self, later: "TranscriptBuilder") -> None:
         """Append the items of another builder."""
-        self._in_order.update(len(self._items) + index for index in later._in_order)
-        for item, author in zip(later._items, later._authors, strict=True):
-            self._append(item, author or self._author)
+        for one in later.built:
+            self._append(one if one.author is not None else one._replace(author=self._author))
         self.take((), later.images)
 
     def take(self, items: Iterable[Item], images: Iterable[Image] = ()) -> None:
         """Append items that were read before, and their pictures."""
         for item in items:
-            self._append(item, author_of(item))
+            self._append(BuiltItem(item, author_of(item)))
         for image in images:
             self._images.setdefault(image.digest, image)
 

@@ -164,9 +164,10 @@ def _read_turn(
     if isinstance(message.get("audio"), dict) and not is_blank(message["audio"]):
         _read_audio(message["audio"], kind, name, builder, f"{place}.audio")
     # LangChain repeats calls of the content in `tool_calls`.
-    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", origin, builder.called - known, name)
+    repeated = builder.called - known
+    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", origin, known=repeated, speaker=name)
     if not is_blank(message.get("function_call")):
-        add_call(message["function_call"], builder, f"{place}.function_call", origin, name)
+        add_call(message["function_call"], builder, f"{place}.function_call", origin, speaker=name)
     if len(builder) == before:
         builder.message(kind, "", place, name=name)
     for end in _ENDS:

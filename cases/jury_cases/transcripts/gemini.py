@@ -160,9 +160,7 @@ def _function_response(answer: dict[str, Any], _turn: _Turn, builder: Transcript
     if isinstance(response, dict) and len(response) == 1:
         response = next((response[key] for key in ("output", "result", "error") if key in response), response)
     call_id, name = text_or_none(answer.get("id")), text_or_none(answer.get("name"))
-    builder.add(
-        ToolResult, place, in_order=True, call_id=call_id, name=name, text=as_text(response), error=failed
-    )
+    builder.add(ToolResult, place, in_order=True, call_id=call_id, name=name, text=as_text(response), error=failed)
     for index, part in enumerate(as_objects(answer.get("parts"), f"{place}.parts", "parts")):
         at = f"{place}.parts.{index}"
         table = _snake(part)

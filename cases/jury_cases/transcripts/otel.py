@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from jury_cases.transcripts.authors import MessageAuthor
+from jury_cases.transcripts.blocks import Speaker
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_objects, as_text, text_or_none
@@ -54,19 +55,17 @@ def _read_parts(message: dict[str, Any], builder: TranscriptBuilder, place: str)
     name = text_or_none(message.get("name"))
     author = MessageAuthor(role or "unnamed role", None if origin == "tool" else name, known=kind != "speaker")
     with builder.by(author):
-        _read_parts_by(message, kind, origin, author, builder, place)
+        _read_parts_by(message, Speaker(kind, origin, name if origin == "tool" else author.shown), builder, place)
 
 
-def _read_parts_by(
-    message: dict[str, Any], kind: str, origin: Origin, author: MessageAuthor, builder: TranscriptBuilder, place: str
-) -> None:
-    name = text_or_none(message.get("name")) if origin == "tool" else author.shown
+def _read_parts_by(message: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    kind, origin, name = speaker.kind, speaker.origin, speaker.name
     call_id = text_or_none(message.get("tool_call_id") or message.get("id"))
     parts = as_objects(message["parts"], f"{place}.parts", "parts")
     for first, run in _runs(parts):
         at = f"{place}.parts.{first}"
         if run[0].get("type", "text") != "text":
-            _read_part(run[0], origin, author.shown, builder, at)
+            _read_part(run[0], origin, None if origin == "tool" else name, builder, at)
             continue
         text = "\n".join(filter(None, (_text_of(part) for part in run)))
         if kind:

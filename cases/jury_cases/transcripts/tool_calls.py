@@ -35,6 +35,7 @@ def add_calls(
     builder: TranscriptBuilder,
     place: str,
     origin: Origin = "model",
+    *,
     known: Collection[str] = (),
     speaker: str | None = None,
 ) -> None:
@@ -50,7 +51,7 @@ def add_calls(
     for index, item in enumerate(value):
         if is_blank(item) or (isinstance(item, dict) and call_id_of(item) in known):
             continue
-        add_call(item, builder, f"{place}.{index}", origin, speaker)
+        add_call(item, builder, f"{place}.{index}", origin, speaker=speaker)
 
 
 def call_id_of(item: dict[str, Any]) -> str | None:
@@ -59,7 +60,7 @@ def call_id_of(item: dict[str, Any]) -> str | None:
 
 
 def add_call(
-    item: Any, builder: TranscriptBuilder, place: str, origin: Origin = "model", speaker: str | None = None
+    item: Any, builder: TranscriptBuilder, place: str, origin: Origin = "model", *, speaker: str | None = None
 ) -> None:
     """Add a call by `speaker` (an agent's name).
 

@@ -99,6 +99,11 @@ class CasePreview:
         return self._files.notes.unread
 
     @property
+    def unmatched_roles(self) -> tuple[str, ...]:
+        """A line for each rule for roles that matched nothing."""
+        return self._files.notes.unmatched_roles()
+
+    @property
     def label_words(self) -> tuple[LabelWord, ...]:
         """The words of the labels, the most frequent first."""
         return tuple(self._word(word, count) for word, count in self._files.notes.labels.most_common())
@@ -118,6 +123,7 @@ class CasePreview:
             "label_words": [asdict(one) for one in self.label_words],
             "fields": dict(self.fields),
             "columns_not_read": dict(self.unread),
+            "roles_not_seen": list(self.unmatched_roles),
             "not_shown": self.omissions.data(),
             "first_prompt_tokens": {
                 "measured": len(self.tokens),
