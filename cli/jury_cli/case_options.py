@@ -59,7 +59,8 @@ _READING: Options = (
         "--format",
         "case_format",
         metavar="NAME",
-        help="The form of the rows, as in inspect or anthropic. [default: as each is recognised]",
+        help="The format of the rows, as in inspect or anthropic; jury cases --help lists them. [default: as each is "
+        "recognised]",
     ),
     click.option(
         "--map",
@@ -111,6 +112,11 @@ _READING: Options = (
     click.option("--sample", type=click.IntRange(min=0), metavar="N", help="N cases drawn at random, in their order."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of --sample."),
     click.option("--limit", type=click.IntRange(min=0), help="The first N cases only, after all other choices."),
+    click.option(
+        "--skip-unreadable",
+        is_flag=True,
+        help="Go on after a row, trace or file that cannot be read; exit with 4 and the list. [default: stop there]",
+    ),
 )
 
 CASES: Options = (
@@ -124,6 +130,25 @@ OPTIONAL_CASES: Options = (
     *_READING,
 )
 """The same for a command that can do without files."""
+
+
+def format_names() -> str:
+    """The names of the formats of rows, as a sentence for the help of a command."""
+    from jury_judge.settings.cases import format_lines
+
+    return f"Formats of rows: {', '.join(name for name, _ in format_lines())}. jury cases --help says what they are."
+
+
+class ListingFormats(click.Command):
+    """A command whose help ends with the list of formats, from the code that reads them."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The formats, and how their rows are recognised."""
+        from jury_judge.settings.cases import format_lines
+
+        super().format_epilog(ctx, formatter)
+        with formatter.section("Formats of rows"):
+            formatter.write_dl(list(format_lines()))
 
 
 def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels: bool = True) -> "CaseFiles":

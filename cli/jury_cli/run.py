@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from jury_cli.case_options import CASES, artifact_hosts, standard_input
+from jury_cli.case_options import CASES, artifact_hosts, format_names, standard_input
 from jury_cli.detach import DETACH, DETACHED
 from jury_cli.exits import Exit
 from jury_cli.log_format import write_event
@@ -52,6 +52,7 @@ _GROUPS = {
         "roles",
         "artifact_roots",
         "strict",
+        "skip_unreadable",
     ),
     "Where debates run": (
         "in_process",
@@ -68,7 +69,19 @@ _GROUPS = {
     "Seals": ("seal_key", "seal_last", "seal_every"),
 }
 _RARE = (
-    *("adopt", "preset", "verbose", "prices", "seed", "split", "rows", "policy_file", "roles", "artifact_roots", "strict"),
+    *(
+        "adopt",
+        "preset",
+        "verbose",
+        "prices",
+        "seed",
+        "split",
+        "rows",
+        "policy_file",
+        "roles",
+        "artifact_roots",
+        "strict",
+    ),
     *("ray_open_cluster", "replicas", "coordinators", "simulate", "store_patience"),
     *("log_format", "log_level", "metrics_port", "metrics_host", "otel", "seal_key", "seal_last", "seal_every"),
 )
@@ -97,7 +110,7 @@ def _settings() -> "type[RunSettings]":
     return RunSettings
 
 
-@grouped("run", _GROUPS, _RARE)
+@grouped("run", _GROUPS, _RARE, format_names)
 @options(CASES, settings_option(_settings))
 @click.option(
     "--run",
@@ -167,9 +180,8 @@ def _settings() -> "type[RunSettings]":
 def command(*, paths: tuple[str, ...], handed: bool, detach: bool, detached: bool, dry_run: bool, **given: Any) -> int:
     """Judge the cases of files and folders (JSON, JSONL, CSV, Parquet, Arrow, Inspect logs; - is standard input).
 
-    A case has a question and a response or a transcript. Transcripts are understood as OpenAI, Anthropic, Gemini,
-    ShareGPT, Inspect, OpenTelemetry, Langfuse and promptfoo write them; `jury cases FILE` shows what jurors would be
-    shown. Everything is recorded; the same --run again prints what is judged and resumes the rest.
+    A case has a question and a response or a transcript. The form of each row is recognised; `jury cases FILE` shows
+    what jurors would be shown. Everything is recorded; the same --run again prints what is judged and resumes the rest.
     """
     from jury_cli.results import Results
     from jury_cli.run_end import end_run
@@ -190,8 +202,7 @@ def command(*, paths: tuple[str, ...], handed: bool, detach: bool, detached: boo
     if dry_run:
         from jury_cli.dry_run import dry_run as print_estimate
 
-        print_estimate(planned, as_json=shown.as_json)
-        return Exit.DONE
+        return print_estimate(planned, as_json=shown.as_json)
     results = Results(shown.form, keep=settings.reports)
     holder = None if planned.is_new else detached_holder(planned.store_url, planned.run.run_id)
     if holder is None:

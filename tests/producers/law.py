@@ -185,6 +185,7 @@ class CaseLaw:
                 yield f"{marker} is shown as by {shown.origin}, it is {one['kind']}"
             if isinstance(shown.item, ToolCall | ToolResult):
                 yield from self._tool(one, shown.item)
+            yield from _exactly(one, shown)
             if not isinstance(shown.item, ToolResult | Attachment) and shown.item is not None:
                 speaker = _speaker(shown.item)
                 if speaker != one["speaker"]:
@@ -289,6 +290,18 @@ class CaseLaw:
         error, expected = self.case.scenarios[0].execution.error, self.happened["error"]
         if (error is None) != (expected is None) or (expected is not None and expected not in (error or "")):
             yield f"the error of the case is {error!r}, it is {expected!r}"
+
+
+def _exactly(one: dict[str, Any], shown: _Shown) -> Iterator[str]:
+    """Where the whole text is given: it is shown as it was, arguments with the same values."""
+    text = one.get("text")
+    if text is None:
+        return
+    if isinstance(shown.item, ToolCall):
+        if json.loads(shown.item.arguments) != json.loads(text):
+            yield f"{one['marker']} is shown as {shown.item.arguments!r}, it is {text!r}"
+    elif shown.text != text and not (shown.item is None and text in shown.text):
+        yield f"{one['marker']} is shown as {shown.text!r}, it is {text!r}"
 
 
 def _kind(item: Item) -> str:

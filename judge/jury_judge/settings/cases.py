@@ -7,6 +7,7 @@ from typing import Annotated, Any, BinaryIO, ClassVar
 from pydantic import BeforeValidator, Field
 
 from jury_cases.files import CaseFiles
+from jury_cases.formats.listing import format_lines
 from jury_cases.labels import parse_map
 from jury_cases.options import CaseOptions
 from jury_cases.policy_files import read_policy
@@ -28,6 +29,8 @@ def _conditions(value: Any) -> Any:
 Conditions = Annotated[tuple[Condition, ...], BeforeValidator(_conditions)]
 """Conditions on cases; texts are parsed."""
 
+__all__ = ["CaseSettings", "Conditions", "format_lines"]
+
 Number = Annotated[int, Field(ge=0)]
 
 
@@ -48,6 +51,7 @@ class CaseSettings(SettingsModel):
         sample: so many cases drawn at random, in their order.
         seed: of the sample.
         limit: the first cases only, after all other choices.
+        skip_unreadable: go on after a row, trace or file that cannot be read.
     """
 
     file_names: ClassVar[Mapping[str, str]] = {
@@ -73,6 +77,7 @@ class CaseSettings(SettingsModel):
     sample: Number | None = None
     seed: Number = 0
     limit: Number | None = None
+    skip_unreadable: bool = False
 
     def files(
         self,
@@ -107,5 +112,6 @@ class CaseSettings(SettingsModel):
             sample=self.sample,
             seed=self.seed,
             limit=self.limit,
+            skip_unreadable=self.skip_unreadable,
         )
         return CaseFiles(paths, options, allowed_hosts=hosts, artifact_roots=self.artifact_roots, stdin=stdin)
