@@ -140,32 +140,37 @@ def _message(item: Message, name: str | None, target: str) -> Item:
 
 
 class SeenRoles:
-    """The roles and names of the messages that were read, and the patterns of `RoleRules` that matched."""
+    """The roles and names of the messages that were read, and the patterns of `RoleRules` that matched.
+
+    Attributes:
+        words: the roles and names, at most about `_WORDS`.
+        used: the patterns.
+    """
 
     def __init__(self) -> None:
-        self._words: set[str] = set()
-        self._used: set[str] = set()
+        self.words: set[str] = set()
+        self.used: set[str] = set()
 
     def add(self, authors: Iterable[MessageAuthor], used: Iterable[str]) -> None:
         """Take those of one transcript."""
-        self._used.update(used)
+        self.used.update(used)
         for one in authors:
-            if len(self._words) < _WORDS:
-                self._words.update({one.role} if one.name is None else one[:2])
+            if len(self.words) < _WORDS:
+                self.words.update([one.role] if one.name is None else [one.role, one.name])
 
     def merge(self, other: "SeenRoles") -> None:
         """Take those of another."""
-        self._used |= other._used
-        if len(self._words) < _WORDS:
-            self._words |= other._words
+        self.used |= other.used
+        if len(self.words) < _WORDS:
+            self.words |= other.words
 
     def unmatched(self, rules: RoleRules) -> Iterator[str]:
         """A line for each pattern that matched nothing, with the nearest of the roles and names that were seen."""
-        known = sorted(self._words, key=str.casefold)
+        known = sorted(self.words, key=str.casefold)
         shown = ", ".join(visible_line(one, 60) for one in known[:_SHOWN])
         more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
         for pattern in rules.targets:
-            if pattern not in self._used:
+            if pattern not in self.used:
                 yield (
                     f"--role {visible_line(pattern)}: no message has such a role or name{did_you_mean(pattern, known)}"
                     f"; those that were read have {shown or 'none'}{more}"

@@ -106,7 +106,7 @@ def _read_part(
 ) -> None:
     """Read one part that is not text, with the message's origin and the name of its author."""
     call_id = text_or_none(part.get("id"))
-    caller = {"origin": origin if origin == "unknown" else "model", "speaker": speaker}
+    caller: dict[str, Any] = {"origin": origin if origin == "unknown" else "model", "speaker": speaker}
     match part.get("type"):
         case "reasoning" | "thinking":
             builder.add(Reasoning, place, origin=origin, speaker=speaker, text=_text_of(part))
