@@ -343,8 +343,6 @@ No.
 def test_items_name_their_speakers_in_japanese() -> None:
     text = speakers(JA)
 
-    assert (
-        "【1】記録上の発言者\n利用者、エージェント、ツールのいずれによるものかは、記録からは分からない。\n名前：\nOrchestrator"
-        in text
-    )
+    author = "利用者、エージェント、ツールのいずれによるものかは、記録からは分からない。"
+    assert f"【1】記録上の発言者\n{author}\n名前：\nOrchestrator" in text
     assert "複数あるツール呼び出しのどれに対応するかは、記録からは分からない。" in text
