@@ -126,7 +126,7 @@ class BlockReader:
             raise CaseFileError(f"{place}.text: must be text, not {json_kind(text)}")
         if block.get("refusal") is True and self._speaker.kind is not None:
             self._flush()
-            self._builder.add(Refusal, place, origin=self._speaker.origin, speaker=self._speaker.name, text=text or "")
+            self._builder.add(Refusal, place, origin=self._speaker.origin, text=text or "")
         elif text:
             self._texts.append(text)
             self._cited = self._cited or bool(block.get("citations"))
@@ -137,7 +137,7 @@ _Read = Callable[[dict[str, Any], Speaker, TranscriptBuilder, str], None]
 
 
 def _refusal(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    builder.add(Refusal, place, origin=speaker.origin, speaker=speaker.name, text=as_text(block.get("refusal")))
+    builder.add(Refusal, place, origin=speaker.origin, text=as_text(block.get("refusal")))
 
 
 def _thinking(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
@@ -153,7 +153,7 @@ def _thoughts(
         for one in block[key] if isinstance(block.get(key), list) else [block.get(key)]:
             text = one.get("text") if isinstance(one, dict) and isinstance(one.get("text"), str) else one
             if not is_blank(text):
-                builder.add(Reasoning, place, origin=speaker.origin, speaker=speaker.name, text=as_text(text))
+                builder.add(Reasoning, place, origin=speaker.origin, text=as_text(text))
                 found = True
     if not found and not is_blank(block.get("signature")):
         builder.not_shown(_ENCRYPTED, speaker.origin, place)
@@ -177,7 +177,7 @@ def _reasoning(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuild
 
 def _call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
     call = {key: value for key, value in block.items() if key in _CALL}
-    add_call(call, builder, place, speaker.origin, speaker=speaker.name)
+    add_call(call, builder, place, speaker.origin)
 
 
 def _mcp_call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
@@ -194,9 +194,7 @@ def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilde
     call_id = text_or_none(block.get("id"))
     name = as_text(block.get("name")) or as_text(block["tool_type"])
     arguments = as_text(block.get("arguments"))
-    builder.add(
-        ToolCall, place, origin=speaker.origin, speaker=speaker.name, call_id=call_id, name=name, arguments=arguments
-    )
+    builder.add(ToolCall, place, origin=speaker.origin, call_id=call_id, name=name, arguments=arguments)
     result, error = as_text(block.get("result")), as_text(block.get("error"))
     if result or not error:
         builder.add(ToolResult, place, call_id=call_id, name=name, text=result)

@@ -18,11 +18,25 @@ from jury_cases.transcripts.untold_calls import BuiltItem, with_untold_calls
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
 from jury_events.picture_types import picture_type
 from jury_events.text.validation import condensed
-from jury_events.transcript import Attachment, Event, Item, Message, NotShown, Origin, ToolCall, ToolResult, Transcript
+from jury_events.transcript import (
+    Attachment,
+    Event,
+    Item,
+    Message,
+    NotShown,
+    Origin,
+    Reasoning,
+    Refusal,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
 
 _WHAT = re.compile(r"[^A-Za-z0-9_./+:-]+")
 _DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 _NAMED = 60
+
+_SPOKEN = (Reasoning, Refusal, ToolCall)
 
 
 class TranscriptBuilder:
@@ -68,7 +82,10 @@ class TranscriptBuilder:
 
     @contextmanager
     def by(self, author: MessageAuthor) -> Iterator[None]:
-        """Record for the items added meanwhile which role, and which name, the record gives their message."""
+        """Record for the items added meanwhile which role, and which name, the record gives their message.
+
+        Calls, thoughts and refusals that are added without a `speaker` are of this author.
+        """
         before, self._author = self._author, author
         try:
             yield
@@ -94,6 +111,8 @@ class TranscriptBuilder:
         Raises:
             CaseFileError: a field is invalid.
         """
+        if make in _SPOKEN and self._author is not None:
+            fields = {"speaker": self._author.shown, **fields}
         try:
             item = make(**fields)
         except ValidationError as error:

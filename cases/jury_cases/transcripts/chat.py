@@ -133,17 +133,17 @@ def _read_turn(
     """Read a message of a system, a user, an agent, or a role that no rule knows, which is shown with its own name."""
     before, known = len(builder), set(builder.called)
     origin = AUTHORS[kind]
-    _thoughts(message, origin, name, builder, place)
+    _thoughts(message, origin, builder, place)
     BlockReader(Speaker(kind, origin, name), builder).read(_content(message), f"{place}.content")
     if message.get("refusal"):
-        builder.add(Refusal, f"{place}.refusal", origin=origin, speaker=name, text=as_text(message["refusal"]))
+        builder.add(Refusal, f"{place}.refusal", origin=origin, text=as_text(message["refusal"]))
     if isinstance(message.get("audio"), dict) and not is_blank(message["audio"]):
         _read_audio(message["audio"], kind, name, builder, f"{place}.audio")
     # LangChain repeats calls of the content in `tool_calls`, also in messages that a program converted.
     repeated = builder.called - known
-    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", origin, known=repeated, speaker=name)
+    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", origin, known=repeated)
     if not is_blank(message.get("function_call")):
-        add_call(message["function_call"], builder, f"{place}.function_call", origin, speaker=name)
+        add_call(message["function_call"], builder, f"{place}.function_call", origin)
     if len(builder) == before:
         builder.message(kind, "", place, name=name)
     for end in _ENDS:
@@ -151,9 +151,7 @@ def _read_turn(
     builder.unread(message, _READ | _BOOKKEEPING, origin, place)
 
 
-def _thoughts(
-    message: dict[str, Any], origin: Origin, speaker: str | None, builder: TranscriptBuilder, place: str
-) -> None:
+def _thoughts(message: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
     """Reasoning as text or provider objects (`{content}`, `{text, summary}`, or lists); each thought once."""
     seen: set[str] = set()
     for key in _REASONING:
@@ -164,7 +162,7 @@ def _thoughts(
                 text = as_text(table.get(part)) if not is_blank(table.get(part)) else ""
                 if text and text not in seen:
                     seen.add(text)
-                    builder.add(Reasoning, f"{place}.{key}", origin=origin, speaker=speaker, text=text)
+                    builder.add(Reasoning, f"{place}.{key}", origin=origin, text=text)
             builder.unread(table, {"content", "text", "summary", "type", "signature"}, origin, f"{place}.{key}")
 
 

@@ -147,7 +147,7 @@ def _part(written: Any, turn: _Turn, builder: TranscriptBuilder, place: str) -> 
     if "text" in part:
         known.add("text")
         if part.get("thought") is True:
-            builder.add(Reasoning, place, origin=turn.origin, speaker=turn.name, text=as_text(part["text"]))
+            builder.add(Reasoning, place, origin=turn.origin, text=as_text(part["text"]))
         else:
             _add_text(as_text(part["text"]), turn, builder, place)
     for name, read in _PARTS.items():
@@ -160,13 +160,13 @@ def _part(written: Any, turn: _Turn, builder: TranscriptBuilder, place: str) -> 
 def _function_call(call: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
     name, call_id = as_text(call.get("name")) or "unnamed", text_or_none(call.get("id"))
     arguments = "" if call.get("args") is None else as_text(call["args"])
-    builder.add(ToolCall, place, **_by(turn), call_id=call_id, name=name, arguments=arguments)
+    builder.add(ToolCall, place, origin=_caller(turn), call_id=call_id, name=name, arguments=arguments)
     builder.unread(call, {"name", "id", "args", "will_continue"}, "model", place)
 
 
-def _by(turn: _Turn) -> dict[str, Any]:
+def _caller(turn: _Turn) -> Origin:
     """The author of a call: the agent, unless the record names a role of its own."""
-    return {} if turn.name is None else {"origin": turn.origin, "speaker": turn.name}
+    return "model" if turn.name is None else turn.origin
 
 
 def _function_response(answer: dict[str, Any], _turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
@@ -213,7 +213,9 @@ def _file_data(
 def _executable_code(code: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
     name = "code_execution"
     arguments = as_text(code.get("code"))
-    builder.add(ToolCall, place, **_by(turn), call_id=text_or_none(code.get("id")), name=name, arguments=arguments)
+    builder.add(
+        ToolCall, place, origin=_caller(turn), call_id=text_or_none(code.get("id")), name=name, arguments=arguments
+    )
     builder.unread(code, {"id", "code", "language"}, "model", place)
 
 
@@ -235,7 +237,9 @@ def _tool_call(call: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, pl
     """The call of a tool that the provider runs."""
     name = as_text(call.get("tool_type")) or "server tool"
     arguments = "" if call.get("args") is None else as_text(call["args"])
-    builder.add(ToolCall, place, **_by(turn), call_id=text_or_none(call.get("id")), name=name, arguments=arguments)
+    builder.add(
+        ToolCall, place, origin=_caller(turn), call_id=text_or_none(call.get("id")), name=name, arguments=arguments
+    )
     builder.unread(call, {"id", "tool_type", "args"}, "model", place)
 
 

@@ -65,7 +65,7 @@ def _read_parts_by(message: dict[str, Any], speaker: Speaker, builder: Transcrip
     for first, run in _runs(parts):
         at = f"{place}.parts.{first}"
         if run[0].get("type", "text") != "text":
-            _read_part(run[0], origin, None if origin == "tool" else name, builder, at)
+            _read_part(run[0], origin, builder, at)
             continue
         text = "\n".join(filter(None, (_text_of(part) for part in run)))
         if kind:
@@ -101,20 +101,18 @@ def _first(table: dict[str, Any], names: Iterable[str]) -> Any:
     return next((table[name] for name in names if table.get(name) is not None), None)
 
 
-def _read_part(
-    part: dict[str, Any], origin: Origin, speaker: str | None, builder: TranscriptBuilder, place: str
-) -> None:
-    """Read one part that is not text, with the message's origin and the name of its author."""
+def _read_part(part: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    """Read one part that is not text, with the message's origin."""
     call_id = text_or_none(part.get("id"))
-    caller: dict[str, Any] = {"origin": origin if origin == "unknown" else "model", "speaker": speaker}
+    caller: Origin = origin if origin == "unknown" else "model"
     match part.get("type"):
         case "reasoning" | "thinking":
-            builder.add(Reasoning, place, origin=origin, speaker=speaker, text=_text_of(part))
+            builder.add(Reasoning, place, origin=origin, text=_text_of(part))
             known = {*_TEXTS}
         case "tool_call":
             name = as_text(part.get("name")) or "unnamed"
             arguments = as_text(part.get("arguments"))
-            builder.add(ToolCall, place, **caller, call_id=call_id, name=name, arguments=arguments)
+            builder.add(ToolCall, place, origin=caller, call_id=call_id, name=name, arguments=arguments)
             known = {"id", "name", "arguments"}
         case "tool_call_response":
             tool = text_or_none(part.get("name"))

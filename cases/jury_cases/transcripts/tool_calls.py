@@ -37,9 +37,8 @@ def add_calls(
     origin: Origin = "model",
     *,
     known: Collection[str] = (),
-    speaker: str | None = None,
 ) -> None:
-    """Add a list of calls by `speaker` (an agent's name); null is [], calls with `known` ids are skipped.
+    """Add a list of calls; null is [], calls with `known` ids are skipped.
 
     Raises:
         CaseFileError: it is not a list, or a call names no tool.
@@ -51,7 +50,7 @@ def add_calls(
     for index, item in enumerate(value):
         if is_blank(item) or (isinstance(item, dict) and call_id_of(item) in known):
             continue
-        add_call(item, builder, f"{place}.{index}", origin, speaker=speaker)
+        add_call(item, builder, f"{place}.{index}", origin)
 
 
 def call_id_of(item: dict[str, Any]) -> str | None:
@@ -59,10 +58,8 @@ def call_id_of(item: dict[str, Any]) -> str | None:
     return next((found for key in _IDS if (found := text_or_none(item.get(key))) is not None), None)
 
 
-def add_call(
-    item: Any, builder: TranscriptBuilder, place: str, origin: Origin = "model", *, speaker: str | None = None
-) -> None:
-    """Add a call by `speaker` (an agent's name).
+def add_call(item: Any, builder: TranscriptBuilder, place: str, origin: Origin = "model") -> None:
+    """Add a call.
 
     Formats: `{id, function: {name, arguments}}`, `{name, arguments}`, `{function: name, args}`,
     `{custom: {name, input}}`.
@@ -82,7 +79,6 @@ def add_call(
         ToolCall,
         place,
         origin="user" if item.get("requestor") == "user" else origin,
-        speaker=speaker,
         call_id=call_id_of(item),
         name=name,
         arguments=as_text(next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)),
