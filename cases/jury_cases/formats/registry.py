@@ -4,7 +4,10 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
+from jury_cases.formats.atif import ATIF
 from jury_cases.formats.benchmarks import AGENTDOJO, TAU_BENCH
+from jury_cases.formats.claude_code import CLAUDE_CODE
+from jury_cases.formats.codex import CODEX
 from jury_cases.formats.format import Format, wraps
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
@@ -19,11 +22,15 @@ from jury_cases.formats.message_lists import (
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
+from jury_cases.formats.pydantic_ai_runs import PYDANTIC_AI
 
 FORMATS: dict[str, Format] = {
     one.name: one
     for one in (
         INSPECT,
+        CLAUDE_CODE,
+        CODEX,
+        ATIF,
         OTEL,
         PROMPTFOO,
         TAU_BENCH,
@@ -33,6 +40,7 @@ FORMATS: dict[str, Format] = {
         ANTHROPIC,
         GEMINI,
         SHAREGPT,
+        PYDANTIC_AI,
         MESSAGES,
         LANGFUSE,
         OWN_ROWS,
