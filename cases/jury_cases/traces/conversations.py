@@ -70,7 +70,11 @@ class Conversations:
         known = self._systems.get(scope, set()) | (found.systems if found else set())
         new = [] if rest and systems <= known else list(inputs[:opening])
         added = self._after(rest, repeat)
-        return new + added, _conversation(earlier + tuple(filter(_is_compared, added)), systems)
+        # Results answer calls of the repeated part: they were there before another agent got its instructions.
+        ready = next((index for index, piece in enumerate(added) if piece.what != "result"), len(added)) if found else 0
+        return [*added[:ready], *new, *added[ready:]], _conversation(
+            earlier + tuple(filter(_is_compared, added)), systems
+        )
 
     def _repeated(self, pieces: tuple[ContentPiece, ...]) -> tuple[SpanConversation | None, _Repeat]:
         """The conversation that the first pieces repeat."""
