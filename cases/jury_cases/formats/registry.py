@@ -22,6 +22,7 @@ from jury_cases.formats.message_lists import (
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
+from jury_cases.formats.pydantic_ai_runs import PYDANTIC_AI
 
 FORMATS: dict[str, Format] = {
     one.name: one
@@ -39,6 +40,7 @@ FORMATS: dict[str, Format] = {
         ANTHROPIC,
         GEMINI,
         SHAREGPT,
+        PYDANTIC_AI,
         MESSAGES,
         LANGFUSE,
         OWN_ROWS,
