@@ -1,4 +1,4 @@
-"""Transcripts that Inspect Scout reads: its databases (`scout://FOLDER`), and its sources (`scout+langsmith:project=P`).
+"""Transcripts that Inspect Scout reads: databases (`scout://FOLDER`), and sources (`scout+langsmith:project=P`).
 
 Each becomes a row in the shape of a sample of an Inspect log. Needs the extra `scout`.
 """
@@ -109,7 +109,9 @@ def _arguments(parameters: Any, settings: str, name: str) -> dict[str, Any]:
             raise CaseFileError(f"{name}: there is no setting {key!r}; there are {', '.join(parameters)}")
         written = str(parameters[key].annotation)
         try:
-            found[key] = int(value) if "int" in written else datetime.fromisoformat(value) if _is_time(written) else value
+            found[key] = (
+                int(value) if "int" in written else datetime.fromisoformat(value) if _is_time(written) else value
+            )
         except ValueError as error:
             raise CaseFileError(f"{name}: {key}={visible_line(value, 100)}: must be a number or a time") from error
         if "list[str]" in written and "str |" not in written:

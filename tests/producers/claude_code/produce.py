@@ -21,7 +21,8 @@ PROJECT = "-home-user-shop"
 HELPERS = {name: {"description": "Helps.", "prompt": "You help."} for name in ("helper", "checker")}
 HOOKS = {
     "UserPromptSubmit": "echo M51hook order 17",
-    "PostToolUse": """echo '{"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "M52hook"}}'""",
+    "PostToolUse": """
+echo '{"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "M52hook"}}'""",
 }
 
 

@@ -137,7 +137,10 @@ def _shortened(line: dict[str, Any]) -> dict[str, Any]:
     if line["type"] == "world_state":
         return {**line, "payload": {"full": payload.get("full"), "state": {}}}
     if payload.get("role") == "developer":
-        content = [{**one, "text": re.sub(r">.*<", ">(shortened)<", one["text"], flags=re.DOTALL)} for one in payload["content"]]
+        content = [
+            {**one, "text": re.sub(r">.*<", ">(shortened)<", one["text"], flags=re.DOTALL)}
+            for one in payload["content"]
+        ]
         return {**line, "payload": {**payload, "content": content}}
     return line
 

@@ -6,6 +6,7 @@ No agent is run: Harbor starts agents in containers.
 from typing import Any
 
 from harbor.models.trajectories import Trajectory
+
 from story import LOOK_UP, REFUND, SHIP, SYSTEM, Produced, ToolUse, case, not_shown, piece, target_folder
 
 

@@ -1,7 +1,6 @@
-"""Runs tasks of Inspect with scripted answers: `react()`, a handoff, several turns, scores, epochs, a limit, an error."""
+"""Runs tasks of Inspect with scripted answers: `react()`, a handoff, turns, scores, epochs, a limit, an error."""
 
 import base64
-import os
 import shutil
 import sys
 import tempfile
@@ -9,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
-
-os.environ["INSPECT_EVAL_LOG_FILE_PATTERN"] = "{task}"
 
 from inspect_ai import Task
 from inspect_ai import eval as evaluate
@@ -42,7 +39,6 @@ from story import (
     ToolFailed,
     ToolUse,
     case,
-    not_shown,
     piece,
     run_tool,
     standard_pieces,
@@ -91,27 +87,21 @@ def output(answer: Answer) -> ModelOutput:
     return ModelOutput(model="mock", choices=[ChatCompletionChoice(message=message, stop_reason=end)])
 
 
-def submit(number: str) -> ToolUse:
-    return ToolUse(
-        name=f"submit_M{number}tool",
-        call_id=f"call_M{number}id",
-        call=f"M{number}call",
-        arguments={"answer": "the refund failed"},
-        result="",
-        output="",
-    )
-
-
-SUBMIT = dict.fromkeys(("handoff_prompt", "assistant_prompt", "submit_prompt"))
+PROMPT = AgentPrompt(instructions=SYSTEM, handoff_prompt=None, assistant_prompt=None, submit_prompt=None)
 
 
 def react_task() -> tuple[Task, list[Answer]]:
     """Parallel calls of which one fails; the answer by `submit`; two epochs."""
     last = ToolUse(name="submit", call_id="call_M17id", call="", arguments={"answer": "so it is"}, result="", output="")
     answers = [ANSWERS[0], Answer(text="M09answer The refund failed.", calls=(last,))]
-    prompt = AgentPrompt(instructions=SYSTEM, **SUBMIT)
-    agent = react(prompt=prompt, tools=[story_tool(LOOK_UP), story_tool(REFUND)])
-    return Task(name="react", dataset=[Sample(id="one", input=STORY[0].user, target="M18target")], solver=agent, scorer=includes(), epochs=2), answers * 2
+    agent = react(prompt=PROMPT, tools=[story_tool(LOOK_UP), story_tool(REFUND)])
+    return Task(
+        name="react",
+        dataset=[Sample(id="one", input=STORY[0].user, target="so it is")],
+        solver=agent,
+        scorer=includes(),
+        epochs=2,
+    ), answers * 2
 
 
 def handoff_task() -> tuple[Task, list[Answer]]:
@@ -125,7 +115,7 @@ def handoff_task() -> tuple[Task, list[Answer]]:
         Answer(text="M24answer It is there.", calls=(done,)),
     ]
     helper = react(name="helper", description="Helps.", prompt=None, tools=[story_tool(LOOK_UP)], submit=False)
-    agent = react(prompt=AgentPrompt(instructions=SYSTEM, **SUBMIT), tools=[handoff(helper)])
+    agent = react(prompt=PROMPT, tools=[handoff(helper)])
     return Task(name="handoff", dataset=[Sample(id="one", input=STORY[0].user)], solver=agent), answers
 
 
@@ -167,7 +157,7 @@ def failing_task() -> tuple[Task, list[Answer]]:
 def limited_task() -> tuple[Task, list[Answer]]:
     """A sample that a limit ended."""
     answers = [Answer(text="M42text I look.", calls=(LOOK_UP,))] * 3
-    agent = react(prompt=AgentPrompt(instructions=SYSTEM, **SUBMIT), tools=[story_tool(LOOK_UP)])
+    agent = react(prompt=PROMPT, tools=[story_tool(LOOK_UP)])
     return Task(name="limited", dataset=[Sample(id="one", input=STORY[0].user)], solver=agent, message_limit=4), answers
 
 
@@ -179,10 +169,6 @@ def run(made: tuple[Task, list[Answer]], folder: Path, file: str) -> None:
         evaluate(one, model=model, log_dir=work, display="none", max_samples=1)
         (log,) = Path(work).glob("*.eval")
         shutil.copy(log, folder / file)
-
-
-def story_of(cut: str | None) -> list[dict[str, Any]]:
-    return standard_pieces(cut=cut, without={"M01system"})
 
 
 def happened() -> dict[str, list[dict[str, Any]]]:
@@ -197,9 +183,8 @@ def happened() -> dict[str, list[dict[str, Any]]]:
         piece("M07result", "result", name=LOOK_UP.name, call="M05call"),
         piece("M08failure", "result", name=REFUND.name, call="M06call", error=True),
         piece("M09answer", "assistant"),
-        piece("submit", "call", name="submit"),
+        piece('"answer": "so it is"', "call", name="submit"),
     ]
-    target = not_shown("M18target", "metadata", "The target is the expected behaviour, which jurors are shown as such.")
     handed = [
         *begun,
         piece("M20text", "assistant"),
@@ -212,7 +197,7 @@ def happened() -> dict[str, list[dict[str, Any]]]:
         piece("The helper agent has completed its work.", "event"),
         piece("Please proceed to the next step", "user"),
         piece("M24answer", "assistant"),
-        piece("submit", "call", name="submit"),
+        piece('"answer": "so it is"', "call", name="submit"),
     ]
     limited = [
         *begun,
@@ -222,9 +207,9 @@ def happened() -> dict[str, list[dict[str, Any]]]:
         piece("limit", "event"),
     ]
     return {
-        "react.eval": [case(asked, [target]), case(asked, [target])],
+        "react.eval": [case(asked), case(asked)],
         "handoff.eval": [case(handed)],
-        "turns.eval": [case(story_of("max_tokens"))],
+        "turns.eval": [case(standard_pieces(cut="max_tokens", without={"M01system"}))],
         "failing.eval": [case([piece("M02user", "user"), piece("M40text", "assistant")], error="M41error")],
         "limited.eval": [case(limited)],
     }
