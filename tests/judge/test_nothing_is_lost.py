@@ -371,6 +371,7 @@ def test_every_format_is_tried_here() -> None:
         "agentdojo",
         "tau-bench",
         "pydantic-ai",
+        "deepeval",
         "rows",
         "inspect",
     }

@@ -57,11 +57,13 @@ def _read_result(output: Any, tool: str, call_id: str, builder: TranscriptBuilde
 
 def _block(block: Any) -> Any:
     """A block of MCP; a picture as a block with its data."""
-    if isinstance(block, dict) and block.get("type") == "image":
-        url = f"data:{as_text(block.get('mimeType'))};base64,{as_text(block.get('data'))}"
-        return {"type": "image_url", "image_url": {"url": url}}
-    known = ("type", "text") if isinstance(block, dict) and block.get("type") == "text" else None
-    return {name: block[name] for name in known if name in block} if known else block
+    if not isinstance(block, dict):
+        return block
+    rest = {name: value for name, value in block.items() if name not in {"annotations", "_meta", "meta"}}
+    if block.get("type") != "image":
+        return rest
+    url = f"data:{as_text(rest.pop('mimeType', None))};base64,{as_text(rest.pop('data', None))}"
+    return {**rest, "type": "image_url", "image_url": {"url": url}}
 
 
 def expected_calls(value: Any) -> str:
