@@ -137,9 +137,9 @@ def _event(payload: dict[str, Any], builder: TranscriptBuilder, place: str) -> s
     """Add an event of which no item tells; returns the text of an error."""
     kind = payload.get("type")
     if kind == "task_complete" and isinstance(payload.get("error"), dict):
-        text = as_text(payload["error"].get("message") or payload["error"])
-        builder.add(Event, f"{place}.payload.error", origin="environment", name="error", text=text)
-        return text
+        failure = as_text(payload["error"].get("message") or payload["error"])
+        builder.add(Event, f"{place}.payload.error", origin="environment", name="error", text=failure)
+        return failure
     if not isinstance(kind, str) or kind not in _EVENTS:
         return None
     name, origin = _EVENTS[kind]
