@@ -8,6 +8,7 @@ from jury_cases.formats.benchmarks import AGENTDOJO, TAU_BENCH
 from jury_cases.formats.format import Format, wraps
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
+from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
     GEMINI,
@@ -19,13 +20,16 @@ from jury_cases.formats.message_lists import (
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
+from jury_cases.formats.promptfoo_table import PROMPTFOO_TABLE
 
 FORMATS: dict[str, Format] = {
     one.name: one
     for one in (
         INSPECT,
         OTEL,
+        LANGFUSE_OBSERVATIONS,
         PROMPTFOO,
+        PROMPTFOO_TABLE,
         TAU_BENCH,
         AGENTDOJO,
         OPENAI_RESPONSES,
