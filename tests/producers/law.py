@@ -24,6 +24,8 @@ METADATA = "metadata"
 _MARKER = re.compile(r"M\d{2,}[a-z]+")
 _BOOKKEEPING = ("id", "tool")
 """Markers that end so are of ids and of tools' names."""
+_OF_TOOL = re.compile(r"M\d{2,}tool")
+"""Names of tools that a stream's accumulator wrote into one word begin so."""
 
 _AUTHORS = {"system": {"developer"}, "user": {"user"}, "result": {"tool", "environment"}, "call": {"model"}}
 _AUTHORS |= {"assistant": {"model"}, "reasoning": {"model"}, "refusal": {"model"}}
@@ -86,7 +88,7 @@ def _unaccounted(produced: ProducedFile) -> Iterator[str]:
     for path in paths:
         found |= set(_MARKER.findall(path.read_bytes().decode("utf-8", "replace")))
     for marker in sorted(found - named):
-        if not marker.endswith(_BOOKKEEPING):
+        if not marker.endswith(_BOOKKEEPING) and not _OF_TOOL.match(marker):
             yield f"{marker} is in it, and produced.json says nothing of it"
 
 
@@ -172,7 +174,9 @@ class CaseLaw:
         """Each piece is shown once, as what it is, by its speaker."""
         for one in self.pieces:
             marker = one["marker"]
+            quoting = one.get("quoted_in", ())
             showing = [shown for shown in self.shown if _find(marker, shown.text) is not None]
+            showing = [shown for shown in showing if not any(_find(other, shown.text) is not None for other in quoting)]
             if len(showing) != 1:
                 yield f"{marker} ({one['kind']}) is shown {len(showing)} times"
                 continue
