@@ -124,10 +124,16 @@ def with_bodies(name: str) -> Any:
         return {"messages": row["request"]["body"]["messages"], "choices": row["response"]["body"]["choices"]}
     if name == "promptfoo":
         return {**row, "prompt": {"raw": json.loads(row["prompt"]["raw"])}}
+    if name == "langfuse-observations":
+        return {**row, "input": json.loads(row["input"]), "output": [json.loads(row["output"])]}
     return row
 
 
-@pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name != "otel")])
+WITHOUT_OBJECTS = {"otel", "promptfoo-table"}
+"""Rows whose messages are in texts, or that have texts only."""
+
+
+@pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name not in WITHOUT_OBJECTS)])
 def test_an_unknown_field_is_shown_or_counted(name: str) -> None:
     row = with_bodies(name)
     places = [place for place in objects(row) if len(place) > 1]
@@ -357,7 +363,8 @@ def test_every_item_is_shown_under_its_author_and_results_with_their_calls(name:
 
 
 def test_every_format_is_tried_here() -> None:
-    known = {*ENCODERS, "messages", "sharegpt", "langfuse", "promptfoo", "agentdojo", "tau-bench", "rows", "inspect"}
+    known = {*ENCODERS, "messages", "sharegpt", "agentdojo", "tau-bench", "rows", "inspect"}
+    known |= {"langfuse", "langfuse-observations", "promptfoo", "promptfoo-table"}
 
     assert set(FORMATS) == known
 

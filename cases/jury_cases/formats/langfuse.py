@@ -26,7 +26,7 @@ def _read(row: Any) -> CaseDraft:
     listed = list(enumerate(observations)) if isinstance(observations, list) else []
     objects = [(f"observations.{index}", one) for index, one in listed if isinstance(one, dict)]
     builder = TranscriptBuilder()
-    found = observed_spans(objects, _root(row))
+    found = observed_spans(objects, _root(row, [one for _, one in objects]))
     read_spans(found.spans, builder)
     report_unknown(found.unknown, builder)
     if any(isinstance(one, str) for _, one in listed):
@@ -47,12 +47,19 @@ def _read(row: Any) -> CaseDraft:
     )
 
 
-def _root(row: dict[str, Any]) -> Span:
-    """The trace above its observations; or an observation that is a row of its own."""
+def _root(row: dict[str, Any], observations: list[dict[str, Any]]) -> Span:
+    """The trace around its observations; or an observation that is a row of its own."""
     if is_tool(row):
         return Span(span_id="", place="observation", kind="tool", start=0, tool=tool_of(row), failure=failure_of(row))
+    starts = [moment(one.get("startTime")) for one in observations]
+    ends = [moment(one.get("endTime")) for one in observations]
     return Contents.of(row).span(
-        span_id="", place="trace", kind="other", start=moment(row.get("timestamp")), failure=failure_of(row)
+        span_id="",
+        place="trace",
+        kind="other",
+        start=min(starts, default=0),
+        end=max([*starts, *ends], default=0) + 1,
+        failure=failure_of(row),
     )
 
 
@@ -70,4 +77,16 @@ def _rows_path(document: Mapping[str, Any]) -> str | None:
     return "data" if isinstance(listed, list) and any(map(_recognises, listed)) else None
 
 
-LANGFUSE = Format("langfuse", _recognises, _read, _rows_path, marks=frozenset({"input"}), lists=frozenset({"data"}))
+LANGFUSE = Format(
+    "langfuse",
+    _recognises,
+    _read,
+    _rows_path,
+    marks=frozenset({"input"}),
+    lists=frozenset({"data"}),
+    recognised_by="a trace with `input` and `output`, or one observation",
+    shows=(
+        "`input` and `output` (text, messages, providers' objects, LangGraph states), `observations` as spans of the "
+        "trace, tools, scores, tags, session as cluster, cost"
+    ),
+)

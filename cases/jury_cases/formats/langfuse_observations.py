@@ -111,4 +111,6 @@ LANGFUSE_OBSERVATIONS = Format(
     ),
     marks=frozenset({"traceId"}),
     lists=frozenset({"data"}),
+    recognised_by="an observation with `traceId`, `startTime` and `type` (v2 of the API, the export of SDK 5)",
+    shows="one case per trace: model calls, tools and steps of all its rows, tags, session as cluster, the sum of costs",
 )

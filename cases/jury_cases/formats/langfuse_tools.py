@@ -47,10 +47,11 @@ def tool_of(observation: dict[str, Any]) -> SpanTool:
 
 def failure_of(observation: dict[str, Any]) -> str | None:
     """The reason of a failure; None if it did not fail."""
+    result = tool_of(observation).result if is_tool(observation) else None
     returned = as_object(_output(observation)) if is_tool(observation) else {}
     if observation.get("level") != "ERROR" and returned.get("is_error") is not True:
         return None
-    return as_text(observation.get("statusMessage")) or as_text(returned.get("content")) or "failed"
+    return as_text(observation.get("statusMessage")) or result or "failed"
 
 
 def _output(observation: dict[str, Any]) -> Any:

@@ -142,5 +142,8 @@ PROMPTFOO = Format(
     marks=frozenset({"vars"}),
     lists=frozenset({"results"}),
     recognised_by="a result with `vars` and `response`",
-    shows="the prompt as sent (or the conversation of a red team), the output, grading as metadata, cost",
+    shows=(
+        "the prompt as sent (or the conversation of a red team), reasoning, `metadata.toolCalls`, the output, refusals, "
+        "its end, guardrails; grading as metadata, cost"
+    ),
 )

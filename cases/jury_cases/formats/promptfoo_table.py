@@ -182,5 +182,11 @@ def _recognises(row: Any) -> bool:
 
 
 PROMPTFOO_TABLE = Format(
-    "promptfoo-table", _recognises, _read, gather=OutputCells, marks=frozenset({"Named Scores"})
+    "promptfoo-table",
+    _recognises,
+    _read,
+    gather=OutputCells,
+    marks=frozenset({"Named Scores"}),
+    recognised_by="columns `Status`, `Score`, `Named Scores` behind an output (promptfoo's CSV)",
+    shows="one case per output: the prompt's label with the test's variables, the output; grading as metadata",
 )
