@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from judge.test_exports import of
 from jury_cases.errors import CaseFileError
 from jury_cases.files import CaseFiles
 from jury_cases.rows import RowReading, read_case
 from jury_events.case import Case
-from judge.test_exports import of
 
 
 def result(**response: Any) -> Case:
@@ -100,9 +100,7 @@ def test_what_tools_of_a_protocol_returned_is_not_the_models_text() -> None:
         ),
     ],
 )
-def test_what_a_provider_returns_beside_the_output(
-    fields: dict[str, Any], expected: list[tuple[str, str]]
-) -> None:
+def test_what_a_provider_returns_beside_the_output(fields: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     assert expected == of(result(**fields))[1:]
 
 

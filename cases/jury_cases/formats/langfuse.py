@@ -1,8 +1,8 @@
 """Langfuse's traces, with their observations: input and output of a program and its steps, tags, scores and costs.
 
-Source: `TraceWithFullDetails` and `ObservationsView` of Langfuse's public API, and its JSON, JSONL and CSV exports. Input and
-output depend on the traced program: text, messages, a provider's request and response, a LangGraph state with LangChain
-messages. A trace without input and output has them in its observations.
+Source: `TraceWithFullDetails` and `ObservationsView` of Langfuse's public API, and its JSON, JSONL and CSV exports.
+Input and output depend on the traced program: text, messages, a provider's request and response, a LangGraph state with
+LangChain messages. A trace without input and output has them in its observations.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Observations of Langfuse as rows: those of one trace together are a case.
 
-Source: `GET /api/public/v2/observations` of Langfuse's public API, the export of its SDK 5 (`ObservationV2`, whose fields
-depend on the groups that were asked for), and rows of the earlier `GET /api/public/observations`.
+Source: `GET /api/public/v2/observations` of Langfuse's public API, the export of its SDK 5 (`ObservationV2`, whose
+fields depend on the groups that were asked for), and rows of the earlier `GET /api/public/observations`.
 """
 
 from collections.abc import Mapping
@@ -106,11 +106,9 @@ LANGFUSE_OBSERVATIONS = Format(
     _recognises,
     _read,
     _rows_path,
-    gather=lambda: RowsByKey(
-        _trace_id, "trace", lambda trace, rows: ObservedTrace(trace_id=trace, observations=rows)
-    ),
+    gather=lambda: RowsByKey(_trace_id, "trace", lambda trace, rows: ObservedTrace(trace_id=trace, observations=rows)),
     marks=frozenset({"traceId"}),
     lists=frozenset({"data"}),
     recognised_by="an observation with `traceId`, `startTime` and `type` (v2 of the API, the export of SDK 5)",
-    shows="one case per trace: model calls, tools and steps of all its rows, tags, session as cluster, the sum of costs",
+    shows="one case per trace: model calls, tools and steps of its rows, tags, session as cluster, the sum of costs",
 )

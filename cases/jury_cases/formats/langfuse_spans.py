@@ -1,7 +1,7 @@
 """Langfuse's observations as spans of a trace.
 
-Source: `ObservationsView` and `ObservationV2` of Langfuse's published API. Input and output depend on the traced program,
-and are texts in v2. `@observe` records the arguments of a function as `{"args": […], "kwargs": {…}}`.
+Source: `ObservationsView` and `ObservationV2` of Langfuse's published API. Input and output depend on the traced
+program, and are texts in v2. `@observe` records the arguments of a function as `{"args": […], "kwargs": {…}}`.
 """
 
 from collections.abc import Iterable

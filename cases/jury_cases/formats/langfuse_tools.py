@@ -59,7 +59,7 @@ def _output(observation: dict[str, Any]) -> Any:
 
 
 def _arguments(given: Any) -> Any:
-    """A function's arguments by name, where all have names; a Python literal (as LangChain writes them) as an object."""
+    """A function's arguments by name, where all have names; a Python literal (as LangChain writes it) as an object."""
     if isinstance(given, dict) and given.keys() == {"args", "kwargs"} and given["args"] == []:
         return given["kwargs"]
     if not isinstance(given, str) or len(given) > _LONGEST_LITERAL or not given.lstrip().startswith("{"):

@@ -54,12 +54,12 @@ def plain_value(value: Any) -> Any:
 
 
 def _without_wrapper(value: Any) -> Any:
-    """The only argument of a function that `@observe` recorded; the messages of LangGraph's commands; else the value."""
+    """The only argument of a function that `@observe` recorded; messages of LangGraph's commands; else the value."""
     if isinstance(value, dict) and value.keys() == {"args", "kwargs"}:
         args, kwargs = value["args"], value["kwargs"]
         if isinstance(args, list) and isinstance(kwargs, dict) and len(args) + len(kwargs) == 1:
             return decoded_json([*args, *kwargs.values()][0])
-    if isinstance(value, list) and value and all(isinstance(one, dict) and _COMMAND <= one.keys() for one in value):
+    if isinstance(value, list) and value and all(isinstance(one, dict) and one.keys() >= _COMMAND for one in value):
         updates = [one["update"].get("messages") if isinstance(one["update"], dict) else None for one in value]
         if all(isinstance(one, list) for one in updates):
             return {"messages": [message for one in updates for message in one]}

@@ -143,7 +143,7 @@ PROMPTFOO = Format(
     lists=frozenset({"results"}),
     recognised_by="a result with `vars` and `response`",
     shows=(
-        "the prompt as sent (or the conversation of a red team), reasoning, `metadata.toolCalls`, the output, refusals, "
-        "its end, guardrails; grading as metadata, cost"
+        "the prompt as sent (or the conversation of a red team), reasoning, `metadata.toolCalls`, the output, "
+        "refusals, its end, guardrails; grading as metadata, cost"
     ),
 )

@@ -13,8 +13,8 @@ from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, is_blank, text_or_none
 from jury_cases.transcripts.reading import is_message
-from jury_cases.transcripts.tool_calls import add_call, add_calls
 from jury_cases.transcripts.speaker import Speaker
+from jury_cases.transcripts.tool_calls import add_call, add_calls
 from jury_events.transcript import Event, Reasoning, Refusal, ToolCall
 
 _FILTERED = "Content filtered by provider"
@@ -22,7 +22,18 @@ _FILTERED = "Content filtered by provider"
 
 _KNOWN = frozenset(
     {
-        *("output", "error", "cost", "incurredCost", "cached", "tokenUsage", "latencyMs", "logProbs", "metadata", "raw"),
+        *(
+            "output",
+            "error",
+            "cost",
+            "incurredCost",
+            "cached",
+            "tokenUsage",
+            "latencyMs",
+            "logProbs",
+            "metadata",
+            "raw",
+        ),
         *("reasoning", "finishReason", "guardrails", "isRefusal", "sessionId", "conversationEnded", "prompt", "format"),
         *("conversationEndReason", "isBase64", "images", "audio", "video", "providerTransformedOutput"),
         *("materializedVars", "materializationHandled", "inputMaterialization"),
@@ -42,7 +53,19 @@ _SHORT = 300
 _THOUGHTS = ("thinking", "reasoning", "thought", "text", "content", "summary")
 _BOOKKEEPING = frozenset(
     {
-        *("id", "uuid", "type", "subtype", "object", "role", "status", "model", "model_version", "modelVersion", "name"),
+        *(
+            "id",
+            "uuid",
+            "type",
+            "subtype",
+            "object",
+            "role",
+            "status",
+            "model",
+            "model_version",
+            "modelVersion",
+            "name",
+        ),
         *("session_id", "request_id", "call_id", "item_id", "tool_call_id", "previous_response_id", "responseId"),
         *("finish_reason", "finishReason", "stop_reason", "terminal_reason", "service_tier", "system_fingerprint"),
         *("usage", "usageMetadata", "modelUsage", "tools", "tool_choice", "text", "reasoning", "truncation"),

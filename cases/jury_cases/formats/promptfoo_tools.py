@@ -8,7 +8,7 @@ from typing import Any
 
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, is_blank, text_or_none
+from jury_cases.transcripts.json_values import as_object, as_text, is_blank, text_or_none
 from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import ToolCall
 
@@ -44,7 +44,7 @@ def add_tool_uses(value: Any, builder: TranscriptBuilder, place: str) -> None:
             _result(one, builder, f"{place}.{index}")
         elif index not in begun:
             begun.add(index)
-            _call(one, by_id, builder, f"{place}.{index}")
+            _call(one, _sub_agent(one, by_id), builder, f"{place}.{index}")
             waiting.append((index, True))
             waiting += [(child, False) for child in below.pop(as_text(one.get("id")), [])][::-1]
 
@@ -69,12 +69,19 @@ def _parent(one: dict[str, Any], by_id: dict[str, dict[str, Any]]) -> str:
     return parent if parent in by_id and by_id[parent] is not one else ""
 
 
-def _call(one: dict[str, Any], by_id: dict[str, dict[str, Any]], builder: TranscriptBuilder, place: str) -> None:
+def _sub_agent(one: dict[str, Any], by_id: dict[str, dict[str, Any]]) -> str | None:
+    """The kind of the sub-agent that made a call, by the call that started it; None: the agent itself, or unknown."""
+    parent = by_id.get(_parent(one, by_id), {})
+    return text_or_none(as_object(parent.get("input")).get("subagent_type"))
+
+
+def _call(one: dict[str, Any], speaker: str | None, builder: TranscriptBuilder, place: str) -> None:
     inner = as_object(one.get("function")) or one
     given = next((inner[name] for name in _ARGUMENTS if inner.get(name) is not None), None)
     builder.add(
         ToolCall,
         place,
+        speaker=speaker,
         call_id=text_or_none(one.get("id")),
         name=_name(one),
         arguments=as_text(given),

@@ -1,8 +1,8 @@
 """What Langfuse's public API returns of spans that its SDK exported: the platform itself does not run here.
 
-Observations are rows of the SDK's published model `ObservationV2`, which checks them: input and output are texts. Traces
-are `TraceWithFullDetails` of the SDK of version 4 with `ObservationsView`s: there the API decodes input and output.
-Identifiers, levels, types and metadata are made of spans as the platform's ingestion of OpenTelemetry makes them.
+Observations are rows of the SDK's published model `ObservationV2`, which checks them: input and output are texts.
+Traces are `TraceWithFullDetails` of the SDK of version 4 with `ObservationsView`s: there the API decodes input and
+output. Ids, levels, types and metadata are made of spans as the platform's ingestion of OpenTelemetry makes them.
 """
 
 import json
@@ -42,7 +42,7 @@ def _span(span: Any, scope: str) -> dict[str, Any]:
         "scope": scope,
         "start": span.start_time_unix_nano,
         "end": span.end_time_unix_nano,
-        "failed": span.status.code == 2,  # noqa: PLR2004  (STATUS_CODE_ERROR)
+        "failed": span.status.code == 2,
         "message": span.status.message,
         "attributes": {one.key: _plain(one.value) for one in span.attributes},
     }
@@ -141,7 +141,7 @@ def _trace_attributes(spans: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def trace_row(spans: list[dict[str, Any]], scores: list[dict[str, Any]], *, with_input: bool = True) -> dict[str, Any]:
-    """`GET /api/public/traces/ID` of the spans of one trace; without its input and output, as where no root sets them."""
+    """`GET /api/public/traces/ID` of one trace's spans; without input and output, as where the platform sets none."""
     views = [_view(_observation(one, spans)) for one in spans]
     root = next(one for one in views if one["parentObservationId"] is None)
     attributes = _trace_attributes(spans)

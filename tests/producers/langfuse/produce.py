@@ -1,22 +1,23 @@
 """Langfuse: the SDK's `@observe`, observations of one's own, its OpenAI client and its LangChain handler.
 
-The SDK is run; its export goes to a local server. The platform does not run here: `platform_rows.py` makes of the export
-what its public API returns.
+The SDK is run; its export goes to a local server. The platform does not run here: `platform_rows.py` makes of the
+export what its public API returns.
 """
 
+import logging
 import os
 from base64 import b64encode
 from typing import Any
 
-from model_server import ModelServer
 from platform_rows import exported_spans, observation_rows, trace_row
+
+from model_server import ModelServer
 from story import (
     ANSWERS,
     DESCRIPTIONS,
     STORY,
     SYSTEM,
     TOOLS,
-    Answer,
     Produced,
     ToolFailed,
     ToolUse,
@@ -32,7 +33,10 @@ from story import (
 MODEL = "gpt-5-mini"
 PARAMETERS = {"type": "object", "properties": {"order": {"type": "string"}}}
 TOOL_LIST: list[Any] = [
-    {"type": "function", "function": {"name": one.name, "description": DESCRIPTIONS[one.name], "parameters": PARAMETERS}}
+    {
+        "type": "function",
+        "function": {"name": one.name, "description": DESCRIPTIONS[one.name], "parameters": PARAMETERS},
+    }
     for one in TOOLS
 ]
 
@@ -56,7 +60,7 @@ def observed_tool(call: ToolUse, observe: Any) -> Any:
     """A tool of the agent: an observed function with a positional argument."""
 
     @observe(as_type="tool", name=call.name)
-    def tool(order: str) -> str:  # noqa: ARG001  (the SDK records it)
+    def tool(order: str) -> str:
         return run_tool(call.name)
 
     return tool
@@ -73,7 +77,7 @@ def observed_agent(models: str) -> None:
 
     def served(turn: Turn) -> None:
         @observe(as_type="agent", name="serve")
-        def serve(request: str) -> str | None:  # noqa: ARG001  (the SDK records it)
+        def serve(request: str) -> str | None:
             messages.append(user_message(turn))
             message: Any = None
             for answer in turn.answers:
@@ -88,7 +92,9 @@ def observed_agent(models: str) -> None:
                     messages.append({"role": "tool", "tool_call_id": call.call_id, "content": content})
             return message.content or message.refusal
 
-        with propagate_attributes(session_id="session-M90id", user_id="user-M91id", tags=["shop"], trace_name="serving"):
+        with propagate_attributes(
+            session_id="session-M90id", user_id="user-M91id", tags=["shop"], trace_name="serving"
+        ):
             serve(turn.user)
 
     for turn in STORY:
@@ -109,7 +115,9 @@ def own_observations(client: Any) -> None:
         client.create_event(name="note", input="M25note nobody said this")
         with client.start_as_current_observation(as_type="span", name="writing"):
             more = [*asked, plan, {"role": "user", "content": "M26user Write it down."}]
-            with client.start_as_current_observation(as_type="generation", name="write", model=MODEL, input=more) as one:
+            with client.start_as_current_observation(
+                as_type="generation", name="write", model=MODEL, input=more
+            ) as one:
                 one.update(output="M27text The train leaves at noon.", cost_details={"total": 0.5})
 
 
@@ -134,7 +142,7 @@ def langchain_agent(models: str) -> None:
     from langfuse.langchain import CallbackHandler
 
     def tool_of(call: ToolUse) -> StructuredTool:
-        def run(order: str) -> str:  # noqa: ARG001  (the model gives it)
+        def run(order: str) -> str:
             try:
                 return run_tool(call.name)
             except ToolFailed as error:
@@ -173,7 +181,8 @@ def until(marker: str, pieces: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Write the files."""
-    os.environ |= {"NO_PROXY": "127.0.0.1", "LANGFUSE_MEDIA_UPLOAD_ENABLED": "false"}
+    os.environ["NO_PROXY"] = "127.0.0.1"
+    logging.getLogger("langfuse").setLevel(logging.CRITICAL)  # the local server takes no uploads of pictures
     from langfuse import Langfuse
 
     produced = Produced(
@@ -210,7 +219,9 @@ def main() -> None:
     ]
     produced.write_json("trace.json", trace_row(observed[0], scores))
     produced.add("trace.json", "trace with observations and scores", [{**happened[0], "not_shown": kept}])
-    produced.write_lines("no_input.jsonl", [trace_row(one, [], with_input=False) for one in (observed[0], own, chained)])
+    produced.write_lines(
+        "no_input.jsonl", [trace_row(one, [], with_input=False) for one in (observed[0], own, chained)]
+    )
     produced.add("no_input.jsonl", "traces without input and output", [happened[0], of_own, of_chained])
     produced.write()
 

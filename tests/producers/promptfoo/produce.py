@@ -1,7 +1,7 @@
 """promptfoo: results as JSON, JSON lines and CSV, of its OpenAI chat provider and of a provider with tool use.
 
 `agent.cjs` returns what promptfoo's provider of the Claude agent SDK returns: its `metadata.toolCalls`, sub-agents'
-included. Needs `npm ci` in this folder, or `promptfoo` and a Node of the version in `package.json` on the path.
+included. Needs `promptfoo` and its Node on the path: `package.json` has both.
 """
 
 import base64
@@ -80,9 +80,7 @@ def conversations() -> list[list[dict[str, Any]]]:
             if answer.calls:
                 message["tool_calls"] = [called(one) for one in answer.calls]
             messages.append(message)
-            messages += [
-                {"role": "tool", "tool_call_id": one.call_id, "content": one.output} for one in answer.calls
-            ]
+            messages += [{"role": "tool", "tool_call_id": one.call_id, "content": one.output} for one in answer.calls]
     return found
 
 
@@ -196,17 +194,15 @@ def agent_cases() -> list[dict[str, Any]]:
 def evaluated(folder: Path, config: dict[str, Any], outputs: list[str], **environment: str) -> None:
     """Run an evaluation in a folder, which gets its output files."""
     (folder / "promptfooconfig.json").write_text(json.dumps(config), encoding="utf-8")
-    bin_folder = HERE / "node_modules" / ".bin"
-    path = os.pathsep.join([str(bin_folder), os.environ["PATH"]])
-    command = shutil.which("promptfoo", path=path)
+    command = shutil.which("promptfoo")
     if command is None:
-        raise SystemExit("promptfoo: missing; run npm ci in this folder")
+        raise SystemExit("promptfoo: missing; put node_modules/.bin of this folder's package.json on the path")
     arguments = ["eval", "-c", "promptfooconfig.json", "-j", "1", "--no-cache", "--no-table", "--no-progress-bar"]
     arguments += [part for one in outputs for part in ("-o", one)]
-    ran = subprocess.run(  # noqa: S603  (the tool of this folder)
+    ran = subprocess.run(
         [command, *arguments],
         cwd=folder,
-        env={**os.environ, **QUIET, "PATH": path, "PROMPTFOO_CONFIG_DIR": str(folder / "home"), **environment},
+        env={**os.environ, **QUIET, "PROMPTFOO_CONFIG_DIR": str(folder / "home"), **environment},
         capture_output=True,
         text=True,
         check=False,
