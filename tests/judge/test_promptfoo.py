@@ -161,3 +161,57 @@ def test_an_error_of_a_table_is_the_runs(tmp_path: Path) -> None:
 def test_names_are_repeated_in_tables_of_promptfoo_alone(tmp_path: Path) -> None:
     with pytest.raises(CaseFileError, match="two columns are named 'Status'"):
         table(tmp_path, "question,response,Status,Status\na,b,c,d\n")
+
+
+ITEMS = [
+    {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Why."}]},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Paid."}]},
+    {"type": "function_call", "call_id": "c", "name": "pay", "arguments": "{}"},
+]
+
+
+def test_the_items_of_a_response_are_read_in_place_of_its_text() -> None:
+    raw = {"id": "r", "object": "response", "output": ITEMS, "incomplete_details": {"reason": "max_output_tokens"}}
+
+    case = result(raw=raw, output='Reasoning: Why.\nPaid.\n{"type": "function_call"}')
+
+    assert [
+        ("reasoning", "Why."),
+        ("assistant", "Paid."),
+        ("tool_call", "pay {}"),
+        ("event", "end of the answer: max_output_tokens"),
+    ] == of(case)[1:]
+
+
+def test_an_output_that_was_transformed_is_shown_as_it_is() -> None:
+    case = result(raw={"object": "response", "output": ITEMS}, output="PAID")
+
+    assert [("assistant", "PAID"), ("not_shown", "raw response of the provider")] == of(case)[1:]
+
+
+CALL = '{"type":"tool_use","id":"c","name":"pay","input":{"a":1}}'
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (
+            f"Thinking: One.\n\nTwo.\nSignature: c2ln\n\nPaid.\n\nAll.\n\n{CALL}",
+            [("reasoning", "One.\n\nTwo."), ("assistant", "Paid.\n\nAll."), ("tool_call", 'pay {"a": 1}')],
+        ),
+        (
+            "Redacted Thinking: AAAA\n\nPaid.",
+            [("not_shown", "reasoning that the provider encrypted"), ("assistant", "Paid.")],
+        ),
+        ("Thinking: is hard.\n\nPaid.", [("assistant", "Thinking: is hard.\n\nPaid.")]),
+        ('Paid.\n\n{"a": 1}', [("assistant", 'Paid.\n\n{"a": 1}')]),
+    ],
+)
+def test_the_blocks_of_anthropics_output_are_read(output: str, expected: list[tuple[str, str]]) -> None:
+    row = {"testIdx": 1, "vars": {}, "prompt": {"raw": "Pay."}, "response": {"output": output}}
+    provider = {"provider": {"id": "anthropic:messages:claude"}}
+
+    case = read_case({**row, **provider}, RowReading(format="promptfoo"), default_id="first")
+
+    assert expected == of(case)[1:]
+    assert [("assistant", output)] == of(result(output=output))[1:]

@@ -127,13 +127,13 @@ def _contents(
     try:
         found = Contents.of(one)
     except CaseFileError:
-        texts = tuple(as_text(one.get(name)) for name in ("input", "output"))
-        unknown.append(UnknownAuthor(place, kind, texts))
+        unread = tuple(as_text(one.get(name)) for name in ("input", "output"))
+        unknown.append(UnknownAuthor(place, kind, unread))
         return Contents.nothing()
     if type_of(one) == "GENERATION":
         return found
-    texts = []
-    kept = []
+    texts: list[str] = []
+    kept: list[TranscriptBuilder] = []
     for name, builder in (("input", found.inputs), ("output", found.outputs)):
         value = _value(one, name)
         if is_call_list(value) and runs.below(one):

@@ -61,8 +61,9 @@ def _without_wrapper(value: Any) -> Any:
             return decoded_json([*args, *kwargs.values()][0])
     if isinstance(value, list) and value and all(isinstance(one, dict) and one.keys() >= _COMMAND for one in value):
         updates = [one["update"].get("messages") if isinstance(one["update"], dict) else None for one in value]
-        if all(isinstance(one, list) for one in updates):
-            return {"messages": [message for one in updates for message in one]}
+        lists = [one for one in updates if isinstance(one, list)]
+        if len(lists) == len(updates):
+            return {"messages": [message for one in lists for message in one]}
     return value
 
 

@@ -26,14 +26,15 @@ def _read(row: Any) -> CaseDraft:
     response = row.get("response")
     answer: dict[str, Any] = response if isinstance(response, dict) else {"output": response}
     test, graded = as_object(row.get("testCase")), as_object(row.get("gradingResult"))
-    told = _exchange(row.get("prompt"), answer, builder)
     provider = row.get("provider")
+    provider_id = provider.get("id") if isinstance(provider, dict) else provider
+    told = _exchange(row.get("prompt"), answer, builder, as_text(provider_id))
     facts = {
         **as_object(test.get("metadata")),
         "description": test.get("description"),
         "success": row.get("success"),
         "score": row.get("score"),
-        "provider": provider.get("id") if isinstance(provider, dict) else provider,
+        "provider": provider_id,
         "reason": graded.get("reason"),
     }
     test_id = f"test-{as_text(row['testIdx'])}" if row.get("testIdx") is not None else None
@@ -54,7 +55,7 @@ def _read(row: Any) -> CaseDraft:
     )
 
 
-def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder) -> dict[str, Any]:
+def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder, provider: str) -> dict[str, Any]:
     """The request and the response: a red team's conversation if there is one. Returns metadata of the response."""
     raw = prompt.get("raw") if isinstance(prompt, dict) else prompt
     red_team = as_object(answer.get("metadata"))
@@ -70,7 +71,8 @@ def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder) -
     if raw is not None and raw != sent and _words(raw) not in _texts(builder):
         builder.not_shown("prompt before the red team changed it", "user", "prompt.raw", raw)
     output_told = has_conversation and as_text(answer.get("output")) == last_answer(builder.transcript())
-    told = read_response(answer, builder, output_told=output_told, known={"messages", *_ATTEMPTS})
+    known = {"messages", *_ATTEMPTS}
+    told = read_response(answer, builder, output_told=output_told, provider=provider, known=known)
     for name in _ATTEMPTS:
         _attempts(red_team.get(name), builder, f"response.metadata.{name}")
     return told

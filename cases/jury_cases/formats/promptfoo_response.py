@@ -7,14 +7,13 @@ of promptfoo's agent providers. `raw` is the provider's own copy of the response
 from collections.abc import Collection
 from typing import Any
 
+from jury_cases.formats.promptfoo_outputs import blocks_of, read_items, read_output
 from jury_cases.formats.promptfoo_tools import add_tool_uses, output_of_tools, tool_ids
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, is_blank, text_or_none
-from jury_cases.transcripts.reading import is_message
 from jury_cases.transcripts.speaker import Speaker
-from jury_cases.transcripts.tool_calls import add_call, add_calls
 from jury_events.transcript import Event, Reasoning, Refusal, ToolCall
 
 _FILTERED = "Content filtered by provider"
@@ -79,7 +78,12 @@ _MOST_TEXTS = 1000
 
 
 def read_response(
-    answer: dict[str, Any], builder: TranscriptBuilder, *, output_told: bool, known: Collection[str] = ()
+    answer: dict[str, Any],
+    builder: TranscriptBuilder,
+    *,
+    output_told: bool,
+    provider: str = "",
+    known: Collection[str] = (),
 ) -> dict[str, Any]:
     """Add what the response says, in the order in which it happened.
 
@@ -87,6 +91,7 @@ def read_response(
         answer: `response` of the result.
         builder: gets the items.
         output_told: a conversation has the output already.
+        provider: its id.
         known: fields of its metadata that are read elsewhere.
 
     Returns:
@@ -100,7 +105,7 @@ def read_response(
         _reasoning(one.get("reasoning"), builder, f"{place}.reasoning")
     add_tool_uses(metadata.get("toolCalls"), builder, "response.metadata.toolCalls")
     if not output_told and answer.get("output") != output_of_tools(metadata.get("toolCalls")):
-        _output(answer, builder)
+        _output(answer, builder, is_anthropic=provider.startswith("anthropic:"))
     _files(answer, builder)
     read_end(answer.get("finishReason"), builder, "response.finishReason")
     _guardrails(answer.get("guardrails"), builder)
@@ -133,29 +138,21 @@ def _reasoning(value: Any, builder: TranscriptBuilder, place: str) -> None:
                 builder.add(Reasoning, at, text=text)
 
 
-def _output(answer: dict[str, Any], builder: TranscriptBuilder) -> None:
+def _output(answer: dict[str, Any], builder: TranscriptBuilder, *, is_anthropic: bool) -> None:
     output, place = answer.get("output"), "response.output"
     filtered = answer.get("finishReason") == "content_filter"
     if output is None or (filtered and output == _FILTERED):
         return
     if answer.get("isBase64") is True:
         builder.not_shown("output in base64", "model", place, output)
+    elif read_items(answer, builder):
+        return
     elif isinstance(output, str) and answer.get("isRefusal") is True and not filtered:
         builder.add(Refusal, place, text=output)
+    elif is_anthropic and isinstance(output, str) and (blocks := blocks_of(output)) is not None:
+        read_message({"role": "assistant", "content": blocks}, builder, place)
     else:
         read_output(output, builder, place)
-
-
-def read_output(output: Any, builder: TranscriptBuilder, place: str) -> None:
-    """Add an output: text, a message, or calls as OpenAI's providers return them; else its JSON as text."""
-    if isinstance(output, list) and output and all(isinstance(one, dict) and "function" in one for one in output):
-        add_calls(output, builder, place)
-    elif isinstance(output, dict) and output.get("role") == "assistant" and is_message(output):
-        read_message(output, builder, place)
-    elif isinstance(output, dict) and output.keys() == {"name", "arguments"} and isinstance(output["arguments"], str):
-        add_call(output, builder, place)
-    elif output is not None:
-        builder.message("assistant", as_text(output), place)
 
 
 def _files(answer: dict[str, Any], builder: TranscriptBuilder) -> None:

@@ -14,7 +14,7 @@ from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
 from jury_cases.formats.gathering import GatheredCase, GatheredSize
 from jury_cases.formats.promptfoo import read_prompt
-from jury_cases.formats.promptfoo_response import read_output
+from jury_cases.formats.promptfoo_outputs import read_output
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_object, as_text, decoded_json
 

@@ -252,6 +252,42 @@ def chat_files(produced: Produced, folder: Path) -> None:
     produced.add("chat.csv", "the same as a table", [as_table(one) for one in happened])
 
 
+def provider_files(produced: Produced, folder: Path) -> None:
+    """The results of the providers of OpenAI's Responses and of Anthropic, which write what they got into one text."""
+    requests = ("M02user Refund my order.", "M10user Send me another one like this.", "M15user Give me a card number.")
+    answers = dict(zip(requests, (STORY[0].answers[0], STORY[1].answers[1], STORY[2].answers[0]), strict=True))
+
+    def choose(request: Any) -> Answer:
+        asked_for = json.dumps(request.body)
+        return next(answer for one, answer in answers.items() if one in asked_for)
+
+    with ModelServer(choose) as server:
+        responses = {"id": f"openai:responses:{MODEL}", "config": {"apiBaseUrl": f"{server.url}/v1", "apiKey": "none"}}
+        thinking = {"type": "enabled", "budget_tokens": 2000}
+        settings = {"apiBaseUrl": server.url, "apiKey": "none", "thinking": thinking, "max_tokens": 4000}
+        anthropic = {"id": "anthropic:messages:claude-sonnet-4-5", "config": settings}
+        config = {
+            "prompts": ["{{request}}"],
+            "providers": [responses, anthropic],
+            "tests": [{"vars": {"request": one}} for one in requests],
+        }
+        evaluated(folder, config, ["providers.jsonl"], ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="none")
+    keep(produced, folder, "providers.jsonl")
+    story = standard_pieces()
+    first, cut, refused = [piece("M02user", "user"), *story[2:6]], "M14cut", "M16refusal"
+    said = [piece("M10user", "user"), piece(cut, "assistant")]
+    happened = [
+        case(first),
+        case(first),
+        case([*said, piece("max_output_tokens", "event")]),
+        case([*said, piece("length", "event")]),
+        case([piece("M15user", "user"), piece(refused, "refusal")]),
+        # Anthropic's messages have no refusals of their own.
+        case([piece("M15user", "user"), piece(refused, "assistant"), piece("content_filter", "event")]),
+    ]
+    produced.add("providers.jsonl", "results of the providers of OpenAI's Responses and Anthropic", happened)
+
+
 def as_table(happened: dict[str, Any]) -> dict[str, Any]:
     """What a table keeps of it: no ends, no refusals of their own, no errors' reasons."""
     pieces = [one for one in happened["pieces"] if one["kind"] != "event"]
@@ -305,7 +341,7 @@ def main() -> None:
     """Write the files."""
     versions = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["dependencies"]
     produced = Produced(folder=target_folder(__file__), tool="promptfoo", versions={"promptfoo": versions["promptfoo"]})
-    for write in (chat_files, prompt_files, agent_files):
+    for write in (chat_files, provider_files, prompt_files, agent_files):
         with tempfile.TemporaryDirectory() as folder:
             write(produced, Path(folder))
     produced.write()
