@@ -74,6 +74,9 @@ _BOOKKEEPING = frozenset(
 _SETTINGS = frozenset({"text", "reasoning"})
 """Settings in OpenAI's responses, where they are objects; elsewhere they are content."""
 
+_OF_CLAUDE = ("result", "structured_output", "errors")
+"""What the last message of the Claude agent SDK says; denied calls are in the metadata too."""
+
 _MOST_TEXTS = 1000
 
 
@@ -207,6 +210,8 @@ def _raw(raw: Any, builder: TranscriptBuilder) -> None:
         f"{item.name} {item.arguments}" if isinstance(item, ToolCall) else getattr(item, "text", None) or ""
         for item in builder.transcript().items
     )
+    if isinstance(raw, dict) and raw.get("type") == "result" and "subtype" in raw:
+        raw = {name: raw.get(name) for name in _OF_CLAUDE}  # the rest of its last message are figures of the run
     texts = _texts_of(raw)
     if texts is None or not all(text.strip() in shown for text in texts):
         builder.not_shown("raw response of the provider", "environment", "response.raw", raw)

@@ -51,7 +51,7 @@ def user_message(turn: Turn) -> dict[str, Any]:
 
 
 def said(message: Any) -> dict[str, Any]:
-    """An answer as the next request repeats it: what the API takes, so not the reasoning, which the SDK does not keep."""
+    """An answer as the next request repeats it: what the API takes, so without the reasoning."""
     kept = message.model_dump(exclude_none=True)
     return {name: one for name, one in kept.items() if name in {"role", "content", "refusal", "tool_calls"}}
 

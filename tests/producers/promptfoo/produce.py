@@ -1,7 +1,6 @@
 """promptfoo: results as JSON, JSON lines and CSV, of its OpenAI chat provider and of a provider with tool use.
 
-`agent.cjs` returns what promptfoo's provider of the Claude agent SDK returns: its `metadata.toolCalls`, sub-agents'
-included. Needs `promptfoo` and its Node on the path: `package.json` has both.
+`agent.cjs` is a provider of one's own, with fields that few providers return. Needs `promptfoo` and its Node on the path: `package.json` has both.
 """
 
 import base64
@@ -14,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import claude_agent
 from model_server import ModelServer
 from story import (
     LOOK_UP,
@@ -337,11 +337,23 @@ def agent_files(produced: Produced, folder: Path) -> None:
     produced.add("agent.jsonl", "results of a provider with metadata.toolCalls", agent_cases())
 
 
+def claude_files(produced: Produced, folder: Path) -> None:
+    """The results of the provider of the Claude agent SDK."""
+    config = claude_agent.config(folder / "shop")
+    (folder / "node_modules").symlink_to(Path(shutil.which("promptfoo") or "").parent.parent)  # where the SDK is found
+    with ModelServer(claude_agent.answer) as server:
+        environment = {**claude_agent.ENVIRONMENT, "ANTHROPIC_BASE_URL": server.url, "HOME": str(folder / "home")}
+        evaluated(folder, config, ["claude.jsonl"], **environment)
+    keep(produced, folder, "claude.jsonl")
+    produced.add("claude.jsonl", "results of the provider of the Claude agent SDK", [claude_agent.happened()])
+
+
 def main() -> None:
     """Write the files."""
     versions = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["dependencies"]
-    produced = Produced(folder=target_folder(__file__), tool="promptfoo", versions={"promptfoo": versions["promptfoo"]})
-    for write in (chat_files, provider_files, prompt_files, agent_files):
+    del versions["node"]
+    produced = Produced(folder=target_folder(__file__), tool="promptfoo", versions=versions)
+    for write in (chat_files, provider_files, prompt_files, agent_files, claude_files):
         with tempfile.TemporaryDirectory() as folder:
             write(produced, Path(folder))
     produced.write()
