@@ -24,6 +24,7 @@ from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
 from jury_cases.formats.promptfoo_table import PROMPTFOO_TABLE
+from jury_cases.formats.pydantic_ai_runs import PYDANTIC_AI
 
 FORMATS: dict[str, Format] = {
     one.name: one
@@ -43,6 +44,7 @@ FORMATS: dict[str, Format] = {
         ANTHROPIC,
         GEMINI,
         SHAREGPT,
+        PYDANTIC_AI,
         MESSAGES,
         LANGFUSE,
         OWN_ROWS,

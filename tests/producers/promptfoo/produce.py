@@ -1,6 +1,7 @@
-"""promptfoo: results as JSON, JSON lines and CSV, of its OpenAI chat provider and of a provider with tool use.
+"""promptfoo: results as JSON, JSON lines and CSV, of its providers of OpenAI, Anthropic and the Claude agent SDK.
 
-`agent.cjs` is a provider of one's own, with fields that few providers return. Needs `promptfoo` and its Node on the path: `package.json` has both.
+`agent.cjs` is a provider of one's own, with fields that few providers return. Needs `promptfoo` and its Node on the
+path: `package.json` has both.
 """
 
 import base64
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import claude_agent
+
 from model_server import ModelServer
 from story import (
     LOOK_UP,
