@@ -44,12 +44,13 @@ def read_items(answer: dict[str, Any], builder: TranscriptBuilder) -> bool:
     if raw.get("object") != "response" or not isinstance(raw.get("output"), list) or not isinstance(output, str):
         return False
     items = TranscriptBuilder()
-    read_responses(raw["output"], items, "response.raw.output")
+    end = as_object(raw.get("incomplete_details")).get("reason")
+    read_responses(raw["output"], items, "response.raw.output", end_is_told=end is not None)
     said = [one.text for one in items.transcript().items if isinstance(one, Message | Refusal)]
     if not len(items) or not all(text.strip() in output for text in said):
         return False  # the user's own transformation made the output
     builder.extend(items)
-    read_end(as_object(raw.get("incomplete_details")).get("reason"), builder, "response.raw.incomplete_details")
+    read_end(end, builder, "response.raw.incomplete_details")
     return True
 
 
