@@ -9,6 +9,7 @@ import pytest
 from judge.test_exports import of
 from jury_cases.errors import CaseFileError
 from jury_cases.files import CaseFiles
+from jury_cases.options import CaseOptions
 from jury_cases.rows import RowReading, read_case
 from jury_events.case import Case
 
@@ -215,3 +216,13 @@ def test_the_blocks_of_anthropics_output_are_read(output: str, expected: list[tu
 
     assert expected == of(case)[1:]
     assert [("assistant", output)] == of(result(output=output))[1:]
+
+
+@pytest.mark.parametrize("form", ["promptfoo-table", "langfuse-observations"])
+@pytest.mark.parametrize("line", ["[1]", '{"Named Scores": 1}', "[[]]", '{"traceId": []}'])
+def test_a_row_of_another_form_is_read_or_refused_in_one_line(form: str, line: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f"{line}\n", encoding="utf-8")
+
+    with pytest.raises(CaseFileError, match=r"^\S*rows\.jsonl:1: [^\n]+$"):
+        list(CaseFiles([path], CaseOptions(format=form)))

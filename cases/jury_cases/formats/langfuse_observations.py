@@ -77,8 +77,10 @@ def _root(listed: list[dict[str, Any]]) -> dict[str, Any]:
     return min(roots or listed, key=lambda one: moment(one.get("startTime")))
 
 
-def _trace_id(row: dict[str, Any]) -> str:
+def _trace_id(row: Any) -> str:
     """The id of a row's trace; raises CaseFileError if it is none."""
+    if not isinstance(row, dict):
+        raise CaseFileError(f"an observation must be an object, not {json_kind(row)}")
     trace = row.get("traceId")
     if trace is None:
         return ""

@@ -59,8 +59,9 @@ def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder, p
     """The request and the response: a red team's conversation if there is one. Returns metadata of the response."""
     raw = prompt.get("raw") if isinstance(prompt, dict) else prompt
     red_team = as_object(answer.get("metadata"))
-    conversation = red_team.get("messages")
-    has_conversation = isinstance(conversation, list) and any(map(is_message, conversation))
+    listed = red_team.get("messages")
+    conversation: list[Any] = listed if isinstance(listed, list) else []
+    has_conversation = any(map(is_message, conversation))
     if has_conversation:
         read_messages(_without_answer(conversation, answer), builder, "response.metadata.messages")
         sent = None

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from jury_cases.containers.csv_rows import NUMBERED, REPEATED
 from jury_cases.containers.row import FileRow
 from jury_cases.draft import CaseDraft
+from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.formats.gathering import GatheredCase, GatheredSize
 from jury_cases.formats.promptfoo import read_prompt
@@ -59,8 +60,14 @@ class OutputCells:
         return False
 
     def add(self, row: FileRow) -> None:
-        """Add a row's outputs; raises CaseFileError if the rows together are too large."""
+        """Add a row's outputs.
+
+        Raises:
+            CaseFileError: it is no row of a table, or the rows together are too large.
+        """
         self._size.add(row)
+        if not isinstance(row.data, dict) or not _recognises(row.data):
+            raise CaseFileError("Named Scores: missing; a row of promptfoo's CSV has it behind an output and its Score")
         cells = list(_cells(row.data, f"row-{row.number}"))
         for number, cell in enumerate(cells):
             if cell.output is not None or cell.columns.get("Status") is not None:
