@@ -575,6 +575,63 @@ def codex() -> dict[str, Any]:
     }
 
 
+def google_adk() -> dict[str, Any]:
+    """A saved session: a handover, a change of the state, a compaction, a rewind, a fragment without its whole."""
+    base = {"invocationId": "e-1", "actions": {"stateDelta": {}}, "nodeInfo": {"path": "desk@1"}}
+    called = {"functionCall": {"id": "c1", "name": "transfer_to_agent", "args": {"agent_name": "billing"}}}
+    returned = {"functionResponse": {"id": "c1", "name": "transfer_to_agent", "response": {"result": None}}}
+    summary = {"role": "model", "parts": [{"text": "They asked for a refund."}]}
+    return {
+        "id": "s-1",
+        "appName": "shop",
+        "userId": "user",
+        "events": [
+            {**base, "author": "user", "content": {"role": "user", "parts": [{"text": "Refund it."}]}},
+            {
+                **base,
+                "author": "desk",
+                "content": {"role": "model", "parts": [{"text": "Hm.", "thought": True}, called]},
+            },
+            {
+                **base,
+                "author": "desk",
+                "content": {"role": "user", "parts": [returned]},
+                "actions": {"transferToAgent": "billing", "stateDelta": {"due": 5}, "escalate": True},
+            },
+            {
+                **base,
+                "author": "billing",
+                "content": {"role": "model", "parts": [{"text": "It is"}]},
+                "finishReason": "MAX_TOKENS",
+                "actions": {"stateDelta": {"answer": "It is"}},
+            },
+            {
+                **base,
+                "author": "user",
+                "actions": {
+                    "compaction": {"startTimestamp": 1.0, "endTimestamp": 2.0, "compactedContent": summary},
+                    "rewindBeforeInvocationId": "e-1",
+                },
+            },
+            {**base, "author": "billing", "partial": True, "content": {"parts": [{"text": "Half an an"}]}},
+            {**base, "author": "billing", "partial": True, "content": {"parts": [{"text": "swer"}]}},
+        ],
+    }
+
+
+def google_adk_events() -> dict[str, Any]:
+    """A row of the table of events."""
+    content = {"role": "user", "parts": [{"text": "Refund it."}]}
+    event = {"author": "user", "content": content, "actions": {"state_delta": {"due": 5}}}
+    return {
+        "id": "e1",
+        "session_id": "s-1",
+        "invocation_id": "e-1",
+        "timestamp": "2026-11-23 20:30:34",
+        "event_data": json.dumps(event),
+    }
+
+
 def atif() -> dict[str, Any]:
     """A trajectory with parallel calls, a sub-agent's trajectory inside, and another in a file."""
     helper = {
@@ -638,5 +695,7 @@ ROWS: dict[str, Callable[[], Any]] = {
     "claude-code": claude_code,
     "codex": codex,
     "atif": atif,
+    "google-adk": google_adk,
+    "google-adk-events": google_adk_events,
     "pydantic-ai": lambda: pydantic_ai(PNG_BASE64),
 }

@@ -9,6 +9,7 @@ from jury_cases.formats.benchmarks import AGENTDOJO, TAU_BENCH
 from jury_cases.formats.claude_code import CLAUDE_CODE
 from jury_cases.formats.codex import CODEX
 from jury_cases.formats.format import Format, wraps
+from jury_cases.formats.google_adk import GOOGLE_ADK, GOOGLE_ADK_EVENTS
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
 from jury_cases.formats.message_lists import (
@@ -31,6 +32,8 @@ FORMATS: dict[str, Format] = {
         CLAUDE_CODE,
         CODEX,
         ATIF,
+        GOOGLE_ADK,
+        GOOGLE_ADK_EVENTS,
         OTEL,
         PROMPTFOO,
         TAU_BENCH,
