@@ -577,7 +577,7 @@ def codex() -> dict[str, Any]:
 
 def google_adk() -> dict[str, Any]:
     """A saved session: a handover, a change of the state, a compaction, a rewind, a fragment without its whole."""
-    base = {"invocationId": "e-1", "actions": {"stateDelta": {}}, "nodeInfo": {"path": "desk@1"}}
+    base = {"invocationId": "e-1", "actions": {"stateDelta": {}}}
     called = {"functionCall": {"id": "c1", "name": "transfer_to_agent", "args": {"agent_name": "billing"}}}
     returned = {"functionResponse": {"id": "c1", "name": "transfer_to_agent", "response": {"result": None}}}
     summary = {"role": "model", "parts": [{"text": "They asked for a refund."}]}
@@ -620,15 +620,14 @@ def google_adk() -> dict[str, Any]:
 
 
 def google_adk_events() -> dict[str, Any]:
-    """A row of the table of events."""
-    content = {"role": "user", "parts": [{"text": "Refund it."}]}
-    event = {"author": "user", "content": content, "actions": {"state_delta": {"due": 5}}}
+    """One event: what the user wrote, and a change of the state."""
     return {
         "id": "e1",
-        "session_id": "s-1",
-        "invocation_id": "e-1",
-        "timestamp": "2026-11-23 20:30:34",
-        "event_data": json.dumps(event),
+        "invocationId": "e-1",
+        "author": "user",
+        "content": {"role": "user", "parts": [{"text": "Refund it."}]},
+        "actions": {"stateDelta": {"due": 5}},
+        "timestamp": 1795465832.5,
     }
 
 

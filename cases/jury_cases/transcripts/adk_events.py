@@ -88,37 +88,39 @@ def _whole(events: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
 
 
 def _joined(event: dict[str, Any]) -> dict[str, Any]:
-    """The event of fragments that stand in reverse order."""
+    """The event of fragments that stand in reverse order; the last one says how the answer ended."""
     if "fragments" not in event:
         return event
-    fragments = event.pop("fragments")
+    whole: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     parts: list[Any] = []
-    texts: list[str] = []
-    for fragment in reversed(fragments):
-        content = fragment.get("content")
-        listed = content.get("parts") if isinstance(content, dict) else None
+    for fragment in reversed(event["fragments"]):
+        whole |= fragment
+        table = fragment.get("content")
+        content |= table if isinstance(table, dict) else {}
+        listed = table.get("parts") if isinstance(table, dict) else None
         for part in listed if isinstance(listed, list) else ():
-            text = part.get("text") if isinstance(part, dict) else None
-            if not isinstance(text, str) or not isinstance(part, dict):
-                # The arguments of a call have not all arrived.
-                parts.append(
-                    {f"fragment_of_{name}": value for name, value in snake_keys(part).items()}
-                    if isinstance(part, dict)
-                    else part
-                )
-                texts = []
-            elif texts and bool(parts[-1].get("thought")) is bool(part.get("thought")):
-                texts.append(text)
-                parts[-1]["text"] = texts
-            else:
-                texts = [text]
-                parts.append({**part, "text": texts})
+            _add_fragment(part, parts)
     for part in parts:
         if isinstance(part, dict) and isinstance(part.get("text"), list):
             part["text"] = "".join(part["text"])
-    last = fragments[0]
-    ends = {name: last.get(name) for name in ("finish_reason", "error_code", "error_message")}
-    return {**event, **ends, "content": {"parts": parts}, "interrupted": True}
+    return {**whole, "content": {**content, "parts": parts}, "interrupted": True}
+
+
+def _add_fragment(part: Any, parts: list[Any]) -> None:
+    """Add a part behind the others; the texts of one answer are gathered in a list."""
+    if not isinstance(part, dict):
+        parts.append(part)
+        return
+    last = parts[-1] if parts and isinstance(parts[-1], dict) else {}
+    if not isinstance(part.get("text"), str):
+        # The arguments of a call have not all arrived.
+        parts.append({f"fragment_of_{name}": value for name, value in snake_keys(part).items()})
+    elif isinstance(last.get("text"), list) and bool(last.get("thought")) is bool(part.get("thought")):
+        last["text"].append(part["text"])
+        last |= {name: value for name, value in part.items() if name != "text"}
+    else:
+        parts.append({**part, "text": [part["text"]]})
 
 
 class _EventReader:
@@ -205,13 +207,21 @@ class _EventReader:
 
     def _compaction(self, compaction: Any) -> None:
         """A summary that stands for earlier events."""
-        content = snake_keys(compaction).get("compacted_content") if isinstance(compaction, dict) else None
-        parts = content.get("parts") if isinstance(content, dict) else None
-        texts = (
-            [as_text(part.get("text")) for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-        )
-        if not is_blank(compaction):
-            self._tell("compaction", "\n".join(filter(None, texts)), "actions.compaction")
+        if is_blank(compaction):
+            return
+        place = f"{self._place}.actions.compaction"
+        table = snake_keys(compaction) if isinstance(compaction, dict) else {"compacted_content": compaction}
+        content = table.get("compacted_content")
+        summary = TranscriptBuilder()
+        if isinstance(content, dict):
+            read_content_of(MessageAuthor("model"), content, summary, f"{place}.compacted_content")
+        elif content is not None:
+            summary.message("assistant", as_text(content), place)
+        items = summary.transcript().items
+        texts = [item.text for item in items if isinstance(item, Message)]
+        self._tell("compaction", "\n".join(texts), "actions.compaction")
+        self._builder.take((item for item in items if not isinstance(item, Message)), summary.images)
+        self._builder.unread(table, {"start_timestamp", "end_timestamp", "compacted_content"}, "environment", place)
 
     def _end(self) -> str | None:
         """An error, or an end that is not the usual one; an error's code repeats the reason of an end."""
