@@ -18,8 +18,11 @@ from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json
 _SETS = {"eval_cases": "eval_set_id", "eval_case_results": "eval_set_result_id"}
 _SETS |= {"evalCases": "evalSetId", "evalCaseResults": "evalSetResultId"}
 _STATUS = {1: "passed", 2: "failed", 3: "not evaluated"}
-_CELLS = ("content", "grounding_metadata", "custom_metadata", "usage_metadata", "citation_metadata", "actions")
-_CELLS += ("input_transcription", "output_transcription")
+_CELLS = (
+    *("content", "grounding_metadata", "custom_metadata", "usage_metadata", "citation_metadata", "actions"),
+    *("input_transcription", "output_transcription"),
+)
+"""Columns of an event that are JSON text in a table's cell."""
 
 
 class AdkEvents(dict[str, Any]):
@@ -155,7 +158,7 @@ def _instructions(invocations: list[Any]) -> str | None:
 def _read_gathered(data: Any) -> CaseDraft:
     """The events of one session."""
     builder = TranscriptBuilder()
-    rows = data.get("events") if isinstance(data, AdkEvents) else [data]
+    rows = data["events"] if isinstance(data, AdkEvents) else [data]
     events = [_event_of_row(one, f"events.{index}") for index, one in enumerate(rows)]
     error = read_events(_in_order(events), builder)
     key = data.get("session_id") if isinstance(data, AdkEvents) else None

@@ -137,8 +137,8 @@ def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str
     kind, origin = _SYSTEM if system else _ROLES.get(role, _OTHER)
     name = role if kind == "speaker" else None
     with builder.by(MessageAuthor(role, known=name is None)):
-        if not _read_parts(content, _Turn(kind, origin, name), builder, place):
-            _add_text("", _Turn(kind, origin, name), builder, place)
+        if not _read_parts(content, _PartsAuthor(kind, origin, name), builder, place):
+            _add_text("", _PartsAuthor(kind, origin, name), builder, place)
     builder.unread(content, _CONTENT, origin, place)
 
 
@@ -150,11 +150,11 @@ def read_content_of(author: MessageAuthor, content: dict[str, Any], builder: Tra
     """
     kind, origin = _ROLES[author.role]
     with builder.by(author):
-        _read_parts(content, _Turn(kind, origin, author.name), builder, place)
+        _read_parts(content, _PartsAuthor(kind, origin, author.name), builder, place)
     builder.unread(content, _CONTENT, origin, place)
 
 
-class _Turn(NamedTuple):
+class _PartsAuthor(NamedTuple):
     """Whose parts are read; `name` of a role that no rule knows."""
 
     kind: str
@@ -162,7 +162,7 @@ class _Turn(NamedTuple):
     name: str | None
 
 
-def _read_parts(content: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> bool:
+def _read_parts(content: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> bool:
     """Read the parts; returns whether any is an item."""
     parts = content.get("parts")
     if isinstance(parts, dict | str):
@@ -193,14 +193,14 @@ def _plain_text(part: Any) -> str | None:
     return part["text"] if all(key == "text" or is_blank(value) for key, value in part.items()) else None
 
 
-def _add_text(text: str, turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _add_text(text: str, turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     if turn.kind == "tool":
         builder.add(ToolResult, place, text=text)
     else:
         builder.add(Message, place, kind=turn.kind, origin=turn.origin, text=text, name=turn.name)
 
 
-def _part(written: Any, turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _part(written: Any, turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     if not isinstance(written, dict):
         raise CaseFileError(f"{place}: must be a part, not {json_kind(written)}")
     part = {key: value for key, value in snake_keys(written).items() if value is not None}
@@ -219,19 +219,19 @@ def _part(written: Any, turn: _Turn, builder: TranscriptBuilder, place: str) -> 
     builder.unread(part, known | _BOOKKEEPING, turn.origin, place)
 
 
-def _function_call(call: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _function_call(call: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     name, call_id = as_text(call.get("name")) or "unnamed", text_or_none(call.get("id"))
     arguments = "" if call.get("args") is None else as_text(call["args"])
     builder.add(ToolCall, place, origin=_caller(turn), call_id=call_id, name=name, arguments=arguments)
     builder.unread(call, {"name", "id", "args", "will_continue"}, "model", place)
 
 
-def _caller(turn: _Turn) -> Origin:
+def _caller(turn: _PartsAuthor) -> Origin:
     """The author of a call: the agent, unless the record names a role of its own."""
     return "model" if turn.name is None else turn.origin
 
 
-def _function_response(answer: dict[str, Any], _turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _function_response(answer: dict[str, Any], _turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     response = answer.get("response")
     failed = isinstance(response, dict) and "error" in response and "output" not in response
     if isinstance(response, dict) and len(response) == 1:
@@ -249,7 +249,7 @@ def _function_response(answer: dict[str, Any], _turn: _Turn, builder: Transcript
 
 
 def _inline_data(
-    data: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str, *, call_id: str | None = None
+    data: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str, *, call_id: str | None = None
 ) -> None:
     name = text_or_none(data.get("display_name"))
     # The SDK writes base64 for URLs.
@@ -262,7 +262,7 @@ def _inline_data(
 
 def _file_data(
     data: dict[str, Any],
-    turn: _Turn,
+    turn: _PartsAuthor,
     builder: TranscriptBuilder,
     place: str,
     *,
@@ -272,7 +272,7 @@ def _file_data(
     builder.unread(data, {"file_uri", "mime_type", "display_name"}, turn.origin, place)
 
 
-def _executable_code(code: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _executable_code(code: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     name = "code_execution"
     arguments = as_text(code.get("code"))
     builder.add(
@@ -281,7 +281,7 @@ def _executable_code(code: dict[str, Any], turn: _Turn, builder: TranscriptBuild
     builder.unread(code, {"id", "code", "language"}, "model", place)
 
 
-def _code_result(result: dict[str, Any], _turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _code_result(result: dict[str, Any], _turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     outcome = as_text(result.get("outcome"))
     builder.add(
         ToolResult,
@@ -295,7 +295,7 @@ def _code_result(result: dict[str, Any], _turn: _Turn, builder: TranscriptBuilde
     builder.unread(result, {"id", "output", "outcome"}, "tool", place)
 
 
-def _tool_call(call: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _tool_call(call: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     """The call of a tool that the provider runs."""
     name = as_text(call.get("tool_type")) or "server tool"
     arguments = "" if call.get("args") is None else as_text(call["args"])
@@ -305,7 +305,7 @@ def _tool_call(call: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, pl
     builder.unread(call, {"id", "tool_type", "args"}, "model", place)
 
 
-def _tool_response(answer: dict[str, Any], _turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _tool_response(answer: dict[str, Any], _turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     response = answer.get("response")
     builder.add(
         ToolResult,
@@ -319,7 +319,7 @@ def _tool_response(answer: dict[str, Any], _turn: _Turn, builder: TranscriptBuil
     builder.unread(answer, {"id", "tool_type", "response"}, "tool", place)
 
 
-def _audio_transcription(heard: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _audio_transcription(heard: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     """What was said in the audio of the part."""
     text = as_text(heard.get("text"))
     if text:
@@ -328,7 +328,7 @@ def _audio_transcription(heard: dict[str, Any], turn: _Turn, builder: Transcript
     builder.unread(heard, known, turn.origin, place)
 
 
-_TOOL = _Turn("tool", "tool", None)
+_TOOL = _PartsAuthor("tool", "tool", None)
 
 _PARTS: dict[str, Callable[..., None]] = {
     "function_call": _function_call,
