@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from support.agent_library_rows import pydantic_ai
+from support.agent_library_rows import deepeval, pydantic_ai
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -697,4 +697,5 @@ ROWS: dict[str, Callable[[], Any]] = {
     "google-adk": google_adk,
     "google-adk-events": google_adk_events,
     "pydantic-ai": lambda: pydantic_ai(PNG_BASE64),
+    "deepeval": lambda: deepeval(PNG_BASE64),
 }
