@@ -13,6 +13,7 @@ from jury_cases.formats.format import Format, wraps
 from jury_cases.formats.google_adk import GOOGLE_ADK, GOOGLE_ADK_EVENTS
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
+from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
     GEMINI,
@@ -24,6 +25,7 @@ from jury_cases.formats.message_lists import (
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
+from jury_cases.formats.promptfoo_table import PROMPTFOO_TABLE
 from jury_cases.formats.pydantic_ai_runs import PYDANTIC_AI
 
 FORMATS: dict[str, Format] = {
@@ -36,7 +38,9 @@ FORMATS: dict[str, Format] = {
         GOOGLE_ADK,
         GOOGLE_ADK_EVENTS,
         OTEL,
+        LANGFUSE_OBSERVATIONS,
         PROMPTFOO,
+        PROMPTFOO_TABLE,
         TAU_BENCH,
         AGENTDOJO,
         OPENAI_RESPONSES,
