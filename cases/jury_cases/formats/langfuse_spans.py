@@ -89,7 +89,7 @@ def observed_spans(observations: Iterable[tuple[str, dict[str, Any]]], root: Spa
     unknown: list[UnknownAuthor] = []
     for place, one, start in placed:
         parent = text_or_none(one.get("parentObservationId"))
-        is_root = parent not in ids or one.get("isRootObservation") is True
+        is_root = parent not in ids or parent == as_text(one.get("id")) or one.get("isRootObservation") is True
         contents = _contents(one, place, unknown, runs, known_author=is_root and not told)
         span = contents.span(
             span_id=as_text(one.get("id")) or place,
