@@ -381,7 +381,15 @@ def test_every_format_is_tried_here() -> None:
         "rows",
         "inspect",
     }
-    known |= {"claude-code", "codex", "atif", "google-adk", "google-adk-events"}
+    known |= {
+        "claude-code",
+        "codex",
+        "atif",
+        "google-adk",
+        "google-adk-events",
+        "openai-agents-session",
+        "openai-agents-state",
+    }
     known |= {"langfuse-observations", "promptfoo-table"}
 
     assert set(FORMATS) == known

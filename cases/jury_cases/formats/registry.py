@@ -22,6 +22,7 @@ from jury_cases.formats.message_lists import (
     OPENAI_RESPONSES,
     SHAREGPT,
 )
+from jury_cases.formats.openai_agents_sessions import OPENAI_AGENTS_SESSION, OPENAI_AGENTS_STATE
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
@@ -37,6 +38,8 @@ FORMATS: dict[str, Format] = {
         ATIF,
         GOOGLE_ADK,
         GOOGLE_ADK_EVENTS,
+        OPENAI_AGENTS_SESSION,
+        OPENAI_AGENTS_STATE,
         OTEL,
         LANGFUSE_OBSERVATIONS,
         PROMPTFOO,
