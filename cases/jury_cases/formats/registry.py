@@ -12,6 +12,7 @@ from jury_cases.formats.deepeval import DEEPEVAL
 from jury_cases.formats.format import Format, wraps
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
+from jury_cases.formats.langgraph import LANGGRAPH
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
     GEMINI,
@@ -42,6 +43,7 @@ FORMATS: dict[str, Format] = {
         GEMINI,
         SHAREGPT,
         DEEPEVAL,
+        LANGGRAPH,
         PYDANTIC_AI,
         MESSAGES,
         LANGFUSE,
