@@ -382,7 +382,7 @@ def test_every_format_is_tried_here() -> None:
         "rows",
         "inspect",
     }
-    known |= {"claude-code", "codex", "atif"}
+    known |= {"claude-code", "codex", "atif", "google-adk", "google-adk-events"}
     known |= {"langfuse-observations", "promptfoo-table"}
 
     assert set(FORMATS) == known
