@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from support.agent_library_rows import deepeval, pydantic_ai
+from support.agent_library_rows import deepeval, langgraph, pydantic_ai
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -780,5 +780,6 @@ ROWS: dict[str, Callable[[], Any]] = {
     "openai-agents-session": openai_agents_session,
     "openai-agents-state": openai_agents_state,
     "pydantic-ai": lambda: pydantic_ai(PNG_BASE64),
+    "langgraph": lambda: langgraph(PNG_URL),
     "deepeval": lambda: deepeval(PNG_BASE64),
 }

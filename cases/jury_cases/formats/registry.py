@@ -14,6 +14,7 @@ from jury_cases.formats.google_adk import GOOGLE_ADK, GOOGLE_ADK_EVENTS
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
 from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
+from jury_cases.formats.langgraph import LANGGRAPH
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
     GEMINI,
@@ -52,6 +53,7 @@ FORMATS: dict[str, Format] = {
         GEMINI,
         SHAREGPT,
         DEEPEVAL,
+        LANGGRAPH,
         PYDANTIC_AI,
         MESSAGES,
         LANGFUSE,
