@@ -15,8 +15,7 @@ from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json
 from jury_cases.transcripts.responses import read_item, read_responses
 from jury_events.transcript import Event
 
-_GUARDS = ("input_guardrail_results", "output_guardrail_results")
-_GUARDS += ("tool_input_guardrail_results", "tool_output_guardrail_results")
+_GUARDS = tuple(f"{name}_guardrail_results" for name in ("input", "output", "tool_input", "tool_output"))
 
 
 class SessionItems(dict[str, Any]):
