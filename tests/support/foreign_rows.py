@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from support.agent_library_rows import deepeval, pydantic_ai
+from support.agent_library_rows import deepeval, langgraph, pydantic_ai
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -615,6 +615,62 @@ def codex() -> dict[str, Any]:
     }
 
 
+def google_adk() -> dict[str, Any]:
+    """A saved session: a handover, a change of the state, a compaction, a rewind, a fragment without its whole."""
+    base = {"invocationId": "e-1", "actions": {"stateDelta": {}}}
+    called = {"functionCall": {"id": "c1", "name": "transfer_to_agent", "args": {"agent_name": "billing"}}}
+    returned = {"functionResponse": {"id": "c1", "name": "transfer_to_agent", "response": {"result": None}}}
+    summary = {"role": "model", "parts": [{"text": "They asked for a refund."}]}
+    return {
+        "id": "s-1",
+        "appName": "shop",
+        "userId": "user",
+        "events": [
+            {**base, "author": "user", "content": {"role": "user", "parts": [{"text": "Refund it."}]}},
+            {
+                **base,
+                "author": "desk",
+                "content": {"role": "model", "parts": [{"text": "Hm.", "thought": True}, called]},
+            },
+            {
+                **base,
+                "author": "desk",
+                "content": {"role": "user", "parts": [returned]},
+                "actions": {"transferToAgent": "billing", "stateDelta": {"due": 5}, "escalate": True},
+            },
+            {
+                **base,
+                "author": "billing",
+                "content": {"role": "model", "parts": [{"text": "It is"}]},
+                "finishReason": "MAX_TOKENS",
+                "actions": {"stateDelta": {"answer": "It is"}},
+            },
+            {
+                **base,
+                "author": "user",
+                "actions": {
+                    "compaction": {"startTimestamp": 1.0, "endTimestamp": 2.0, "compactedContent": summary},
+                    "rewindBeforeInvocationId": "e-1",
+                },
+            },
+            {**base, "author": "billing", "partial": True, "content": {"parts": [{"text": "Half an an"}]}},
+            {**base, "author": "billing", "partial": True, "content": {"parts": [{"text": "swer"}]}},
+        ],
+    }
+
+
+def google_adk_events() -> dict[str, Any]:
+    """One event: what the user wrote, and a change of the state."""
+    return {
+        "id": "e1",
+        "invocationId": "e-1",
+        "author": "user",
+        "content": {"role": "user", "parts": [{"text": "Refund it."}]},
+        "actions": {"stateDelta": {"due": 5}},
+        "timestamp": 1795465832.5,
+    }
+
+
 def atif() -> dict[str, Any]:
     """A trajectory with parallel calls, a sub-agent's trajectory inside, and another in a file."""
     helper = {
@@ -680,6 +736,9 @@ ROWS: dict[str, Callable[[], Any]] = {
     "claude-code": claude_code,
     "codex": codex,
     "atif": atif,
+    "google-adk": google_adk,
+    "google-adk-events": google_adk_events,
     "pydantic-ai": lambda: pydantic_ai(PNG_BASE64),
+    "langgraph": lambda: langgraph(PNG_URL),
     "deepeval": lambda: deepeval(PNG_BASE64),
 }

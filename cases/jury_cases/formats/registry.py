@@ -10,9 +10,11 @@ from jury_cases.formats.claude_code import CLAUDE_CODE
 from jury_cases.formats.codex import CODEX
 from jury_cases.formats.deepeval import DEEPEVAL
 from jury_cases.formats.format import Format, wraps
+from jury_cases.formats.google_adk import GOOGLE_ADK, GOOGLE_ADK_EVENTS
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
 from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
+from jury_cases.formats.langgraph import LANGGRAPH
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
     GEMINI,
@@ -34,6 +36,8 @@ FORMATS: dict[str, Format] = {
         CLAUDE_CODE,
         CODEX,
         ATIF,
+        GOOGLE_ADK,
+        GOOGLE_ADK_EVENTS,
         OTEL,
         LANGFUSE_OBSERVATIONS,
         PROMPTFOO,
@@ -46,6 +50,7 @@ FORMATS: dict[str, Format] = {
         GEMINI,
         SHAREGPT,
         DEEPEVAL,
+        LANGGRAPH,
         PYDANTIC_AI,
         MESSAGES,
         LANGFUSE,
