@@ -42,9 +42,8 @@ def _always(_case: Case) -> bool:
 
 @dataclass(kw_only=True)
 class ReadingNotes:
-    """Statistics of a reading: rows by format, labels by word, unread columns by name, and what could not be read."""
+    """Statistics of a reading: rows by format, labels by word, unread columns by name."""
 
-    unreadable: UnreadableRows = field(default_factory=UnreadableRows)
     formats: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)
@@ -116,6 +115,7 @@ class CaseFiles:
 
     Attributes:
         notes: statistics of the latest iteration.
+        unreadable: what was left out in any iteration, since it cannot be read.
 
     Raises:
         CaseFileError: standard input is named twice.
@@ -140,6 +140,7 @@ class CaseFiles:
         self._lock = threading.Lock()
         self._sampled: frozenset[int] | None = None
         self.notes = ReadingNotes()
+        self.unreadable = UnreadableRows(skip=options.skip_unreadable)
 
     @property
     def labels(self) -> Labels:
@@ -162,11 +163,15 @@ class CaseFiles:
         Raises:
             CaseFileError: a file, row or field is invalid; raised during iteration.
         """
-        unreadable = self._unreadable()
-        read = self._chosen if self._options.sample is None else self._sample
-        for case in self._taken(read(fetch, unreadable), unreadable):
-            assert not isinstance(case, str)
+        for case, _ in self.read_with_formats(fetch):
             yield case
+
+    def read_with_formats(self, fetch: Fetch = _always) -> Iterator[tuple[Case, str]]:
+        """As `read`, with the name of the format of each case's row."""
+        read = self._chosen if self._options.sample is None else self._sample
+        for found in self._taken(read(fetch)):
+            assert not isinstance(found, str)
+            yield found.case, found.row.form.name
 
     def outline(self, skip: Skip, fetch: Fetch = _always) -> Iterator[Case | str]:
         """The cases; where `skip` chose a case, its id alone: its row is decoded, and not checked further.
@@ -181,17 +186,14 @@ class CaseFiles:
             CaseFileError: as `read`.
         """
         if self._options.sample is None:
-            unreadable = self._unreadable()
-            return self._taken(self._chosen(fetch, unreadable, skip), unreadable)
+            taken = self._taken(self._chosen(fetch, skip))
+            return (found if isinstance(found, str) else found.case for found in taken)
         return outlined(self.read(fetch), skip)
 
-    def _unreadable(self) -> UnreadableRows:
-        return UnreadableRows(skip=self._options.skip_unreadable)
-
-    def _taken(self, chosen: Iterator[_SelectedCase | str], unreadable: UnreadableRows) -> Iterator[Case | str]:
+    def _taken(self, chosen: Iterator[_SelectedCase | str]) -> Iterator[_SelectedCase | str]:
         """At most `limit` cases, with notes and labels checked."""
         options = self._options
-        self.notes = notes = ReadingNotes(unreadable=unreadable)
+        self.notes = notes = ReadingNotes()
         if options.limit == 0:
             return
         count = 0
@@ -206,7 +208,7 @@ class CaseFiles:
                     options.words.verdict(found.label)
                 except UnknownLabel as error:
                     raise CaseFileError(f"{found.row.row.place}: {error}{_labels(notes.labels, chosen)}") from error
-                yield found.case
+                yield found
             count += 1
             if count == options.limit:
                 return
@@ -215,21 +217,19 @@ class CaseFiles:
                 "no case matches --where and --case-id; run jury cases without them to see the fields and ids"
             )
 
-    def _chosen(
-        self, fetch: Fetch, unreadable: UnreadableRows, skip: Skip | None = None
-    ) -> Iterator[_SelectedCase | str]:
+    def _chosen(self, fetch: Fetch, skip: Skip | None = None) -> Iterator[_SelectedCase | str]:
         """The selected cases; without `skip` one row is read after the other."""
         folder = Path()
         sources = self._sources(folder)
         # Unknown labels are accepted here: those of selected cases are checked later.
         reading = replace(self._options.reading, labels=self._options.words.lenient())
         with SeenIds() as ids:
-            named = self._named(reading, unreadable, quickly=skip is not None)
+            named = self._named(reading, quickly=skip is not None)
             if skip is None:
                 lists: Iterator[list[_NamedRow]] = ([one] for one in named)
             else:
                 lists = batches(named, lambda one: one.row.row.size)
-            for batch in self._new(lists, ids, unreadable):
+            for batch in self._new(lists, ids):
                 skipped = () if skip is None else skip([one.case_id for one in batch])
                 for one in batch:
                     if one.case_id in skipped:
@@ -238,34 +238,29 @@ class CaseFiles:
                     row = one.row.row
                     if row.folder != folder:
                         folder, sources = row.folder, self._sources(row.folder)
-                    try:
-                        selected = one.built or _built(one.row, reading)
-                        if fetch(selected.case):
-                            with at_place(row):
-                                selected = selected._replace(case=sources.resolved(selected.case))
-                    except CaseFileError as error:
-                        unreadable.leave_out(error)
-                        continue
+                    selected = one.built or _built(one.row, reading)
+                    if fetch(selected.case):
+                        with at_place(row):
+                            selected = selected._replace(case=sources.resolved(selected.case))
                     yield selected
 
-    def _named(self, reading: RowReading, unreadable: UnreadableRows, *, quickly: bool) -> Iterator[_NamedRow]:
+    def _named(self, reading: RowReading, *, quickly: bool) -> Iterator[_NamedRow]:
         """The rows with the ids of their cases; `quickly`: cases are built only where the selection needs it."""
-        quickly = quickly and not self._options.conditions
-        for found in self._rows(unreadable):
+        # Every iteration must leave out the same rows, whatever is skipped in it.
+        quickly = quickly and not (self._options.conditions or self._options.skip_unreadable)
+        for found in self._rows():
             case_id = quick_case_id(found.data, reading, found.form, found.default_id) if quickly else None
             built = None
             if case_id is None:
                 try:
                     built = _built(found, reading)
                 except CaseFileError as error:
-                    unreadable.leave_out(error)
+                    self.unreadable.leave_out(error)
                     continue
                 case_id = built.case.case_id
             yield _NamedRow(found, case_id, built)
 
-    def _new(
-        self, lists: Iterator[list[_NamedRow]], ids: SeenIds, unreadable: UnreadableRows
-    ) -> Iterator[list[_NamedRow]]:
+    def _new(self, lists: Iterator[list[_NamedRow]], ids: SeenIds) -> Iterator[list[_NamedRow]]:
         """The rows of selected cases. A row with the id of an earlier one is refused after those before it."""
         for batch in lists:
             rest = batch
@@ -278,7 +273,7 @@ class CaseFiles:
                     try:
                         ids.add(rest[0].case_id, rest[0].row.row)
                     except CaseFileError as error:
-                        unreadable.leave_out(error)
+                        self.unreadable.leave_out(error)
                     else:
                         if chosen := self._selected(rest[:1]):
                             yield chosen
@@ -297,19 +292,19 @@ class CaseFiles:
     def _sources(self, folder: Path) -> ArtifactSources:
         return ArtifactSources(folder, self._hosts, roots=(folder, *self._roots))
 
-    def _rows(self, unreadable: UnreadableRows) -> Iterator[FoundRow]:
+    def _rows(self) -> Iterator[FoundRow]:
         """What each case is read from."""
         options = self._options
         stdin = self._stdin
         if stdin is not None and stdin.seekable():
             stdin = io.BufferedReader(SharedStream(stdin, self._lock))
-        selection = RowSelection(options.rows, options.split, rows_path, unreadable.leave_out)
-        return found_rows(read_rows(self._paths, selection, stdin=stdin), options.format, unreadable)
+        selection = RowSelection(options.rows, options.split, rows_path, self.unreadable.leave_out)
+        return found_rows(read_rows(self._paths, selection, stdin=stdin), options.format, self.unreadable)
 
-    def _sample(self, fetch: Fetch, unreadable: UnreadableRows) -> Iterator[_SelectedCase | str]:
+    def _sample(self, fetch: Fetch) -> Iterator[_SelectedCase | str]:
         """Reservoir sampling in a first pass over the files; the drawn numbers are kept for later passes."""
         if self._sampled is None:
-            self._sampled = self._drawn(unreadable)
+            self._sampled = self._drawn()
         drawn = self._sampled
         number = -1
 
@@ -321,17 +316,17 @@ class CaseFiles:
         last = max(drawn, default=-1)
         if last < 0:
             return
-        for found in self._chosen(is_drawn, unreadable):
-            if number in drawn:
+        for index, found in enumerate(self._chosen(is_drawn)):
+            if index in drawn:
                 yield found
-            if number >= last:
+            if index == last:
                 return
 
-    def _drawn(self, unreadable: UnreadableRows) -> frozenset[int]:
+    def _drawn(self) -> frozenset[int]:
         size = self._options.sample or 0
         random = Random(self._options.seed)  # noqa: S311  (a reproducible sample)
         drawn: list[int] = []
-        for index, _ in enumerate(self._chosen(lambda _case: False, unreadable)):
+        for index, _ in enumerate(self._chosen(lambda _case: False)):
             if index < size:
                 drawn.append(index)
             elif (place := random.randrange(index + 1)) < size:

@@ -34,6 +34,7 @@ class CaseOptions:
         seed: of the sample.
         limit: maximum number of cases after all other selections; None: all.
         skip_unreadable: go on after a row, trace or file that cannot be read; else the reading stops with its error.
+            A record behind a URI that cannot be read stops the reading in any case.
 
     Raises:
         CaseFileError: an unknown format or part of a case, an invalid verdict, or a negative number.

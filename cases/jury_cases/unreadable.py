@@ -1,6 +1,9 @@
 """Rows that cannot be read: the reading stops at the first, or goes on and keeps a list (`--skip-unreadable`)."""
 
+from collections.abc import Iterator
+
 from jury_cases.errors import CaseFileError
+from jury_events.text.pluralize import pluralize
 
 MOST_KEPT = 1000
 """The most errors of which the text is kept."""
@@ -13,21 +16,22 @@ class UnreadableRows:
         skip: leave out what cannot be read; else the error is raised.
 
     Attributes:
-        errors: the errors so far, each one line that begins with its place; at most `MOST_KEPT`.
-        count: all errors so far.
+        errors: the errors in the order of their first occurrence, each one line that begins with its place; at most
+            `MOST_KEPT`.
     """
 
     def __init__(self, *, skip: bool = False) -> None:
         self._skip = skip
-        self._seen: dict[str, None] = {}
-        self.count = 0
+        self._seen: set[int] = set()
+        self.errors: list[str] = []
 
     @property
-    def errors(self) -> tuple[str, ...]:
-        return tuple(self._seen)
+    def count(self) -> int:
+        """How many different errors there were; files that are read twice have each once."""
+        return len(self._seen)
 
     def leave_out(self, error: CaseFileError) -> None:
-        """Note an error; a file that is read twice in one reading has it once.
+        """Note an error.
 
         Raises:
             CaseFileError: the error, unless unreadable rows are skipped.
@@ -35,8 +39,18 @@ class UnreadableRows:
         if not self._skip:
             raise error
         line = str(error)
-        if line in self._seen:
+        if hash(line) in self._seen:
             return
-        self.count += 1
-        if len(self._seen) < MOST_KEPT:
-            self._seen[line] = None
+        self._seen.add(hash(line))
+        if len(self.errors) < MOST_KEPT:
+            self.errors.append(line)
+
+    def lines(self) -> Iterator[str]:
+        """The list for people; empty if everything was read."""
+        if not self.count:
+            return
+        yield f"left out, since it cannot be read: {pluralize(self.count, 'row')} (or trace, or file)"
+        for line in self.errors:
+            yield f"  {line}"
+        if self.count > len(self.errors):
+            yield f"  and {self.count - len(self.errors)} more"

@@ -89,6 +89,11 @@ _READING: Options = (
     click.option("--sample", type=click.IntRange(min=0), metavar="N", help="N cases drawn at random, in their order."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of --sample."),
     click.option("--limit", type=click.IntRange(min=0), help="The first N cases only, after all other choices."),
+    click.option(
+        "--skip-unreadable",
+        is_flag=True,
+        help="Go on after a row, trace or file that cannot be read; exit with 4 and the list. [default: stop there]",
+    ),
 )
 
 CASES: Options = (

@@ -12,7 +12,7 @@ from jury_cli.option_groups import options
 from jury_cli.options import PANEL
 
 if TYPE_CHECKING:
-    from jury_judge import CasePreview
+    from jury_judge import CasePreview, CaseSummary, UnreadableRows
     from jury_judge.runs.case_preview import ShownCase
 
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 @click.option(
     "--marked", is_flag=True, help="Show texts as they are sent, with the marks that keep data and orders apart."
 )
+@click.option(
+    "--summary",
+    is_flag=True,
+    help="Show a table instead: the formats, and of each its cases, items by kind, speakers and what is not shown.",
+)
 @click.option("--verbose", is_flag=True, help="Say of each case what of it jurors are not shown.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(**given: Any) -> int:
@@ -36,11 +41,46 @@ def command(**given: Any) -> int:
     from jury_judge.runs.case_preview import CasePreview
     from jury_judge.settings.panel import PanelSettings
 
+    summary = given.pop("summary")
     files = case_files(given, artifact_hosts(), refuse_labels=False)
     panel = PanelSettings.of(**{name: given.pop(name) for name in PanelSettings.model_fields})
     loaded = load_panel(panel.panel_name, os.environ, panel.overrides)
+    if summary:
+        from jury_judge.runs.case_summary import CaseSummary
+
+        return _summary(CaseSummary(files, loaded), as_json=given["as_json"])
     shown = {name: given.pop(name) for name in ("head", "seat", "marked")}
     return _cases(CasePreview(files, loaded, **shown), **given)
+
+
+def _summary(summary: "CaseSummary", *, as_json: bool) -> int:
+    from jury_cli.terminal import Counting, note, page_console
+    from jury_cli.views.case_summary import summary_page
+
+    counting = Counting("cases read")
+    code = Exit.DONE
+    try:
+        for _ in summary:
+            counting.count()
+    except KeyboardInterrupt:
+        code = Exit.INTERRUPTED
+        note("jury: interrupted; what follows is of the cases that were read")
+    finally:
+        counting.close()
+    if as_json:
+        print(json.dumps(summary.data(), ensure_ascii=False, indent=2))
+    else:
+        summary_page(summary).print(page_console())
+    return _after_unreadable(code, summary.unreadable)
+
+
+def _after_unreadable(code: Exit, unreadable: "UnreadableRows") -> Exit:
+    """Note what was left out, and return the exit code."""
+    from jury_cli.terminal import note
+
+    for line in unreadable.lines():
+        note(line)
+    return Exit.STOPPED if code is Exit.DONE and unreadable.count else code
 
 
 def _cases(preview: "CasePreview", *, verbose: bool, as_json: bool) -> int:
@@ -69,4 +109,4 @@ def _cases(preview: "CasePreview", *, verbose: bool, as_json: bool) -> int:
     else:
         for line in preview_lines(preview):
             print(line)
-    return code
+    return _after_unreadable(code, preview.unreadable)

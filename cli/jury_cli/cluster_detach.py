@@ -33,4 +33,8 @@ def detach_on_cluster(planned: PlannedRun, door: Mapping[str, Any]) -> int:
             note(line)
     if ended is None or ended.code == Exit.DONE:
         print(run_id)
-    return Exit.DONE if ended is None else ended.code
+    for line in planned.cases.unreadable.lines():
+        note(line)
+    if ended is None or ended.code == Exit.DONE:
+        return Exit.STOPPED if planned.cases.unreadable.count else Exit.DONE
+    return ended.code

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable, Iterator
 
+from jury_cli.exits import Exit
+from jury_cli.terminal import note
 from jury_events.text.dollars import dollars
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
@@ -13,16 +15,24 @@ from jury_judge.sessions.planned_run import PlannedRun
 _KEPT_APART = "Repairs, new tries and fallbacks are not counted."
 
 
-def dry_run(planned: PlannedRun, *, as_json: bool) -> None:
+def dry_run(planned: PlannedRun, *, as_json: bool) -> Exit:
     """Print what the debates that are not over would take. Nothing is written, started or called."""
     found = estimate_run(planned)
     if as_json:
         print(json.dumps(found.data(), ensure_ascii=False, indent=2))
-        return
+        return _read_all(planned)
     warning = found.self_judging_warning
     remarks = [*found.recipients, *([] if warning is None else [f"warning: {warning}"])]
     for line in (*_lines(found), *map(_sentence, remarks)):
         print(visible_line(line, 1000))
+    return _read_all(planned)
+
+
+def _read_all(planned: PlannedRun) -> Exit:
+    """Note what was left out, since it cannot be read."""
+    for line in planned.cases.unreadable.lines():
+        note(line)
+    return Exit.STOPPED if planned.cases.unreadable.count else Exit.DONE
 
 
 def _lines(one: EstimatedRun) -> Iterator[str]:

@@ -151,11 +151,14 @@ def command(**given: Any) -> int:
         note_line(line)
     if dry_run:
         _dry_run(probe, as_json=as_json)
-        return Exit.DONE
+        return Exit.STOPPED if probe.unreadable.count else Exit.DONE
     code = _judge_runs(probe, display)
     if code not in {Exit.DONE, Exit.NO_VERDICT}:
         return code
-    return _report(probe.asked, as_json=as_json, fail_on_finding=fail_on_finding) or code
+    reported = _report(probe.asked, as_json=as_json, fail_on_finding=fail_on_finding) or code
+    for line in probe.unreadable.lines():
+        note_line(line)
+    return Exit.STOPPED if probe.unreadable.count else reported
 
 
 def _dry_run(probe: "PlannedProbe", *, as_json: bool) -> None:
@@ -178,7 +181,8 @@ def _judge_runs(probe: "PlannedProbe", display: str) -> int:
     for run in probe.runs:
         results = Results("none")
         outcome = judge_run(probe.planned(run, outcomes), Shown(display=display), results)
-        ended = end_run(run.run_id, results, outcome)
+        # The rows of the files that were left out are named once, after the report.
+        ended = end_run(run.run_id, results, outcome._replace(unreadable=None))
         if ended not in {Exit.DONE, Exit.NO_VERDICT}:
             return ended
         code = max(code, ended)

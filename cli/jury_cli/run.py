@@ -51,6 +51,7 @@ _GROUPS = {
         "policy_file",
         "artifact_roots",
         "strict",
+        "skip_unreadable",
     ),
     "Where debates run": (
         "in_process",
@@ -189,8 +190,7 @@ def command(*, paths: tuple[str, ...], handed: bool, detach: bool, detached: boo
     if dry_run:
         from jury_cli.dry_run import dry_run as print_estimate
 
-        print_estimate(planned, as_json=shown.as_json)
-        return Exit.DONE
+        return print_estimate(planned, as_json=shown.as_json)
     results = Results(shown.form, keep=settings.reports)
     holder = None if planned.is_new else detached_holder(planned.store_url, planned.run.run_id)
     if holder is None:

@@ -43,6 +43,8 @@ def end_run(run_id: str, results: Results, outcome: RunOutcome, wanted: ReportSe
         _write_reports(run_id, results, outcome, wanted, judged)
     finally:
         results.close()
+    for line in outcome.left_out:
+        note(line)
     return _code(run_id, tally, outcome, judged)
 
 
@@ -134,7 +136,11 @@ def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[Condi
             f"same command with --run {run_id}: it resumes the run"
         )
         return Exit.STOPPED
-    if outcome.short is not None or (outcome.cancelled_by is not None and tally.finished != outcome.total):
+    if (
+        outcome.left_out
+        or outcome.short is not None
+        or (outcome.cancelled_by is not None and tally.finished != outcome.total)
+    ):
         return Exit.STOPPED
     accepted = {one.condition.name for one in judged}
     open_ones = [

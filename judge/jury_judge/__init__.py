@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
     from jury_cases.options import CaseOptions
+    from jury_cases.unreadable import UnreadableRows
     from jury_debate.recorded_panel import PanelDifference
     from jury_events.case import Case, Scenario
     from jury_events.consensus import ConsensusStatus
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from jury_judge.replays.exporting import ExportedFiles
     from jury_judge.replays.importing import Imported
     from jury_judge.runs.case_preview import CasePreview
+    from jury_judge.runs.case_summary import CaseSummary
     from jury_judge.runs.observation import Observation
     from jury_judge.runs.writing import Writing
     from jury_judge.sessions.estimated_run import estimate_run
@@ -122,6 +124,7 @@ _NAMES_BY_MODULE = {
     "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
+    "jury_cases.unreadable": ("UnreadableRows",),
     "jury_debate.recorded_panel": ("PanelDifference",),
     "jury_events.case": ("Case", "Scenario"),
     "jury_events.consensus": ("ConsensusStatus",),
@@ -167,6 +170,7 @@ _NAMES_BY_MODULE = {
     "jury_judge.replays.importing": ("Imported",),
     "jury_judge.records.vote_reports": ("VoteReports",),
     "jury_judge.runs.case_preview": ("CasePreview",),
+    "jury_judge.runs.case_summary": ("CaseSummary",),
     "jury_judge.stores.erasing": (
         "ErasedTexts",
         "PlannedErasure",
@@ -242,6 +246,7 @@ __all__ = [
     "CaseFiles",
     "CaseOptions",
     "CasePreview",
+    "CaseSummary",
     "Chunk",
     "ClusterLost",
     "CollaborativeEvaluationResult",
@@ -321,6 +326,7 @@ __all__ = [
     "StatisticsSettings",
     "StoreError",
     "Totals",
+    "UnreadableRows",
     "Verdict",
     "VerifyReport",
     "VoteReading",

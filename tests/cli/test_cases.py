@@ -324,3 +324,74 @@ def test_a_picture_is_shown_to_a_panel_that_sees_pictures(jury: CommandLine) -> 
 
     assert [] == data["not_shown"]["kinds"]
     assert "picture 1 of 1 of this message: image/png, 70 B" in data["shown"][0]["text"]
+
+
+GOOD = [json.dumps({"case_id": f"c{number}", "question": "Q?", "response": "R."}) for number in range(3)]
+ODD_ROW = json.dumps({"case_id": "odd", "question": 5, "response": "R."})
+
+
+def test_what_cannot_be_read_is_left_out_and_listed(jury: CommandLine) -> None:
+    """Damaged lines, a row with a wrong field, an id that occurs twice, and files that are no case files."""
+    folder = jury.folder / "mixed"
+    folder.mkdir()
+    lines = [GOOD[0], '{"case_id": "c1", "question": }', GOOD[1], ODD_ROW, GOOD[0], GOOD[2]]
+    (folder / "a.jsonl").write_text("\n".join(lines) + "\n")
+    (folder / "b.json").write_text('{"a": [1,')
+    (folder / "c.jsonl").write_bytes(
+        b'{"case_id": "u", "question": "\xff"}\n{"case_id": "v", "question": "Q", "response": ""}\n'
+    )
+    (folder / "d.json").write_text('[5, {"case_id": "z", "question": "Q?", "response": "R."}]')
+
+    stopped = jury("cases", "mixed", "--head", "0")
+    counted = jury("cases", "mixed", "--head", "0", "--skip-unreadable", "--json")
+    judged = jury("run", "mixed", "--run", "r1", "--in-process", "--skip-unreadable")
+    again = jury("run", "mixed", "--run", "r1", "--in-process", "--skip-unreadable")
+
+    assert stopped.code == 2
+    assert "a.jsonl:2" in stopped.err
+    assert counted.code == judged.code == again.code == 4
+    found = json.loads(counted.out)
+    assert found["cases"] == 5
+    assert found["unreadable"]["count"] == 6
+    for outcome in (counted, judged, again):
+        places = [line.split()[0] for line in outcome.err.splitlines() if line.startswith("  ")]
+        assert places == [
+            *("mixed/a.jsonl:2:", "mixed/a.jsonl:4:", "mixed/a.jsonl:5:", "mixed/b.json:1:"),
+            *("mixed/c.jsonl:1:", "mixed/d.json:1:"),
+        ]
+    assert [line.split()[2] for line in judged.out.splitlines()] == ["c0", "c1", "c2", "v", "z"]
+    assert again.out == judged.out
+
+
+def test_a_trace_that_cannot_be_read_is_named_with_its_own_line(jury: CommandLine) -> None:
+    def batch(trace: str, messages: object) -> dict[str, object]:
+        attribute = {"key": "gen_ai.input.messages", "value": {"stringValue": json.dumps(messages)}}
+        span = {"traceId": trace, "spanId": "s", "attributes": [attribute]}
+        return {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+
+    asked = [{"role": "user", "parts": [{"type": "text", "content": "Hi"}]}]
+    jury.write("traces.jsonl", batch("t1", asked), batch("t2", [{"role": 5}]), batch("t3", asked))
+
+    stopped = jury("cases", "traces.jsonl", "--head", "0")
+    skipped = jury("cases", "traces.jsonl", "--head", "0", "--skip-unreadable")
+
+    assert stopped.code == 2
+    assert "traces.jsonl:2: trace t2: span s" in stopped.err
+    assert skipped.code == 4
+    assert skipped.out.startswith("2 cases (rows by format: otel 2)")
+
+
+def test_a_summary_counts_items_speakers_and_what_is_not_shown(jury: CommandLine, mixed: str) -> None:
+    shown = jury("cases", mixed, "--summary")
+    data = json.loads(jury("cases", mixed, "--summary", "--json").out)
+
+    assert shown.code == 0
+    assert [line.split() for line in shown.out.splitlines()[:3]] == [
+        ["format", "cases", "items", "speakers", "not", "shown"],
+        ["anthropic", "1", "4", "2", "0"],
+        ["rows", "1", "3", "2", "1"],
+    ]
+    anthropic, rows = data["formats"]["anthropic"], data["formats"]["rows"]
+    assert anthropic["items"] == {"user": 1, "tool call": 1, "tool result": 1, "assistant": 1}
+    assert anthropic["speakers"] == {"agent": 2, "user": 1}
+    assert [kind["what"] for kind in rows["not_shown"]["kinds"]] == ["image/png"]

@@ -1,8 +1,8 @@
 """A scripted answer as a response of each protocol: as one object, and as the events of a stream.
 
 Each function takes the answer, the request's body with its `path`, and the number of the request; it returns both. An
-event is a pair of its name (None: it has none) and its data. A text is streamed in two parts. Times and usage are fixed,
-so that files written anew are alike. Standard library only.
+event is a pair of its name (None: it has none) and its data. A text is streamed in two parts. Times and usage are
+fixed, so that files written anew are alike. Standard library only.
 """
 
 import json

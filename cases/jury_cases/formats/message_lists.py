@@ -8,14 +8,16 @@ from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import WRAPPERS, Format, wraps
 from jury_cases.formats.own_rows import decoded_cell, read_own_row
-from jury_cases.transcripts.blocks import BlockReader, Speaker
+from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_chat, read_choices, read_end, read_message
-from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents
+from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents, read_prompt_feedback
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
 from jury_cases.transcripts.reading import is_message, read_messages
 from jury_cases.transcripts.responses import is_item, read_responses
 from jury_cases.transcripts.sharegpt import read_sharegpt
+from jury_cases.transcripts.speaker import Speaker
+from jury_events.transcript import Event
 
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
 _BATCH = "custom_id"
@@ -112,8 +114,22 @@ def _anthropic(row: Any) -> CaseDraft:
         read_chat(decoded_cell(table["messages"], "messages"), builder)
     if table.get("content") is not None:
         read_message({"role": table.get("role", "assistant"), "content": table["content"]}, builder, "content")
-        read_end(table.get("stop_reason"), builder, "stop_reason")
+        _read_stop(table, builder)
     return _draft(table, builder, "system", "messages", "content", "role")
+
+
+def _read_stop(table: dict[str, Any], builder: TranscriptBuilder) -> None:
+    """Why the answer ended, what the server says of it, and what it removed from the conversation before."""
+    details = table["stop_details"] if isinstance(table.get("stop_details"), dict) else {}
+    said = [as_text(details[name]) for name in ("category", "explanation") if not is_blank(details.get(name))]
+    reason = table.get("stop_reason")
+    read_end(": ".join((reason, *said)) if isinstance(reason, str) else None, builder, "stop_reason")
+    known = {"type", "category", "explanation", "recommended_model", "fallback_credit_token"}
+    builder.unread(details, known | {"fallback_has_prefill_claim"}, "environment", "stop_details")
+    managed = table.get("context_management")
+    edits = managed.get("applied_edits") if isinstance(managed, dict) else None
+    if not is_blank(edits):
+        builder.add(Event, "context_management", origin="environment", name="context management", text=as_text(edits))
 
 
 def _gemini(row: Any) -> CaseDraft:
@@ -140,9 +156,7 @@ def _gemini(row: Any) -> CaseDraft:
         read_contents(contents, builder)
     if table.get("candidates") is not None:
         read_candidates(table["candidates"], builder)
-    feedback = _found(table, "promptFeedback", "prompt_feedback")
-    if isinstance(feedback, dict):
-        read_end(_found(feedback, "blockReason", "block_reason"), builder, "promptFeedback")
+    read_prompt_feedback(_found(table, "promptFeedback", "prompt_feedback"), builder)
     read = ("contents", "candidates", "systemInstruction", "system_instruction", "response", "result")
     return _draft(table, builder, *read)
 
@@ -240,7 +254,9 @@ ANTHROPIC = Format(
     _anthropic,
     case_id=_case_id,
     marks=frozenset({"content", "messages"}),
-    columns=_OF_ANSWERS | {"system", "messages", "content", "role", "stop_reason", "custom_id", "params", "result"},
+    columns=_OF_ANSWERS
+    | {"system", "messages", "content", "role", "stop_reason", "stop_details", "stop_sequence"}
+    | {"context_management", "container", "diagnostics", "input_transformations", "custom_id", "params", "result"},
 )
 GEMINI = Format(
     "gemini",
@@ -255,7 +271,9 @@ GEMINI = Format(
     marks=frozenset({"contents", "candidates"}),
     columns=_OF_ANSWERS
     | {"contents", "candidates", "systemInstruction", "system_instruction", "promptFeedback", "prompt_feedback"}
-    | {"automaticFunctionCallingHistory", "automatic_function_calling_history", "usageMetadata", "usage_metadata"},
+    | {"automaticFunctionCallingHistory", "automatic_function_calling_history", "usageMetadata", "usage_metadata"}
+    | {"sdkHttpResponse", "sdk_http_response", "createTime", "create_time", "modelVersion", "model_version"}
+    | {"responseId", "response_id", "modelStatus", "model_status", "parsed"},
 )
 SHAREGPT = Format(
     "sharegpt",

@@ -2,15 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from jury_cases.formats.otlp import as_list
+from jury_cases.traces.pieces import ContentPiece, PieceCounter, items_of, pieces_of
+from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json
-from jury_cases.transcripts.otel import (
-    ContentCounter,
-    TraceMessage,
-)
+from jury_cases.transcripts.otel import read_parts_message
+from jury_events.case import Image
+from jury_events.transcript import Item
 
 _EVENT_ROLES = {
     "gen_ai.system.message": "system",
@@ -21,8 +21,20 @@ _EVENT_ROLES = {
 _INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 
 
-def messages_of_span(span: dict[str, Any], place: str) -> tuple[list[TraceMessage], list[TraceMessage]]:
-    """A span's input and output messages; if recorded in several ways, each message once."""
+class SpanMessages(NamedTuple):
+    """The input and output messages of a span, as items of a transcript, and their pictures."""
+
+    inputs: tuple[Item, ...]
+    outputs: tuple[Item, ...]
+    images: tuple[Image, ...]
+
+
+def messages_of_span(span: dict[str, Any], place: str) -> SpanMessages:
+    """A span's input and output messages; if recorded in several ways, each message once.
+
+    Raises:
+        CaseFileError: a message is invalid; the message begins with `place`.
+    """
     attributes = span["attributes"]
     taken = [_listed(attributes, _INPUT), list(_indexed(attributes, "gen_ai.prompt", "user"))]
     put = [_listed(attributes, _OUTPUT), list(_indexed(attributes, "gen_ai.completion", "assistant"))]
@@ -37,45 +49,62 @@ def messages_of_span(span: dict[str, Any], place: str) -> tuple[list[TraceMessag
         elif name == "gen_ai.client.inference.operation.details":
             taken.append(_listed(body, _INPUT))
             put.append(_listed(body, _OUTPUT))
-    inputs = _merged([*taken, asked], f"{place}.messages")
-    outputs = _merged([*put, chosen], f"{place}.output")
+    several = attributes.get("gen_ai.request.choice.count")
+    is_choice = isinstance(several, int) and several > 1
+    inputs, outputs = _SourceReader(f"{place}.messages"), _SourceReader(f"{place}.output")
     system = [
         {"type": "text", "content": part} if isinstance(part, str) else part
         for part in as_list(attributes.get("gen_ai.system_instructions"))
     ]
+    instructions = _SourceReader(f"{place}.gen_ai.system_instructions")
     if system:
-        inputs.insert(0, TraceMessage({"role": "system", "parts": system}, f"{place}.gen_ai.system_instructions"))
-    return inputs, _one_choice(outputs, attributes)
+        instructions.read([{"role": "system", "parts": system}])
+    for source in (*taken, asked):
+        inputs.read(source)
+    for source in (*put, chosen):
+        outputs.read(source, is_choice=is_choice)
+    images = (*instructions.images, *inputs.images, *outputs.images)
+    return SpanMessages((*instructions.items, *inputs.items), tuple(outputs.items), images)
+
+
+class _SourceReader:
+    """Reads several sources of the same messages: all of the first, and what the others have more.
+
+    The first of several choices is the answer; the others are not shown.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._messages = 0
+        self.items: list[Item] = []
+        self.images: list[Image] = []
+
+    def read(self, messages: list[dict[str, Any]], *, is_choice: bool = False) -> None:
+        """Read one source; `is_choice`: each of its messages is a choice."""
+        earlier = PieceCounter(pieces_of(self.items)) if self.items else None
+        read: list[tuple[dict[str, Any], bool, list[ContentPiece]]] = []
+        for index, message in enumerate(messages, start=self._messages):
+            builder = TranscriptBuilder()
+            own = {key: value for key, value in message.items() if key != _CHOICE}
+            read_parts_message(own, builder, f"{self._place}.{index}")
+            read.append((own, message.get(_CHOICE, is_choice), pieces_of(builder.transcript().items)))
+            self.images += builder.images
+        if earlier is not None:
+            new = set(map(id, earlier.missing([piece for *_, pieces in read for piece in pieces])))
+            read = [(message, choice, [one for one in pieces if id(one) in new]) for message, choice, pieces in read]
+        for message, choice, pieces in read:
+            if pieces and self.items and choice:
+                other = TranscriptBuilder()
+                other.not_shown("another choice", "model", f"{self._place}.{self._messages}", message)
+                self.items += other.transcript().items
+            else:
+                self.items += items_of(pieces)
+            self._messages += bool(pieces)
 
 
 def _listed(attributes: dict[str, Any], key: str) -> list[dict[str, Any]]:
     role = {"role": "assistant"} if key == _OUTPUT else {}
     return [{**role, **message} for message in as_objects(as_list(attributes.get(key)), key, "messages")]
-
-
-def _merged(sources: list[list[dict[str, Any]]], place: str) -> list[TraceMessage]:
-    """The messages of the first source, and additional content of the others."""
-    merged: list[TraceMessage] = []
-    for messages in sources:
-        new = [TraceMessage(message, f"{place}.{len(merged) + index}") for index, message in enumerate(messages)]
-        if merged:
-            counter = ContentCounter()
-            counter.count(merged)
-            new = counter.unreported(new)
-        merged += new
-    return merged
-
-
-def _one_choice(outputs: list[TraceMessage], attributes: dict[str, Any]) -> list[TraceMessage]:
-    """Mark all choices but the first as alternatives."""
-    asked = attributes.get("gen_ai.request.choice.count")
-    several = isinstance(asked, int) and asked > 1
-    choices = [message.data.get(_CHOICE, several) for message in outputs]
-    plain = [
-        replace(message, data={key: value for key, value in message.data.items() if key != _CHOICE})
-        for message in outputs
-    ]
-    return [replace(message, other=bool(index and choices[index])) for index, message in enumerate(plain)]
 
 
 _CHOICE = "\0choice"

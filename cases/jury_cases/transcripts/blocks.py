@@ -4,29 +4,25 @@ Their type names are distinct except `tool_use`, which has a `tool_type` in Insp
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.anthropic_blocks import (
+    read_compaction,
+    read_container_upload,
+    read_fallback,
+    read_search_result,
+    read_server_result,
+    read_tools_of_server,
+)
 from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.file_blocks import read_audio, read_file, read_image
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind, text_or_none
+from jury_cases.transcripts.speaker import Speaker
 from jury_cases.transcripts.tool_calls import add_call
-from jury_events.transcript import Event, Message, Origin, Reasoning, Refusal, ToolCall, ToolResult
+from jury_events.transcript import Event, Message, Reasoning, Refusal, ToolCall, ToolResult
 
 _TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
-
-
-class Speaker(NamedTuple):
-    """The author of a message's blocks.
-
-    `kind`: of the message; None for a tool's result, identified by `call_id` and `tool`; `error`: the tool failed.
-    """
-
-    kind: str | None
-    origin: Origin
-    name: str | None = None
-    call_id: str | None = None
-    tool: str | None = None
-    error: bool = False
 
 
 class BlockReader:
@@ -107,7 +103,7 @@ class BlockReader:
             self._text(block, place)
             return
         self._flush()
-        known = _reader(kind)
+        known = _reader(kind, in_result=self._speaker.kind is None)
         if known is not None:
             read, fields = known
             read(block, self._speaker, self._aside, place)
@@ -181,6 +177,12 @@ def _call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, p
     add_call({key: value for key, value in block.items() if key in _CALL}, builder, place, speaker.origin)
 
 
+def _mcp_call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """The call of a tool of an MCP server, named by both."""
+    server, tool = as_text(block.get("server_name")), as_text(block.get("name"))
+    _call({**block, "name": f"{server}.{tool}" if server and tool else tool}, speaker, builder, place)
+
+
 def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
     """Anthropic's format; or Inspect's, with a `tool_type`: a call that the provider ran itself."""
     if "tool_type" not in block:
@@ -211,13 +213,6 @@ def _tool_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBu
         result = result._replace(error=result.error or content["type"].startswith("error"))  # as Vercel writes them
         content = content["value"]
     BlockReader(result, builder).read(content, f"{place}.content")
-
-
-def _server_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """The result of a tool run by the provider (`web_search_tool_result`): its JSON unchanged."""
-    content = block.get("content")
-    failed = isinstance(content, dict) and str(content.get("type", "")).endswith("_error")
-    builder.add(ToolResult, place, call_id=text_or_none(block.get("tool_use_id")), text=as_text(content), error=failed)
 
 
 def _source(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
@@ -259,53 +254,12 @@ def _from_source(
     builder.unread(source, known, speaker.origin, f"{place}.source")
 
 
-def _image(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """OpenAI's format: a URL, in an object or not, or an uploaded file's id."""
-    image = block.get("image_url")
-    url = image.get("url") if isinstance(image, dict) else image
-    if url is None and block.get("file_id"):
-        builder.not_shown("image by its id", speaker.origin, place)
-    else:
-        builder.url(url, "image", speaker.origin, place, call_id=speaker.call_id)
-    if isinstance(image, dict):
-        builder.unread(image, {"url", "detail"}, speaker.origin, f"{place}.image_url")
-
-
-def _audio(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """OpenAI's `input_audio`, Inspect's `audio` and `video`."""
-    kind = block["type"]
-    audio = block.get(kind)
-    if isinstance(audio, str):
-        builder.url(audio, kind, speaker.origin, place, call_id=speaker.call_id)
-    elif isinstance(audio, dict):
-        media = f"audio/{as_text(audio.get('format')) or 'unknown'}"
-        builder.base64_file(audio.get("data"), media, speaker.origin, place, call_id=speaker.call_id)
-        builder.unread(audio, {"data", "format"}, speaker.origin, f"{place}.{kind}")
-    else:
-        builder.not_shown(kind, speaker.origin, place, block)
-
-
-def _file(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """OpenAI's `file` and `input_file`."""
-    inner = block.get("file")
-    file = inner if isinstance(inner, dict) else block
-    name, data = text_or_none(file.get("filename")), file.get("file_data")
-    if isinstance(data, str) and data.startswith("data:"):
-        builder.url(data, "file", speaker.origin, place, name=name, call_id=speaker.call_id)
-    elif isinstance(data, str):
-        builder.base64_file(data, None, speaker.origin, place, name=name, call_id=speaker.call_id)
-    else:
-        builder.not_shown("file at a URL" if file.get("file_url") else "file by its id", speaker.origin, place)
-    if isinstance(inner, dict):
-        builder.unread(inner, {"filename", "file_data", "file_id", "file_url"}, speaker.origin, f"{place}.file")
-
-
 def _data(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
     """Inspect's `data`: JSON of the model."""
     builder.add(Event, place, origin=speaker.origin, name="data", text=as_text(block.get("data")))
 
 
-_CALL = frozenset({"id", "name", "input", "args", "arguments", "toolName", "toolCallId", "server_name"})
+_CALL = frozenset({"id", "name", "input", "args", "arguments", "toolName", "toolCallId"})
 _RESULT = frozenset(
     {"tool_use_id", "toolCallId", "name", "toolName", "is_error", "isError", "content", "result", "output"}
 )
@@ -326,35 +280,50 @@ _READERS: dict[str, tuple[_Read, frozenset[str]]] = {
     ),
     "tool_use": (_tool_use, _CALL | {"tool_type", "result", "error"}),
     "server_tool_use": (_call, _CALL),
-    "mcp_tool_use": (_call, _CALL),
+    "mcp_tool_use": (_mcp_call, _CALL | {"server_name"}),
     "tool_call": (_call, _CALL),
     "tool-call": (_call, _CALL),
     "tool_result": (_tool_result, _RESULT),
     "tool-result": (_tool_result, _RESULT),
     "mcp_tool_result": (_tool_result, _RESULT),
-    "image": (_source, _SOURCE | {"image"}),
-    "document": (_source, _SOURCE | {"document"}),
-    "image_url": (_image, frozenset({"image_url", "detail"})),
-    "input_image": (_image, frozenset({"image_url", "file_id", "detail"})),
-    "input_audio": (_audio, frozenset({"input_audio"})),
-    "audio": (_audio, frozenset({"audio", "format"})),
-    "video": (_audio, frozenset({"video", "format"})),
-    "file": (_file, frozenset({"file", "file_id", "file_data", "file_url", "filename"})),
-    "input_file": (_file, frozenset({"file", "file_id", "file_data", "file_url", "filename", "detail"})),
+    "image": (_source, _SOURCE | {"image", "transformations"}),
+    "document": (_source, _SOURCE | {"document", "citations"}),
+    "search_result": (read_search_result, frozenset({"content", "source", "title", "citations"})),
+    "compaction": (read_compaction, frozenset({"content", "encrypted_content", "signature", "tool_changes"})),
+    "mcp_tool_listing": (read_tools_of_server, frozenset({"mcp_server_name", "tools"})),
+    "tool_addition": (read_tools_of_server, frozenset({"tool"})),
+    "tool_removal": (read_tools_of_server, frozenset({"tool"})),
+    "fallback": (read_fallback, frozenset({"from", "from_", "to", "trigger"})),
+    "container_upload": (read_container_upload, frozenset({"file_id"})),
+    "image_url": (read_image, frozenset({"image_url", "detail"})),
+    "input_image": (read_image, frozenset({"image_url", "file_id", "detail"})),
+    "input_audio": (read_audio, frozenset({"input_audio"})),
+    "audio": (read_audio, frozenset({"audio", "format"})),
+    "video": (read_audio, frozenset({"video", "format"})),
+    "file": (read_file, frozenset({"file", "file_id", "file_data", "file_url", "filename"})),
+    "input_file": (read_file, frozenset({"file", "file_id", "file_data", "file_url", "filename", "detail"})),
     "data": (_data, frozenset({"data"})),
     "step-start": (_nothing, frozenset({"id"})),
 }
 """By type: the block's reader and the fields it reads; other fields are reported as not shown."""
 
-_BOOKKEEPING = frozenset({"type", "cache_control", "cache_breakpoint", "internal", "caller", "logprobs"})
+_OF_MESSAGES = frozenset(
+    {"search_result", "compaction", "mcp_tool_listing", "tool_addition", "tool_removal", "fallback", "container_upload"}
+)
+"""Types of blocks of messages only; in a tool's result they are the tool's own JSON."""
+
+_BOOKKEEPING = frozenset(
+    {"type", "cache_control", "cache_breakpoint", "prompt_cache_breakpoint", "internal", "caller", "logprobs"}
+    | {"toolset_name"}
+)
 
 
-def _reader(kind: Any) -> tuple[_Read, frozenset[str]] | None:
+def _reader(kind: Any, *, in_result: bool) -> tuple[_Read, frozenset[str]] | None:
     """The reader of a block; results of provider-run tools have specific names (`web_search_tool_result`)."""
-    if not isinstance(kind, str):
+    if not isinstance(kind, str) or (in_result and kind in _OF_MESSAGES):
         return None
     found = _READERS.get(kind)
-    return (_server_result, _RESULT) if found is None and kind.endswith("_tool_result") else found
+    return (read_server_result, _RESULT) if found is None and kind.endswith("_tool_result") else found
 
 
 def _is_block(value: Any) -> bool:
@@ -362,7 +331,9 @@ def _is_block(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     kind = value.get("type")
-    return (isinstance(kind, str) and (kind in _TEXTS or _reader(kind) is not None)) or value.keys() == {"text"}
+    if not isinstance(kind, str):
+        return value.keys() == {"text"}
+    return kind in _TEXTS or _reader(kind, in_result=True) is not None
 
 
 def _contains_base64(value: Any) -> bool:

@@ -61,17 +61,23 @@ class TranscriptBuilder:
             item = make(**fields)
         except ValidationError as error:
             raise CaseFileError(f"{place}.{condensed(error)}") from error
+        self._append(item)
+
+    def _append(self, item: Item) -> None:
         self._items.append(item)
         if isinstance(item, ToolCall | ToolResult) and item.call_id is not None:
             (self.called if isinstance(item, ToolCall) else self.answered).add(item.call_id)
 
     def extend(self, later: "TranscriptBuilder") -> None:
         """Append the items of another builder."""
-        self._items += later.transcript().items
-        for image in later.images:
+        self.take(later.transcript().items, later.images)
+
+    def take(self, items: Iterable[Item], images: Iterable[Image] = ()) -> None:
+        """Append items that were read before, and their pictures."""
+        for item in items:
+            self._append(item)
+        for image in images:
             self._images.setdefault(image.digest, image)
-        self.called |= later.called
-        self.answered |= later.answered
 
     def message(
         self, kind: Literal["system", "user", "assistant"], text: str, place: str, *, name: str | None = None

@@ -7,9 +7,10 @@ import json
 from typing import Any, Literal, cast
 
 from jury_cases.errors import CaseFileError
-from jury_cases.transcripts.blocks import BlockReader, Speaker
+from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import AUTHORS, TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none
+from jury_cases.transcripts.speaker import Speaker
 from jury_cases.transcripts.tool_calls import add_call, add_calls
 from jury_events.transcript import Event, Origin, Reasoning, Refusal, ToolCall
 

@@ -14,9 +14,15 @@ from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, js
 from jury_events.transcript import Event, Message, Origin, Reasoning, ToolCall, ToolResult
 
 _HUMP = re.compile(r"(?<=[a-z])([A-Z])")
-_BOOKKEEPING = frozenset({"thought_signature", "part_metadata", "video_metadata", "media_resolution"})
+_BOOKKEEPING = frozenset(
+    {"thought_signature", "part_metadata", "video_metadata", "media_resolution", "media_processing"}
+    | {"document_metadata", "spreadsheet_metadata", "audio_metadata", "speech_metadata"}
+)
+"""Signatures, and how a file is to be processed."""
+
 _CANDIDATE = frozenset(
     {"content", "finish_reason", "index", "token_count", "avg_logprobs", "logprobs_result", "safety_ratings"}
+    | {"continuation_token"}
 )
 _SYSTEM: tuple[str, Origin] = ("system", "developer")
 _OTHER: tuple[str, Origin] = ("other", "environment")
@@ -61,6 +67,15 @@ def read_candidates(value: Any, builder: TranscriptBuilder, place: str = "candid
             text = ": ".join(part for part in (reason, as_text(candidate.get("finish_message"))) if part)
             builder.add(Event, f"{place}.{index}", origin="environment", name="end of the answer", text=text)
         builder.unread(candidate, _CANDIDATE | {"finish_message"}, "model", f"{place}.{index}")
+
+
+def read_prompt_feedback(value: Any, builder: TranscriptBuilder, place: str = "promptFeedback") -> None:
+    """Read why a prompt was blocked; a feedback without a reason is no block."""
+    feedback = _snake(value) if isinstance(value, dict) else {}
+    parts = (feedback.get("block_reason"), feedback.get("block_reason_message"))
+    text = ": ".join(as_text(part) for part in parts if not is_blank(part))
+    if text:
+        builder.add(Event, place, origin="environment", name="end of the answer", text=text)
 
 
 def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str, *, system: bool = False) -> None:
@@ -133,7 +148,7 @@ def _function_call(call: dict[str, Any], _origin: Origin, builder: TranscriptBui
     name, call_id = as_text(call.get("name")) or "unnamed", text_or_none(call.get("id"))
     arguments = "" if call.get("args") is None else as_text(call["args"])
     builder.add(ToolCall, place, call_id=call_id, name=name, arguments=arguments)
-    builder.unread(call, {"name", "id", "args"}, "model", place)
+    builder.unread(call, {"name", "id", "args", "will_continue"}, "model", place)
 
 
 def _function_response(answer: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
@@ -146,10 +161,10 @@ def _function_response(answer: dict[str, Any], _origin: Origin, builder: Transcr
     for index, part in enumerate(as_objects(answer.get("parts"), f"{place}.parts", "parts")):
         at = f"{place}.parts.{index}"
         table = _snake(part)
-        data = table.get("inline_data")
-        if isinstance(data, dict):
-            _inline_data(_snake(data), "tool", builder, at, call_id=call_id)
-        builder.unread(table, {"inline_data"}, "tool", at)
+        for field, read in (("inline_data", _inline_data), ("file_data", _file_data)):
+            if isinstance(table.get(field), dict):
+                read(_snake(table[field]), "tool", builder, at, call_id=call_id)
+        builder.unread(table, {"inline_data", "file_data"} | _BOOKKEEPING, "tool", at)
     builder.unread(answer, {"name", "id", "response", "parts", "will_continue", "scheduling"}, "tool", place)
 
 
@@ -165,7 +180,14 @@ def _inline_data(
     builder.unread(data, {"data", "mime_type", "display_name"}, origin, place)
 
 
-def _file_data(data: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+def _file_data(
+    data: dict[str, Any],
+    origin: Origin,
+    builder: TranscriptBuilder,
+    place: str,
+    *,
+    call_id: str | None = None,  # noqa: ARG001  (the interface of `_inline_data`)
+) -> None:
     builder.not_shown(f"{data.get('mime_type') or 'file'} at a URL", origin, place)
     builder.unread(data, {"file_uri", "mime_type", "display_name"}, origin, place)
 
@@ -190,6 +212,36 @@ def _code_result(result: dict[str, Any], _origin: Origin, builder: TranscriptBui
     builder.unread(result, {"id", "output", "outcome"}, "tool", place)
 
 
+def _tool_call(call: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    """The call of a tool that the provider runs."""
+    name = as_text(call.get("tool_type")) or "server tool"
+    arguments = "" if call.get("args") is None else as_text(call["args"])
+    builder.add(ToolCall, place, call_id=text_or_none(call.get("id")), name=name, arguments=arguments)
+    builder.unread(call, {"id", "tool_type", "args"}, "model", place)
+
+
+def _tool_response(answer: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    response = answer.get("response")
+    builder.add(
+        ToolResult,
+        place,
+        call_id=text_or_none(answer.get("id")),
+        name=text_or_none(answer.get("tool_type")),
+        text=as_text(response),
+        error=isinstance(response, dict) and "error" in response and "output" not in response,
+    )
+    builder.unread(answer, {"id", "tool_type", "response"}, "tool", place)
+
+
+def _audio_transcription(heard: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    """What was said in the audio of the part."""
+    text = as_text(heard.get("text"))
+    if text:
+        builder.add(Event, place, origin=origin, name="audio transcription", text=text)
+    known = {"text", "finished", "language_code", "words", "start_offset", "end_offset"}
+    builder.unread(heard, known, origin, place)
+
+
 _PARTS: dict[str, Callable[..., None]] = {
     "function_call": _function_call,
     "function_response": _function_response,
@@ -197,6 +249,9 @@ _PARTS: dict[str, Callable[..., None]] = {
     "file_data": _file_data,
     "executable_code": _executable_code,
     "code_execution_result": _code_result,
+    "tool_call": _tool_call,
+    "tool_response": _tool_response,
+    "audio_transcription": _audio_transcription,
 }
 
 

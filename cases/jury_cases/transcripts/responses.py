@@ -3,17 +3,36 @@
 Source: the types of the SDK `openai` (`openai.types.responses`).
 """
 
+from collections.abc import Collection
 from typing import Any
 
-from jury_cases.transcripts.blocks import BlockReader, Speaker
+from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_message
-from jury_cases.transcripts.json_values import as_objects, as_text, text_or_none
+from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, text_or_none
+from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Event, Origin, Reasoning, ToolCall, ToolResult
 
-_BOOKKEEPING = frozenset({"id", "type", "status", "created_by", "phase", "namespace", "execution"})
+_BOOKKEEPING = frozenset(
+    {"id", "type", "status", "created_by", "phase", "namespace", "execution", "caller", "async", "async_"}
+    | {"approval_request_id", "fingerprint", "max_output_length"}
+)
+_IDS = frozenset({"call_id", "container_id"})
 _FAILED = ("failed", "incomplete")
-_APPROVALS: dict[str, Origin] = {"mcp_approval_request": "model", "mcp_approval_response": "user"}
+_ARGUMENTS = ("arguments", "input", "code")
+_TOLD: dict[str, Origin] = {
+    "mcp_approval_request": "model",
+    "mcp_approval_response": "user",
+    "mcp_list_tools": "tool",
+    "additional_tools": "developer",
+    "configuration_update": "developer",
+    "compaction_trigger": "environment",
+}
+"""Items that are shown as events, with all that they say."""
+
+_ITEMS = frozenset(_TOLD) | {
+    *("reasoning", "program", "program_output", "tool_search_output", "compaction", "item_reference")
+}
 
 
 def read_responses(value: Any, builder: TranscriptBuilder, place: str = "output") -> None:
@@ -32,7 +51,7 @@ def read_responses(value: Any, builder: TranscriptBuilder, place: str = "output"
 def is_item(value: Any) -> bool:
     """Whether a value is an item specific to the Responses API."""
     kind = value.get("type") if isinstance(value, dict) else None
-    return isinstance(kind, str) and (kind == "reasoning" or kind.endswith(("_call", "_call_output")))
+    return isinstance(kind, str) and (kind in _ITEMS or kind.endswith(("_call", "_call_output")))
 
 
 def _item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
@@ -44,44 +63,75 @@ def _item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
     elif kind == "reasoning":
         _reasoning(item, builder, place)
     elif kind.endswith("_output"):
-        failed = item.get("status") in _FAILED or is_failed(item.get("output"))
-        speaker = Speaker(None, "tool", call_id=text_or_none(item.get("call_id")), error=failed)
-        BlockReader(speaker, builder).read(_output(item.get("output")), f"{place}.output")
-        builder.unread(item, _BOOKKEEPING | {"call_id", "output"}, "tool", place)
-    elif kind.endswith("_call"):
+        _returned(item, builder, place)
+    elif kind.endswith("_call") or kind == "program":
         _called(item, kind, builder, place)
-    elif kind in _APPROVALS:
-        known = _BOOKKEEPING | {"approval_request_id"}
-        rest = {name: value for name, value in item.items() if name not in known}
-        builder.add(Event, place, origin=_APPROVALS[kind], name=kind, text=as_text(rest))
-    elif kind == "mcp_list_tools":
-        builder.add(Event, place, origin="tool", name=kind, text=as_text(item.get("tools")))
+    elif kind in _TOLD:
+        told = {name: value for name, value in item.items() if name not in _BOOKKEEPING and value is not None}
+        builder.add(Event, place, origin=_TOLD[kind], name=kind, text=as_text(told or None))
+    elif kind == "compaction":
+        builder.not_shown("compaction that the provider encrypted", "model", place, item.get("encrypted_content"))
+        builder.unread(item, _BOOKKEEPING | {"encrypted_content"}, "model", place)
+    elif kind == "item_reference":
+        builder.not_shown("item by its id", "model", place)
     else:
         builder.not_shown(f"item {kind}", "model", place, item)
 
 
+def _returned(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    """The output of a call, from one of several fields; of a local shell's, `id` is that of the call."""
+    field = next((name for name in ("output", "result", "tools") if item.get(name) is not None), "output")
+    output = item.get(field)
+    ids = (item.get("call_id"), item.get("id") if item.get("type") == "local_shell_call_output" else None)
+    speaker = Speaker(
+        None,
+        "tool",
+        call_id=next((found for one in ids if (found := text_or_none(one)) is not None), None),
+        tool=_named(item.get("namespace"), item.get("name")) or None,
+        error=item.get("status") in _FAILED or is_failed(output),
+    )
+    BlockReader(speaker, builder).read(_output(output), f"{place}.{field}")
+    checks = item.get("acknowledged_safety_checks")
+    if not is_blank(checks):
+        at = f"{place}.acknowledged_safety_checks"
+        builder.add(Event, at, origin="user", name="acknowledged_safety_checks", text=as_text(checks))
+    known = {"call_id", "name", field, "acknowledged_safety_checks"}
+    builder.unread(item, _BOOKKEEPING | known, "tool", place)
+
+
+def _named(space: Any, name: Any) -> str:
+    """A tool's name with its namespace or server."""
+    return ".".join(part for part in (as_text(space), as_text(name)) if part)
+
+
 def _called(item: dict[str, Any], kind: str, builder: TranscriptBuilder, place: str) -> None:
     """A function call, or a tool run by the provider with its result in the same item."""
-    if kind in {"function_call", "custom_tool_call"}:
+    if kind in {"function_call", "custom_tool_call", "program"}:
         call_id = text_or_none(item.get("call_id"))
-        name = ".".join(part for part in (as_text(item.get("namespace")), as_text(item.get("name"))) if part)
-        arguments = as_text(item.get("arguments", item.get("input")))
-        builder.add(ToolCall, place, call_id=call_id, name=name or kind, arguments=arguments)
-        builder.unread(item, _BOOKKEEPING | {"call_id", "name", "arguments", "input"}, "model", place)
+        name = _named(item.get("namespace"), item.get("name")) or kind
+        arguments = next((item[field] for field in _ARGUMENTS if item.get(field) is not None), None)
+        builder.add(ToolCall, place, call_id=call_id, name=name, arguments=as_text(arguments))
+        builder.unread(item, _BOOKKEEPING | {"call_id", "name", *_ARGUMENTS}, "model", place)
     elif kind == "mcp_call":
-        _provider_call(
-            item, as_text(item.get("name")), item.get("arguments"), item.get("output"), builder=builder, place=place
-        )
+        name = _named(item.get("server_label"), item.get("name"))
+        _provider_call(item, name, item.get("arguments"), item.get("output"), builder=builder, place=place)
         builder.unread(item, _BOOKKEEPING | {"name", "arguments", "output", "error", "server_label"}, "model", place)
     elif kind == "image_generation_call":
-        builder.add(ToolCall, place, call_id=text_or_none(item.get("id")), name=kind)
-        builder.base64_file(item.get("result"), "image/png", "tool", place, call_id=text_or_none(item.get("id")))
-        builder.unread(item, _BOOKKEEPING | {"result"}, "model", place)
+        _provider_call(item, kind, _given(item, {"result"}) or None, None, builder=builder, place=place)
+        if not is_blank(item.get("result")):
+            media = f"image/{as_text(item.get('output_format')) or 'png'}"
+            builder.base64_file(item["result"], media, "tool", place, call_id=text_or_none(item.get("id")))
     else:
         # web_search_call, code_interpreter_call …: run by the provider, arguments and results in specific fields.
         results = {key: item[key] for key in ("output", "outputs", "results", "result") if item.get(key) is not None}
-        given = {key: value for key, value in item.items() if key not in _BOOKKEEPING | results.keys() | {"error"}}
-        _provider_call(item, kind, given or None, next(iter(results.values()), None), builder=builder, place=place)
+        output: Any = results if len(results) > 1 else next(iter(results.values()), None)
+        _provider_call(item, kind, _given(item, results) or None, output, builder=builder, place=place)
+
+
+def _given(item: dict[str, Any], results: Collection[str]) -> dict[str, Any]:
+    """What a call of a tool that the provider runs was given."""
+    rest = {key: value for key, value in item.items() if key not in _BOOKKEEPING | _IDS and key not in results}
+    return {key: value for key, value in rest.items() if key != "error" and value is not None}
 
 
 def _provider_call(
@@ -91,17 +141,35 @@ def _provider_call(
     builder.add(ToolCall, place, call_id=call_id, name=name, arguments=as_text(arguments))
     error = item.get("error")
     if output is not None:
-        builder.add(ToolResult, place, call_id=call_id, name=name, text=as_text(output))
+        pictures: list[dict[str, Any]] = []
+        text = as_text(_without_pictures(output, pictures))
+        builder.add(ToolResult, place, call_id=call_id, name=name, text=text)
+        for picture in pictures:
+            builder.url(picture["url"], "image", "tool", place, call_id=call_id)
     if error or (item.get("status") in _FAILED and output is None):
         text = as_text(error) or as_text(item.get("status"))
         builder.add(ToolResult, place, call_id=call_id, name=name, text=text, error=True)
+
+
+def _without_pictures(output: Any, pictures: list[dict[str, Any]]) -> Any:
+    """Outputs of a code interpreter; pictures in `data:` URLs are moved to `pictures`."""
+    if not isinstance(output, list):
+        return output
+    kept = []
+    for one in output:
+        url = one.get("url") if isinstance(one, dict) else None
+        if isinstance(url, str) and url.startswith("data:"):
+            pictures.append(one)
+        else:
+            kept.append(one)
+    return kept
 
 
 def is_failed(output: Any) -> bool:
     """Whether a tool's JSON reports a failure: the exit code of a shell's last command."""
     last = output[-1] if isinstance(output, list) and output else output
     outcome = last.get("outcome") if isinstance(last, dict) else None
-    return isinstance(outcome, dict) and (outcome.get("type") == "timeout" or outcome.get("exit_code") not in {0, None})
+    return isinstance(outcome, dict) and (outcome.get("type") == "timeout" or outcome.get("exit_code") not in (0, None))
 
 
 def _output(output: Any) -> Any:

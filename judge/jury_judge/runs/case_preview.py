@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from jury_cases.files import CaseFiles
 from jury_cases.omissions import omissions_text
+from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_events.conditions import fields_of
 from jury_judge.errors import SettingsRefused, escaped
@@ -99,6 +100,11 @@ class CasePreview:
         return self._files.notes.unread
 
     @property
+    def unreadable(self) -> UnreadableRows:
+        """What was left out, since it cannot be read."""
+        return self._files.unreadable
+
+    @property
     def label_words(self) -> tuple[LabelWord, ...]:
         """The words of the labels, the most frequent first."""
         return tuple(self._word(word, count) for word, count in self._files.notes.labels.most_common())
@@ -119,6 +125,7 @@ class CasePreview:
             "fields": dict(self.fields),
             "columns_not_read": dict(self.unread),
             "not_shown": self.omissions.data(),
+            "unreadable": {"count": self.unreadable.count, "errors": self.unreadable.errors},
             "first_prompt_tokens": {
                 "measured": len(self.tokens),
                 "mean": round(sum(self.tokens) / len(self.tokens)) if self.tokens else None,

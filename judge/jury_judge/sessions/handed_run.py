@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from jury_cases.files import ReadingNotes
+from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_judge.errors import SettingsRefused
 from jury_judge.panels.files import LoadedPanel
@@ -123,6 +124,7 @@ class _HandedCases:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.notes = ReadingNotes()
+        self.unreadable = UnreadableRows()
 
     def __call__(self, _fetch: Callable[[Case], bool] = lambda _case: False) -> Iterator[Case]:
         """The cases; their records were fetched before."""

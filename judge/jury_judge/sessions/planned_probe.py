@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from jury_analysis.run_probes import RunProbes
+from jury_cases.unreadable import UnreadableRows
 from jury_events.errors import SettingError
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused, escaped
@@ -45,6 +46,11 @@ class PlannedProbe:
         self._planned = PlannedRun(cases, asked.run)
         self.asked = asked.model_copy(update={"run_id": self._planned.run.run_id})
         self.runs = tuple(self._runs())
+
+    @property
+    def unreadable(self) -> UnreadableRows:
+        """What was left out of the files, since it cannot be read."""
+        return self._planned.cases.unreadable
 
     def check_twins(self) -> list[str]:
         """Lines about the probes without a twin among the cases; cases are read for some seconds at most.

@@ -8,6 +8,7 @@ from typing import Protocol, Self
 from jury_cases.examples import load_example
 from jury_cases.files import ReadingNotes
 from jury_cases.omissions import without_omissions
+from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.runs.preflight import sees_images
@@ -23,6 +24,7 @@ class Cases(Protocol):
     """Cases with notes of what was read: `CaseFiles`."""
 
     notes: ReadingNotes
+    unreadable: UnreadableRows
 
     def __call__(self, fetch: Callable[[Case], bool], /) -> Iterable[Case]:
         """See `CaseSource`."""
@@ -118,6 +120,7 @@ class _OneCase:
     def __init__(self, case: Case) -> None:
         self._case = case
         self.notes = ReadingNotes()
+        self.unreadable = UnreadableRows()
 
     def __call__(self, _fetch: Callable[[Case], bool]) -> Iterable[Case]:
         """See `CaseSource`."""

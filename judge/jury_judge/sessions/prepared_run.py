@@ -167,6 +167,7 @@ class PreparedRun:
             in_process=in_process,
             sealing=sealing,
             allowance=self._allowance(bounds),
+            unreadable=planned.cases.unreadable,
             supervision=RunSupervision(self.url, run.run_id, detached=self.detached, say=self.say),
         )
 

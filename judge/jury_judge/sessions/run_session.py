@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished
+from jury_cases.unreadable import UnreadableRows
 from jury_events.ids import debate_stream
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed
@@ -42,6 +43,7 @@ class RunOutcome(NamedTuple):
         spent_before: in earlier sessions; None as for `spent`.
         short: what is left, in words, if the budget did not cover it.
         cancelled_by: who cancelled the run meanwhile.
+        unreadable: rows, traces and files that were left out, since they cannot be read; None if it is not known.
     """
 
     interrupted: bool
@@ -54,6 +56,12 @@ class RunOutcome(NamedTuple):
     spent_before: Spending | None = None
     short: str | None = None
     cancelled_by: str | None = None
+    unreadable: UnreadableRows | None = None
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """`unreadable` as lines for people; empty if everything was read."""
+        return () if self.unreadable is None else tuple(self.unreadable.lines())
 
 
 class RunSession:
@@ -69,6 +77,7 @@ class RunSession:
         sealing: of the log, meanwhile.
         allowance: of a run with a budget.
         supervision: shows the run to other processes, which may cancel it.
+        unreadable: of the files of the run.
     """
 
     def __init__(
@@ -83,12 +92,14 @@ class RunSession:
         sealing: Sealing | None = None,
         allowance: Allowance | None = None,
         supervision: RunSupervision | None = None,
+        unreadable: UnreadableRows | None = None,
     ) -> None:
         self.in_process = in_process
         self.total = checked.total
         self._jury = jury
         self._sealing = sealing
         self._supervision = supervision
+        self._unreadable = unreadable
         self._run = run
         self._checked = checked
         self._store = store
@@ -197,6 +208,7 @@ class RunSession:
             before,
             self._short(lines),
             None if self._supervision is None else self._supervision.cancelled_by,
+            self._unreadable,
         )
 
     def _short(self, lines: int) -> str | None:

@@ -47,6 +47,7 @@ class CaseSettings(SettingsModel):
         sample: so many cases drawn at random, in their order.
         seed: of the sample.
         limit: the first cases only, after all other choices.
+        skip_unreadable: go on after a row, trace or file that cannot be read.
     """
 
     file_names: ClassVar[Mapping[str, str]] = {
@@ -70,6 +71,7 @@ class CaseSettings(SettingsModel):
     sample: Number | None = None
     seed: Number = 0
     limit: Number | None = None
+    skip_unreadable: bool = False
 
     def files(
         self,
@@ -103,5 +105,6 @@ class CaseSettings(SettingsModel):
             sample=self.sample,
             seed=self.seed,
             limit=self.limit,
+            skip_unreadable=self.skip_unreadable,
         )
         return CaseFiles(paths, options, allowed_hosts=hosts, artifact_roots=self.artifact_roots, stdin=stdin)

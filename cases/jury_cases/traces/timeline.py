@@ -1,0 +1,80 @@
+"""A trace's spans as one transcript. The one rule of what wins when a trace records a thing twice:
+
+1. The span of a model call records the conversation: its inputs at its start, its outputs at its end. Of an input that
+   repeats the conversation of an earlier span, only what follows the repeated part is new.
+2. A span with spans below it adds only what nothing below it records.
+3. A tool's span adds only what no message records: its call and result are those of a message with the same id of the
+   call, else with the same tool and arguments, in order, each once.
+4. Several sources of the same messages in one span: the first that has some, and what the others have more.
+
+The rule is by shape, not by tool: adapters map a tool's records to `Span`s, and decide nothing of this.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from jury_cases.traces.conversations import Conversations, SpanConversation
+from jury_cases.traces.pieces import ContentPiece
+from jury_cases.traces.span import Span
+from jury_cases.traces.tools import ToolSpans
+from jury_cases.traces.tree import Node, tree_of
+from jury_cases.transcripts.builder import TranscriptBuilder
+
+
+def read_spans(spans: Iterable[Span], builder: TranscriptBuilder) -> None:
+    """Add what happened in the spans of one trace to a transcript, in order of time.
+
+    Raises:
+        CaseFileError: a tool's name, call or result is invalid; the message begins with the span's place.
+    """
+    nodes = tree_of(spans)
+    timeline = _timeline(nodes)
+    tools = ToolSpans((step.piece for step in timeline if step.piece is not None), builder)
+    for step in timeline:
+        tool = step.node.span.tool
+        if step.piece is not None:
+            builder.take(step.piece.items)
+        elif tool is not None:
+            (tools.ended if step.at_end else tools.started)(step.node, tool)
+    for node in nodes:
+        builder.take((), node.span.images)
+
+
+class _Step(NamedTuple):
+    """A piece in the timeline; if it is None, the start or end of a tool."""
+
+    node: Node
+    at_end: bool
+    piece: ContentPiece | None
+
+
+def _timeline(nodes: list[Node]) -> list[_Step]:
+    """Pieces and tool runs in order of time."""
+    moments = sorted(
+        ((node, at_end) for node in nodes for at_end in (False, True)), key=lambda one: one[0].when(at_end=one[1])
+    )
+    conversations = Conversations()
+    begun: dict[int, SpanConversation] = {}
+    steps: list[_Step] = []
+    for node, at_end in moments:
+        if node.span.tool is not None:
+            steps.append(_Step(node, at_end, None))
+        if node.missing is not None:
+            new = _shown_of_parent(node, node.missing, conversations, at_end=at_end)
+        elif at_end:
+            new = node.outputs
+            if node.inputs or new:
+                conversations.span_ended(begun[node.entered], new, failed=node.span.failure is not None)
+        else:
+            new, begun[node.entered] = conversations.new_of(node.inputs, node.scope)
+        conversations.shown(new, node.scope)
+        steps += [_Step(node, at_end, piece) for piece in new]
+    return steps
+
+
+def _shown_of_parent(
+    node: Node, missing: Collection[int], conversations: Conversations, *, at_end: bool
+) -> list[ContentPiece]:
+    """The inputs or outputs of a span that the spans below it lack."""
+    new = node.outputs if at_end else conversations.new_of(node.inputs, node.scope)[0]
+    return [piece for piece in new if id(piece) in missing]

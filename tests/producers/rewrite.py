@@ -1,0 +1,210 @@
+"""Runs the producers' scripts anew and says what the tools write otherwise.
+
+    uv run python tests/producers/rewrite.py [NAME …] [--upgrade] [--write]
+
+Each script runs in an environment made of its requirements (`requirements.txt`, or `package-lock.json` for a tool of
+npm) and writes into a temporary folder. What it wrote is compared with the kept files. A script that fails is named,
+and the others go on; the exit code is 1 then. Environments and their packages come from the registries that uv and npm
+are set to.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from differences import file_differences
+
+HERE = Path(__file__).parent
+_SECONDS = 900
+"""A script's limit."""
+
+_NOT_WRITTEN = {"produce.py", "requirements.in", "requirements.txt", "package.json", "package-lock.json", "__pycache__"}
+"""What is in a producer's folder and is not written by its script; also all other modules beside it."""
+
+
+class ProducerFailed(Exception):
+    """An environment could not be made, or a script failed; the message says which command, and what it said last."""
+
+
+@dataclass(frozen=True)
+class Producer:
+    """A folder with a script.
+
+    Attributes:
+        folder: with `produce.py`.
+        work: temporary: the environment, and the files written anew in `work / "files"`.
+    """
+
+    folder: Path
+    work: Path
+
+    @property
+    def files(self) -> Path:
+        return self.work / "files"
+
+    def run(self, *, upgrade: bool) -> None:
+        """Make the environment and run the script; raises ProducerFailed."""
+        self.files.mkdir(parents=True)
+        python, path = sys.executable, os.environ.get("PATH", "")
+        if (self.folder / "requirements.in").exists():
+            python = self._python(upgrade=upgrade)
+        if (self.folder / "package.json").exists():
+            path = f"{self._node(upgrade=upgrade)}{os.pathsep}{path}"
+        environment = {
+            **{name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "PYTHONHOME"}},
+            "PATH": path,
+            "PYTHONPATH": str(self.folder.parent),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "NO_PROXY": "127.0.0.1,localhost",
+            "no_proxy": "127.0.0.1,localhost",
+        }
+        _call([python, str(self.folder / "produce.py"), str(self.files)], self.work, environment)
+        if not (self.files / "produced.json").is_file():
+            raise ProducerFailed("produce.py ended well and wrote no produced.json")
+
+    def _python(self, *, upgrade: bool) -> str:
+        """The interpreter of an environment made of the requirements."""
+        locked = self.work / "requirements.txt"
+        shutil.copy(self.folder / "requirements.txt", locked)
+        if upgrade:
+            quiet = ("--quiet", "--no-header", "--no-annotate", "--no-emit-index-url", "--upgrade")
+            _call(["uv", "pip", "compile", *quiet, str(self.folder / "requirements.in"), "-o", str(locked)], self.work)
+        environment = self.work / "environment"
+        _call(["uv", "venv", "--quiet", str(environment)], self.work)
+        python = str(environment / "bin" / "python")
+        _call(["uv", "pip", "install", "--quiet", "--python", python, "-r", str(locked)], self.work)
+        return python
+
+    def _node(self, *, upgrade: bool) -> str:
+        """The folder of commands of the installed npm packages."""
+        for name in ("package.json", "package-lock.json"):
+            if (self.folder / name).exists() and not (upgrade and name == "package-lock.json"):
+                shutil.copy(self.folder / name, self.work / name)
+        quiet = ("--no-audit", "--no-fund", "--loglevel=error")
+        _call(["npm", "install" if upgrade else "ci", *quiet], self.work)
+        lock = self.work / "package-lock.json"
+        lock.write_text(without_addresses(lock.read_text(encoding="utf-8")), encoding="utf-8")
+        return str(self.work / "node_modules" / ".bin")
+
+    def changes(self) -> Iterator[str]:
+        """What differs from the kept files, in words; raises OSError."""
+        for name in ("requirements.txt", "package-lock.json"):
+            if (self.work / name).exists():
+                yield from (f"{name}: {line}" for line in _lock_changes(self.folder / name, self.work / name))
+        kept, new = written_files(self.folder), written_files(self.files)
+        yield from (f"{name}: no longer written" for name in sorted(kept - new))
+        yield from (f"{name}: new" for name in sorted(new - kept))
+        for name in sorted(kept & new):
+            for line in file_differences(self.folder / name, self.files / name):
+                if not (name == "produced.json" and line.startswith("date: ")):
+                    yield f"{name}: {line}"
+
+    def write(self) -> None:
+        """Replace the kept files and the locked versions."""
+        for name in written_files(self.folder):
+            (self.folder / name).unlink()
+        shutil.copytree(self.files, self.folder, dirs_exist_ok=True)
+        for name in ("requirements.txt", "package-lock.json"):
+            if (self.work / name).exists():
+                shutil.copy(self.work / name, self.folder / name)
+
+
+def written_files(folder: Path) -> set[str]:
+    """The paths of the files in a folder that its script wrote."""
+    return {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and _NOT_WRITTEN.isdisjoint(path.relative_to(folder).parts) and path.suffix != ".py"
+    }
+
+
+def without_addresses(lock: str) -> str:
+    """The text of a `package-lock.json` without the addresses of the registry that it was made with."""
+
+    def stripped(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: stripped(inner) for name, inner in value.items() if name != "resolved"}
+        return value
+
+    return json.dumps(stripped(json.loads(lock)), indent=2) + "\n"
+
+
+def _lock_changes(before: Path, after: Path) -> list[str]:
+    """Versions that differ; for npm the whole lock, by keys."""
+    if before.suffix != ".txt" or not before.exists():
+        return file_differences(before, after) if before.exists() else ["new"]
+    old, new = (
+        dict(line.split("==", 1) for line in path.read_text(encoding="utf-8").splitlines() if "==" in line)
+        for path in (before, after)
+    )
+    return [
+        f"{name} {old.get(name, '(none)')} → {new.get(name, '(none)')}"
+        for name in sorted({*old, *new})
+        if old.get(name) != new.get(name)
+    ]
+
+
+def _call(command: list[str], folder: Path, environment: dict[str, str] | None = None) -> None:
+    """Run a command; raises ProducerFailed with the last lines that it wrote."""
+    name = " ".join([Path(command[0]).name, *(Path(one).name if "/" in one else one for one in command[1:3])])
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_SECONDS
+        )
+    except FileNotFoundError as error:
+        raise ProducerFailed(f"{Path(command[0]).name} is not installed") from error
+    except subprocess.TimeoutExpired as error:
+        raise ProducerFailed(f"{name}: did not end in {_SECONDS} seconds") from error
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-5:]
+        raise ProducerFailed("\n    ".join([f"{name}: exit code {done.returncode}; it said last:", *said]))
+
+
+def rewrite(folders: list[Path], *, upgrade: bool, write: bool) -> int:
+    """Run the producers, one after the other, and print what changed; returns the number of those that failed."""
+    failed = 0
+    for folder in folders:
+        with tempfile.TemporaryDirectory() as work:
+            producer = Producer(folder, Path(work))
+            try:
+                producer.run(upgrade=upgrade)
+                changes = list(producer.changes())
+            except (ProducerFailed, OSError) as error:
+                failed += 1
+                print(f"{folder.name}: FAILED: {error}")
+                continue
+            print(f"{folder.name}: {'changed' if changes else 'as before'}")
+            for line in changes:
+                print(f"  {line}")
+            if changes and write:
+                producer.write()
+                print("  written")
+    return failed
+
+
+def main() -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", metavar="NAME", nargs="*", help="folders of tests/producers (default: all)")
+    parser.add_argument("--upgrade", action="store_true", help="with the newest versions of the tools")
+    parser.add_argument("--write", action="store_true", help="replace the kept files where something changed")
+    given = parser.parse_args()
+    known = {path.parent.name: path.parent for path in sorted(HERE.glob("*/produce.py"))}
+    if unknown := [name for name in given.names if name not in known]:
+        parser.error(f"no producer {', '.join(unknown)}; there are {', '.join(known)}")
+    failed = rewrite([known[name] for name in given.names or known], upgrade=given.upgrade, write=given.write)
+    if failed:
+        print(f"{failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
