@@ -8,6 +8,7 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
+from jury_cases.formats.openinference import is_openinference, openinference_facts, openinference_spans
 from jury_cases.formats.otel_span_messages import messages_of_span
 from jury_cases.formats.otlp import RESOURCES, Trace, Traces, first_of, is_genai, nanoseconds
 from jury_cases.traces.span import Span, SpanKind, SpanTool, failures
@@ -27,11 +28,14 @@ _FACTS = {
 
 def _read(row: Any) -> CaseDraft:
     facts: dict[str, Any] = {}
-    spans = [_span(one) for one in row["spans"]]
+    spans = [_span(one) for one in row["spans"] if not is_openinference(one["attributes"])]
+    others = [_plain(one) for one in row["spans"] if is_openinference(one["attributes"])]
+    spans += openinference_spans(others)
     for table in row["spans"]:
         for key, name in _FACTS.items():
             if key in table["attributes"]:
                 facts.setdefault(name, table["attributes"][key])
+    facts |= openinference_facts(others)
     builder = TranscriptBuilder()
     read_spans(spans, builder)
     return CaseDraft(case_id=row["trace_id"] or None, built=builder, error=failures(spans), metadata=facts)
@@ -57,6 +61,21 @@ def _span(table: dict[str, Any]) -> Span:
         failure=_failure(table) if is_genai(table) else None,
         agent=text_or_none(attributes.get("gen_ai.agent.name")),
     )
+
+
+def _plain(table: dict[str, Any]) -> dict[str, Any]:
+    """A span of OTLP with the names that Phoenix gives to its fields."""
+    status = table.get("status")
+    code, message = (status.get("code"), status.get("message")) if isinstance(status, dict) else (status, None)
+    return {
+        **{name: table.get(name) for name in ("name", "attributes", "events")},
+        "span_id": _id(table),
+        "parent_id": first_of(table, ("parentSpanId", "parent_span_id")),
+        "start_time": nanoseconds(table, ("startTimeUnixNano", "start_time_unix_nano")),
+        "end_time": nanoseconds(table, ("endTimeUnixNano", "end_time_unix_nano")),
+        "status_code": code,
+        "status_message": message,
+    }
 
 
 def _kind(attributes: dict[str, Any]) -> SpanKind:

@@ -8,6 +8,7 @@ from jury_cases.formats.benchmarks import AGENTDOJO, TAU_BENCH
 from jury_cases.formats.format import Format, wraps
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
+from jury_cases.formats.langsmith import LANGSMITH
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
     GEMINI,
@@ -16,6 +17,9 @@ from jury_cases.formats.message_lists import (
     OPENAI_RESPONSES,
     SHAREGPT,
 )
+from jury_cases.formats.mlflow import MLFLOW
+from jury_cases.formats.openai_agents import OPENAI_AGENTS
+from jury_cases.formats.openinference import OPENINFERENCE
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
@@ -25,6 +29,10 @@ FORMATS: dict[str, Format] = {
     for one in (
         INSPECT,
         OTEL,
+        OPENINFERENCE,
+        MLFLOW,
+        LANGSMITH,
+        OPENAI_AGENTS,
         PROMPTFOO,
         TAU_BENCH,
         AGENTDOJO,

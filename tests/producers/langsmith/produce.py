@@ -31,7 +31,14 @@ SCORES = {"M32score": {"n": 1, "avg": 0.5, "values": {}}}
 def recorded(run: Callable[[str], Any], *, multipart: bool) -> list[dict[str, Any]]:
     """The runs that the client sends while `run` runs, with the URL of the server of models."""
     with ModelServer() as models, ModelServer([]) as platform:
-        config = {"use_multipart_endpoint": multipart, "size_limit": 100, "size_limit_bytes": 1 << 24}
+        config = {
+            "use_multipart_endpoint": multipart,
+            "size_limit": 100,
+            "size_limit_bytes": 1 << 24,
+            "scale_up_qsize_trigger": 1000,
+            "scale_up_nthreads_limit": 1,
+            "scale_down_nempty_trigger": 4,
+        }
         info = {"version": "0.13.0", "batch_ingest_config": config}
         client = Client(api_url=platform.url, api_key="none", info=info, auto_batch_tracing=True)
         with tracing_context(enabled=True, client=client, project_name="shop"):
@@ -111,7 +118,9 @@ def main() -> None:
     """Write the files."""
     os.environ["LANGSMITH_TRACING"] = "true"
     produced = Produced(
-        folder=target_folder(__file__), tool="LangSmith", packages=("langsmith", "langchain", "langchain-openai", "openai")
+        folder=target_folder(__file__),
+        tool="LangSmith",
+        packages=("langsmith", "langchain", "langchain-openai", "openai"),
     )
     scored = [not_shown("M32score", "metadata", "A score is for statistics.")]
     agent = case(standard_pieces(without={"reasoning"}))  # langchain-openai drops it

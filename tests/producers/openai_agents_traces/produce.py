@@ -81,7 +81,9 @@ def main() -> None:
     folder = target_folder(__file__)
     produced = Produced(folder=folder, tool="openai-agents (traces)", packages=("openai-agents", "openai"))
     kept = [*["M23group", "M23kept"]]
-    metadata = [not_shown(one, "metadata", "It names the group of traces, or is metadata of the trace.") for one in kept]
+    metadata = [
+        not_shown(one, "metadata", "It names the group of traces, or is metadata of the trace.") for one in kept
+    ]
 
     (payload,) = exported(responses=False)
     chat = happened()
