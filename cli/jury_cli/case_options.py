@@ -46,7 +46,8 @@ _READING: Options = (
         "--format",
         "case_format",
         metavar="NAME",
-        help="The form of the rows, as in inspect or anthropic. [default: as each is recognised]",
+        help="The format of the rows, as in inspect or anthropic; jury cases --help lists them. [default: as each is "
+        "recognised]",
     ),
     click.option(
         "--map",
@@ -107,6 +108,25 @@ OPTIONAL_CASES: Options = (
     *_READING,
 )
 """The same for a command that can do without files."""
+
+
+def format_names() -> str:
+    """The names of the formats of rows, as a sentence for the help of a command."""
+    from jury_judge.settings.cases import format_lines
+
+    return f"Formats of rows: {', '.join(name for name, _ in format_lines())}. jury cases --help says what they are."
+
+
+class ListingFormats(click.Command):
+    """A command whose help ends with the list of formats, from the code that reads them."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The formats, and how their rows are recognised."""
+        from jury_judge.settings.cases import format_lines
+
+        super().format_epilog(ctx, formatter)
+        with formatter.section("Formats of rows"):
+            formatter.write_dl(list(format_lines()))
 
 
 def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels: bool = True) -> "CaseFiles":

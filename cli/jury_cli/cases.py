@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jury_cli.case_options import CASES, artifact_hosts, case_files
+from jury_cli.case_options import CASES, ListingFormats, artifact_hosts, case_files
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import PANEL
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jury_judge.runs.case_preview import ShownCase
 
 
-@click.command("cases")
+@click.command("cases", cls=ListingFormats)
 @options(CASES, PANEL)
 @click.option(
     "--head", type=click.IntRange(min=0), default=1, show_default=True, metavar="N", help="Show the first N cases."

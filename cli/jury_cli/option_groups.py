@@ -35,15 +35,31 @@ class GroupedCommand(click.Command):
     Args:
         groups: the names of parameters, by heading, in the order in which they are shown.
         rare: the names of parameters that only `--help-all` shows.
+        ending: the last paragraph of the help, made when it is shown; None: there is none.
         more: everything that a command takes.
     """
 
-    def __init__(self, *, groups: Mapping[str, Sequence[str]], rare: Collection[str] = (), **more: Any) -> None:
+    def __init__(
+        self,
+        *,
+        groups: Mapping[str, Sequence[str]],
+        rare: Collection[str] = (),
+        ending: Callable[[], str] | None = None,
+        **more: Any,
+    ) -> None:
         super().__init__(**more)
+        self._ending = ending
         self._groups = groups
         self._rare = frozenset(rare)
         if self._rare:
             self.params.append(_help_all())
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The last paragraph."""
+        super().format_epilog(ctx, formatter)
+        if self._ending is not None:
+            formatter.write_paragraph()
+            formatter.write_text(self._ending())
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A section a group."""
@@ -66,10 +82,13 @@ class GroupedCommand(click.Command):
 
 
 def grouped(
-    name: str, groups: Mapping[str, Sequence[str]], rare: Iterable[str] = ()
+    name: str,
+    groups: Mapping[str, Sequence[str]],
+    rare: Iterable[str] = (),
+    ending: Callable[[], str] | None = None,
 ) -> Callable[[Callable[..., Any]], GroupedCommand]:
-    """`click.command(name)` with groups; `rare` options are shown by `--help-all` alone."""
-    return click.command(name, cls=GroupedCommand, groups=groups, rare=frozenset(rare))
+    """`click.command(name)` with groups; `rare` options are shown by `--help-all` alone. See `GroupedCommand`."""
+    return click.command(name, cls=GroupedCommand, groups=groups, rare=frozenset(rare), ending=ending)
 
 
 def _help_all() -> click.Option:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from jury_cli.case_options import CASES, artifact_hosts, standard_input
+from jury_cli.case_options import CASES, artifact_hosts, format_names, standard_input
 from jury_cli.detach import DETACH, DETACHED
 from jury_cli.exits import Exit
 from jury_cli.log_format import write_event
@@ -97,7 +97,7 @@ def _settings() -> "type[RunSettings]":
     return RunSettings
 
 
-@grouped("run", _GROUPS, _RARE)
+@grouped("run", _GROUPS, _RARE, format_names)
 @options(CASES, settings_option(_settings))
 @click.option(
     "--run",
@@ -167,9 +167,8 @@ def _settings() -> "type[RunSettings]":
 def command(*, paths: tuple[str, ...], handed: bool, detach: bool, detached: bool, dry_run: bool, **given: Any) -> int:
     """Judge the cases of files and folders (JSON, JSONL, CSV, Parquet, Arrow, Inspect logs; - is standard input).
 
-    A case has a question and a response or a transcript. Transcripts are understood as OpenAI, Anthropic, Gemini,
-    ShareGPT, Inspect, OpenTelemetry, Langfuse and promptfoo write them; `jury cases FILE` shows what jurors would be
-    shown. Everything is recorded; the same --run again prints what is judged and resumes the rest.
+    A case has a question and a response or a transcript. The form of each row is recognised; `jury cases FILE` shows
+    what jurors would be shown. Everything is recorded; the same --run again prints what is judged and resumes the rest.
     """
     from jury_cli.results import Results
     from jury_cli.run_end import end_run

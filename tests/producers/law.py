@@ -24,6 +24,8 @@ METADATA = "metadata"
 _MARKER = re.compile(r"M\d{2,}[a-z]+")
 _BOOKKEEPING = ("id", "tool")
 """Markers that end so are of ids and of tools' names."""
+_OF_TOOL = re.compile(r"M\d{2,}tool")
+"""Names of tools that a stream's accumulator wrote into one word begin so."""
 
 _AUTHORS = {"system": {"developer"}, "user": {"user"}, "result": {"tool", "environment"}, "call": {"model"}}
 _AUTHORS |= {"assistant": {"model"}, "reasoning": {"model"}, "refusal": {"model"}}
@@ -86,7 +88,7 @@ def _unaccounted(produced: ProducedFile) -> Iterator[str]:
     for path in paths:
         found |= set(_MARKER.findall(path.read_bytes().decode("utf-8", "replace")))
     for marker in sorted(found - named):
-        if not marker.endswith(_BOOKKEEPING):
+        if not marker.endswith(_BOOKKEEPING) and not _OF_TOOL.match(marker):
             yield f"{marker} is in it, and produced.json says nothing of it"
 
 
@@ -172,7 +174,9 @@ class CaseLaw:
         """Each piece is shown once, as what it is, by its speaker."""
         for one in self.pieces:
             marker = one["marker"]
+            quoting = one.get("quoted_in", ())
             showing = [shown for shown in self.shown if _find(marker, shown.text) is not None]
+            showing = [shown for shown in showing if not any(_find(other, shown.text) is not None for other in quoting)]
             if len(showing) != 1:
                 yield f"{marker} ({one['kind']}) is shown {len(showing)} times"
                 continue
@@ -185,6 +189,7 @@ class CaseLaw:
                 yield f"{marker} is shown as by {shown.origin}, it is {one['kind']}"
             if isinstance(shown.item, ToolCall | ToolResult):
                 yield from self._tool(one, shown.item)
+            yield from _exactly(one, shown)
             if not isinstance(shown.item, ToolResult | Attachment) and shown.item is not None:
                 speaker = _speaker(shown.item)
                 if speaker != one["speaker"]:
@@ -289,6 +294,18 @@ class CaseLaw:
         error, expected = self.case.scenarios[0].execution.error, self.happened["error"]
         if (error is None) != (expected is None) or (expected is not None and expected not in (error or "")):
             yield f"the error of the case is {error!r}, it is {expected!r}"
+
+
+def _exactly(one: dict[str, Any], shown: _Shown) -> Iterator[str]:
+    """Where the whole text is given: it is shown as it was, arguments with the same values."""
+    text = one.get("text")
+    if text is None:
+        return
+    if isinstance(shown.item, ToolCall):
+        if json.loads(shown.item.arguments) != json.loads(text):
+            yield f"{one['marker']} is shown as {shown.item.arguments!r}, it is {text!r}"
+    elif shown.text != text and not (shown.item is None and text in shown.text):
+        yield f"{one['marker']} is shown as {shown.text!r}, it is {text!r}"
 
 
 def _kind(item: Item) -> str:

@@ -63,6 +63,8 @@ AGENTDOJO = Format(
     lambda row: isinstance(row, dict) and {"user_task_id", "messages"} <= row.keys(),
     _agentdojo,
     marks=frozenset({"user_task_id"}),
+    recognised_by="`user_task_id` and `messages`",
+    shows="the run; `utility` and `security` as metadata",
 )
 TAU_BENCH = Format(
     "tau-bench",
@@ -71,4 +73,6 @@ TAU_BENCH = Format(
     lambda document: "simulations" if isinstance(document.get("simulations"), list) else None,
     marks=frozenset({"traj", "reward_info"}),
     lists=frozenset({"simulations"}),
+    recognised_by="`traj`, or `reward_info`",
+    shows="the trajectory with the user's own tool calls; `reward` as metadata",
 )

@@ -22,6 +22,8 @@ class Format(NamedTuple):
         marks: columns of which each object of this format has one or more; None: not known. Of a row that wraps
             objects (`wraps`), the columns inside count.
         lists: columns of which each document of this format has one or more.
+        recognised_by: the same as `recognises` in words, for lists of formats; names of fields are in backticks.
+        shows: in words, what is read of a row.
     """
 
     name: str
@@ -33,6 +35,8 @@ class Format(NamedTuple):
     case_id: Callable[[Any], Any] | None = None
     marks: frozenset[str] | None = None
     lists: frozenset[str] = frozenset()
+    recognised_by: str = ""
+    shows: str = ""
 
 
 WRAPPERS = ("request", "response", "body", "params", "result")

@@ -173,5 +173,15 @@ def _rows_path(document: Mapping[str, Any]) -> str | None:
 
 
 INSPECT = Format(
-    "inspect", _recognises, _read, _rows_path, marks=frozenset({HEADER, "epoch"}), lists=frozenset({"samples"})
+    "inspect",
+    _recognises,
+    _read,
+    _rows_path,
+    marks=frozenset({HEADER, "epoch"}),
+    lists=frozenset({"samples"}),
+    recognised_by="a sample of an Inspect log (`.eval`, `.json`)",
+    shows=(
+        "messages with their attachments, an output that differs, limits, choices; `target` as expected "
+        "behaviour, scores and metadata as metadata"
+    ),
 )

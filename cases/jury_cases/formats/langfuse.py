@@ -131,4 +131,16 @@ def _rows_path(document: Mapping[str, Any]) -> str | None:
     return "data" if isinstance(listed, list) and any(map(_recognises, listed)) else None
 
 
-LANGFUSE = Format("langfuse", _recognises, _read, _rows_path, marks=frozenset({"input"}), lists=frozenset({"data"}))
+LANGFUSE = Format(
+    "langfuse",
+    _recognises,
+    _read,
+    _rows_path,
+    marks=frozenset({"input"}),
+    lists=frozenset({"data"}),
+    recognised_by="a trace or observation",
+    shows=(
+        "`input` and `output` (text, messages, providers' objects, LangGraph states), tools, scores, tags, "
+        "session as cluster, cost"
+    ),
+)

@@ -10,7 +10,7 @@ from jury_cases.formats.format import WRAPPERS, Format, wraps
 from jury_cases.formats.own_rows import decoded_cell, read_own_row
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.chat import read_chat, read_choices, read_end, read_message
+from jury_cases.transcripts.chat import read_choices, read_end, read_message
 from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents, read_prompt_feedback
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
 from jury_cases.transcripts.reading import is_message, read_messages
@@ -72,7 +72,7 @@ def _chat(row: Any) -> CaseDraft:
     table = _object(row)
     builder = TranscriptBuilder()
     if table.get("messages") is not None:
-        read_chat(decoded_cell(table["messages"], "messages"), builder)
+        read_messages(decoded_cell(table["messages"], "messages"), builder)
     if table.get("choices") is not None:
         read_choices(table["choices"], builder)
     return _draft(table, builder, "messages", "choices", "object", "model")
@@ -111,7 +111,7 @@ def _anthropic(row: Any) -> CaseDraft:
     if table.get("system") is not None:
         BlockReader(Speaker("system", "developer"), builder).read(table["system"], "system")
     if table.get("messages") is not None:
-        read_chat(decoded_cell(table["messages"], "messages"), builder)
+        read_messages(decoded_cell(table["messages"], "messages"), builder)
     if table.get("content") is not None:
         read_message({"role": table.get("role", "assistant"), "content": table["content"]}, builder, "content")
         _read_stop(table, builder)
@@ -238,6 +238,11 @@ OPENAI_CHAT = Format(
     case_id=_case_id,
     marks=frozenset({"choices"}),
     columns=_OF_ANSWERS | {"messages", "choices", "custom_id", "body"},
+    recognised_by="`choices`",
+    shows=(
+        "`messages` and the first choice: text, `refusal`, `tool_calls`, `function_call`, "
+        "`reasoning_content`, image, audio and file parts"
+    ),
 )
 OPENAI_RESPONSES = Format(
     "openai-responses",
@@ -247,6 +252,11 @@ OPENAI_RESPONSES = Format(
     marks=frozenset({"object", "output"}),
     columns=_OF_ANSWERS
     | {"instructions", "input", "output", "metadata", "error", "incomplete_details", "custom_id", "body"},
+    recognised_by="`output` of items",
+    shows=(
+        "`instructions`, `input`, `output`: messages, refusals, reasoning, all calls and their outputs, "
+        "programs, what MCP servers list"
+    ),
 )
 ANTHROPIC = Format(
     "anthropic",
@@ -257,6 +267,11 @@ ANTHROPIC = Format(
     columns=_OF_ANSWERS
     | {"system", "messages", "content", "role", "stop_reason", "stop_details", "stop_sequence"}
     | {"context_management", "container", "diagnostics", "input_transformations", "custom_id", "params", "result"},
+    recognised_by="`tool_use`, `tool_result`, `thinking` blocks, a message object",
+    shows=(
+        "`system`, `messages`, the response; images, documents and search results; server and MCP tools; "
+        "compactions, fallbacks, applied context edits"
+    ),
 )
 GEMINI = Format(
     "gemini",
@@ -274,6 +289,11 @@ GEMINI = Format(
     | {"automaticFunctionCallingHistory", "automatic_function_calling_history", "usageMetadata", "usage_metadata"}
     | {"sdkHttpResponse", "sdk_http_response", "createTime", "create_time", "modelVersion", "model_version"}
     | {"responseId", "response_id", "modelStatus", "model_status", "parsed"},
+    recognised_by="`contents`, `candidates`",
+    shows=(
+        "`systemInstruction`, turns, thoughts, function calls and responses, the provider's own tools, inline "
+        "data, executed code; why a prompt was blocked"
+    ),
 )
 SHAREGPT = Format(
     "sharegpt",
@@ -282,5 +302,14 @@ SHAREGPT = Format(
     case_id=_case_id,
     marks=frozenset({"conversations", "conversation"}),
     columns=frozenset({"id", "system", "conversations", "conversation"}),
+    recognised_by="`conversations` of `from` and `value`",
+    shows="turns, `function_call`, `observation`",
 )
-MESSAGES = Format("messages", lambda row: isinstance(row, list) and any(map(is_message, row)), _bare, marks=frozenset())
+MESSAGES = Format(
+    "messages",
+    lambda row: isinstance(row, list) and any(map(is_message, row)),
+    _bare,
+    marks=frozenset(),
+    recognised_by="a row that is a list",
+    shows="the list; also a JSON file that is one list of messages",
+)

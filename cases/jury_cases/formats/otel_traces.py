@@ -122,5 +122,10 @@ OTEL = Format(
     _read,
     gather=Traces,
     marks=frozenset(RESOURCES),
+    recognised_by="`resourceSpans` (OTLP as JSON)",
+    shows=(
+        "one case per trace, which may span several lines of a file (256 MiB): `gen_ai.*` messages of its "
+        "spans and events, tool runs"
+    ),
 )
 """OTLP as JSON."""

@@ -100,4 +100,12 @@ def own_case_id(row: Any) -> Any:
     return automatic(row, "case_id") if isinstance(row, dict) else None
 
 
-OWN_ROWS = Format("rows", lambda row: isinstance(row, dict), read_own_row, columns=frozenset(), case_id=own_case_id)
+OWN_ROWS = Format(
+    "rows",
+    lambda row: isinstance(row, dict),
+    read_own_row,
+    columns=frozenset(),
+    case_id=own_case_id,
+    recognised_by="anything else",
+    shows="the columns above",
+)

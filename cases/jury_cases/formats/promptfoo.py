@@ -131,4 +131,13 @@ def _rows_path(document: Mapping[str, Any]) -> str | None:
     return "results" if isinstance(results, list) and any(map(_recognises, results)) else None
 
 
-PROMPTFOO = Format("promptfoo", _recognises, _read, _rows_path, marks=frozenset({"vars"}), lists=frozenset({"results"}))
+PROMPTFOO = Format(
+    "promptfoo",
+    _recognises,
+    _read,
+    _rows_path,
+    marks=frozenset({"vars"}),
+    lists=frozenset({"results"}),
+    recognised_by="a result with `vars` and `response`",
+    shows="the prompt as sent (or the conversation of a red team), the output, grading as metadata, cost",
+)

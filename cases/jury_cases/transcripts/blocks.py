@@ -271,7 +271,7 @@ def _nothing(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder
 
 
 _READERS: dict[str, tuple[_Read, frozenset[str]]] = {
-    "refusal": (_refusal, frozenset({"refusal"})),
+    "refusal": (_refusal, frozenset({"refusal", "id"})),
     "thinking": (_thinking, frozenset({"thinking", "signature"})),
     "redacted_thinking": (_redacted_thinking, frozenset({"data"})),
     "reasoning": (

@@ -1,4 +1,4 @@
-"""Messages with a role and content: OpenAI Chat, Anthropic, Inspect, LangChain, AgentDojo, τ-bench and plain lists.
+"""Messages with a role and content: OpenAI Chat, Anthropic, Inspect, AgentDojo, τ-bench and plain lists.
 
 A message's role names the turn; its blocks determine the authors: a tool's result in a user's message is the tool's.
 """
@@ -41,18 +41,10 @@ _RESULTS: dict[str, Origin] = {
 _CALLS = frozenset({"tool_call", "tool_calls", "function_call"})
 """Roles of messages whose text is a tool call."""
 
-_LANGCHAIN = {
-    "human": "user",
-    "ai": "assistant",
-    "system": "system",
-    "tool": "tool",
-    "function": "function",
-    "developer": "developer",
-}
 _REASONING = ("thought", "reasoning_content", "reasoning", "thinking")
 _BOOKKEEPING = frozenset(
     {
-        *("raw_data", "example", "invalid_tool_calls", "requestor"),
+        *("raw_data", "example", "requestor"),
         *("id", "uuid", "object", "type", "created", "created_at", "createdAt", "timestamp", "time", "date"),
         *("index", "model", "usage", "status", "source", "weight", "logprobs", "stop_sequence", "container"),
         *(
@@ -87,7 +79,9 @@ _OF_RESULTS = frozenset(
         "is_error",
     }
 )
-_GOOD_ENDS = frozenset({"stop", "tool_calls", "function_call", "end_turn", "tool_use", "stop_sequence"})
+_GOOD_ENDS = frozenset(
+    {"stop", "tool_calls", "function_call", "end_turn", "tool_use", "stop_sequence", "complete", "eos_token"}
+)
 
 
 def read_chat(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
@@ -110,7 +104,6 @@ def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
     """
     if not isinstance(message, dict):
         raise CaseFileError(f"{place}: must be a message object with role and content, not {json_kind(message)}")
-    message = _unwrapped(message)
     written = message.get("role")
     if not isinstance(written, str):
         raise CaseFileError(f"{place}.role: must be text such as user, assistant, tool or system")
@@ -124,24 +117,6 @@ def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
         builder.unread(message, {"role", "content", "value"} | _BOOKKEEPING, "model", place)
     else:
         _other(message, written, builder, place)
-
-
-def _unwrapped(message: dict[str, Any]) -> dict[str, Any]:
-    """Convert a message dumped by LangChain (`type`, `data`, `kwargs`)."""
-    inner = message.get("data") if isinstance(message.get("data"), dict) else message.get("kwargs")
-    kind = message.get("type")
-    if isinstance(inner, dict) and "role" not in message and "content" in inner:
-        name = message.get("id")
-        constructor = as_text(name[-1]) if isinstance(name, list) and name else as_text(kind)
-        return _unwrapped({"type": constructor.lower().removesuffix("chunk").removesuffix("message"), **inner})
-    if "role" not in message and isinstance(kind, str) and kind.lower() in _LANGCHAIN:
-        return {**message, "role": _LANGCHAIN[kind.lower()]}
-    return message
-
-
-def is_langchain(value: dict[str, Any]) -> bool:
-    """Whether an object is a message dumped by LangChain."""
-    return isinstance(_unwrapped(value).get("role"), str) and "role" not in value
 
 
 def _content(message: dict[str, Any]) -> Any:
@@ -161,7 +136,7 @@ def _read_known_role(
         builder.add(Refusal, f"{place}.refusal", origin=origin, text=as_text(message["refusal"]))
     if isinstance(message.get("audio"), dict) and not is_blank(message["audio"]):
         _read_audio(message["audio"], kind, builder, f"{place}.audio")
-    # LangChain repeats calls of the content in `tool_calls`.
+    # LangChain repeats calls of the content in `tool_calls`, also in messages that a program converted.
     add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", origin, builder.called - known)
     if not is_blank(message.get("function_call")):
         add_call(message["function_call"], builder, f"{place}.function_call", origin)

@@ -3,9 +3,10 @@
 from typing import Any
 
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.chat import is_langchain, read_chat
+from jury_cases.transcripts.chat import read_chat
 from jury_cases.transcripts.gemini import read_contents
 from jury_cases.transcripts.json_values import as_text
+from jury_cases.transcripts.langchain import is_langchain, read_langchain_list
 from jury_cases.transcripts.otel import read_parts_messages
 from jury_cases.transcripts.responses import is_item, read_responses
 from jury_cases.transcripts.sharegpt import read_sharegpt
@@ -30,6 +31,8 @@ def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages
         kinds = {as_text(part.get("type")) for part in first["parts"] if isinstance(part, dict)}
         read = read_parts_messages if kinds & _OTEL_PARTS else read_contents
         read(value, builder, place)
+    elif any(map(is_langchain, elements)):
+        read_langchain_list(value, builder, place)
     elif any(map(is_item, elements)):
         read_responses(value, builder, place)
     else:

@@ -45,7 +45,7 @@ def read_responses(value: Any, builder: TranscriptBuilder, place: str = "output"
         builder.message("user", value, place)
         return
     for index, item in enumerate(as_objects(value, place, "items")):
-        _item(item, builder, f"{place}.{index}")
+        read_item(item, builder, f"{place}.{index}")
 
 
 def is_item(value: Any) -> bool:
@@ -54,7 +54,12 @@ def is_item(value: Any) -> bool:
     return isinstance(kind, str) and (kind in _ITEMS or kind.endswith(("_call", "_call_output")))
 
 
-def _item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+def read_item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    """Read one item.
+
+    Raises:
+        CaseFileError: a part of it is invalid.
+    """
     kind = item.get("type")
     if not isinstance(kind, str):
         kind = "message"

@@ -1,0 +1,28 @@
+"""The list of formats in the documentation and in the help is that of the code."""
+
+from pathlib import Path
+
+import pytest
+
+from jury_cases.formats.listing import format_lines, format_table
+from jury_cases.formats.registry import FORMATS
+from support.command_line import CommandLine
+from support.format_table import written_table
+
+
+def test_the_table_of_the_documentation_is_that_of_the_code() -> None:
+    assert format_table() == written_table(), "write it anew: uv run python tests/support/format_table.py"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_format_says_how_it_is_recognised_and_what_is_read(name: str) -> None:
+    assert FORMATS[name].recognised_by
+    assert FORMATS[name].shows
+
+
+def test_the_help_lists_the_formats(tmp_path: Path) -> None:
+    of_cases, of_run = (" ".join(CommandLine(tmp_path)(name, "--help").out.split()) for name in ("cases", "run"))
+
+    for name, recognised_by in format_lines():
+        assert f" {name} {' '.join(recognised_by.split())}" in of_cases
+        assert f" {name}" in of_run
