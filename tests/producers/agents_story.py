@@ -119,10 +119,13 @@ async def run_story(*, responses: bool) -> None:
             await Runner.run(agent, [*messages, {"role": "user", "content": FORBIDDEN}])
 
 
-def happened() -> dict[str, Any]:
+def happened(*, guardrail: bool = True) -> dict[str, Any]:
     """What happens: as `story.standard_pieces`, with two agents, the handover and the guardrail.
 
     Traces do not say that an answer was cut. The input that the guardrail stopped reaches no model: no trace has it.
+
+    Args:
+        guardrail: whether the span of the guardrail says that it stopped the run; else only the error does.
     """
     pieces = [piece(marker_of(SYSTEM), "system")]
     agent = "triage"
@@ -138,7 +141,9 @@ def happened() -> dict[str, Any]:
                 pieces.append(piece(marker_of(BILLING), "system"))
                 agent = "billing"
             pieces += _said(answer, agent)
-    return case([*pieces, piece("rules", "event")], error="Guardrail")
+    if guardrail:
+        pieces.append(piece("rules", "event"))
+    return case(pieces, error="Guardrail")
 
 
 def _said(answer: Answer, agent: str) -> Iterator[dict[str, Any]]:

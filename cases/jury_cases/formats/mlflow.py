@@ -74,6 +74,7 @@ def _record(span: dict[str, Any]) -> SpanRecord:
         answer=attributes.get("mlflow.spanOutputs"),
         more_given=attributes.get("mlflow.chat.messages"),
         failure=failure,
+        call_id=optional_text(attributes.get("tool_call_id")),
     )
 
 

@@ -58,9 +58,7 @@ def _record(span: Record) -> SpanRecord:
     kind = as_text(data.get("type"))
     given, answer = data.get("input"), data.get("output")
     if kind == "response":
-        response = data.get("response")
-        system = response.get("instructions") if isinstance(response, dict) else None
-        given, answer = _asked(system, given), response
+        answer = data.get("response")
     return SpanRecord(
         span_id=span_id,
         parent_id=optional_text(span.get("parent_id")),
@@ -75,14 +73,6 @@ def _record(span: Record) -> SpanRecord:
         agent=optional_text(data.get("name")) if kind == "agent" else None,
         events=_events(kind, data, place),
     )
-
-
-def _asked(system: Any, given: Any) -> Any:
-    """The input of a response with the instructions of the agent."""
-    items = [] if is_blank(given) else [{"role": "user", "content": given}] if isinstance(given, str) else given
-    if is_blank(system) or not isinstance(items, list):
-        return items
-    return [{"role": "system", "content": system}, *items]
 
 
 def _events(kind: str, data: Mapping[str, Any], place: str) -> tuple[Item, ...]:

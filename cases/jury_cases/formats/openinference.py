@@ -15,6 +15,7 @@ from jury_cases.traces.span import Span, SpanKind, failures
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
+from jury_events.transcript import Event
 
 _NAME = "openinference"
 _KIND = "openinference.span.kind"
@@ -94,6 +95,8 @@ def _record(table: dict[str, Any]) -> SpanRecord:
     name = optional_text(_at(attributes, "tool", "name")) if kind == "TOOL" else None
     documents = _at(attributes, "retrieval", "documents") if kind == "RETRIEVER" else None
     answer = _at(attributes, "output", "value")
+    if kind == "TOOL" and name is None and table.get("name") == f"handoff to {answer}":
+        return _handover(table, _at(attributes, "input", "value"), answer)
     said = listed_messages(_at(attributes, "llm", "output_messages"), _at(attributes, "llm", "finish_reason"))
     return SpanRecord(
         span_id=span_id,
@@ -110,6 +113,23 @@ def _record(table: dict[str, Any]) -> SpanRecord:
         failure=_failure(table),
         agent=optional_text(_at(attributes, "agent", "name")),
         call_id=optional_text(_at(attributes, "tool_call", "id") or _at(attributes, "tool", "id")),
+    )
+
+
+def _handover(table: dict[str, Any], giver: Any, taker: Any) -> SpanRecord:
+    """The span that instrumentations of agents write where one agent hands over to another."""
+    found = TranscriptBuilder()
+    place = f"span {_span_id(table)}"
+    text = f"{as_text(giver)} -> {as_text(taker)}"
+    found.add(Event, place, origin="environment", name="handover", text=text)
+    return SpanRecord(
+        span_id=_span_id(table),
+        parent_id=_parent_id(table),
+        place=place,
+        kind="other",
+        start=instant(table.get("start_time")) or 0,
+        end=instant(table.get("end_time")),
+        events=found.transcript().items,
     )
 
 

@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.span_values import read_messages_of, text_of
+from jury_cases.formats.span_values import read_instructions, read_messages_of, text_of
 from jury_cases.traces.span import Span, SpanKind, SpanTool
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank, text_or_none
+from jury_cases.transcripts.tool_calls import add_calls
 from jury_events.transcript import Event, Item, Message, ToolCall, ToolResult
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -62,7 +63,7 @@ def spans_of(records: Iterable[SpanRecord]) -> list[Span]:
     for record in listed:
         by_id.setdefault(record.span_id, record)
     parents = {one.parent_id for one in listed if one.parent_id is not None}
-    read = [_Read(one, by_id.get(one.parent_id or "")) for one in listed]
+    read = [_Read(one, _above(one, by_id)) for one in listed]
     known = {text for one in read for text in one.texts()}
     with_models = any(one.kind == "model" for one in listed)
     agents = _agents(listed, by_id)
@@ -70,6 +71,19 @@ def spans_of(records: Iterable[SpanRecord]) -> list[Span]:
         one.span(agents.get(id(one.record)), known if with_models or one.record.span_id in parents else None)
         for one in read
     ]
+
+
+def _above(record: SpanRecord, by_id: dict[str, SpanRecord]) -> list[SpanRecord]:
+    """The spans above a tool's span that may wrap it, the nearest first."""
+    found: list[SpanRecord] = []
+    at = by_id.get(record.parent_id or "") if record.kind == "tool" else None
+    while at is not None and len(found) < _WRAPS and at.kind == "other":
+        found.append(at)
+        at = by_id.get(at.parent_id or "")
+    return found
+
+
+_WRAPS = 4
 
 
 def _agents(records: list[SpanRecord], by_id: dict[str, SpanRecord]) -> dict[int, str | None]:
@@ -94,14 +108,27 @@ def _agents(records: list[SpanRecord], by_id: dict[str, SpanRecord]) -> dict[int
 class _Read:
     """A record with the items of its values."""
 
-    def __init__(self, record: SpanRecord, parent: SpanRecord | None) -> None:
+    def __init__(self, record: SpanRecord, above: list[SpanRecord]) -> None:
         self.record = record
         self._given, self._answer = TranscriptBuilder(), TranscriptBuilder()
         self._rest: list[tuple[TranscriptBuilder, str, Any]] = []
-        self._tool = _tool(record, parent) if record.kind == "tool" else None
+        self._tool = _tool(record, above) if record.kind == "tool" else None
         if self._tool is None:
-            self._read(record.given, record.more_given, self._given, "input")
+            if record.kind == "model":
+                self._read_given(record)
+            else:
+                self._read(record.given, record.more_given, self._given, "input")
             self._read(record.answer, record.more_answer, self._answer, "output")
+
+    def _read_given(self, record: SpanRecord) -> None:
+        """The input of a model, behind the instructions that only the output repeats."""
+        system, rest = TranscriptBuilder(), self._given
+        read_instructions(record.answer, system, f"{record.place}.output")
+        self._read(record.given, record.more_given, rest, "input")
+        if not any(item.kind == "system" for item in rest.transcript().items):
+            system.extend(rest)
+            self._rest = [(system, part, value) for _, part, value in self._rest]
+            self._given = system
 
     def _read(self, value: Any, more: Any, builder: TranscriptBuilder, part: str) -> None:
         place = f"{self.record.place}.{part}"
@@ -152,7 +179,7 @@ class _Read:
             start=record.start,
             end=record.end,
             inputs=tuple(self._given.transcript().items),
-            outputs=tuple(_spoken(item, agent) for item in outputs.transcript().items),
+            outputs=tuple(_spoken(item, agent) for item in outputs.transcript().items if not _is_empty(item)),
             images=(*self._given.images, *outputs.images),
             tool=self._tool,
             failure=record.failure,
@@ -168,6 +195,11 @@ class _Read:
             builder.add(Event, place, origin="environment", name=name, text=as_text(value))
 
 
+def _is_empty(item: Item) -> bool:
+    """Whether an answer has neither text nor anything else: a span above may record what the model's span lacks."""
+    return isinstance(item, Message) and item.kind == "assistant" and not item.text.strip()
+
+
 def _spoken(item: Item, agent: str | None) -> Item:
     """What a model said, with the name of its agent."""
     if agent is None or item.origin != "model":
@@ -179,20 +211,29 @@ def _spoken(item: Item, agent: str | None) -> Item:
     return item
 
 
+_SETTINGS = frozenset(
+    {
+        *("id", "type", "name", "role", "status", "lc", "metadata", "response_metadata", "usage_metadata", "usage"),
+        *("tool", "tools", "config", "runtime", "model", "artifact", "created", "object"),
+    }
+)
+"""Fields of values without content: of messages, of results of models, of what a framework passes between its steps."""
+
+
 def _leaves(value: Any) -> Iterator[str]:
     """All texts inside a value."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
-            waiting += one.values()
+            waiting += (inner for name, inner in one.items() if name not in _SETTINGS)
         elif isinstance(one, list):
             waiting += one
-        elif isinstance(one, str) and one.strip():
+        elif isinstance(one, str) and one.strip() and not one.startswith("data:"):  # pictures are in the messages
             yield one.strip()
 
 
-def _tool(record: SpanRecord, parent: SpanRecord | None) -> SpanTool:
+def _tool(record: SpanRecord, wrapping: list[SpanRecord]) -> SpanTool:
     """The run of a tool: its result may be a message with the id of the call; its call may be the input above it."""
     answer = decoded_json(record.answer, texts=True)
     result, call_id, name, failed = None, record.call_id, record.name, False
@@ -205,7 +246,7 @@ def _tool(record: SpanRecord, parent: SpanRecord | None) -> SpanTool:
     if result is None and not is_blank(answer):
         only = text_of(answer)
         result = only if only is not None else as_text(answer)
-    above = _call_above(record, parent)
+    above = _call_above(record, wrapping)
     given = decoded_json(record.given, texts=True)
     arguments = None if given is None else as_text(given)
     if above is not None:
@@ -213,19 +254,27 @@ def _tool(record: SpanRecord, parent: SpanRecord | None) -> SpanTool:
     return SpanTool(name=name or "unnamed", call_id=call_id, arguments=arguments, result=result)
 
 
-def _call_above(record: SpanRecord, parent: SpanRecord | None) -> ToolCall | None:
-    """The call of a tool in the input of the span above it, if it is the only one."""
-    if parent is None or not isinstance(decoded_json(parent.given), list | dict):
-        return None
-    given = decoded_json(parent.given)
-    inner = given.get("input", given.get("tool_call")) if isinstance(given, dict) else given
-    calls = TranscriptBuilder()
+def _call_above(record: SpanRecord, above: Iterable[SpanRecord]) -> ToolCall | None:
+    """The call of a tool in the input of the nearest span above it that has one, if it is the only one there."""
+    for one in above:
+        calls = _calls_in(one)
+        if calls:
+            return calls[0] if len(calls) == 1 and calls[0].name == record.name else None
+    return None
+
+
+def _calls_in(record: SpanRecord) -> list[ToolCall]:
+    """LangGraph passes `[{name, args, id}]` to its step of tools, and an object `tool_call` to what wraps one."""
+    given = decoded_json(record.given)
+    inner = given.get("request", given) if isinstance(given, dict) else given
+    if isinstance(inner, dict):
+        inner = inner.get("input", inner.get("tool_call"))
     listed = inner if isinstance(inner, list) else [inner]
     if not all(isinstance(one, dict) and "args" in one and "name" in one for one in listed):
-        return None
-    read_messages_of([{key: one.get(key) for key in ("name", "args", "id")} for one in listed], calls, parent.place)
-    found = [item for item in calls.transcript().items if isinstance(item, ToolCall)]
-    return found[0] if len(found) == 1 and found[0].name == record.name else None
+        return []
+    found = TranscriptBuilder()
+    add_calls([{key: one.get(key) for key in ("name", "args", "id")} for one in listed], found, record.place)
+    return [item for item in found.transcript().items if isinstance(item, ToolCall)]
 
 
 def failure_text(written: Any) -> str | None:

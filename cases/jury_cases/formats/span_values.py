@@ -72,17 +72,24 @@ def text_of(value: Any) -> str | None:
     return None
 
 
+def read_instructions(answer: Any, builder: TranscriptBuilder, place: str) -> None:
+    """Read the instructions that a response of OpenAI's repeats: an input that was recorded alone lacks them."""
+    response = decoded_json(answer)
+    if isinstance(response, dict) and response.get("object") == "response":
+        _read_system(response.get("instructions"), builder, f"{place}.instructions")
+
+
 def _read_list(value: list[Any], builder: TranscriptBuilder, place: str, depth: int) -> bool:
     if len(value) == 1 and isinstance(value[0], list):  # the batch of one that LangChain passes to its models
         return _read_list(value[0], builder, f"{place}.0", depth + 1) if depth <= _DEEPEST else False
     objects = [one for one in value if isinstance(one, dict)]
     if not objects or len(objects) < len(value):
         return False
-    if any(is_message(one) or is_item(one) for one in objects):
-        read_messages(value, builder, place)
-        return True
     if all("args" in one and "name" in one and one.keys() <= _OF_CALLS for one in objects):
         add_calls(value, builder, place)
+        return True
+    if any(is_message(one) or is_item(one) for one in objects):
+        read_messages(value, builder, place)
         return True
     if all("update" in one and "goto" in one for one in objects):
         return all([read_messages_of(one, builder, f"{place}.{index}", depth + 1) for index, one in enumerate(objects)])

@@ -49,6 +49,8 @@ def recorded(run: Callable[[str], Any], *, multipart: bool) -> list[dict[str, An
         for request in platform.received("/runs/"):
             for one in _of_multipart(request) if "multipart" in request.path else _of_batch(request.body):
                 runs.setdefault(one["id"], {}).update(one)
+    for one in runs.values():
+        one.get("extra", {}).pop("runtime", None)  # the machine and its packages
     return scrubbed(sorted(runs.values(), key=lambda one: one["dotted_order"]))
 
 
@@ -109,7 +111,7 @@ def exported(run: dict[str, Any]) -> dict[str, Any]:
     texts = {name: json.dumps(run[name]) for name in ("inputs", "outputs", "extra", "events") if name in run}
     times = {name: datetime.fromisoformat(run[name]).replace(tzinfo=UTC) for name in ("start_time", "end_time")}
     row = {name: run.get(name) for name in ("id", "name", "run_type", "error", "trace_id", "dotted_order")}
-    row |= {"parent_run_id": run.get("parent_run_id"), "is_root": "parent_run_id" not in run, "status": "success"}
+    row |= {"parent_run_id": run.get("parent_run_id"), "is_root": not run.get("parent_run_id"), "status": "success"}
     scores = json.dumps(SCORES) if row["is_root"] else None
     return {**row, **texts, **times, "tags": run.get("tags"), "feedback_stats": scores, "session_id": PROJECT}
 
@@ -133,13 +135,15 @@ def main() -> None:
     produced.add("batch.json", "a batch that the client sends, wrap_openai", [program])
 
     runs = recorded(of_openai, multipart=False)
-    lines = [listed(one, **({} if "parent_run_id" in one else {"feedback_stats": SCORES})) for one in runs]
+    lines = [listed(one, **({} if one.get("parent_run_id") else {"feedback_stats": SCORES})) for one in runs]
     produced.write_lines("list_runs.jsonl", lines)
     produced.add("list_runs.jsonl", "lines of Client.list_runs", [case(program["pieces"], scored)])
     produced.write_json("read_run.json", nested(lines, lines[0]))
     produced.add("read_run.json", "Client.read_run with child_runs", [case(program["pieces"], scored)])
     pyarrow.parquet.write_table(
-        pyarrow.Table.from_pylist([exported(one) for one in runs]), produced.folder / "bulk_export.parquet"
+        pyarrow.Table.from_pylist([exported(one) for one in runs]),
+        produced.folder / "bulk_export.parquet",
+        compression="none",
     )
     produced.add("bulk_export.parquet", "rows of a bulk export", [case(program["pieces"], scored)])
     produced.write()

@@ -71,8 +71,10 @@ def main() -> None:
         not_shown("M33why", "metadata", "The reason of a score is kept beside it."),
         not_shown("M31person", "metadata", "Who gave a score is kept beside it."),
     ]
-    openai_case = case(standard_pieces(), kept)
-    langchain_case = case(standard_pieces(without={"reasoning"}))  # langchain-openai drops it
+    moved = not_shown(None, "image at a URL", "MLflow moves files out of the trace, into its store of artifacts.")
+    openai_case = case(standard_pieces(without={"attachment"}), [moved, *kept])
+    plain_case = case(standard_pieces(without={"attachment"}), [moved])
+    langchain_case = case(standard_pieces(without={"reasoning", "attachment"}), [moved])  # langchain-openai drops it
     os.environ["LOGNAME"] = "user"  # MLflow keeps the user's name
     with tempfile.TemporaryDirectory() as store:
         os.chdir(store)
@@ -89,7 +91,7 @@ def main() -> None:
         produced.write_lines("search_traces.jsonl", [scrubbed(frame.iloc[0].to_dict())])
         produced.add("search_traces.jsonl", "rows of mlflow.search_traces", [openai_case])
         produced.write_json("traces.json", {"spans": traces[0]["data"]["spans"]})
-        produced.add("traces.json", "the file of a trace's spans", [case(standard_pieces())])
+        produced.add("traces.json", "the file of a trace's spans", [plain_case])
         os.chdir("/")
     produced.write()
 

@@ -108,7 +108,9 @@ def main() -> None:
     asyncio.run(run_agents(responses=True))
     instrumentor.uninstrument()
     produced.write_lines("openai_agents.jsonl", recorder.exports())
-    produced.add("openai_agents.jsonl", "OpenInference spans of openai-agents, OTLP", [agents_happened()])
+    produced.add(
+        "openai_agents.jsonl", "OpenInference spans of openai-agents, OTLP", [agents_happened(guardrail=False)]
+    )
     produced.write()
 
 
