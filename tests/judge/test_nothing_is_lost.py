@@ -28,6 +28,7 @@ OUTSIDE = frozenset(
     {
         # Of the row, not of the transcript: read for lists and statistics, or not read, as docs/cases.md says.
         *("metadata", "usage", "usageMetadata", "info", "injections", "vars", "testCase", "gradingResult", "provider"),
+        *("agent", "metrics", "final_metrics"),
         *("scores", "tokenUsage", "observations", "resource", "attributes", "request", "body", "incomplete_details"),
         # How a block is cached, and a call that its message repeats.
         *("cache_control", "tool_call"),
@@ -358,6 +359,7 @@ def test_every_item_is_shown_under_its_author_and_results_with_their_calls(name:
 
 def test_every_format_is_tried_here() -> None:
     known = {*ENCODERS, "messages", "sharegpt", "langfuse", "promptfoo", "agentdojo", "tau-bench", "rows", "inspect"}
+    known |= {"claude-code", "codex", "atif"}
 
     assert set(FORMATS) == known
 

@@ -119,7 +119,7 @@ class CaseLaw:
             lines += self._events()
             lines += self._order()
             lines += self._calls()
-        return [*lines, *self._invented(), *self._not_shown(), *self._response(), *self._error()]
+        return [*lines, *self._invented(), *self._not_shown(), *self._question(), *self._response(), *self._error()]
 
     @cached_property
     def shown(self) -> list[_Shown]:
@@ -275,6 +275,15 @@ class CaseLaw:
                 yield f"{one['marker']} is not kept as metadata"
             if one["marker"] and any(_find(one["marker"], shown.text) is not None for shown in self.shown):
                 yield f"{one['marker']} is listed as not shown, and is shown"
+
+    def _question(self) -> Iterator[str]:
+        """The question is the user's first text; without one it is empty."""
+        question = self.case.scenarios[0].question.prompt
+        users = [one["marker"] for one in self.pieces if one["kind"] == "user"]
+        if users and _find(users[0], question) is None:
+            yield f"the question is {question[:60]!r}, the first request is {users[0]}"
+        if not users and question:
+            yield f"the question is {question[:60]!r}, and the user asked nothing"
 
     def _response(self) -> Iterator[str]:
         """The final response is of the agent's texts after the user's last piece, the last of them in any case."""

@@ -39,9 +39,8 @@ def end_of(read: Callable[[CaseFiles], None], files: CaseFiles, named: str) -> s
     return None
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("produced", produced_files(), ids=lambda one: one.name)
-def test_a_damaged_file_ends_as_cases_or_in_one_line(produced: ProducedFile, damage: str, tmp_path: Path) -> None:
+def test_a_damaged_file_ends_as_cases_or_in_one_line(produced: ProducedFile, tmp_path: Path) -> None:
     reading = {key: value for key, value in produced.entry["reading"].items() if value}
     options = CaseOptions(**reading)
     copy = tmp_path / produced.path.name
@@ -51,8 +50,8 @@ def test_a_damaged_file_ends_as_cases_or_in_one_line(produced: ProducedFile, dam
     else:
         names = [""]
 
-    @given(name=st.sampled_from(names), seed=st.integers(0, 2**32))
-    def damaged_in_many_ways(name: str, seed: int) -> None:
+    @given(name=st.sampled_from(names), damage=st.sampled_from(list(DAMAGES)), seed=st.integers(0, 2**32))
+    def damaged_in_many_ways(name: str, damage: str, seed: int) -> None:
         content = (produced.path / name).read_bytes()
         (copy / name).write_bytes(damaged(content, damage, seed))
         wrong = [end_of(read, CaseFiles([copy], options), copy.name) for read in (read_whole, read_ids)]

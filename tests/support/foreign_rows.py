@@ -526,6 +526,101 @@ def inspect_logs(folder: Path) -> dict[str, Path]:
     return {form: next(folder.glob(f"*.{form}")) for form in ("eval", "json")}
 
 
+def claude_code() -> dict[str, Any]:
+    """One line of a session: what the user wrote beside a tool's result, with a reminder of the tool."""
+    returned = [{"type": "text", "text": "One mail."}, {"type": "image", "source": _png_source()}]
+    return {
+        "parentUuid": None,
+        "isSidechain": False,
+        "type": "user",
+        "message": {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "toolu_1", "content": returned, "is_error": True},
+                {"type": "text", "text": "<system-reminder>Be brief.</system-reminder>"},
+                {"type": "text", "text": "Read it to me."},
+                {"type": "image", "source": _png_source()},
+            ],
+        },
+        "uuid": "9b2d57f2-7f29-4d39-8d14-0c7a35c9f0a1",
+        "timestamp": "2026-11-23T20:06:43.127Z",
+        "cwd": "/home/user/mail",
+        "sessionId": "46a2e274-786f-4737-8c7e-a8091b5f3dad",
+        "version": "2.1.197",
+        "gitBranch": "main",
+    }
+
+
+def _png_source() -> dict[str, Any]:
+    return {"type": "base64", "media_type": "image/png", "data": PNG_BASE64}
+
+
+def codex() -> dict[str, Any]:
+    """One line of a session: what the user wrote, with a picture."""
+    return {
+        "timestamp": "2026-11-23T20:10:51.746Z",
+        "type": "response_item",
+        "payload": {
+            "type": "message",
+            "role": "user",
+            "content": [
+                {"type": "input_text", "text": "<image name=[Image #1]>"},
+                {"type": "input_image", "image_url": PNG_URL},
+                {"type": "input_text", "text": "</image>"},
+                {"type": "input_text", "text": "What is this?"},
+            ],
+        },
+    }
+
+
+def atif() -> dict[str, Any]:
+    """A trajectory with parallel calls, a sub-agent's trajectory inside, and another in a file."""
+    helper = {
+        "schema_version": "ATIF-v1.8",
+        "trajectory_id": "helper-1",
+        "agent": {"name": "helper", "version": "1"},
+        "steps": [
+            {"step_id": 1, "source": "user", "message": "Find the invoice."},
+            {"step_id": 2, "source": "agent", "message": "Found.", "reasoning_content": "It is there."},
+        ],
+    }
+    picture = {"type": "image", "source": {"media_type": "image/png", "path": "images/1.png"}}
+    calls = [
+        {"tool_call_id": "c1", "function_name": "delegate", "arguments": {"task": "Find the invoice."}},
+        {"tool_call_id": "c2", "function_name": "look", "arguments": {}},
+    ]
+    results = [
+        {"source_call_id": "c1", "content": "done", "subagent_trajectory_ref": [{"trajectory_id": "helper-1"}]},
+        {"source_call_id": "c2", "content": [{"type": "text", "text": "A page."}, picture]},
+        {"subagent_trajectory_ref": [{"trajectory_path": "other.json", "session_id": "s1"}]},
+    ]
+    return {
+        "schema_version": "ATIF-v1.8",
+        "session_id": "s1",
+        "trajectory_id": "run-1",
+        "agent": {"name": "shop", "version": "2", "model_name": "gpt-6-sol"},
+        "steps": [
+            {"step_id": 1, "source": "system", "message": "You keep the books."},
+            {"step_id": 2, "source": "user", "message": [{"type": "text", "text": "Pay the invoice."}, picture]},
+            {
+                "step_id": 3,
+                "source": "agent",
+                "message": "I ask.",
+                "reasoning_content": "First the invoice.",
+                "tool_calls": calls,
+                "observation": {"results": results},
+                "metrics": {"prompt_tokens": 10},
+            },
+            {"step_id": 4, "source": "system", "message": "", "observation": {"results": [{"content": "It is late."}]}},
+            {"step_id": 5, "source": "agent", "message": "Paid."},
+        ],
+        "notes": "Run at night.",
+        "final_metrics": {"total_cost_usd": 0.5},
+        "continued_trajectory_ref": "trajectory.cont-1.json",
+        "subagent_trajectories": [helper],
+    }
+
+
 ROWS: dict[str, Callable[[], Any]] = {
     "openai-chat": openai_chat,
     "openai-responses": openai_responses,
@@ -538,4 +633,7 @@ ROWS: dict[str, Callable[[], Any]] = {
     "agentdojo": agentdojo,
     "tau-bench": tau_bench,
     "otel": otel,
+    "claude-code": claude_code,
+    "codex": codex,
+    "atif": atif,
 }

@@ -92,9 +92,9 @@ def _responses(row: Any) -> CaseDraft:
         )
     if table.get("input") is not None:
         read_responses(table["input"], builder, "input")
-    if table.get("output") is not None:
-        read_responses(table["output"], builder)
     incomplete = table.get("incomplete_details")
+    if table.get("output") is not None:
+        read_responses(table["output"], builder, end_is_told=not is_blank(incomplete))
     if isinstance(incomplete, dict):
         read_end(incomplete.get("reason"), builder, "incomplete_details.reason")
     read = ("instructions", "input", "output", "metadata", "object", "error")

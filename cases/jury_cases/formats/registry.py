@@ -4,7 +4,10 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
+from jury_cases.formats.atif import ATIF
 from jury_cases.formats.benchmarks import AGENTDOJO, TAU_BENCH
+from jury_cases.formats.claude_code import CLAUDE_CODE
+from jury_cases.formats.codex import CODEX
 from jury_cases.formats.format import Format, wraps
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
@@ -28,6 +31,9 @@ FORMATS: dict[str, Format] = {
     one.name: one
     for one in (
         INSPECT,
+        CLAUDE_CODE,
+        CODEX,
+        ATIF,
         OTEL,
         OPENINFERENCE,
         MLFLOW,

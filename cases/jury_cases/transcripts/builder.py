@@ -15,7 +15,7 @@ from jury_cases.transcripts.json_values import as_text, is_blank
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
 from jury_events.picture_types import picture_type
 from jury_events.text.validation import condensed
-from jury_events.transcript import Attachment, Item, Message, NotShown, Origin, ToolCall, ToolResult, Transcript
+from jury_events.transcript import Attachment, Event, Item, Message, NotShown, Origin, ToolCall, ToolResult, Transcript
 
 AUTHORS: Mapping[str, Origin] = {"system": "developer", "user": "user", "assistant": "model"}
 """The default author of each kind of message."""
@@ -84,6 +84,11 @@ class TranscriptBuilder:
     ) -> None:
         """Add a text by the default author of its kind."""
         self.add(Message, place, kind=kind, origin=AUTHORS[kind], text=text, name=name)
+
+    def handover(self, giver: str | None, taker: str | None, place: str) -> None:
+        """Add that one agent (None: not named) handed the conversation over to another."""
+        text = f"{giver or 'an agent that is not named'} -> {taker or 'an agent that is not named'}"
+        self.add(Event, place, origin="environment", name="handover", text=text)
 
     def not_shown(self, what: str, origin: Origin, place: str, value: Any = None) -> None:
         """Add a part that jurors are not shown; `value` determines its size in bytes (None: unknown)."""

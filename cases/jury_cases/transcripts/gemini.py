@@ -24,6 +24,7 @@ _CANDIDATE = frozenset(
     {"content", "finish_reason", "index", "token_count", "avg_logprobs", "logprobs_result", "safety_ratings"}
     | {"continuation_token"}
 )
+_CONTENT = frozenset({"role", "parts"})
 _SYSTEM: tuple[str, Origin] = ("system", "developer")
 _OTHER: tuple[str, Origin] = ("other", "environment")
 _ROLES: dict[str, tuple[str, Origin]] = {
@@ -33,6 +34,7 @@ _ROLES: dict[str, tuple[str, Origin]] = {
     "function": ("tool", "tool"),
     "tool": ("tool", "tool"),
 }
+_OF_RESPONSES = ("output", "result", "error")
 _GOOD_ENDS = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
 
 
@@ -45,8 +47,53 @@ def read_contents(value: Any, builder: TranscriptBuilder, place: str = "contents
     if isinstance(value, str):
         builder.message("user", value, place)
         return
-    for index, content in enumerate(as_objects([value] if isinstance(value, dict) else value, place, "contents")):
-        read_content(content, builder, f"{place}.{index}")
+    contents = as_objects([value] if isinstance(value, dict) else value, place, "contents")
+    for index, content in enumerate(_with_whole_texts(contents)):
+        if content is not None:
+            read_content(content, builder, f"{place}.{index}")
+
+
+def _with_whole_texts(contents: list[dict[str, Any]]) -> list[dict[str, Any] | None]:
+    """The contents, with texts that a stream cut put together; None in the place of one that only continued a text.
+
+    The SDK's chats keep each chunk of a streamed answer as a content of its own. Otherwise a model's turns alternate
+    with the user's: a text at the beginning of a content continues one at the end of the content before.
+    """
+    found: list[dict[str, Any] | None] = []
+    before: dict[str, Any] = {}
+    texts: list[str] = []
+    for content in contents:
+        parts = content.get("parts")
+        of_model = content.get("role") == "model" and all(is_blank(content[key]) for key in content.keys() - _CONTENT)
+        rest = parts if of_model and isinstance(parts, list) else []
+        if rest and texts and _continues(before, rest[0]):
+            texts.append(rest[0]["text"])
+            rest = rest[1:]
+            if not rest:
+                found.append(None)
+                continue
+        if len(texts) > 1:
+            before["text"] = "".join(texts)
+        texts = []
+        if rest and isinstance(rest[-1], dict) and _is_text(rest[-1]):
+            before = dict(rest[-1])
+            texts = [before["text"]]
+            rest = [*rest[:-1], before]
+        found.append({**content, "parts": rest} if rest else content)
+    if len(texts) > 1:
+        before["text"] = "".join(texts)
+    return found
+
+
+def _continues(before: dict[str, Any], part: Any) -> bool:
+    """Whether both parts are texts, or both thoughts, with nothing else."""
+    return isinstance(part, dict) and _is_text(part) and bool(before.get("thought")) is bool(part.get("thought"))
+
+
+def _is_text(part: dict[str, Any]) -> bool:
+    known = {"text", "thought", *_BOOKKEEPING}
+    rest = (value for key, value in _snake(part).items() if key not in known)
+    return isinstance(part.get("text"), str) and all(map(is_blank, rest))
 
 
 def read_candidates(value: Any, builder: TranscriptBuilder, place: str = "candidates") -> None:
@@ -105,7 +152,7 @@ def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str
             _part(part, kind, origin, builder, f"{place}.parts.{index}")
     if len(builder) == before:
         _add_text("", kind, origin, builder, place)
-    builder.unread(content, {"role", "parts"}, origin, place)
+    builder.unread(content, _CONTENT, origin, place)
 
 
 def _plain_text(part: Any) -> str | None:
@@ -155,7 +202,7 @@ def _function_response(answer: dict[str, Any], _origin: Origin, builder: Transcr
     response = answer.get("response")
     failed = isinstance(response, dict) and "error" in response and "output" not in response
     if isinstance(response, dict) and len(response) == 1:
-        response = next((response[key] for key in ("output", "result", "error") if key in response), response)
+        response = next((response[key] for key in _OF_RESPONSES if response.get(key) is not None), response)
     call_id, name = text_or_none(answer.get("id")), text_or_none(answer.get("name"))
     builder.add(ToolResult, place, call_id=call_id, name=name, text=as_text(response), error=failed)
     for index, part in enumerate(as_objects(answer.get("parts"), f"{place}.parts", "parts")):
