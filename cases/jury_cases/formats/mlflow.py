@@ -137,5 +137,12 @@ def _recognises(row: Any) -> bool:
 
 _LOOKED_AT = 10
 
-MLFLOW = Format("mlflow", _recognises, _read, marks=frozenset({"info", "spans"}))
+MLFLOW = Format(
+    "mlflow",
+    _recognises,
+    _read,
+    marks=frozenset({"info", "spans"}),
+    recognised_by="`info` and `data`, or `spans`, of a trace (MLflow 2 and 3)",
+    shows="messages, requests and responses of models, tool runs; the session as cluster, assessments as metadata",
+)
 """Traces of MLflow."""

@@ -209,5 +209,10 @@ OPENINFERENCE = Format(
     gather=lambda: TraceGathering(_NAME, _expanded, _trace_id),
     marks=frozenset({"context", "context.trace_id"}),
     lists=frozenset({"data"}),
+    recognised_by="a span of Phoenix (`context.trace_id`); in OTLP, `openinference.span.kind` of a span",
+    shows=(
+        "one case per trace: messages, requests and responses of models, tool runs, handovers; the session as "
+        "cluster, annotations as metadata"
+    ),
 )
 """Rows of Phoenix."""

@@ -214,6 +214,7 @@ def _spoken(item: Item, agent: str | None) -> Item:
 _SETTINGS = frozenset(
     {
         *("id", "type", "name", "role", "status", "lc", "metadata", "response_metadata", "usage_metadata", "usage"),
+        "tool_call_id",
         *("tool", "tools", "config", "runtime", "model", "artifact", "created", "object"),
     }
 )
