@@ -14,6 +14,7 @@ from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import built_of, decoded_cell, metadata_cell, read_own_row
 from jury_cases.formats.registry import format_of
 from jury_cases.labels import Labels
+from jury_cases.transcripts.authors import RoleRules
 from jury_cases.transcripts.builder import TranscriptBuilder, images_within_limits
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
@@ -36,12 +37,14 @@ class RowReading:
         fields: columns (dotted if nested) by part of a case; "" omits the part.
         labels: verdicts of label words.
         policy: default for cases without a policy.
+        roles: what the roles of messages are, by the user.
     """
 
     format: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
     labels: Labels = field(default_factory=Labels)
     policy: str | None = None
+    roles: RoleRules = field(default_factory=RoleRules)
 
 
 DEFAULT_READING = RowReading()
@@ -63,12 +66,13 @@ def read_case(row: Any, reading: RowReading = DEFAULT_READING, *, default_id: st
 
 
 def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> CaseDraft:
-    """The row's values, with the user's `--field` settings applied; raises CaseFileError."""
+    """The row's values, with the user's `--field` and `--role` settings applied; raises CaseFileError."""
     try:
         draft = (form or format_of(row, reading.format)).read(row)
     except RecursionError as error:
         raise CaseFileError("nested too deeply; a case needs a few levels only") from error
     _apply_fields(draft, row, reading.fields)
+    draft.assign_roles(reading.roles, draft.roles)
     return draft
 
 
@@ -162,6 +166,7 @@ def _scenarios(draft: CaseDraft, row: Any, reading: RowReading) -> tuple[tuple[S
     for index, item in enumerate(listed):
         try:
             drafts.append(read_own_row(item))
+            drafts[-1].assign_roles(reading.roles, draft.roles)
             built.append(_scenario(drafts[-1], item, reading, f"scenario-{index + 1}"))
         except CaseFileError as error:
             raise CaseFileError(f"scenarios.{index}.{error}") from error

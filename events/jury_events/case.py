@@ -16,8 +16,11 @@ from jury_events.transcript import Attachment, NotShown, Sha256, Text, Transcrip
 from jury_events.value import CaseId, Label, ScenarioId, Value
 from jury_events.verdict import Verdict
 
-CASE_SCHEMA = 2
-"""The schema of a stored case. Schema 1 had messages, which `case_upcaster` converts to items."""
+CASE_SCHEMA = 3
+"""The newest schema of a stored case. Schema 1 had messages, which `case_upcaster` converts to items; schema 3 added
+speakers to items. A case without them is stored with schema 2, so that its bytes are those of earlier versions."""
+
+_WITHOUT_SPEAKERS = 2
 
 MAX_IMAGES = 20
 MAX_IMAGE_BYTES = 3_750_000
@@ -180,7 +183,8 @@ class Case(Value):
         parts; fields that no juror sees are in the opening event.
         """
         body = self.model_dump(mode="json", exclude=_NOT_KEPT, exclude_defaults=True)
-        return canonical_json({**body, "schema": CASE_SCHEMA})
+        newest = any(scenario.execution.transcript.names_speakers for scenario in self.scenarios)
+        return canonical_json({**body, "schema": CASE_SCHEMA if newest else _WITHOUT_SPEAKERS})
 
     @classmethod
     def from_part(cls, content: bytes) -> Self:
@@ -194,7 +198,7 @@ class Case(Value):
             schema = body.pop("schema")
         except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
             raise EventError("the stored text is not a case") from error
-        if schema not in {1, CASE_SCHEMA}:
+        if schema not in range(1, CASE_SCHEMA + 1):
             raise EventError(
                 f"the stored case has schema {schema!r}, this version knows {CASE_SCHEMA}: upgrade jury-judge"
             )

@@ -32,6 +32,8 @@ OUTSIDE = frozenset(
         *("scores", "tokenUsage", "observations", "resource", "attributes", "request", "body", "incomplete_details"),
         # How a block is cached, and a call that its message repeats.
         *("cache_control", "tool_call"),
+        # What a library keeps of an answer or a retry for itself.
+        *("provider_details", "retry"),
     }
 )
 
@@ -362,7 +364,18 @@ def test_every_item_is_shown_under_its_author_and_results_with_their_calls(name:
 
 
 def test_every_format_is_tried_here() -> None:
-    known = {*ENCODERS, "messages", "sharegpt", "langfuse", "promptfoo", "agentdojo", "tau-bench", "rows", "inspect"}
+    known = {
+        *ENCODERS,
+        "messages",
+        "sharegpt",
+        "langfuse",
+        "promptfoo",
+        "agentdojo",
+        "tau-bench",
+        "pydantic-ai",
+        "rows",
+        "inspect",
+    }
     known |= {"claude-code", "codex", "atif", *TRACES}
 
     assert set(FORMATS) == known

@@ -288,7 +288,7 @@ def test_unknown_fields_of_files_are_counted(part: dict[str, Any]) -> None:
 def test_consecutive_texts_are_one_item() -> None:
     case = read(chat(1, [said("user", "Q1", "Q2"), said("critic", "Bad.", "Worse.")], []))
 
-    assert ["user: Q1\nQ2", "event: Bad.\nWorse."] == items_of(case)
+    assert ["user: Q1\nQ2", "speaker: Bad.\nWorse."] == items_of(case)
     assert "Q1\nQ2" == case.scenarios[0].question.prompt
 
 

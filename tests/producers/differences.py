@@ -18,6 +18,7 @@ _MARKER = re.compile(r"M\d{2,}[a-z]+")
 _VOLATILE = (
     (re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"), "<id>"),
     (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}[:-]\d{2}[:-]\d{2}(?:[.,]\d+)?(?:Z|\+\d{2}:?\d{2})?"), "<time>"),
+    (re.compile(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT"), "<time>"),
     (re.compile(r"(127\.0\.0\.1|localhost|\[::1\]):\d+"), r"\1:<port>"),
     (re.compile(r"/tmp/[\w./-]+"), "<path>"),
     (re.compile(r"(?<![\w/+])(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{12,}(?![\w/+])"), "<id>"),

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from support.agent_library_rows import pydantic_ai
+
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -765,4 +767,5 @@ ROWS: dict[str, Callable[[], Any]] = {
     "mlflow": mlflow,
     "langsmith": langsmith,
     "openai-agents": openai_agents,
+    "pydantic-ai": lambda: pydantic_ai(PNG_BASE64),
 }

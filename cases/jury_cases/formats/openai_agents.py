@@ -18,7 +18,6 @@ from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
 from jury_events.transcript import Event, Item, Origin
 
 _NAME = "openai-agents"
-_UNNAMED = "an agent that is not named"
 _KINDS: dict[str, SpanKind] = {
     "generation": "model",
     "response": "model",
@@ -83,8 +82,7 @@ def _events(kind: str, data: Mapping[str, Any], place: str) -> tuple[Item, ...]:
             found.not_shown("input of a response by its id", "user", place)
             found.not_shown("response by its id", "model", place)
         case "handoff":
-            giver, taker = (optional_text(data.get(end)) or _UNNAMED for end in ("from_agent", "to_agent"))
-            _add_event(found, "handover", f"{giver} -> {taker}", place)
+            found.handover(optional_text(data.get("from_agent")), optional_text(data.get("to_agent")), place)
         case "guardrail" if data.get("triggered") is True:
             _add_event(found, "guardrail", f"{as_text(data.get('name')) or 'unnamed'} stopped the run", place)
         case "transcription":

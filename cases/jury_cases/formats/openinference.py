@@ -15,7 +15,6 @@ from jury_cases.traces.span import Span, SpanKind, failures
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank
-from jury_events.transcript import Event
 
 _NAME = "openinference"
 _KIND = "openinference.span.kind"
@@ -120,8 +119,7 @@ def _handover(table: dict[str, Any], giver: Any, taker: Any) -> SpanRecord:
     """The span that instrumentations of agents write where one agent hands over to another."""
     found = TranscriptBuilder()
     place = f"span {_span_id(table)}"
-    text = f"{as_text(giver)} -> {as_text(taker)}"
-    found.add(Event, place, origin="environment", name="handover", text=text)
+    found.handover(optional_text(giver), optional_text(taker), place)
     return SpanRecord(
         span_id=_span_id(table),
         parent_id=_parent_id(table),

@@ -26,6 +26,7 @@ from jury_cases.formats.openinference import OPENINFERENCE
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
+from jury_cases.formats.pydantic_ai_runs import PYDANTIC_AI
 
 FORMATS: dict[str, Format] = {
     one.name: one
@@ -47,6 +48,7 @@ FORMATS: dict[str, Format] = {
         ANTHROPIC,
         GEMINI,
         SHAREGPT,
+        PYDANTIC_AI,
         MESSAGES,
         LANGFUSE,
         OWN_ROWS,

@@ -15,7 +15,7 @@ from jury_cases.traces.span import Span, SpanKind, SpanTool
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, decoded_json, is_blank, text_or_none
 from jury_cases.transcripts.tool_calls import add_calls
-from jury_events.transcript import Event, Item, Message, ToolCall, ToolResult
+from jury_events.transcript import Event, Item, Message, Reasoning, Refusal, ToolCall, ToolResult
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\):.*", re.DOTALL)
@@ -151,10 +151,8 @@ class _Read:
             for item in builder.transcript().items:
                 if isinstance(item, ToolCall):
                     yield from _leaves(decoded_json(item.arguments))
-                elif isinstance(item, Message | ToolResult):
+                elif isinstance(item, Message | ToolResult | Reasoning | Refusal):
                     yield item.text.strip()
-                elif item.kind in {"refusal", "reasoning"}:
-                    yield as_text(getattr(item, "text", "")).strip()
         if self._tool is not None:
             yield from _leaves(decoded_json(self._tool.arguments))
             yield from _leaves(decoded_json(self._tool.result))
@@ -206,7 +204,7 @@ def _spoken(item: Item, agent: str | None) -> Item:
         return item
     if isinstance(item, Message):
         return item if item.name is not None else item.model_copy(update={"name": agent})
-    if "speaker" in type(item).model_fields:
+    if isinstance(item, Reasoning | Refusal | ToolCall) and item.speaker is None:
         return item.model_copy(update={"speaker": agent})
     return item
 

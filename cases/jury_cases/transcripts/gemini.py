@@ -6,9 +6,10 @@ to the first open call of its name.
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.authors import MessageAuthor
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none
 from jury_events.transcript import Event, Message, Origin, Reasoning, ToolCall, ToolResult
@@ -26,7 +27,7 @@ _CANDIDATE = frozenset(
 )
 _CONTENT = frozenset({"role", "parts"})
 _SYSTEM: tuple[str, Origin] = ("system", "developer")
-_OTHER: tuple[str, Origin] = ("other", "environment")
+_OTHER: tuple[str, Origin] = ("speaker", "unknown")
 _ROLES: dict[str, tuple[str, Origin]] = {
     "user": ("user", "user"),
     "model": ("assistant", "model"),
@@ -131,8 +132,23 @@ def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str
     Raises:
         CaseFileError: its parts are invalid.
     """
-    role = content.get("role")
-    kind, origin = _SYSTEM if system else _ROLES.get(role or "user", _OTHER) if isinstance(role, str | None) else _OTHER
+    role = as_text(content.get("role")) or "user"
+    kind, origin = _SYSTEM if system else _ROLES.get(role, _OTHER)
+    name = role if kind == "speaker" else None
+    with builder.by(MessageAuthor(role, known=name is None)):
+        _read_parts(content, _Turn(kind, origin, name), builder, place)
+    builder.unread(content, _CONTENT, origin, place)
+
+
+class _Turn(NamedTuple):
+    """Whose parts are read; `name` of a role that no rule knows."""
+
+    kind: str
+    origin: Origin
+    name: str | None
+
+
+def _read_parts(content: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
     parts = content.get("parts")
     if isinstance(parts, dict | str):
         parts = [parts]
@@ -146,13 +162,12 @@ def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str
             texts.append(text)
             continue
         if texts and any(texts):
-            _add_text("\n".join(texts), kind, origin, builder, f"{place}.parts")
+            _add_text("\n".join(texts), turn, builder, f"{place}.parts")
         texts = []
         if part is not None:
-            _part(part, kind, origin, builder, f"{place}.parts.{index}")
+            _part(part, turn, builder, f"{place}.parts.{index}")
     if len(builder) == before:
-        _add_text("", kind, origin, builder, place)
-    builder.unread(content, _CONTENT, origin, place)
+        _add_text("", turn, builder, place)
 
 
 def _plain_text(part: Any) -> str | None:
@@ -164,16 +179,14 @@ def _plain_text(part: Any) -> str | None:
     return part["text"] if all(key == "text" or is_blank(value) for key, value in part.items()) else None
 
 
-def _add_text(text: str, kind: str, origin: Origin, builder: TranscriptBuilder, place: str) -> None:
-    if kind == "tool":
+def _add_text(text: str, turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+    if turn.kind == "tool":
         builder.add(ToolResult, place, text=text)
-    elif kind == "other":
-        builder.add(Event, place, origin=origin, name="unknown role", text=text)
     else:
-        builder.add(Message, place, kind=kind, origin=origin, text=text)
+        builder.add(Message, place, kind=turn.kind, origin=turn.origin, text=text, name=turn.name)
 
 
-def _part(written: Any, kind: str, origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+def _part(written: Any, turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
     if not isinstance(written, dict):
         raise CaseFileError(f"{place}: must be a part, not {json_kind(written)}")
     part = {key: value for key, value in _snake(written).items() if value is not None}
@@ -181,76 +194,84 @@ def _part(written: Any, kind: str, origin: Origin, builder: TranscriptBuilder, p
     if "text" in part:
         known.add("text")
         if part.get("thought") is True:
-            builder.add(Reasoning, place, origin=origin, text=as_text(part["text"]))
+            builder.add(Reasoning, place, origin=turn.origin, text=as_text(part["text"]))
         else:
-            _add_text(as_text(part["text"]), kind, origin, builder, place)
+            _add_text(as_text(part["text"]), turn, builder, place)
     for name, read in _PARTS.items():
         if isinstance(part.get(name), dict):
             known.add(name)
-            read(_snake(part[name]), origin, builder, place)
-    builder.unread(part, known | _BOOKKEEPING, origin, place)
+            read(_snake(part[name]), turn, builder, place)
+    builder.unread(part, known | _BOOKKEEPING, turn.origin, place)
 
 
-def _function_call(call: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+def _function_call(call: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
     name, call_id = as_text(call.get("name")) or "unnamed", text_or_none(call.get("id"))
     arguments = "" if call.get("args") is None else as_text(call["args"])
-    builder.add(ToolCall, place, call_id=call_id, name=name, arguments=arguments)
+    builder.add(ToolCall, place, origin=_caller(turn), call_id=call_id, name=name, arguments=arguments)
     builder.unread(call, {"name", "id", "args", "will_continue"}, "model", place)
 
 
-def _function_response(answer: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+def _caller(turn: _Turn) -> Origin:
+    """The author of a call: the agent, unless the record names a role of its own."""
+    return "model" if turn.name is None else turn.origin
+
+
+def _function_response(answer: dict[str, Any], _turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
     response = answer.get("response")
     failed = isinstance(response, dict) and "error" in response and "output" not in response
     if isinstance(response, dict) and len(response) == 1:
         response = next((response[key] for key in _OF_RESPONSES if response.get(key) is not None), response)
     call_id, name = text_or_none(answer.get("id")), text_or_none(answer.get("name"))
-    builder.add(ToolResult, place, call_id=call_id, name=name, text=as_text(response), error=failed)
+    builder.add(ToolResult, place, in_order=True, call_id=call_id, name=name, text=as_text(response), error=failed)
     for index, part in enumerate(as_objects(answer.get("parts"), f"{place}.parts", "parts")):
         at = f"{place}.parts.{index}"
         table = _snake(part)
         for field, read in (("inline_data", _inline_data), ("file_data", _file_data)):
             if isinstance(table.get(field), dict):
-                read(_snake(table[field]), "tool", builder, at, call_id=call_id)
+                read(_snake(table[field]), _TOOL, builder, at, call_id=call_id)
         builder.unread(table, {"inline_data", "file_data"} | _BOOKKEEPING, "tool", at)
     builder.unread(answer, {"name", "id", "response", "parts", "will_continue", "scheduling"}, "tool", place)
 
 
 def _inline_data(
-    data: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str, *, call_id: str | None = None
+    data: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str, *, call_id: str | None = None
 ) -> None:
     name = text_or_none(data.get("display_name"))
     # The SDK writes base64 for URLs.
     content = (
         data["data"].replace("-", "+").replace("_", "/") if isinstance(data.get("data"), str) else data.get("data")
     )
-    builder.base64_file(content, data.get("mime_type"), origin, place, name=name, call_id=call_id)
-    builder.unread(data, {"data", "mime_type", "display_name"}, origin, place)
+    builder.base64_file(content, data.get("mime_type"), turn.origin, place, name=name, call_id=call_id)
+    builder.unread(data, {"data", "mime_type", "display_name"}, turn.origin, place)
 
 
 def _file_data(
     data: dict[str, Any],
-    origin: Origin,
+    turn: _Turn,
     builder: TranscriptBuilder,
     place: str,
     *,
     call_id: str | None = None,  # noqa: ARG001  (the interface of `_inline_data`)
 ) -> None:
-    builder.not_shown(f"{data.get('mime_type') or 'file'} at a URL", origin, place)
-    builder.unread(data, {"file_uri", "mime_type", "display_name"}, origin, place)
+    builder.not_shown(f"{data.get('mime_type') or 'file'} at a URL", turn.origin, place)
+    builder.unread(data, {"file_uri", "mime_type", "display_name"}, turn.origin, place)
 
 
-def _executable_code(code: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+def _executable_code(code: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
     name = "code_execution"
     arguments = as_text(code.get("code"))
-    builder.add(ToolCall, place, call_id=text_or_none(code.get("id")), name=name, arguments=arguments)
+    builder.add(
+        ToolCall, place, origin=_caller(turn), call_id=text_or_none(code.get("id")), name=name, arguments=arguments
+    )
     builder.unread(code, {"id", "code", "language"}, "model", place)
 
 
-def _code_result(result: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+def _code_result(result: dict[str, Any], _turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
     outcome = as_text(result.get("outcome"))
     builder.add(
         ToolResult,
         place,
+        in_order=True,
         call_id=text_or_none(result.get("id")),
         name="code_execution",
         text=as_text(result.get("output")) or outcome,
@@ -259,19 +280,22 @@ def _code_result(result: dict[str, Any], _origin: Origin, builder: TranscriptBui
     builder.unread(result, {"id", "output", "outcome"}, "tool", place)
 
 
-def _tool_call(call: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+def _tool_call(call: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
     """The call of a tool that the provider runs."""
     name = as_text(call.get("tool_type")) or "server tool"
     arguments = "" if call.get("args") is None else as_text(call["args"])
-    builder.add(ToolCall, place, call_id=text_or_none(call.get("id")), name=name, arguments=arguments)
+    builder.add(
+        ToolCall, place, origin=_caller(turn), call_id=text_or_none(call.get("id")), name=name, arguments=arguments
+    )
     builder.unread(call, {"id", "tool_type", "args"}, "model", place)
 
 
-def _tool_response(answer: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+def _tool_response(answer: dict[str, Any], _turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
     response = answer.get("response")
     builder.add(
         ToolResult,
         place,
+        in_order=True,
         call_id=text_or_none(answer.get("id")),
         name=text_or_none(answer.get("tool_type")),
         text=as_text(response),
@@ -280,14 +304,16 @@ def _tool_response(answer: dict[str, Any], _origin: Origin, builder: TranscriptB
     builder.unread(answer, {"id", "tool_type", "response"}, "tool", place)
 
 
-def _audio_transcription(heard: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+def _audio_transcription(heard: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
     """What was said in the audio of the part."""
     text = as_text(heard.get("text"))
     if text:
-        builder.add(Event, place, origin=origin, name="audio transcription", text=text)
+        builder.add(Event, place, origin=turn.origin, name="audio transcription", text=text)
     known = {"text", "finished", "language_code", "words", "start_offset", "end_offset"}
-    builder.unread(heard, known, origin, place)
+    builder.unread(heard, known, turn.origin, place)
 
+
+_TOOL = _Turn("tool", "tool", None)
 
 _PARTS: dict[str, Callable[..., None]] = {
     "function_call": _function_call,

@@ -8,6 +8,7 @@ does not have. Source: `langchain_core.messages`, and the packages of OpenAI, An
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from jury_cases.transcripts.authors import MessageAuthor
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
@@ -16,7 +17,7 @@ from jury_cases.transcripts.langchain_blocks import CALLS, blocks_of, call_id_of
 from jury_cases.transcripts.langchain_chunks import added_up, continues
 from jury_cases.transcripts.responses import read_item
 from jury_cases.transcripts.speaker import Speaker
-from jury_events.transcript import Event, ToolCall, ToolResult
+from jury_events.transcript import Event, Origin, ToolCall, ToolResult
 
 _ROLES = {
     "human": "user",
@@ -117,14 +118,15 @@ def read_fields(fields: dict[str, Any], builder: TranscriptBuilder, place: str) 
     more = fields.get("additional_kwargs")
     given: dict[str, Any] = more if isinstance(more, dict) else {}
     if kind == "ai":
-        _read_answer(fields, given, builder, place)
+        with builder.by(MessageAuthor("assistant", text_or_none(fields.get("name")))):
+            _read_answer(fields, given, builder, place)
     elif text_or_none(given.get("lc_source")) is not None:
         _read_notice(fields, as_text(given["lc_source"]), builder, place)
     else:
         role = fields.get("role") if kind == "chat" else _ROLES[kind]
         said = {name: fields.get(name) for name in ("name", "tool_call_id", "status")}
         read_message({"role": role, "content": blocks_of(fields.get("content"), {}), **said}, builder, place)
-    origin = "tool" if kind in {"tool", "function"} else "model" if kind == "ai" else "user"
+    origin: Origin = "tool" if kind in {"tool", "function"} else "model" if kind == "ai" else "user"
     if not is_blank(fields.get("artifact")):
         # What a tool keeps for the program; the model is not sent it.
         builder.not_shown("artifact of a tool", "tool", f"{place}.artifact", fields["artifact"])
