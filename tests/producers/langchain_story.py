@@ -4,7 +4,7 @@ Needs `langchain` and `langchain-openai` in the script's environment.
 """
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from langchain.agents import create_agent
@@ -44,9 +44,7 @@ def _failure_as_message(request: Any, handler: Callable[[Any], Any]) -> Any:
 def agent_of(url: str) -> Any:
     """An agent whose model answers at `url` (a `ModelServer`'s)."""
     model = ChatOpenAI(model="gpt-5-mini", base_url=f"{url}/v1", api_key="none", stream_usage=False)
-    return create_agent(
-        model, [_tool(use) for use in TOOLS], system_prompt=SYSTEM, middleware=[_failure_as_message], name="support"
-    )
+    return create_agent(model, [_tool(use) for use in TOOLS], system_prompt=SYSTEM, middleware=[_failure_as_message])
 
 
 def asked(turn: Turn) -> dict[str, Any]:
@@ -60,9 +58,9 @@ def asked(turn: Turn) -> dict[str, Any]:
     }
 
 
-def run_turns(agent: Any) -> list[Any]:
-    """Run all turns, each with the messages so far; returns all messages."""
+def run_turns(agent: Any, turns: Iterable[Turn] = STORY) -> list[Any]:
+    """Run turns, each with the messages so far; returns all messages."""
     messages: list[Any] = []
-    for turn in STORY:
+    for turn in turns:
         messages = agent.invoke({"messages": [*messages, asked(turn)]})["messages"]
     return messages

@@ -37,7 +37,7 @@ def _read(row: Any) -> CaseDraft:
     metadata: dict[str, Any] = {}
     for trace in traces:
         metadata |= trace["metadata"] if isinstance(trace.get("metadata"), dict) else {}
-    metadata |= {"workflow": optional_text(one.get("workflow_name")) for one in traces}
+        metadata["workflow"] = optional_text(trace.get("workflow_name"))
     metadata |= {"trace_id": trace_id, "session_id": group}
     return CaseDraft(
         case_id=trace_id,

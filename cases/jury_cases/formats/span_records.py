@@ -4,9 +4,10 @@ A tool's adapter finds the fields; what its values mean is the same for all tool
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 from jury_cases.errors import CaseFileError
@@ -64,6 +65,9 @@ def spans_of(records: Iterable[SpanRecord]) -> list[Span]:
         by_id.setdefault(record.span_id, record)
     parents = {one.parent_id for one in listed if one.parent_id is not None}
     read = [_Read(one, _above(one, by_id)) for one in listed]
+    ends = {text: end for one in read if one.record.kind != "model" for text, end in one.ends()}
+    for one in read:
+        one.add_end(ends)
     known = {text for one in read for text in one.texts()}
     with_models = any(one.kind == "model" for one in listed)
     agents = _agents(listed, by_id)
@@ -144,6 +148,20 @@ class _Read:
             builder.message("user" if part == "input" else "assistant", text, place)
         elif not is_blank(decoded_json(value, texts=True)):
             self._rest.append((builder, part, decoded_json(value, texts=True)))
+
+    def ends(self) -> Iterator[tuple[str, Item]]:
+        """Answers with the events that say why they ended."""
+        items = self._answer.transcript().items
+        for answer, end in pairwise(items):
+            if isinstance(answer, Message) and isinstance(end, Event) and end.name == "end of the answer":
+                yield answer.text, end
+
+    def add_end(self, ends: Mapping[str, Item]) -> None:
+        """Add the end of a model's answer that only a span above it records."""
+        items = self._answer.transcript().items
+        last = items[-1] if items else None
+        if self.record.kind == "model" and isinstance(last, Message) and last.text in ends:
+            self._answer.take([ends[last.text]])
 
     def texts(self) -> Iterator[str]:
         """What the span's messages and tools say, to recognise repeats in other values."""
@@ -235,7 +253,7 @@ def _leaves(value: Any) -> Iterator[str]:
 def _tool(record: SpanRecord, wrapping: list[SpanRecord]) -> SpanTool:
     """The run of a tool: its result may be a message with the id of the call; its call may be the input above it."""
     answer = decoded_json(record.answer, texts=True)
-    result, call_id, name, failed = None, record.call_id, record.name, False
+    result, call_id = None, record.call_id
     returned = TranscriptBuilder()
     if isinstance(answer, dict | list) and read_messages_of(answer, returned, f"{record.place}.output"):
         items = returned.transcript().items
@@ -250,7 +268,7 @@ def _tool(record: SpanRecord, wrapping: list[SpanRecord]) -> SpanTool:
     arguments = None if given is None else as_text(given)
     if above is not None:
         call_id, arguments = call_id or above.call_id, above.arguments
-    return SpanTool(name=name or "unnamed", call_id=call_id, arguments=arguments, result=result)
+    return SpanTool(name=record.name or "unnamed", call_id=call_id, arguments=arguments, result=result)
 
 
 def _call_above(record: SpanRecord, above: Iterable[SpanRecord]) -> ToolCall | None:

@@ -92,7 +92,8 @@ def _read_list(value: list[Any], builder: TranscriptBuilder, place: str, depth: 
         read_messages(value, builder, place)
         return True
     if all("update" in one and "goto" in one for one in objects):
-        return all([read_messages_of(one, builder, f"{place}.{index}", depth + 1) for index, one in enumerate(objects)])
+        read = [read_messages_of(one, builder, f"{place}.{index}", depth + 1) for index, one in enumerate(objects)]
+        return all(read)
     return False
 
 

@@ -109,7 +109,9 @@ def _find_missing(nodes: list[Node]) -> None:
         if counter:
             node.missing = frozenset(map(id, counter.missing(pieces)))
         if node.parent is not None:
-            counter = counter.merged(PieceCounter([*pieces, *_of_tool(node.span)]))
+            # A step of a graph has the call and the result of the tool below it; an agent's span has messages.
+            run = _of_tool(node.span) if node.parent.span.kind == "other" else []
+            counter = counter.merged(PieceCounter([*pieces, *run]))
             siblings = below.get(node.parent.entered)
             below[node.parent.entered] = counter if siblings is None else siblings.merged(counter)
 

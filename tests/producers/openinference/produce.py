@@ -22,7 +22,7 @@ from langchain_story import agent_of, run_turns
 from model_server import ModelServer
 from openai_story import run_story as run_openai
 from scrubbed import scrubbed
-from story import Produced, case, run_tool, standard_pieces, target_folder
+from story import STORY, Produced, case, run_tool, standard_pieces, target_folder
 
 
 _CONFIG = TraceConfig(hide_llm_invocation_parameters=True)  # the tools' schemas; files are kept small
@@ -76,7 +76,7 @@ def of_langchain(recorder: Recorder, url: str) -> None:
     instrumentor = LangChainInstrumentor()
     instrumentor.instrument(tracer_provider=recorder.provider, config=_CONFIG)
     with recorder.tracer.start_as_current_span("session", openinference_span_kind="chain"):
-        run_turns(agent_of(url))
+        run_turns(agent_of(url), STORY[:2])  # files are kept small
     instrumentor.uninstrument()
 
 
@@ -99,7 +99,7 @@ def main() -> None:
     produced.add(
         "langchain.jsonl",
         "OpenInference spans of langchain, OTLP",
-        [case(standard_pieces(without={"reasoning"}))],  # langchain-openai drops it
+        [case(standard_pieces(without={"reasoning", "M15user", "refusal"}))],  # langchain-openai drops reasoning
     )
 
     recorder = Recorder()

@@ -110,7 +110,7 @@ def main() -> None:
         frame = frame.drop(columns=["attributes.tool.parameters"])
         frame.to_parquet(produced.folder / "dataframe.parquet", compression=None)
         produced.add("dataframe.parquet", "the span table, Parquet", [happened])
-        frame.to_csv(produced.folder / "dataframe.csv")
+        frame.to_csv(produced.folder / "dataframe.csv", index=False)
         produced.add("dataframe.csv", "the span table, CSV", [happened])
         rest = get(f"{url}/v1/projects/default/spans?limit=100")
         produced.write_json("rest.json", scrubbed(rest))
