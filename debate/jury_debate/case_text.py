@@ -129,7 +129,7 @@ class _Rendering:
 
     def _call(self, index: int, item: ToolResult | Attachment) -> list[str]:
         if isinstance(item, ToolResult) and item.call_unknown:
-            return [self._texts.of_untold_call]
+            return [self._texts.of_unclear_call]
         call = self._calls[index]
         if call is not None:
             return [fill(self._texts.of_call, number=call + 1)]

@@ -69,7 +69,7 @@ class CaseTexts(Value):
     not_shown: str
     of_call: str
     of_unknown_call: str
-    of_untold_call: str
+    of_unclear_call: str
     from_user: str
     from_model: str
     from_tool: str

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
 
-from jury_events.open_calls import OpenCalls
+from jury_events.pending_calls import PendingCalls
 from jury_events.value import MAX_TEXT, Label, Value
 
 Origin = Literal["user", "model", "tool", "environment", "developer", "unknown"]
@@ -74,7 +74,7 @@ class ToolCall(_Item):
 class ToolResult(_Item):
     """A tool's result; `call_id` names the call. `error`: the tool reported a failure.
 
-    `call_unknown`: the record does not tell which of several calls it answers.
+    `call_unknown`: the record does not say which of several calls it answers.
     """
 
     kind: Literal["tool_result"] = "tool_result"
@@ -146,7 +146,7 @@ class Transcript(Value):
         A reused id means its latest call. A result without an id belongs to the first unanswered call of its name (as
         in Gemini's protocol); without a name too, to the only unanswered call. `call_unknown`: it belongs to none.
         """
-        calls = OpenCalls()
+        calls = PendingCalls()
         found: list[int | None] = []
         for index, item in enumerate(self.items):
             call: int | None = None

@@ -287,14 +287,14 @@ def test_items_name_their_speakers_and_what_the_record_does_not_tell() -> None:
     assert (
         speakers(EN)
         == """[1] A speaker of the record
-The record does not tell whether it comes from a user, an agent or a tool.
+The record does not say whether it comes from a user, an agent or a tool.
 Name:
 Orchestrator
 Content:
 Go.
 
 [2] A tool is called
-The record does not tell whether it comes from a user, an agent or a tool.
+The record does not say whether it comes from a user, an agent or a tool.
 Name:
 Orchestrator
 Tool:
@@ -317,7 +317,7 @@ Arguments:
 {}
 
 [5] What a tool returned (nobody's request)
-The record does not tell which of several tool calls it belongs to.
+The record does not say which of several tool calls it belongs to.
 Tool:
 save
 Content:

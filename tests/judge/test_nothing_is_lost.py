@@ -32,6 +32,8 @@ OUTSIDE = frozenset(
         *("scores", "tokenUsage", "observations", "resource", "attributes", "request", "body", "incomplete_details"),
         # How a block is cached, and a call that its message repeats.
         *("cache_control", "tool_call"),
+        # Expected calls and scores of DeepEval are no part of the transcript.
+        *("expectedTools", "metricsData"),
         # What a library keeps of an answer or a retry for itself.
         *("provider_details", "retry"),
     }
@@ -373,6 +375,7 @@ def test_every_format_is_tried_here() -> None:
         "agentdojo",
         "tau-bench",
         "pydantic-ai",
+        "deepeval",
         "rows",
         "inspect",
     }

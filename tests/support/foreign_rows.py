@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from support.agent_library_rows import pydantic_ai
+from support.agent_library_rows import deepeval, pydantic_ai
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -768,4 +768,5 @@ ROWS: dict[str, Callable[[], Any]] = {
     "langsmith": langsmith,
     "openai-agents": openai_agents,
     "pydantic-ai": lambda: pydantic_ai(PNG_BASE64),
+    "deepeval": lambda: deepeval(PNG_BASE64),
 }

@@ -50,7 +50,7 @@ def test_items_name_their_speakers_and_say_what_the_record_does_not_tell():
     assert [
         "1 Unknown role message Orchestrator",
         "2 Agent writer tool call search",
-        "3 Tool tool result search of one of several calls; the record does not tell which",
+        "3 Tool tool result search of one of several calls; the record does not say which",
     ] == page.all(".item .item-head")
 
 

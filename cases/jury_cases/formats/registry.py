@@ -8,6 +8,7 @@ from jury_cases.formats.atif import ATIF
 from jury_cases.formats.benchmarks import AGENTDOJO, TAU_BENCH
 from jury_cases.formats.claude_code import CLAUDE_CODE
 from jury_cases.formats.codex import CODEX
+from jury_cases.formats.deepeval import DEEPEVAL
 from jury_cases.formats.format import Format, wraps
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
@@ -48,6 +49,7 @@ FORMATS: dict[str, Format] = {
         ANTHROPIC,
         GEMINI,
         SHAREGPT,
+        DEEPEVAL,
         PYDANTIC_AI,
         MESSAGES,
         LANGFUSE,

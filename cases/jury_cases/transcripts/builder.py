@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind, RoleRules, as_target, author_of
 from jury_cases.transcripts.json_values import as_text, is_blank
-from jury_cases.transcripts.untold_calls import BuiltItem, with_untold_calls
+from jury_cases.transcripts.unclear_calls import BuiltItem, with_unclear_calls
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
 from jury_events.picture_types import picture_type
 from jury_events.text.validation import condensed
@@ -68,7 +68,7 @@ class TranscriptBuilder:
         A result without the id of its call belongs to the only open call that it can answer, by its tool's name if it
         has one. Where several are open it is marked `call_unknown`, unless it was added with `in_order`.
         """
-        return Transcript(items=with_untold_calls(self._items))
+        return Transcript(items=with_unclear_calls(self._items))
 
     @property
     def built(self) -> tuple[BuiltItem, ...]:

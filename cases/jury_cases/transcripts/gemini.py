@@ -136,11 +136,11 @@ def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str
     kind, origin = _SYSTEM if system else _ROLES.get(role, _OTHER)
     name = role if kind == "speaker" else None
     with builder.by(MessageAuthor(role, known=name is None)):
-        _read_parts(content, _Turn(kind, origin, name), builder, place)
+        _read_parts(content, _PartsAuthor(kind, origin, name), builder, place)
     builder.unread(content, _CONTENT, origin, place)
 
 
-class _Turn(NamedTuple):
+class _PartsAuthor(NamedTuple):
     """Whose parts are read; `name` of a role that no rule knows."""
 
     kind: str
@@ -148,7 +148,7 @@ class _Turn(NamedTuple):
     name: str | None
 
 
-def _read_parts(content: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _read_parts(content: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     parts = content.get("parts")
     if isinstance(parts, dict | str):
         parts = [parts]
@@ -179,14 +179,14 @@ def _plain_text(part: Any) -> str | None:
     return part["text"] if all(key == "text" or is_blank(value) for key, value in part.items()) else None
 
 
-def _add_text(text: str, turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _add_text(text: str, turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     if turn.kind == "tool":
         builder.add(ToolResult, place, text=text)
     else:
         builder.add(Message, place, kind=turn.kind, origin=turn.origin, text=text, name=turn.name)
 
 
-def _part(written: Any, turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _part(written: Any, turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     if not isinstance(written, dict):
         raise CaseFileError(f"{place}: must be a part, not {json_kind(written)}")
     part = {key: value for key, value in _snake(written).items() if value is not None}
@@ -204,19 +204,19 @@ def _part(written: Any, turn: _Turn, builder: TranscriptBuilder, place: str) -> 
     builder.unread(part, known | _BOOKKEEPING, turn.origin, place)
 
 
-def _function_call(call: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _function_call(call: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     name, call_id = as_text(call.get("name")) or "unnamed", text_or_none(call.get("id"))
     arguments = "" if call.get("args") is None else as_text(call["args"])
     builder.add(ToolCall, place, origin=_caller(turn), call_id=call_id, name=name, arguments=arguments)
     builder.unread(call, {"name", "id", "args", "will_continue"}, "model", place)
 
 
-def _caller(turn: _Turn) -> Origin:
+def _caller(turn: _PartsAuthor) -> Origin:
     """The author of a call: the agent, unless the record names a role of its own."""
     return "model" if turn.name is None else turn.origin
 
 
-def _function_response(answer: dict[str, Any], _turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _function_response(answer: dict[str, Any], _turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     response = answer.get("response")
     failed = isinstance(response, dict) and "error" in response and "output" not in response
     if isinstance(response, dict) and len(response) == 1:
@@ -234,7 +234,7 @@ def _function_response(answer: dict[str, Any], _turn: _Turn, builder: Transcript
 
 
 def _inline_data(
-    data: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str, *, call_id: str | None = None
+    data: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str, *, call_id: str | None = None
 ) -> None:
     name = text_or_none(data.get("display_name"))
     # The SDK writes base64 for URLs.
@@ -247,7 +247,7 @@ def _inline_data(
 
 def _file_data(
     data: dict[str, Any],
-    turn: _Turn,
+    turn: _PartsAuthor,
     builder: TranscriptBuilder,
     place: str,
     *,
@@ -257,7 +257,7 @@ def _file_data(
     builder.unread(data, {"file_uri", "mime_type", "display_name"}, turn.origin, place)
 
 
-def _executable_code(code: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _executable_code(code: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     name = "code_execution"
     arguments = as_text(code.get("code"))
     builder.add(
@@ -266,7 +266,7 @@ def _executable_code(code: dict[str, Any], turn: _Turn, builder: TranscriptBuild
     builder.unread(code, {"id", "code", "language"}, "model", place)
 
 
-def _code_result(result: dict[str, Any], _turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _code_result(result: dict[str, Any], _turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     outcome = as_text(result.get("outcome"))
     builder.add(
         ToolResult,
@@ -280,7 +280,7 @@ def _code_result(result: dict[str, Any], _turn: _Turn, builder: TranscriptBuilde
     builder.unread(result, {"id", "output", "outcome"}, "tool", place)
 
 
-def _tool_call(call: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _tool_call(call: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     """The call of a tool that the provider runs."""
     name = as_text(call.get("tool_type")) or "server tool"
     arguments = "" if call.get("args") is None else as_text(call["args"])
@@ -290,7 +290,7 @@ def _tool_call(call: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, pl
     builder.unread(call, {"id", "tool_type", "args"}, "model", place)
 
 
-def _tool_response(answer: dict[str, Any], _turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _tool_response(answer: dict[str, Any], _turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     response = answer.get("response")
     builder.add(
         ToolResult,
@@ -304,7 +304,7 @@ def _tool_response(answer: dict[str, Any], _turn: _Turn, builder: TranscriptBuil
     builder.unread(answer, {"id", "tool_type", "response"}, "tool", place)
 
 
-def _audio_transcription(heard: dict[str, Any], turn: _Turn, builder: TranscriptBuilder, place: str) -> None:
+def _audio_transcription(heard: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     """What was said in the audio of the part."""
     text = as_text(heard.get("text"))
     if text:
@@ -313,7 +313,7 @@ def _audio_transcription(heard: dict[str, Any], turn: _Turn, builder: Transcript
     builder.unread(heard, known, turn.origin, place)
 
 
-_TOOL = _Turn("tool", "tool", None)
+_TOOL = _PartsAuthor("tool", "tool", None)
 
 _PARTS: dict[str, Callable[..., None]] = {
     "function_call": _function_call,

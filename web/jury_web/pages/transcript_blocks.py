@@ -26,7 +26,7 @@ class ItemBlock(NamedTuple):
 
     `kind` and `origin` are those of the case, `name` is the name of a tool, a speaker or a file, `speaker` the agent of
     a call, a thought or a refusal, if it is named. `call` is the number of the call that it answers, `call_id` the id
-    of a call that the transcript lacks; `call_unknown`: the record does not tell which of several calls. `facts` are
+    of a call that the transcript lacks; `call_unknown`: the record does not say which of several calls. `facts` are
     the type and size of a file, `picture` the number of a picture that jurors saw; `unseen`: no juror saw it. `opening`
     is the beginning of a long text, which is folded; None for a short one.
     """

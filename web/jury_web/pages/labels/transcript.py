@@ -9,8 +9,8 @@ class TranscriptLabels(TranslatedLabels):
     items = Translation("{count} items", "{count}件")
     of_item = Translation("of item {number}", "項目{number}の呼び出し")
     of_unknown_item = Translation("of a call that the transcript does not have:", "会話記録にない呼び出し:")
-    of_untold_item = Translation(
-        "of one of several calls; the record does not tell which", "複数の呼び出しのいずれか(どれかは記録からは不明)"
+    of_unclear_item = Translation(
+        "of one of several calls; the record does not say which", "複数の呼び出しのいずれか(どれかは記録からは不明)"
     )
     items_left = Translation("{count} more items are not shown", "ほか{count}件の項目は表示していません")
     picture = Translation("Picture", "画像")

@@ -1,10 +1,10 @@
-"""Results of which the record does not tell the call."""
+"""Results of which the record does not say the call."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from jury_cases.transcripts.authors import MessageAuthor
-from jury_events.open_calls import OpenCalls
+from jury_events.pending_calls import PendingCalls
 from jury_events.transcript import Item, ToolCall, ToolResult
 
 
@@ -22,9 +22,9 @@ class BuiltItem(NamedTuple):
     in_order: bool = False
 
 
-def with_untold_calls(built: Iterable[BuiltItem]) -> tuple[Item, ...]:
+def with_unclear_calls(built: Iterable[BuiltItem]) -> tuple[Item, ...]:
     """The items; results without the id of their call are marked `call_unknown` where several open calls remain."""
-    calls = OpenCalls()
+    calls = PendingCalls()
     found: list[Item] = []
     for item, _, in_order in built:
         kept = item

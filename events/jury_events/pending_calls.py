@@ -3,7 +3,7 @@
 from collections import Counter
 
 
-class OpenCalls:
+class PendingCalls:
     """Takes the calls and results of a transcript in order; calls are given by their index."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class OpenCalls:
         return len(self._waiting) if name is None else len(self._by_name.get(name, ()))
 
     def answered_by_unknown(self, name: str | None) -> None:
-        """Take a result whose call the record does not tell.
+        """Take a result whose call the record does not say.
 
         Once there are as many of them as open calls that they may belong to, these calls are answered.
         """
