@@ -18,6 +18,13 @@ class SpanConversation(NamedTuple):
     pieces: tuple[ContentPiece, ...]
     systems: frozenset[str]
     failed: bool
+    keys: frozenset[tuple[str, str]]
+
+
+def _conversation(
+    pieces: tuple[ContentPiece, ...], systems: frozenset[str], *, failed: bool = False
+) -> SpanConversation:
+    return SpanConversation(pieces, systems, failed, frozenset(key for piece in pieces for key in piece.keys))
 
 
 class _Repeat(NamedTuple):
@@ -38,7 +45,7 @@ class Conversations:
     def span_ended(self, before: SpanConversation, outputs: Sequence[ContentPiece], *, failed: bool) -> None:
         """Record the end of a span with its outputs."""
         added = tuple(filter(_is_compared, outputs))
-        self._ended.append(SpanConversation(before.pieces + added, before.systems, failed and not added))
+        self._ended.append(_conversation(before.pieces + added, before.systems, failed=failed and not added))
 
     def shown(self, pieces: Iterable[ContentPiece], scope: Scope) -> None:
         """Record what was added to the transcript: its system messages and reasoning are not repeated."""
@@ -63,12 +70,20 @@ class Conversations:
         known = self._systems.get(scope, set()) | (found.systems if found else set())
         new = [] if rest and systems <= known else list(inputs[:opening])
         added = self._after(rest, repeat)
-        return new + added, SpanConversation(earlier + tuple(filter(_is_compared, added)), systems, failed=False)
+        # Results answer calls of the repeated part: they were there before another agent got its instructions.
+        ready = next((index for index, piece in enumerate(added) if piece.what != "result"), len(added)) if found else 0
+        return [*added[:ready], *new, *added[ready:]], _conversation(
+            earlier + tuple(filter(_is_compared, added)), systems
+        )
 
     def _repeated(self, pieces: tuple[ContentPiece, ...]) -> tuple[SpanConversation | None, _Repeat]:
         """The conversation that the first pieces repeat."""
         best: tuple[SpanConversation | None, _Repeat] = (None, _Repeat(0, []))
+        if not pieces:
+            return best
         for earlier in reversed(self._ended):
+            if not _is_by_agent(pieces[0]) and earlier.keys.isdisjoint(pieces[0].keys):
+                continue
             repeat = _repeat(earlier.pieces, pieces)
             if repeat.count == len(pieces) == 1 and pieces[0].who == "user" and not earlier.failed:
                 continue  # the user repeats a message to an agent that keeps the conversation itself
@@ -154,8 +169,12 @@ def _aligned(earlier: tuple[ContentPiece, ...], pieces: tuple[ContentPiece, ...]
 def _steps(pieces: Iterable[ContentPiece]) -> list[_AgentTurn]:
     steps = [_AgentTurn(None, [])]
     for piece in pieces:
-        if piece.what == "call" or piece.who in {"assistant", "model"}:
+        if _is_by_agent(piece):
             steps[-1].by_agent.append(piece)
         else:
             steps.append(_AgentTurn(piece, []))
     return steps
+
+
+def _is_by_agent(piece: ContentPiece) -> bool:
+    return piece.what == "call" or piece.who in {"assistant", "model"}

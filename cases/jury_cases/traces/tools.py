@@ -1,6 +1,7 @@
 """Tool spans: their calls and results that no message contains."""
 
-from collections.abc import Iterable
+from collections import defaultdict, deque
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 from jury_cases.traces.pieces import ContentPiece, call_text, canonical
@@ -23,9 +24,13 @@ class ToolSpans:
 
     def __init__(self, pieces: Iterable[ContentPiece], moments: Iterable[tuple[Node, bool]]) -> None:
         listed = list(pieces)
-        self._calls = [piece for piece in listed if piece.what == "call"]
-        self._results = [piece for piece in listed if piece.what == "result"]
-        self._texts = {piece.call_id: piece.text for piece in self._results if piece.call_id is not None}
+        results = [piece for piece in listed if piece.what == "result"]
+        texts = {piece.call_id: piece.text for piece in results if piece.call_id is not None}
+        self._calls = _Pieces((piece for piece in listed if piece.what == "call"), lambda piece: piece.text)
+        self._calls_of_tool = _Pieces(self._calls.listed, lambda piece: piece.name)
+        self._answered = _Pieces(self._calls.listed, lambda piece: (piece.name, texts.get(piece.call_id)))
+        self._results = _Pieces(results, lambda piece: piece.text)
+        self._taken: set[int] = set()
         self._call_ids: dict[int, str | None] = {}
         self._added: set[tuple[str, str | None]] = set()
         self._items: dict[tuple[int, bool], tuple[Item, ...]] = {}
@@ -59,7 +64,7 @@ class ToolSpans:
             return
         self._call_ids[node.entered] = found.call_id
         if tool.call_id is None or found.call_id is None:
-            self._calls.remove(found)
+            self._taken.add(id(found))
 
     def _ended(self, node: Node, tool: SpanTool) -> None:
         call_id = self._call_ids.get(node.entered)
@@ -91,27 +96,52 @@ class ToolSpans:
 
         Arguments may be written otherwise, as with defaults; then it is the call of the tool with the same result.
         """
-        if tool.call_id is not None:
-            same = next((one for one in self._calls if one.call_id == tool.call_id), None)
-            if same is not None:
-                return same
-        written = call_text(tool.name, tool.arguments)
-        of_tool = [one for one in self._calls if one.text.startswith(f"{tool.name} ")]
-        free = [one for one in of_tool if tool.call_id is None or one.call_id is None]
-        equal = (one for one in free if tool.arguments is None or one.text == written)
-        text = None if tool.result is None else canonical(tool.result)
-        answered = (one for one in free if one.call_id is not None and text == self._texts.get(one.call_id))
-        return next(equal, None) or (None if text is None else next(answered, None))
+        if (same := self._calls.by_id(tool.call_id)) is not None:
+            return same
+        with_ids = tool.call_id is None
+        if tool.arguments is None:
+            return self._calls_of_tool.first(tool.name, self._taken, with_ids=with_ids)
+        found = self._calls.first(call_text(tool.name, tool.arguments), self._taken, with_ids=with_ids)
+        if found is not None or tool.result is None or not with_ids:
+            return found
+        return self._answered.first((tool.name, canonical(tool.result)), self._taken, with_ids=True)
 
     def _result_of(self, call_id: str | None, text: str) -> ContentPiece | None:
         """The result in a message: by the id of its call, else by text, each at most once."""
-        for index, one in enumerate(self._results):
-            if call_id is not None and one.call_id is not None:
-                if one.call_id == call_id:
-                    return one
-            elif one.text == text:
-                return self._results.pop(index)
-        return None
+        if (same := self._results.by_id(call_id)) is not None:
+            return same
+        found = self._results.first(text, self._taken, with_ids=call_id is None)
+        if found is not None:
+            self._taken.add(id(found))
+        return found
+
+
+class _Pieces:
+    """Pieces by the id of their call, and in order by another key."""
+
+    def __init__(self, pieces: Iterable[ContentPiece], key: Callable[[ContentPiece], Any]) -> None:
+        self.listed = list(pieces)
+        self._ids: dict[str, ContentPiece] = {}
+        self._keys: defaultdict[tuple[Any, bool], deque[tuple[int, ContentPiece]]] = defaultdict(deque)
+        for number, piece in enumerate(self.listed):
+            if piece.call_id is not None:
+                self._ids.setdefault(piece.call_id, piece)
+            self._keys[key(piece), piece.call_id is not None].append((number, piece))
+
+    def by_id(self, call_id: str | None) -> ContentPiece | None:
+        """The first piece with the id."""
+        return None if call_id is None else self._ids.get(call_id)
+
+    def first(self, key: Any, taken: Container[int], *, with_ids: bool) -> ContentPiece | None:
+        """The first piece of a key that is not taken; `with_ids`: it may have an id."""
+        found: list[tuple[int, ContentPiece]] = []
+        for has_id in (False, True) if with_ids else (False,):
+            queue = self._keys.get((key, has_id))
+            while queue and id(queue[0][1]) in taken:
+                queue.popleft()
+            if queue:
+                found.append(queue[0])
+        return min(found, key=lambda one: one[0])[1] if found else None
 
 
 def _runs_again(node: Node, tool: SpanTool) -> bool:

@@ -44,7 +44,7 @@ def read_parts_message(message: dict[str, Any], builder: TranscriptBuilder, plac
     if "parts" in message:
         _read_parts(message, builder, place)
     elif is_blank({key: value for key, value in message.items() if key not in {"role", "finish_reason"}}):
-        _, origin = _KINDS.get(as_text(message.get("role")).lower(), ("", "environment"))
+        _, origin = _KINDS.get(as_text(message.get("role")).lower(), _OTHER)
         builder.not_shown("message without content", origin, place)
     else:
         read_message({key: value for key, value in message.items() if key != "finish_reason"}, builder, place)
