@@ -137,9 +137,8 @@ def happened(*, guardrail: bool = True) -> dict[str, Any]:
             if agent == "triage" and not answer.calls:
                 handover = piece("transfer_to_billing", "call", speaker=agent, name=HANDOVER.name)
                 pieces += [handover, piece("handover", "event")]
-                # Both are in the next agent's request alone, which begins with its instructions.
-                pieces.append(piece(marker_of(BILLING), "system"))
                 pieces.append(piece(HANDED_OVER, "result", name=HANDOVER.name, call=handover["marker"]))
+                pieces.append(piece(marker_of(BILLING), "system"))
                 agent = "billing"
             pieces += _said(answer, agent)
     if guardrail:

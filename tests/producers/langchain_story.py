@@ -1,4 +1,4 @@
-"""The story as an agent of LangChain: its tools, one of which fails, and its turns; for every tool that traces LangChain.
+"""The story as an agent of LangChain, of whose tools one fails; for every tool that traces LangChain.
 
 Needs `langchain` and `langchain-openai` in the script's environment.
 """
@@ -14,7 +14,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langchain_openai import ChatOpenAI
 from pydantic import create_model
 
-from story import DESCRIPTIONS, STORY, SYSTEM, TOOLS, ToolUse, Turn, run_tool
+from story import DESCRIPTIONS, STORY, SYSTEM, TOOLS, ToolFailed, ToolUse, Turn, run_tool
 
 
 def _tool(use: ToolUse) -> BaseTool:
@@ -32,7 +32,7 @@ def _failure_as_message(request: Any, handler: Callable[[Any], Any]) -> Any:
     """A tool that raises answers its call with a message of status `error`."""
     try:
         return handler(request)
-    except Exception as error:  # any failure of a tool is its result
+    except ToolFailed as error:
         return ToolMessage(
             content=str(error),
             name=request.tool_call["name"],

@@ -6,7 +6,7 @@ from typing import Any
 
 from openai import OpenAI
 
-from story import DESCRIPTIONS, STORY, SYSTEM, TOOLS, Turn
+from story import DESCRIPTIONS, STORY, SYSTEM, TOOLS, ToolFailed, Turn
 
 PARAMETERS = {"type": "object", "properties": {"order": {"type": "string"}}}
 TOOL_LIST: list[Any] = [
@@ -32,7 +32,7 @@ def run_story(base_url: str, run: Callable[[str, str], str]) -> list[Any]:
 
     Args:
         base_url: of OpenAI's interface.
-        run: runs a tool by its name with its order, and returns its output; what it raises is the output of its call.
+        run: runs a tool by its name with its order, and returns its output; a ToolFailed is the output of its call.
 
     Returns:
         all messages.
@@ -47,7 +47,7 @@ def run_story(base_url: str, run: Callable[[str, str], str]) -> list[Any]:
             for call in answer.calls:
                 try:
                     content = run(call.name, call.arguments["order"])
-                except Exception as error:  # any failure of a tool is its result
+                except ToolFailed as error:
                     content = str(error)
                 messages.append({"role": "tool", "tool_call_id": call.call_id, "content": content})
     return messages

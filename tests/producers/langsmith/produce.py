@@ -8,13 +8,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-import pyarrow
-import pyarrow.parquet
+import pyarrow as pa
 from langchain_core.tracers.langchain import wait_for_all_tracers
 from langsmith import Client, traceable
 from langsmith.run_helpers import tracing_context
 from langsmith.schemas import Run
 from langsmith.wrappers import wrap_openai
+from pyarrow import parquet
 
 import openai_story
 from langchain_story import agent_of, run_turns
@@ -140,8 +140,8 @@ def main() -> None:
     produced.add("list_runs.jsonl", "lines of Client.list_runs", [case(program["pieces"], scored)])
     produced.write_json("read_run.json", nested(lines, lines[0]))
     produced.add("read_run.json", "Client.read_run with child_runs", [case(program["pieces"], scored)])
-    pyarrow.parquet.write_table(
-        pyarrow.Table.from_pylist([exported(one) for one in runs]),
+    parquet.write_table(
+        pa.Table.from_pylist([exported(one) for one in runs]),
         produced.folder / "bulk_export.parquet",
         compression="none",
     )

@@ -62,9 +62,7 @@ def without_addresses(value: Any) -> Any:
 
 def happened_by_ids() -> dict[str, Any]:
     """What the exporter sends of responses: tool runs and handovers; the texts stay at OpenAI, under their ids."""
-    pieces = []
-    for tool in (LOOK_UP, REFUND):
-        pieces.append(piece(tool.call, "call", speaker="triage", name=tool.name))
+    pieces = [piece(tool.call, "call", speaker="triage", name=tool.name) for tool in (LOOK_UP, REFUND)]
     pieces += [piece(tool.result, "result", name=tool.name, call=tool.call) for tool in (LOOK_UP, REFUND)]
     pieces.append(piece("handover", "event"))
     pieces.append(piece(SHIP.call, "call", speaker="billing", name=SHIP.name))

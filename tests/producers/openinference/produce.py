@@ -24,7 +24,6 @@ from openai_story import run_story as run_openai
 from scrubbed import scrubbed
 from story import STORY, Produced, case, run_tool, standard_pieces, target_folder
 
-
 _CONFIG = TraceConfig(hide_llm_invocation_parameters=True)  # the tools' schemas; files are kept small
 
 
