@@ -27,13 +27,13 @@ _KINDS: dict[str, SpanKind] = {
 
 
 def _read(row: Any) -> CaseDraft:
-    trace_id, records = records_of(row, _expanded)
+    found, records = records_of(row, _expanded)
     spans = spans_of(in_order(_record(one) for one in records if one["object"] == "trace.span"))
     builder = TranscriptBuilder()
     read_spans(spans, builder)
     traces = [one for one in records if one["object"] == "trace"]
-    trace_id = trace_id or next((found for one in records if (found := _trace_id(one))), None)
-    group = next((found for one in traces if (found := optional_text(one.get("group_id")))), None)
+    trace_id = found or next((name for one in records if (name := _trace_id(one))), None)
+    group = next((name for one in traces if (name := optional_text(one.get("group_id")))), None)
     metadata: dict[str, Any] = {}
     for trace in traces:
         metadata |= trace["metadata"] if isinstance(trace.get("metadata"), dict) else {}

@@ -161,7 +161,7 @@ def _parent_id(table: Mapping[str, Any]) -> str | None:
 
 def _table(row: Record) -> dict[str, Any]:
     """A row of Phoenix with plain attributes: dotted columns, or objects."""
-    context = row.get("context") if isinstance(row.get("context"), dict) else {}
+    context = row["context"] if isinstance(row.get("context"), dict) else {}
     inner = row.get("attributes")
     attributes: dict[str, Any] = dict(inner) if isinstance(inner, dict) else {}
     for column, value in row.items():
