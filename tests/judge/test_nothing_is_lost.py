@@ -129,14 +129,19 @@ def with_bodies(name: str) -> Any:
         return {"messages": row["request"]["body"]["messages"], "choices": row["response"]["body"]["choices"]}
     if name == "promptfoo":
         return {**row, "prompt": {"raw": json.loads(row["prompt"]["raw"])}}
+    if name == "langfuse-observations":
+        return {**row, "input": json.loads(row["input"]), "output": [json.loads(row["output"])]}
     return row
 
 
 TRACES = frozenset({"otel", "openinference", "mlflow", "langsmith", "openai-agents"})
 """Spans are records of a tracing tool: most of their fields are of the tool."""
 
+WITHOUT_OBJECTS = {*TRACES, "promptfoo-table"}
+"""Rows whose messages are in texts, or that have texts only."""
 
-@pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name not in TRACES)])
+
+@pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name not in WITHOUT_OBJECTS)])
 def test_an_unknown_field_is_shown_or_counted(name: str) -> None:
     row = with_bodies(name)
     places = [place for place in objects(row) if len(place) > 1]
@@ -380,6 +385,7 @@ def test_every_format_is_tried_here() -> None:
         "inspect",
     }
     known |= {"claude-code", "codex", "atif", *TRACES}
+    known |= {"langfuse-observations", "promptfoo-table"}
 
     assert set(FORMATS) == known
 

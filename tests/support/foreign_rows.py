@@ -358,6 +358,46 @@ def promptfoo() -> dict[str, Any]:
     }
 
 
+def langfuse_observation() -> dict[str, Any]:
+    """A row of the observations of version 2: a model call without a parent."""
+    asked = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Refund me."}]
+    return {
+        "id": "obs-7",
+        "traceId": "trace-7",
+        "projectId": "p",
+        "startTime": "2026-11-01T00:00:00.000Z",
+        "endTime": "2026-11-01T00:00:01.000Z",
+        "parentObservationId": None,
+        "isRootObservation": True,
+        "type": "GENERATION",
+        "name": "answer",
+        "traceName": "support",
+        "sessionId": "s-4",
+        "level": "DEFAULT",
+        "input": json.dumps({"messages": asked, "tools": []}),
+        "output": json.dumps({"role": "assistant", "content": "Refunded."}),
+        "metadata": {"plan": "pro", "scope": {"name": "langfuse-sdk"}},
+        "model": "gpt-6-luna",
+        "totalCost": 0.01,
+        "tags": ["prod"],
+    }
+
+
+def promptfoo_table() -> dict[str, Any]:
+    """A row of promptfoo's CSV with one prompt, as its columns are named where there are two."""
+    return {
+        "Description": "a refund",
+        "order": "17",
+        "[openai:gpt-6-luna] Refund order {{order}}.": "'=Refunded",
+        "Status": "FAIL",
+        "Score": "0.00",
+        "Named Scores": '{"tone":0.5}',
+        "Metric: tone": "0.50",
+        "Grader Reason": "Too short.",
+        "Comment": None,
+    }
+
+
 def agentdojo() -> dict[str, Any]:
     """A run as the benchmark logs it."""
     return {
@@ -756,7 +796,9 @@ ROWS: dict[str, Callable[[], Any]] = {
     "messages": messages,
     "sharegpt": sharegpt,
     "langfuse": langfuse,
+    "langfuse-observations": langfuse_observation,
     "promptfoo": promptfoo,
+    "promptfoo-table": promptfoo_table,
     "agentdojo": agentdojo,
     "tau-bench": tau_bench,
     "otel": otel,

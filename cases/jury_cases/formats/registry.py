@@ -12,6 +12,7 @@ from jury_cases.formats.deepeval import DEEPEVAL
 from jury_cases.formats.format import Format, wraps
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
+from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
 from jury_cases.formats.langsmith import LANGSMITH
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
@@ -27,6 +28,7 @@ from jury_cases.formats.openinference import OPENINFERENCE
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
+from jury_cases.formats.promptfoo_table import PROMPTFOO_TABLE
 from jury_cases.formats.pydantic_ai_runs import PYDANTIC_AI
 
 FORMATS: dict[str, Format] = {
@@ -37,11 +39,13 @@ FORMATS: dict[str, Format] = {
         CODEX,
         ATIF,
         OTEL,
+        LANGFUSE_OBSERVATIONS,
         OPENINFERENCE,
         MLFLOW,
         LANGSMITH,
         OPENAI_AGENTS,
         PROMPTFOO,
+        PROMPTFOO_TABLE,
         TAU_BENCH,
         AGENTDOJO,
         OPENAI_RESPONSES,
