@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from support.agent_library_rows import deepeval, pydantic_ai
+from support.agent_library_rows import deepeval, langgraph, pydantic_ai
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -615,6 +615,101 @@ def codex() -> dict[str, Any]:
     }
 
 
+def google_adk() -> dict[str, Any]:
+    """A saved session: a handover, a change of the state, a compaction, a rewind, a fragment without its whole."""
+    base = {"invocationId": "e-1", "actions": {"stateDelta": {}}}
+    called = {"functionCall": {"id": "c1", "name": "transfer_to_agent", "args": {"agent_name": "billing"}}}
+    returned = {"functionResponse": {"id": "c1", "name": "transfer_to_agent", "response": {"result": None}}}
+    summary = {"role": "model", "parts": [{"text": "They asked for a refund."}]}
+    return {
+        "id": "s-1",
+        "appName": "shop",
+        "userId": "user",
+        "events": [
+            {**base, "author": "user", "content": {"role": "user", "parts": [{"text": "Refund it."}]}},
+            {
+                **base,
+                "author": "desk",
+                "content": {"role": "model", "parts": [{"text": "Hm.", "thought": True}, called]},
+            },
+            {
+                **base,
+                "author": "desk",
+                "content": {"role": "user", "parts": [returned]},
+                "actions": {"transferToAgent": "billing", "stateDelta": {"due": 5}, "escalate": True},
+            },
+            {
+                **base,
+                "author": "billing",
+                "content": {"role": "model", "parts": [{"text": "It is"}]},
+                "finishReason": "MAX_TOKENS",
+                "actions": {"stateDelta": {"answer": "It is"}},
+            },
+            {
+                **base,
+                "author": "user",
+                "actions": {
+                    "compaction": {"startTimestamp": 1.0, "endTimestamp": 2.0, "compactedContent": summary},
+                    "rewindBeforeInvocationId": "e-1",
+                },
+            },
+            {**base, "author": "billing", "partial": True, "content": {"parts": [{"text": "Half an an"}]}},
+            {**base, "author": "billing", "partial": True, "content": {"parts": [{"text": "swer"}]}},
+        ],
+    }
+
+
+def google_adk_events() -> dict[str, Any]:
+    """One event: what the user wrote, and a change of the state."""
+    return {
+        "id": "e1",
+        "invocationId": "e-1",
+        "author": "user",
+        "content": {"role": "user", "parts": [{"text": "Refund it."}]},
+        "actions": {"stateDelta": {"due": 5}},
+        "timestamp": 1795465832.5,
+    }
+
+
+def openai_agents_session() -> dict[str, Any]:
+    """A row of the table of messages."""
+    return {
+        "id": 1,
+        "session_id": "s-1",
+        "message_data": {"role": "user", "content": [{"type": "input_text", "text": "Refund it."}]},
+        "created_at": "2026-11-23 20:55:25",
+    }
+
+
+def openai_agents_state() -> dict[str, Any]:
+    """A run that handed over, and waits for a person."""
+    desk, billing = {"name": "desk"}, {"name": "billing"}
+    call = {"type": "function_call", "call_id": "c1", "name": "transfer_to_billing", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c1", "output": "moved"}
+    thought = {"type": "reasoning", "id": "r1", "summary": [{"type": "summary_text", "text": "Pay."}]}
+    text = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Shall I pay?"}]}
+    pay = {"type": "function_call", "call_id": "c2", "name": "pay", "arguments": "{}"}
+    return {
+        "$schemaVersion": "1.21",
+        "original_input": [{"role": "user", "content": "Refund it."}],
+        "generated_items": [
+            {"type": "handoff_call_item", "raw_item": call, "agent": desk},
+            {
+                "type": "handoff_output_item",
+                "raw_item": output,
+                "agent": desk,
+                "source_agent": desk,
+                "target_agent": billing,
+            },
+            {"type": "reasoning_item", "raw_item": thought, "agent": billing},
+            {"type": "message_output_item", "raw_item": text, "agent": billing},
+            {"type": "tool_call_item", "raw_item": pay, "agent": billing},
+            {"type": "tool_approval_item", "raw_item": pay, "agent": billing, "tool_name": "pay"},
+        ],
+        "input_guardrail_results": [{"output": {"tripwire_triggered": False, "output_info": "fine"}}],
+    }
+
+
 def atif() -> dict[str, Any]:
     """A trajectory with parallel calls, a sub-agent's trajectory inside, and another in a file."""
     helper = {
@@ -809,6 +904,11 @@ ROWS: dict[str, Callable[[], Any]] = {
     "mlflow": mlflow,
     "langsmith": langsmith,
     "openai-agents": openai_agents,
+    "google-adk": google_adk,
+    "google-adk-events": google_adk_events,
+    "openai-agents-session": openai_agents_session,
+    "openai-agents-state": openai_agents_state,
     "pydantic-ai": lambda: pydantic_ai(PNG_BASE64),
+    "langgraph": lambda: langgraph(PNG_URL),
     "deepeval": lambda: deepeval(PNG_BASE64),
 }

@@ -44,7 +44,7 @@ class Traces:
         """
         try:
             self._size.add(row)
-            for part in (*_spans(row.data), *_records(row.data)):
+            for part in _parts(row.data):
                 self._spans.add_part(_trace_id(part), part, row)
         except RecursionError as error:
             raise CaseFileError("resourceSpans: nested too deeply") from error
@@ -93,10 +93,16 @@ def _trace_id(span: dict[str, Any]) -> str:
     return text_or_none(first_of(span, ("traceId", "trace_id"))) or ""
 
 
-def _spans(document: Any) -> Iterator[dict[str, Any]]:
-    """The spans of a batch, with their resource's attributes, and plain values in attributes and events."""
+def _parts(document: Any) -> Iterator[dict[str, Any]]:
+    """The spans and log records of a batch."""
     if not isinstance(document, dict):
         raise CaseFileError(f"resourceSpans: must be an object with resourceSpans, not {json_kind(document)}")
+    yield from _spans(document)
+    yield from _records(document)
+
+
+def _spans(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The spans of a batch, with their resource's attributes, and plain values in attributes and events."""
     for resource in as_objects(first_of(document, RESOURCES), "resourceSpans", "resources"):
         common = _attributes(_table(resource.get("resource")).get("attributes"))
         for scope in as_objects(first_of(resource, _SCOPES), "scopeSpans", "scopes"):

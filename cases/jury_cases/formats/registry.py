@@ -10,9 +10,11 @@ from jury_cases.formats.claude_code import CLAUDE_CODE
 from jury_cases.formats.codex import CODEX
 from jury_cases.formats.deepeval import DEEPEVAL
 from jury_cases.formats.format import Format, wraps
+from jury_cases.formats.google_adk import GOOGLE_ADK, GOOGLE_ADK_EVENTS
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
 from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
+from jury_cases.formats.langgraph import LANGGRAPH
 from jury_cases.formats.langsmith import LANGSMITH
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
@@ -24,6 +26,7 @@ from jury_cases.formats.message_lists import (
 )
 from jury_cases.formats.mlflow import MLFLOW
 from jury_cases.formats.openai_agents import OPENAI_AGENTS
+from jury_cases.formats.openai_agents_sessions import OPENAI_AGENTS_SESSION, OPENAI_AGENTS_STATE
 from jury_cases.formats.openinference import OPENINFERENCE
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
@@ -38,6 +41,10 @@ FORMATS: dict[str, Format] = {
         CLAUDE_CODE,
         CODEX,
         ATIF,
+        GOOGLE_ADK,
+        GOOGLE_ADK_EVENTS,
+        OPENAI_AGENTS_SESSION,
+        OPENAI_AGENTS_STATE,
         OTEL,
         LANGFUSE_OBSERVATIONS,
         OPENINFERENCE,
@@ -54,6 +61,7 @@ FORMATS: dict[str, Format] = {
         GEMINI,
         SHAREGPT,
         DEEPEVAL,
+        LANGGRAPH,
         PYDANTIC_AI,
         MESSAGES,
         LANGFUSE,

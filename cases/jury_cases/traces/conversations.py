@@ -1,7 +1,8 @@
 """The conversations of a trace's model calls: most inputs repeat what was said so far."""
 
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from jury_cases.traces.pieces import ContentPiece, PieceCounter
@@ -18,19 +19,12 @@ class SpanConversation(NamedTuple):
     pieces: tuple[ContentPiece, ...]
     systems: frozenset[str]
     failed: bool
-    keys: frozenset[tuple[str, str]]
-
-
-def _conversation(
-    pieces: tuple[ContentPiece, ...], systems: frozenset[str], *, failed: bool = False
-) -> SpanConversation:
-    return SpanConversation(pieces, systems, failed, frozenset(key for piece in pieces for key in piece.keys))
 
 
 class _Repeat(NamedTuple):
     """How many first pieces of an input repeat a conversation, and which of them it lacks."""
 
-    count: int
+    length: int
     new: list[ContentPiece]
 
 
@@ -38,14 +32,32 @@ class Conversations:
     """The conversations of a trace's spans so far; a later span may repeat and continue one."""
 
     def __init__(self) -> None:
-        self._ended: deque[SpanConversation] = deque(maxlen=_REMEMBERED)
+        self._ended: dict[int, SpanConversation] = {}
+        self._count = 0
+        self._with: defaultdict[tuple[str, str], deque[int]] = defaultdict(partial(deque, maxlen=_REMEMBERED))
         self._systems: dict[Scope, set[str]] = {}
         self._thoughts: set[str] = set()
 
     def span_ended(self, before: SpanConversation, outputs: Sequence[ContentPiece], *, failed: bool) -> None:
         """Record the end of a span with its outputs."""
         added = tuple(filter(_is_compared, outputs))
-        self._ended.append(_conversation(before.pieces + added, before.systems, failed=failed and not added))
+        self._remember(SpanConversation(before.pieces + added, before.systems, failed and not added))
+
+    def _remember(self, conversation: SpanConversation) -> None:
+        self._ended[self._count] = conversation
+        for key in {key for piece in conversation.pieces for key in piece.keys}:
+            self._with[key].append(self._count)
+        self._ended.pop(self._count - _REMEMBERED, None)
+        self._count += 1
+
+    def _candidates(self, first: ContentPiece) -> Iterator[SpanConversation]:
+        """The conversations that an input may repeat that begins with a piece, the latest first."""
+        numbers: Iterable[int] = self._ended
+        if not _is_by_agent(first):
+            numbers = sorted({number for key in first.keys for number in self._with.get(key, ())})
+        for number in reversed(list(numbers)):
+            if number in self._ended:
+                yield self._ended[number]
 
     def shown(self, pieces: Iterable[ContentPiece], scope: Scope) -> None:
         """Record what was added to the transcript: its system messages and reasoning are not repeated."""
@@ -72,8 +84,8 @@ class Conversations:
         added = self._after(rest, repeat)
         # Results answer calls of the repeated part: they were there before another agent got its instructions.
         ready = next((index for index, piece in enumerate(added) if piece.what != "result"), len(added)) if found else 0
-        return [*added[:ready], *new, *added[ready:]], _conversation(
-            earlier + tuple(filter(_is_compared, added)), systems
+        return [*added[:ready], *new, *added[ready:]], SpanConversation(
+            earlier + tuple(filter(_is_compared, added)), systems, failed=False
         )
 
     def _repeated(self, pieces: tuple[ContentPiece, ...]) -> tuple[SpanConversation | None, _Repeat]:
@@ -81,22 +93,20 @@ class Conversations:
         best: tuple[SpanConversation | None, _Repeat] = (None, _Repeat(0, []))
         if not pieces:
             return best
-        for earlier in reversed(self._ended):
-            if not _is_by_agent(pieces[0]) and earlier.keys.isdisjoint(pieces[0].keys):
-                continue
+        for earlier in self._candidates(pieces[0]):
             repeat = _repeat(earlier.pieces, pieces)
-            if repeat.count == len(pieces) == 1 and pieces[0].who == "user" and not earlier.failed:
+            if repeat.length == len(pieces) == 1 and pieces[0].who == "user" and not earlier.failed:
                 continue  # the user repeats a message to an agent that keeps the conversation itself
-            if repeat.count > best[1].count:
+            if repeat.length > best[1].length:
                 best = earlier, repeat
-            if repeat.count and repeat.count == len(earlier.pieces):
+            if repeat.length and repeat.length == len(earlier.pieces):
                 break
         return best
 
     def _after(self, pieces: Sequence[ContentPiece], repeat: _Repeat) -> list[ContentPiece]:
         """The pieces after the repeated ones, and what those have that is new; reasoning that was shown is not."""
         end = 0
-        count = repeat.count
+        count = repeat.length
         while count:
             count -= _is_compared(pieces[end])
             end += 1
@@ -117,10 +127,10 @@ def _is_compared(piece: ContentPiece) -> bool:
 
 def _repeat(earlier: tuple[ContentPiece, ...], pieces: tuple[ContentPiece, ...]) -> _Repeat:
     exact = _Repeat(_overlap(earlier, pieces), [])
-    if exact.count == len(earlier):
+    if exact.length == len(earlier):
         return exact
     aligned = _aligned(earlier, pieces)
-    return aligned if aligned.count > exact.count else exact
+    return aligned if aligned.length > exact.length else exact
 
 
 def _overlap(earlier: tuple[ContentPiece, ...], pieces: tuple[ContentPiece, ...]) -> int:

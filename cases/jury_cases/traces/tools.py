@@ -25,7 +25,7 @@ class ToolSpans:
     def __init__(self, pieces: Iterable[ContentPiece], moments: Iterable[tuple[Node, bool]]) -> None:
         listed = list(pieces)
         results = [piece for piece in listed if piece.what == "result"]
-        texts = {piece.call_id: piece.text for piece in results if piece.call_id is not None}
+        texts: dict[str | None, str] = {piece.call_id: piece.text for piece in results if piece.call_id is not None}
         self._calls = _Pieces((piece for piece in listed if piece.what == "call"), lambda piece: piece.text)
         self._calls_of_tool = _Pieces(self._calls.listed, lambda piece: piece.name)
         self._answered = _Pieces(self._calls.listed, lambda piece: (piece.name, texts.get(piece.call_id)))

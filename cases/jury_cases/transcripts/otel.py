@@ -43,8 +43,8 @@ def read_parts_message(message: dict[str, Any], builder: TranscriptBuilder, plac
     end = message.get("finish_reason")
     if "parts" in message:
         _read_parts(message, builder, place)
-    elif is_blank({key: value for key, value in message.items() if key not in {"role", "finish_reason"}}):
-        _, origin = _KINDS.get(as_text(message.get("role")).lower(), _OTHER)
+    elif isinstance(message.get("role"), str) and is_blank({**message, "role": None, "finish_reason": None}):
+        _, origin = _KINDS.get(message["role"].lower(), _OTHER)
         builder.not_shown("message without content", origin, place)
     else:
         read_message({key: value for key, value in message.items() if key != "finish_reason"}, builder, place)
