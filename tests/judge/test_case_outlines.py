@@ -19,6 +19,7 @@ CHAT = [{"role": "user", "content": "Open?"}, {"role": "assistant", "content": "
 
 ROWS: dict[str, dict[str, Any]] = {
     "own": {"case_id": "a", **ANSWERED},
+    "deepeval": {"id": "a", "input": "Open?", "actual_output": "No.", "tools_called": None},
     "pydantic-ai": {
         "id": "a",
         "all_messages_json": [

@@ -32,6 +32,8 @@ OUTSIDE = frozenset(
         *("scores", "tokenUsage", "observations", "resource", "attributes", "request", "body", "incomplete_details"),
         # How a block is cached, and a call that its message repeats.
         *("cache_control", "tool_call"),
+        # Expected calls and scores of DeepEval are no part of the transcript.
+        *("expectedTools", "metricsData"),
         # What a library keeps of an answer or a retry for itself.
         *("provider_details", "retry"),
     }
@@ -127,10 +129,16 @@ def with_bodies(name: str) -> Any:
         return {"messages": row["request"]["body"]["messages"], "choices": row["response"]["body"]["choices"]}
     if name == "promptfoo":
         return {**row, "prompt": {"raw": json.loads(row["prompt"]["raw"])}}
+    if name == "langfuse-observations":
+        return {**row, "input": json.loads(row["input"]), "output": [json.loads(row["output"])]}
     return row
 
 
-@pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name != "otel")])
+WITHOUT_OBJECTS = {"otel", "promptfoo-table"}
+"""Rows whose messages are in texts, or that have texts only."""
+
+
+@pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name not in WITHOUT_OBJECTS)])
 def test_an_unknown_field_is_shown_or_counted(name: str) -> None:
     row = with_bodies(name)
     places = [place for place in objects(row) if len(place) > 1]
@@ -369,10 +377,12 @@ def test_every_format_is_tried_here() -> None:
         "agentdojo",
         "tau-bench",
         "pydantic-ai",
+        "deepeval",
         "rows",
         "inspect",
     }
-    known |= {"claude-code", "codex", "atif"}
+    known |= {"claude-code", "codex", "atif", "google-adk", "google-adk-events"}
+    known |= {"langfuse-observations", "promptfoo-table"}
 
     assert set(FORMATS) == known
 

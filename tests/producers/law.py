@@ -129,6 +129,8 @@ class CaseLaw:
         everything = "\n".join(one.text for one in found)
         question, policy = scenario.question.prompt, scenario.question.policy
         before = [] if policy is None else [_Shown("system", policy)]
+        good = scenario.question.expected_behavior or ""
+        before += [_Shown("expected", line) for line in good.splitlines() if _markers(line)]
         if not _markers(question) <= _markers(everything):
             before.append(_Shown("user", question))
         response = scenario.execution.response

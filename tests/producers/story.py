@@ -15,7 +15,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 Kind = Literal[
-    "system", "user", "assistant", "reasoning", "refusal", "call", "result", "attachment", "event", "speaker"
+    "system",
+    "user",
+    "assistant",
+    "reasoning",
+    "refusal",
+    "call",
+    "result",
+    "attachment",
+    "event",
+    "speaker",
+    "expected",
 ]
 End = Literal["stop", "length", "filter"]
 

@@ -1,4 +1,4 @@
-"""Rows as libraries for agents and their tests write them: pydantic-ai."""
+"""Rows as libraries for agents and their tests write them: pydantic-ai, DeepEval."""
 
 from typing import Any
 
@@ -66,3 +66,34 @@ def pydantic_ai(png_base64: str) -> dict[str, Any]:
         "state": "complete",
     }
     return {"case_id": "a", "tags": ["mail"], "message_history": [first, called, returned, refused]}
+
+
+def deepeval(png_base64: str) -> dict[str, Any]:
+    """A multimodal test case with tools, tools of an MCP server, and the result of a metric."""
+    image = {"dataBase64": png_base64, "mimeType": "image/png", "local": False, "filename": "bill.png"}
+    blocks = [{"type": "text", "text": "5 left"}, {"type": "image", "data": png_base64, "mimeType": "image/png"}]
+    return {
+        "id": "a",
+        "input": "Read [DEEPEVAL:IMAGE:i1].",
+        "actualOutput": "Paid.",
+        "expectedOutput": "It is paid.",
+        "context": ["Bills are paid at once."],
+        "retrievalContext": ["Rule 1.", {"context": "Rule 2.", "source": "rules"}],
+        "toolsCalled": [
+            {
+                "name": "read",
+                "type": "FUNCTION",
+                "reasoning": "First read.",
+                "inputParameters": {"box": "in"},
+                "output": "5",
+            }
+        ],
+        "expectedTools": [{"name": "pay", "inputParameters": {"sum": 5}}],
+        "mcpToolsCalled": [{"name": "stock", "args": {"of": "x"}, "result": {"content": blocks, "isError": False}}],
+        "mcpResourcesCalled": [{"uri": "file:a", "result": {"contents": [{"uri": "file:a", "text": "A."}]}}],
+        "imagesMapping": {"i1": image},
+        "metricsData": [{"name": "Correct", "score": 0.5, "success": True}],
+        "comments": "One of ten.",
+        "tags": ["bills"],
+        "tokenCost": 0.01,
+    }

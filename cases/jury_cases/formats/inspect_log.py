@@ -1,6 +1,7 @@
 """Samples of Inspect logs: messages with resolved attachments, output, target, scores and metadata.
 
-Source: inspect_ai, `EvalSample`. A sample's `events` record how its messages came about, and are not read.
+Source: inspect_ai, `EvalSample`. A sample's `events` record how its messages came about; of them only the reasons are
+read why answers ended.
 """
 
 import re
@@ -28,7 +29,7 @@ def _read(row: Any) -> CaseDraft:
     header = _object(sample.get(HEADER))
     attachments = _object(sample.get("attachments"))
     builder = TranscriptBuilder()
-    last = _messages(sample.get("messages") or [], attachments, builder)
+    last = _messages(sample.get("messages") or [], attachments, builder, _ends(sample))
     _output(_resolved(sample.get("output"), attachments), last, builder)
     _limit(sample.get("limit"), builder)
     error = sample.get("error")
@@ -57,7 +58,27 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilder) -> Any:
+def _ends(sample: dict[str, Any]) -> dict[str, Any]:
+    """Why answers ended, by the ids of their messages; the answer of the output is left out, which says it itself."""
+    events = sample.get("events")
+    found: dict[str, Any] = {}
+    for event in events if isinstance(events, list) else ():
+        if isinstance(event, dict) and event.get("event") == "model":
+            name, reason = _end(event.get("output"))
+            found |= {} if name is None else {name: reason}
+    name, _ = _end(sample.get("output"))
+    found.pop(name or "", None)
+    return found
+
+
+def _end(output: Any) -> tuple[str | None, Any]:
+    """The id of an output's message, and why it ended."""
+    choices = _object(output).get("choices")
+    first = _object(choices[0]) if isinstance(choices, list) and choices else {}
+    return text_or_none(_object(first.get("message")).get("id")), first.get("stop_reason")
+
+
+def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilder, ends: dict[str, Any]) -> Any:
     """Read the messages; returns the assistant's last one, None if there is none."""
     last = None
     if not isinstance(value, list):
@@ -70,6 +91,9 @@ def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilde
             read_message(message, builder, place)
         for _ in range(_lacking(message, attachments)):
             builder.not_shown("attachment that the log lacks", "environment", place)
+        reason = ends.get(text_or_none(message.get("id")) or "")
+        if reason != "unknown":
+            read_end(reason, builder, f"{place}.stop_reason")
         if message["role"] == "assistant":
             last = message
     return last

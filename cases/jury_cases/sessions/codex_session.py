@@ -136,6 +136,10 @@ def _failed_command(payload: dict[str, Any]) -> str | None:
 def _event(payload: dict[str, Any], builder: TranscriptBuilder, place: str) -> str | None:
     """Add an event of which no item tells; returns the text of an error."""
     kind = payload.get("type")
+    if kind == "task_complete" and isinstance(payload.get("error"), dict):
+        failure = as_text(payload["error"].get("message") or payload["error"])
+        builder.add(Event, f"{place}.payload.error", origin="environment", name="error", text=failure)
+        return failure
     if not isinstance(kind, str) or kind not in _EVENTS:
         return None
     name, origin = _EVENTS[kind]
