@@ -134,7 +134,10 @@ def with_bodies(name: str) -> Any:
     return row
 
 
-WITHOUT_OBJECTS = {"otel", "promptfoo-table"}
+TRACES = frozenset({"otel", "openinference", "mlflow", "langsmith", "openai-agents"})
+"""Spans are records of a tracing tool: most of their fields are of the tool."""
+
+WITHOUT_OBJECTS = {*TRACES, "promptfoo-table"}
 """Rows whose messages are in texts, or that have texts only."""
 
 
@@ -382,7 +385,16 @@ def test_every_format_is_tried_here() -> None:
         "rows",
         "inspect",
     }
-    known |= {"claude-code", "codex", "atif", "google-adk", "google-adk-events"}
+    known |= TRACES
+    known |= {
+        "claude-code",
+        "codex",
+        "atif",
+        "google-adk",
+        "google-adk-events",
+        "openai-agents-session",
+        "openai-agents-state",
+    }
     known |= {"langfuse-observations", "promptfoo-table"}
 
     assert set(FORMATS) == known
