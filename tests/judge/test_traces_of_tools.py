@@ -1,110 +1,216 @@
-"""Files of tracing tools: traces spread over lines, and hostile ones, which are read or refused in one line."""
+"""Traces as tracing tools write them: runs of tools, repeats, agents, log records, and errors that name the trace."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jury_cases.errors import CaseFileError
-from jury_cases.files import CaseFiles
-from jury_events.case import Case
-
-Make = Callable[[str, str, str | None], dict[str, Any]]
+from jury_cases.files import read_cases
+from support.otel_spans import ERROR, as_any_value, call, chat, export, items_of, read, returned, said, span
 
 
-def phoenix(trace: str, span: str, parent: str | None) -> dict[str, Any]:
+def test_a_tool_span_without_id_is_the_call_in_the_message_though_its_arguments_are_written_otherwise() -> None:
+    asked = said("user", "Q")
+    called = said("assistant", call("c1", order="17"))
+    message = {"lc": 1, "kwargs": {"type": "tool", "content": "no money", "tool_call_id": "c1", "status": "error"}}
+    tool = span(
+        *(2, 2, 3),
+        operation__name="execute_tool",
+        tool__name="pay",
+        tool__call__arguments={"input_str": "{'order': '17'}", "inputs": {"order": "17"}},
+        tool__call__result={"output": message},
+    )
+    spans = [
+        chat(1, [asked], [called]),
+        tool,
+        chat(4, [asked, called, said("tool", returned("c1", "no money"))], [said("assistant", "Not paid.")]),
+    ]
+
+    expected = ["user: Q", 'tool_call: {"order": "17"}', "tool_result (error): no money", "assistant: Not paid."]
+
+    assert expected == items_of(read(*spans))
+
+
+def test_a_run_is_the_call_of_its_tool_that_has_the_same_result() -> None:
+    asked, called = said("user", "Q"), said("assistant", call("c1", a=1), call("c2", a=2))
+    results = [said("tool", returned("c1", "one")), said("tool", returned("c2", "two"))]
+    tool = span(
+        *(2, 2, 3),
+        operation__name="execute_tool",
+        tool__name="pay",
+        tool__call__arguments={"a": 2, "dry_run": False},
+        tool__call__result="two",
+    )
+
+    items = items_of(read(chat(1, [asked], [called]), tool, chat(4, [asked, called, *results], [])))
+
+    assert ['tool_call: {"a": 1}', 'tool_call: {"a": 2}', "tool_result: one", "tool_result: two"] == items[1:]
+
+
+def test_a_tool_span_below_another_of_the_same_run_is_no_run_of_its_own() -> None:
+    run = {"operation__name": "execute_tool", "tool__name": "pay", "tool__call__arguments": {"a": 1}}
+    outer = span(2, 2, 5, **run, tool__call__id="c1", tool__call__result="ok")
+    inner = span(3, 3, 4, of=2, **run, tool__call__result="ok")
+
+    items = items_of(read(chat(1, [said("user", "Q")], []), outer, inner))
+
+    assert ["user: Q", 'tool_call: {"a": 1}', "tool_result: ok"] == items
+
+
+def test_a_model_call_that_names_a_tool_is_no_run_of_it() -> None:
+    called = said("assistant", call("c1"))
+    chatted = chat(1, [said("user", "Q")], [called], operation__name="chat", tool__name="pay", tool__call__id="c1")
+
+    assert ["user: Q", "tool_call: {}"] == items_of(read(chatted))
+
+
+def test_a_model_call_around_another_adds_what_the_inner_one_lacks() -> None:
+    asked = [said("system", "S"), said("user", "Q")]
+    answered = said("assistant", "A", {"type": "refusal", "content": "No."})
+    outer = chat(1, asked, [answered], 1, 9, operation__name="chat")
+    inner = chat(2, asked, [said("assistant", "A")], 2, 8, of=1, operation__name="chat")
+
+    case = read(outer, inner)
+
+    assert "S" == case.scenarios[0].question.policy
+    assert ["user: Q", "assistant: A", "refusal: No."] == items_of(case)
+
+
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        [said("assistant", "Wait."), said("tool", returned("c1", "ok"))],
+        [said("assistant", call("c1")), said("tool", returned("c1", "ok"))],
+        [said("tool", returned("c1", "ok"))],
+    ],
+    ids=["without the call", "without the text", "without both"],
+)
+def test_a_repeat_without_what_the_agent_did_is_a_repeat(repeated: list[Any]) -> None:
+    spans = [
+        chat(1, [said("user", "Q")], [said("assistant", "Wait.", call("c1"))]),
+        chat(2, [said("user", "Q"), *repeated], [said("assistant", "Done.")]),
+        chat(3, [said("user", "Q"), *repeated, said("assistant", "Done."), said("user", "Q2")], []),
+    ]
+
+    expected = ["user: Q", "assistant: Wait.", "tool_call: {}", "tool_result: ok", "assistant: Done.", "user: Q2"]
+
+    assert expected == items_of(read(*spans))
+
+
+def test_several_agents_are_named_speakers_and_a_child_agent_is_no_handover() -> None:
+    agents = [
+        span(1, 1, 20, operation__name="invoke_agent", agent__name="planner"),
+        span(3, 5, 9, of=1, operation__name="invoke_agent", agent__name="clerk"),
+    ]
+    spans = [
+        chat(2, [said("user", "Q")], [said("assistant", "I ask.")], 2, 3, of=1),
+        chat(4, [said("user", "Pay it")], [said("assistant", call("c1"))], 6, 7, of=3),
+    ]
+
+    items = read(*agents, *spans).scenarios[0].execution.transcript.items
+
+    speakers = [dict(item).get("speaker") or dict(item).get("name") for item in items[:3]]
+    assert ["user", "assistant", "user", "tool_call"] == [item.kind for item in items]
+    assert [None, "planner", None] == speakers
+    assert "clerk" == dict(items[3])["speaker"]
+
+
+def test_one_agent_is_metadata_and_no_speaker() -> None:
+    agent = span(1, 1, 9, operation__name="invoke_agent", agent__name="shop")
+
+    case = read(agent, chat(2, [said("user", "Q")], [said("assistant", "A")], 2, 3, of=1))
+
+    assert "shop" == case.metadata["agent"]
+    assert [None, None] == [dict(item)["name"] for item in case.scenarios[0].execution.transcript.items]
+
+
+def test_ids_are_metadata() -> None:
+    case = read(chat(2, [said("user", "Q")], [], of=1, conversation__id="talk"), span(1))
+
+    assert {"trace_id": "t", "span_id": "s1", "conversation": "talk"} == dict(case.metadata)
+
+
+def record(of: str, name: str, **body: Any) -> dict[str, Any]:
+    fields = [{"key": key, "value": as_any_value(value)} for key, value in body.items()]
     return {
-        "span_kind": "LLM",
-        "name": "ask",
-        "parent_id": parent,
-        "context": {"trace_id": trace, "span_id": span},
-        "attributes": {"input.value": f"asked {span}", "output.value": f"said {span}"},
+        "traceId": "t",
+        "spanId": of,
+        "timeUnixNano": "1",
+        "eventName": name,
+        "body": {"kvlistValue": {"values": fields}},
     }
 
 
-def langsmith(trace: str, span: str, parent: str | None) -> dict[str, Any]:
-    values = {"inputs": {"input": f"asked {span}"}, "outputs": {"output": f"said {span}"}}
-    return {"id": span, "trace_id": trace, "parent_run_id": parent, "run_type": "llm", "name": "ask", **values}
+@pytest.mark.parametrize("spans", [[], [span(1, 1, 9, operation__name="chat")]], ids=["records alone", "with spans"])
+def test_log_records_are_events_of_their_spans(tmp_path: Path, spans: list[Any]) -> None:
+    records = [
+        record("s1", "gen_ai.user.message", content="Q"),
+        record("s1", "gen_ai.choice", message={"role": "assistant", "content": "A"}, finish_reason="stop"),
+        record("s1", "http.request", content="x"),
+    ]
+    lines: list[Any] = [{"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}]
+    lines += [export(*spans)] if spans else []
+    path = tmp_path / "batches.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+
+    (case,) = read_cases([path])
+
+    assert ("t", ["user: Q", "assistant: A"]) == (case.case_id, items_of(case))
 
 
-def agents(trace: str, span: str, parent: str | None) -> dict[str, Any]:
-    said = {"input": [{"role": "user", "content": f"asked {span}"}]}
-    said |= {"output": [{"role": "assistant", "content": f"said {span}"}]}
-    ids = {"id": span, "trace_id": trace, "parent_id": parent}
-    return {"object": "trace.span", **ids, "span_data": {"type": "generation", **said}, "error": None}
+def test_a_message_whose_content_was_not_recorded_is_named_as_not_shown() -> None:
+    spans = [
+        chat(1, [said("user", "Q")], [said("assistant", "A", finish_reason="stop")]),
+        chat(2, [said("user", "Q"), said("assistant", "A"), said("user")], [said("assistant", finish_reason="stop")]),
+    ]
+
+    lacking = "not_shown: message without content"
+
+    assert ["user: Q", "assistant: A", lacking, lacking] == items_of(read(*spans))
 
 
-LINES: tuple[Make, ...] = (phoenix, langsmith, agents)
+def of_trace(trace: str, *spans: dict[str, Any]) -> str:
+    return json.dumps(export(*({**one, "traceId": trace} for one in spans)))
 
 
-def read(folder: Path, *lines: Any) -> list[Case]:
-    path = folder / "traces.jsonl"
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    return list(CaseFiles([path]))
+GOOD = chat(1, [said("user", "Q")], [said("assistant", "A")])
 
 
-def said(case: Case) -> list[str]:
-    return [item.text for item in case.scenarios[0].execution.transcript.items if item.kind in {"user", "assistant"}]
-
-
-@pytest.mark.parametrize("make", LINES)
-def test_spans_of_two_traces_between_each_other_are_two_cases(tmp_path: Path, make: Make) -> None:
-    cases = read(tmp_path, make("t1", "a", None), make("t2", "b", None), make("t1", "c", None))
-
-    assert ["t1", "t2"] == [case.case_id for case in cases]
-    assert [["asked a", "said a", "asked c", "said c"], ["asked b", "said b"]] == [said(case) for case in cases]
-    assert "t1" == cases[0].metadata["trace_id"]
-
-
-@pytest.mark.parametrize("make", LINES)
-def test_spans_whose_parents_form_a_cycle_are_read(tmp_path: Path, make: Make) -> None:
-    (case,) = read(tmp_path, make("t1", "a", "b"), make("t1", "b", "a"))
-
-    assert {"asked a", "said a", "asked b", "said b"} == set(said(case))
-
-
-@pytest.mark.parametrize("make", [phoenix, agents])
-def test_spans_with_equal_ids_are_all_read(tmp_path: Path, make: Make) -> None:
-    first, second = make("t1", "a", None), make("t1", "b", None)
-    second = json.loads(json.dumps(second).replace('"b"', '"a"'))
-
-    (case,) = read(tmp_path, first, second)
-
-    assert {"asked a", "said a", "asked b", "said b"} == set(said(case))
-
-
-def test_parts_of_a_run_that_were_sent_one_after_the_other_are_one_run(tmp_path: Path) -> None:
-    run = langsmith("r1", "r1", None)
-    begun = {name: value for name, value in run.items() if name != "outputs"}
-    ended = {"id": "r1", "trace_id": "r1", "outputs": run["outputs"], "run_type": "llm"}
-
-    (case,) = read(tmp_path, {"post": [begun], "patch": [ended]})
-
-    assert ["asked r1", "said r1"] == said(case)
-
-
-def test_deep_child_runs_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
-    depth = 100_000
-    head = '{"id": "r", "run_type": "chain", "inputs": {}, "child_runs": ['
-    path = tmp_path / "run.jsonl"
-    path.write_text(head * depth + "]}" * depth + "\n", encoding="utf-8")
-
-    with pytest.raises(CaseFileError) as refused:
-        list(CaseFiles([path]))
-
-    assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("make", LINES)
-def test_deep_values_inside_texts_are_read_or_refused_in_one_line(tmp_path: Path, make: Make) -> None:
-    deep = json.dumps(make("t1", "a", None)).replace("asked a", "[" * 50_000 + "]" * 50_000)
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        (span(1, operation__name="chat", status=ERROR), "question: missing"),
+        (span(1, operation__name="chat"), "it has no messages"),
+        (span(1, input__messages="[5]"), "gen_ai.input.messages.0"),
+    ],
+)
+def test_errors_name_the_trace_and_its_own_line(tmp_path: Path, bad: dict[str, Any], problem: str) -> None:
     path = tmp_path / "traces.jsonl"
-    path.write_text(f"{deep}\n", encoding="utf-8")
-    try:
-        result = [case.case_id for case in CaseFiles([path])]
-    except CaseFileError as error:
-        result = [str(error)]
+    path.write_text("\n".join([of_trace("a", GOOD), of_trace("bad", bad), of_trace("c", GOOD)]), encoding="utf-8")
 
-    assert not any("\n" in line for line in result)
+    with pytest.raises(CaseFileError, match=rf"traces.jsonl:2: trace bad: .*{problem}"):
+        list(read_cases([path]))
+
+
+def test_a_trace_that_only_makes_an_agent_is_no_case(tmp_path: Path) -> None:
+    made = span(1, operation__name="create_agent", agent__name="shop", system_instructions="Be brief.")
+    path = tmp_path / "traces.jsonl"
+    path.write_text("\n".join([of_trace("made", made), of_trace("a", GOOD)]), encoding="utf-8")
+
+    assert ["a"] == [case.case_id for case in read_cases([path])]
+
+
+def test_the_exception_of_a_failed_model_call_is_the_error_of_the_case() -> None:
+    thrown = {"name": "exception", "attributes": [{"key": "exception.message", "value": {"stringValue": "no key"}}]}
+
+    case = read(chat(1, [said("user", "Q")], [], status={"code": 2}, events=[thrown]))
+
+    assert (["user: Q"], "no key") == (items_of(case), case.scenarios[0].execution.error)
+
+
+def test_deeply_nested_spans_are_read_in_their_order() -> None:
+    nested = [chat(number, [said("user", f"Q{number}")], [], of=number - 1) for number in range(1, 3000)]
+
+    assert [f"user: Q{number}" for number in range(1, 3000)] == items_of(read(*nested))
