@@ -32,7 +32,7 @@ def _read(row: Any) -> CaseDraft:
     builder = TranscriptBuilder()
     read_spans(spans, builder)
     traces = [one for one in records if one["object"] == "trace"]
-    trace_id = found or next((name for one in records if (name := _trace_id(one))), None)
+    trace_id = found or next((own for one in records if (own := _trace_id(one))), None)
     group = next((name for one in traces if (name := optional_text(one.get("group_id")))), None)
     metadata: dict[str, Any] = {}
     for trace in traces:
