@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from jury_cases.transcripts.authors import RoleRules, SeenRoles
 from jury_cases.transcripts.builder import TranscriptBuilder
 
 
@@ -20,6 +21,7 @@ class CaseDraft:
         label: unparsed.
         metadata, tags, cluster, agent_cost: unparsed.
         read: the columns that were read, to report the others.
+        roles: those of the messages, where the user has rules for them.
     """
 
     case_id: Any = None
@@ -42,3 +44,10 @@ class CaseDraft:
     cluster: Any = None
     agent_cost: Any = None
     read: frozenset[str] = frozenset()
+    roles: SeenRoles = field(default_factory=SeenRoles)
+
+    def assign_roles(self, rules: RoleRules, seen: SeenRoles) -> None:
+        """Apply the user's rules for roles to the transcript; `seen` takes its roles, and the patterns that matched."""
+        if rules and self.built is not None:
+            authors = self.built.authors
+            seen.add(authors, self.built.reassign(rules))

@@ -25,6 +25,7 @@ from jury_cases.options import EVERY_CASE, CaseOptions
 from jury_cases.outline import Fetch, Skip, batches, outlined
 from jury_cases.rows import RowReading, case_of_draft, draft_of, quick_case_id
 from jury_cases.seen_ids import SeenIds
+from jury_cases.transcripts.authors import RoleRules, SeenRoles
 from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_events.nearest import nearest
@@ -42,11 +43,16 @@ def _always(_case: Case) -> bool:
 
 @dataclass(kw_only=True)
 class ReadingNotes:
-    """Statistics of a reading: rows by format, labels by word, unread columns by name."""
+    """Statistics of a reading: rows by format, labels by word, unread columns by name.
+
+    `roles` are those of the messages of all readings so far, `role_rules` the user's rules for them.
+    """
 
     formats: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)
+    roles: SeenRoles = field(default_factory=SeenRoles)
+    role_rules: RoleRules = field(default_factory=RoleRules)
 
     def note(self, row: Any, form: Format, fields: Mapping[str, str]) -> None:
         """Count a row."""
@@ -59,6 +65,10 @@ class ReadingNotes:
             if not known and (column in self.unread or len(self.unread) < _COLUMNS):
                 self.unread[column] += 1
 
+    def unmatched_roles(self) -> tuple[str, ...]:
+        """A line for each rule for roles that matched nothing so far."""
+        return tuple(self.roles.unmatched(self.role_rules))
+
     def slips(self) -> list[tuple[str, str]]:
         """Unread columns with a similar known name, as pairs."""
         found = [(column, nearest(snake_case(column), _READ_UNASKED, 0.85)) for column in self.unread]
@@ -70,11 +80,12 @@ _COLUMNS = 1000
 
 
 class _SelectedCase(NamedTuple):
-    """A selected case, its row, and its unparsed label."""
+    """A selected case, its row, its unparsed label, and the roles of its messages."""
 
     case: Case
     row: FoundRow
     label: Any
+    roles: SeenRoles
 
 
 class _NamedRow(NamedTuple):
@@ -139,6 +150,7 @@ class CaseFiles:
         self._stdin = stdin
         self._lock = threading.Lock()
         self._sampled: frozenset[int] | None = None
+        self._roles_seen = SeenRoles()
         self.notes = ReadingNotes()
         self.unreadable = UnreadableRows(skip=options.skip_unreadable)
 
@@ -193,7 +205,7 @@ class CaseFiles:
     def _taken(self, chosen: Iterator[_SelectedCase | str]) -> Iterator[_SelectedCase | str]:
         """At most `limit` cases, with notes and labels checked."""
         options = self._options
-        self.notes = notes = ReadingNotes()
+        self.notes = notes = ReadingNotes(roles=self._roles_seen, role_rules=options.role_rules)
         if options.limit == 0:
             return
         count = 0
@@ -202,6 +214,7 @@ class CaseFiles:
                 yield found
             else:
                 notes.note(found.row.data, found.row.form, options.fields)
+                notes.roles.merge(found.roles)
                 word = label_word(found.label)
                 notes.labels.update([word] if word is not None else [])
                 try:
@@ -337,7 +350,9 @@ class CaseFiles:
 def _built(found: FoundRow, reading: RowReading) -> _SelectedCase:
     with at_place(found.row, found.name):
         draft = draft_of(found.data, reading, found.form)
-        return _SelectedCase(case_of_draft(draft, found.data, reading, found.default_id), found, draft.label)
+        return _SelectedCase(
+            case_of_draft(draft, found.data, reading, found.default_id), found, draft.label, draft.roles
+        )
 
 
 def read_cases(

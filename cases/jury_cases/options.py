@@ -11,6 +11,7 @@ from jury_cases.errors import CaseFileError
 from jury_cases.formats.registry import FORMATS
 from jury_cases.labels import Labels, labels_of
 from jury_cases.rows import RowReading
+from jury_cases.transcripts.authors import RoleRules
 from jury_events.case import Case
 from jury_events.conditions import Condition, admitted, fields_of, parse_condition
 from jury_events.nearest import did_you_mean
@@ -26,6 +27,8 @@ class CaseOptions:
         fields: columns (dotted if nested) by part of a case; "" omits the part.
         labels: verdicts by label word; None: no label.
         policy: default for cases without a policy.
+        roles: what the roles of messages are, by pattern (`Orchestrator*`): user, agent, system, tool, environment,
+            event, thought; see `RoleRules`.
         rows: the dotted path from each object of a file to its list of rows.
         split: the split to read of a folder with several.
         where: conditions such as `tags~refund`, all of which must match.
@@ -37,7 +40,7 @@ class CaseOptions:
             A record behind a URI that cannot be read stops the reading in any case.
 
     Raises:
-        CaseFileError: an unknown format or part of a case, an invalid verdict, or a negative number.
+        CaseFileError: an unknown format, part of a case or meaning of a role, an invalid verdict, or a negative number.
         BadCondition: an invalid condition.
     """
 
@@ -45,6 +48,7 @@ class CaseOptions:
     fields: Mapping[str, str] = field(default_factory=dict)
     labels: Labels | Mapping[str, str | None] = field(default_factory=dict)
     policy: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
     rows: str | None = None
     split: str | None = None
     where: Sequence[Condition | str] = ()
@@ -56,7 +60,7 @@ class CaseOptions:
 
     def __post_init__(self) -> None:
         check_targets(self.fields)
-        _ = self.conditions, self.words
+        _ = self.conditions, self.words, self.role_rules
         if self.format is not None and self.format not in FORMATS:
             raise CaseFileError(
                 f"--format {visible_line(self.format)!r}: there is no such format{did_you_mean(self.format, FORMATS)}; "
@@ -70,7 +74,14 @@ class CaseOptions:
     @property
     def reading(self) -> RowReading:
         """How rows are read."""
-        return RowReading(format=self.format, fields=self.fields, labels=self.words, policy=self.policy)
+        return RowReading(
+            format=self.format, fields=self.fields, labels=self.words, policy=self.policy, roles=self.role_rules
+        )
+
+    @cached_property
+    def role_rules(self) -> RoleRules:
+        """What the roles of messages are."""
+        return RoleRules(self.roles)
 
     @cached_property
     def words(self) -> Labels:

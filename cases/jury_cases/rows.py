@@ -14,6 +14,7 @@ from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import built_of, decoded_cell, metadata_cell, read_own_row
 from jury_cases.formats.registry import format_of
 from jury_cases.labels import Labels
+from jury_cases.transcripts.authors import RoleRules
 from jury_cases.transcripts.builder import TranscriptBuilder, images_within_limits
 from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
@@ -27,6 +28,11 @@ from jury_events.transcript import Message, Transcript
 _OF_ONE_SCENARIO = ("question", "policy", "expected_behavior", "response", "messages", "execution", "scenario_id")
 
 
+READING = 1
+"""The number of the rules by which rows become cases. Raise it with every change by which a row is
+read otherwise: a run that was begun under a lower number goes on without the cases that differ (`ReadOtherwise`)."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RowReading:
     """How rows are read.
@@ -36,12 +42,14 @@ class RowReading:
         fields: columns (dotted if nested) by part of a case; "" omits the part.
         labels: verdicts of label words.
         policy: default for cases without a policy.
+        roles: what the roles of messages are, by the user.
     """
 
     format: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
     labels: Labels = field(default_factory=Labels)
     policy: str | None = None
+    roles: RoleRules = field(default_factory=RoleRules)
 
 
 DEFAULT_READING = RowReading()
@@ -63,12 +71,13 @@ def read_case(row: Any, reading: RowReading = DEFAULT_READING, *, default_id: st
 
 
 def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> CaseDraft:
-    """The row's values, with the user's `--field` settings applied; raises CaseFileError."""
+    """The row's values, with the user's `--field` and `--role` settings applied; raises CaseFileError."""
     try:
         draft = (form or format_of(row, reading.format)).read(row)
     except RecursionError as error:
         raise CaseFileError("nested too deeply; a case needs a few levels only") from error
     _apply_fields(draft, row, reading.fields)
+    draft.assign_roles(reading.roles, draft.roles)
     return draft
 
 
@@ -112,6 +121,7 @@ def case_of_draft(draft: CaseDraft, row: Any, reading: RowReading, default_id: s
             tags=tags_of(draft.tags),
             cluster=_cluster(draft.cluster),
             agent_cost=cost_of(draft.agent_cost),
+            reading=READING,
         )
     except ValidationError as error:
         raise CaseFileError(condensed(error)) from error
@@ -162,6 +172,7 @@ def _scenarios(draft: CaseDraft, row: Any, reading: RowReading) -> tuple[tuple[S
     for index, item in enumerate(listed):
         try:
             drafts.append(read_own_row(item))
+            drafts[-1].assign_roles(reading.roles, draft.roles)
             built.append(_scenario(drafts[-1], item, reading, f"scenario-{index + 1}"))
         except CaseFileError as error:
             raise CaseFileError(f"scenarios.{index}.{error}") from error

@@ -32,6 +32,19 @@ def _conditions(
         raise click.BadParameter(str(error), param=parameter) from error
 
 
+def _roles(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """`PATTERN=WHO` options as a table; a role may contain the equals sign."""
+    table: dict[str, str] = {}
+    for value in values:
+        pattern, equals, who = value.rpartition("=")
+        if not equals or not pattern:
+            raise click.BadParameter(f"{value!r} is not PATTERN=WHO, as in 'Orchestrator*=agent'", param=parameter)
+        if pattern in table:
+            raise click.BadParameter(f"{pattern} is given twice", param=parameter)
+        table[pattern] = who
+    return table
+
+
 _READING: Options = (
     click.option(
         "--field",
@@ -70,6 +83,15 @@ _READING: Options = (
         metavar="FILE",
         type=click.Path(path_type=Path),
         help="A text file: the instructions that the agents of all cases had.",
+    ),
+    click.option(
+        "--role",
+        "roles",
+        metavar="PATTERN=WHO",
+        multiple=True,
+        callback=_roles,
+        help="What a role or a speaker's name is: user, agent, system, tool, environment, event or thought, as in "
+        "'Orchestrator*=agent'. Repeatable: the first that matches counts.",
     ),
     click.option("--rows", metavar="PATH", help="Where the rows stand in a JSON document, as in results.results."),
     click.option("--split", metavar="NAME", help="The split of a folder that has several, as in test."),

@@ -35,7 +35,7 @@ _GROUPS = {
     "What it may spend": ("max_cost", "max_calls", "prices"),
     "Which cases": ("limit", "case_ids", "where", "sample", "seed", "split"),
     "How case files are read": (
-        *("fields", "mappings", "case_format", "rows", "policy_file", "artifact_roots", "strict"),
+        *("fields", "mappings", "case_format", "rows", "policy_file", "roles", "artifact_roots", "strict"),
     ),
     "Where debates run": (
         "in_process",
@@ -49,7 +49,18 @@ _GROUPS = {
     "Seals": ("seal_key", "seal_last", "seal_every"),
 }
 _RARE = (
-    *("preset", "prices", "seed", "split", "rows", "policy_file", "artifact_roots", "strict", "store_patience"),
+    *(
+        "preset",
+        "prices",
+        "seed",
+        "split",
+        "rows",
+        "policy_file",
+        "roles",
+        "artifact_roots",
+        "strict",
+        "store_patience",
+    ),
     *("ray_open_cluster", "replicas", "coordinators", "simulate", "seal_key", "seal_last", "seal_every"),
 )
 """Shown by `--help-all` alone, as of `jury run`."""

@@ -49,6 +49,7 @@ _GROUPS = {
         "case_format",
         "rows",
         "policy_file",
+        "roles",
         "artifact_roots",
         "strict",
         "skip_unreadable",
@@ -68,7 +69,19 @@ _GROUPS = {
     "Seals": ("seal_key", "seal_last", "seal_every"),
 }
 _RARE = (
-    *("adopt", "preset", "verbose", "prices", "seed", "split", "rows", "policy_file", "artifact_roots", "strict"),
+    *(
+        "adopt",
+        "preset",
+        "verbose",
+        "prices",
+        "seed",
+        "split",
+        "rows",
+        "policy_file",
+        "roles",
+        "artifact_roots",
+        "strict",
+    ),
     *("ray_open_cluster", "replicas", "coordinators", "simulate", "store_patience"),
     *("log_format", "log_level", "metrics_port", "metrics_host", "otel", "seal_key", "seal_last", "seal_every"),
 )
@@ -283,6 +296,8 @@ def judge_run(planned: "PlannedRun", shown: Shown, results: "Results", *, detach
             _, interrupted = loop.run(
                 until_interrupted(judge, says=finishing(resume_hint), waits_for=session.waits_for)
             )
+        for line in ready.closing_remarks(whole=not interrupted):
+            note_line(line)
         note_end(interrupted=interrupted, resume_hint=resume_hint, sealed=session.sealed)
         outcome = session.outcome(interrupted=interrupted, lines=results.taken)
         _write_end(run_id, outcome)

@@ -110,7 +110,8 @@ class _Rendering:
         texts = self._texts
         match item:
             case Message():
-                return {"system": texts.system, "user": texts.user, "assistant": texts.assistant}[item.kind]
+                message: str = getattr(texts, item.kind)
+                return message
             case ToolResult():
                 if item.error:
                     return texts.tool_error
@@ -127,6 +128,8 @@ class _Rendering:
         return author
 
     def _call(self, index: int, item: ToolResult | Attachment) -> list[str]:
+        if isinstance(item, ToolResult) and item.call_unknown:
+            return [self._texts.of_unclear_call]
         call = self._calls[index]
         if call is not None:
             return [fill(self._texts.of_call, number=call + 1)]
@@ -140,9 +143,10 @@ class _Rendering:
             case Message():
                 return [*self._labelled(texts.name_label, item.name), self._content(item.text)]
             case Reasoning() | Refusal():
-                return [self._content(item.text)]
+                return [*self._labelled(texts.name_label, item.speaker), self._content(item.text)]
             case ToolCall():
                 return [
+                    *self._labelled(texts.name_label, item.speaker),
                     *self._labelled(texts.tool_label, item.name),
                     *self._labelled(texts.arguments_label, item.arguments or None),
                 ]
@@ -182,7 +186,7 @@ def _is_plain(item: Item) -> bool:
     if isinstance(item, Reasoning | Refusal | ToolCall):
         return item.origin == "model"
     plain = {"system": "developer", "user": "user", "assistant": "model"}
-    return isinstance(item, Message) and plain[item.kind] == item.origin
+    return isinstance(item, Message) and plain.get(item.kind) == item.origin
 
 
 def _unseen(what: str, size: int | None, texts: CaseTexts) -> str:

@@ -54,6 +54,7 @@ class CaseTexts(Value):
     system: str
     user: str
     assistant: str
+    speaker: str
     reasoning: str
     refusal: str
     tool_call: str
@@ -68,11 +69,13 @@ class CaseTexts(Value):
     not_shown: str
     of_call: str
     of_unknown_call: str
+    of_unclear_call: str
     from_user: str
     from_model: str
     from_tool: str
     from_environment: str
     from_developer: str
+    from_unknown: str
     name_label: str
     tool_label: str
     call_id_label: str

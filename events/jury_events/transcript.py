@@ -4,16 +4,16 @@ A reader must never mistake the author (`origin`): a tool's result is not a requ
 contains it. A result names its call by id; `NotShown` replaces an item that could not be converted.
 """
 
-from collections import defaultdict, deque
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
 
+from jury_events.pending_calls import PendingCalls
 from jury_events.value import MAX_TEXT, Label, Value
 
-Origin = Literal["user", "model", "tool", "environment", "developer"]
+Origin = Literal["user", "model", "tool", "environment", "developer", "unknown"]
 """user: the person who asks. model: the judged agent. tool: a tool's result. environment: added by the agent's
-surroundings. developer: the author of the agent's instructions."""
+surroundings. developer: the author of the agent's instructions. unknown: the record names a role of its own."""
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 Bytes = Annotated[int, Field(ge=0, le=2**53)]
@@ -28,42 +28,54 @@ class _Item(Value):
 
 
 class Message(_Item):
-    """A text in the conversation. `name` distinguishes several users or agents."""
+    """A text in the conversation. `name` distinguishes several users or agents.
 
-    kind: Literal["system", "user", "assistant"]
+    `speaker`: by a role that the record names and no rule knows; `name` is that role.
+    """
+
+    kind: Literal["system", "user", "assistant", "speaker"]
     origin: Origin
     text: Text
     name: Text | None = None
 
 
 class Reasoning(_Item):
-    """The agent's reasoning. `text` may be a summary by the provider."""
+    """The agent's reasoning. `text` may be a summary by the provider. `speaker`: the agent's name, of several."""
 
     kind: Literal["reasoning"] = "reasoning"
     origin: Origin = "model"
+    speaker: Text | None = None
     text: Text
 
 
 class Refusal(_Item):
-    """The agent declined."""
+    """The agent declined. `speaker`: the agent's name, of several."""
 
     kind: Literal["refusal"] = "refusal"
     origin: Origin = "model"
+    speaker: Text | None = None
     text: Text
 
 
 class ToolCall(_Item):
-    """The agent called a tool; `arguments` as in the source (JSON text where it was JSON)."""
+    """The agent called a tool; `arguments` as in the source (JSON text where it was JSON).
+
+    `speaker`: the agent's name, of several.
+    """
 
     kind: Literal["tool_call"] = "tool_call"
     origin: Origin = "model"
+    speaker: Text | None = None
     call_id: Text | None = None
     name: Text
     arguments: Text = ""
 
 
 class ToolResult(_Item):
-    """A tool's result; `call_id` names the call. `error`: the tool reported a failure."""
+    """A tool's result; `call_id` names the call. `error`: the tool reported a failure.
+
+    `call_unknown`: the record does not say which of several calls it answers.
+    """
 
     kind: Literal["tool_result"] = "tool_result"
     origin: Origin = "tool"
@@ -71,6 +83,7 @@ class ToolResult(_Item):
     name: Text | None = None
     text: Text
     error: bool = False
+    call_unknown: bool = False
 
 
 class Attachment(_Item):
@@ -131,29 +144,32 @@ class Transcript(Value):
         """For each item the index of the call that it belongs to; None where the transcript has no such call.
 
         A reused id means its latest call. A result without an id belongs to the first unanswered call of its name (as
-        in Gemini's protocol); without a name too, to the only unanswered call.
+        in Gemini's protocol); without a name too, to the only unanswered call. `call_unknown`: it belongs to none.
         """
-        by_id: dict[str, int] = {}
-        by_name: defaultdict[str, deque[int]] = defaultdict(deque)
-        waiting: dict[int, str] = {}
+        calls = PendingCalls()
         found: list[int | None] = []
         for index, item in enumerate(self.items):
             call: int | None = None
             if isinstance(item, ToolCall):
-                waiting[index] = item.name
-                by_name[item.name].append(index)
-                if item.call_id is not None:
-                    by_id[item.call_id] = index
-            elif isinstance(item, ToolResult | Attachment) and item.call_id is not None:
-                call = by_id.get(item.call_id)
-            elif isinstance(item, ToolResult) and item.name is not None:
-                calls = by_name[item.name]
-                while calls and calls[0] not in waiting:
-                    calls.popleft()
-                call = calls[0] if calls else None
-            elif isinstance(item, ToolResult) and len(waiting) == 1:
-                call = next(iter(waiting))
-            if isinstance(item, ToolResult) and call is not None:
-                waiting.pop(call, None)
+                calls.called(index, item.name, item.call_id)
+            elif isinstance(item, ToolResult) and item.call_unknown:
+                calls.answered_by_unknown(item.name)
+            elif isinstance(item, ToolResult):
+                call = calls.answered(item.name, item.call_id)
+            elif isinstance(item, Attachment) and item.call_id is not None:
+                call = calls.of_id(item.call_id)
             found.append(call)
         return tuple(found)
+
+    @property
+    def names_speakers(self) -> bool:
+        """Whether an item has a field or value that cases of schema 2 do not have."""
+        return any(map(_names_a_speaker, self.items))
+
+
+def _names_a_speaker(item: Item) -> bool:
+    if item.origin == "unknown" or item.kind == "speaker":
+        return True
+    if isinstance(item, ToolResult):
+        return item.call_unknown
+    return isinstance(item, Reasoning | Refusal | ToolCall) and item.speaker is not None

@@ -246,7 +246,7 @@ def test_a_format_can_be_forced_and_an_unknown_one_is_refused(jury: CommandLine)
     unknown = jury("cases", path, "--format", "antropic")
 
     assert "rows by format: anthropic 1" in forced.out
-    assert (2, True) == (unknown.code, "(did you mean anthropic?); formats are inspect, otel" in unknown.err)
+    assert (2, True) == (unknown.code, "(did you mean anthropic?); formats are inspect, claude-code" in unknown.err)
 
 
 def test_fields_name_metadata_tags_and_cost_and_can_leave_a_part_out(jury: CommandLine) -> None:

@@ -264,3 +264,85 @@ def test_no_text_adds_an_unmarked_line(
         return [line for line in text.splitlines() if not line.startswith(f"{M} ")]
 
     assert shape("harmless") == shape(None)
+
+
+SPEAKERS = (
+    Message(kind="speaker", origin="unknown", name="Orchestrator", text="Go."),
+    ToolCall(origin="unknown", speaker="Orchestrator", name="stop"),
+    ToolCall(speaker="writer", name="save", arguments="{}"),
+    ToolCall(speaker="writer", name="save", arguments="{}"),
+    ToolResult(name="save", text="saved", call_unknown=True),
+    Reasoning(speaker="writer", text="Hm."),
+    Refusal(speaker="writer", text="No."),
+)
+
+
+def speakers(prompts: Prompts) -> str:
+    execution = ExecutionResult(transcript=Transcript(items=SPEAKERS))
+    text = unmark(render_case(case(PLAIN.changed(execution=execution)), prompts, M), M)
+    return text[text.index("[1]" if prompts is EN else "【1】") :]
+
+
+def test_items_name_their_speakers_and_what_the_record_does_not_tell() -> None:
+    assert (
+        speakers(EN)
+        == """[1] A speaker of the record
+The record does not say whether it comes from a user, an agent or a tool.
+Name:
+Orchestrator
+Content:
+Go.
+
+[2] A tool is called
+The record does not say whether it comes from a user, an agent or a tool.
+Name:
+Orchestrator
+Tool:
+stop
+
+[3] The agent calls a tool
+Name:
+writer
+Tool:
+save
+Arguments:
+{}
+
+[4] The agent calls a tool
+Name:
+writer
+Tool:
+save
+Arguments:
+{}
+
+[5] What a tool returned (nobody's request)
+The record does not say which of several tool calls it belongs to.
+Tool:
+save
+Content:
+saved
+
+[6] The agent's thought
+Name:
+writer
+Content:
+Hm.
+
+[7] The agent declined
+Name:
+writer
+Content:
+No.
+
+### The agent's final response
+(nothing recorded)"""
+    )
+
+
+def test_items_name_their_speakers_in_japanese() -> None:
+    text = speakers(JA)
+
+    author = "利用者、エージェント、ツールのいずれによるものかは、記録からは分からない。"
+    assert f"【1】記録上の発言者\n{author}\n名前：\nOrchestrator" in text
+    assert "複数あるツール呼び出しのどれに対応するかは、記録からは分からない。" in text

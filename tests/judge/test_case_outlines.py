@@ -19,6 +19,14 @@ CHAT = [{"role": "user", "content": "Open?"}, {"role": "assistant", "content": "
 
 ROWS: dict[str, dict[str, Any]] = {
     "own": {"case_id": "a", **ANSWERED},
+    "deepeval": {"id": "a", "input": "Open?", "actual_output": "No.", "tools_called": None},
+    "pydantic-ai": {
+        "id": "a",
+        "all_messages_json": [
+            {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Open?"}]},
+            {"kind": "response", "parts": [{"part_kind": "text", "content": "No."}]},
+        ],
+    },
     "number": {"id": 17, **ANSWERED},
     "no id": ANSWERED,
     "messages": {"item_id": "a", "messages": CHAT},

@@ -532,3 +532,41 @@ def test_a_blocked_prompt_says_why() -> None:
 
 def test_parts_of_chat_messages_are_those_of_the_sdk() -> None:
     assert {"text", "image_url", "input_audio", "file"} == set(kinds_of(ChatCompletionContentPartParam))
+
+
+def test_chunks_of_a_streamed_chat_are_one_text() -> None:
+    chunks: list[list[dict[str, Any]]] = [
+        [{"text": "hm", "thought": True}],
+        [{"text": "mm", "thought": True}, {"text": "No"}],
+        [{"text": ", I "}],
+        [{"text": "won't.", "thoughtSignature": "c2ln"}, {"functionCall": {"name": "act", "args": {}}}],
+        [{"text": "Then"}],
+    ]
+
+    found = items({"contents": [{"role": "model", "parts": parts} for parts in chunks]})
+
+    assert [
+        ("reasoning", "model", "hmmm"),
+        ("assistant", "model", "No, I won't."),
+        ("tool_call", "model", "act", "{}"),
+        ("assistant", "model", "Then"),
+    ] == found
+
+
+@pytest.mark.parametrize(
+    ("row", "ends"),
+    [
+        ({"object": "response"}, ["incomplete"]),
+        ({"object": "response", "incomplete_details": {"reason": "max_output_tokens"}}, ["max_output_tokens"]),
+    ],
+)
+def test_an_incomplete_message_is_said_to_be_so_once(row: dict[str, Any], ends: list[str]) -> None:
+    content = [{"type": "output_text", "text": "It is"}]
+    message = {"type": "message", "role": "assistant", "status": "incomplete", "content": content}
+
+    found = items({**row, "output": [message]})
+
+    assert [
+        ("assistant", "model", "It is"),
+        *(("event", "environment", "end of the answer", end) for end in ends),
+    ] == found

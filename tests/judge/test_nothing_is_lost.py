@@ -28,9 +28,14 @@ OUTSIDE = frozenset(
     {
         # Of the row, not of the transcript: read for lists and statistics, or not read, as docs/cases.md says.
         *("metadata", "usage", "usageMetadata", "info", "injections", "vars", "testCase", "gradingResult", "provider"),
+        *("agent", "metrics", "final_metrics"),
         *("scores", "tokenUsage", "observations", "resource", "attributes", "request", "body", "incomplete_details"),
         # How a block is cached, and a call that its message repeats.
         *("cache_control", "tool_call"),
+        # Expected calls and scores of DeepEval, and what LangGraph was run with, are no part of the transcript.
+        *("expectedTools", "metricsData", "config"),
+        # What a library keeps of an answer or a retry for itself.
+        *("provider_details", "retry"),
     }
 )
 
@@ -124,10 +129,19 @@ def with_bodies(name: str) -> Any:
         return {"messages": row["request"]["body"]["messages"], "choices": row["response"]["body"]["choices"]}
     if name == "promptfoo":
         return {**row, "prompt": {"raw": json.loads(row["prompt"]["raw"])}}
+    if name == "langfuse-observations":
+        return {**row, "input": json.loads(row["input"]), "output": [json.loads(row["output"])]}
     return row
 
 
-@pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name != "otel")])
+TRACES = frozenset({"otel", "openinference", "mlflow", "langsmith", "openai-agents"})
+"""Spans are records of a tracing tool: most of their fields are of the tool."""
+
+WITHOUT_OBJECTS = {*TRACES, "promptfoo-table"}
+"""Rows whose messages are in texts, or that have texts only."""
+
+
+@pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name not in WITHOUT_OBJECTS)])
 def test_an_unknown_field_is_shown_or_counted(name: str) -> None:
     row = with_bodies(name)
     places = [place for place in objects(row) if len(place) > 1]
@@ -357,7 +371,31 @@ def test_every_item_is_shown_under_its_author_and_results_with_their_calls(name:
 
 
 def test_every_format_is_tried_here() -> None:
-    known = {*ENCODERS, "messages", "sharegpt", "langfuse", "promptfoo", "agentdojo", "tau-bench", "rows", "inspect"}
+    known = {
+        *ENCODERS,
+        "messages",
+        "sharegpt",
+        "langfuse",
+        "promptfoo",
+        "agentdojo",
+        "tau-bench",
+        "pydantic-ai",
+        "deepeval",
+        "langgraph",
+        "rows",
+        "inspect",
+    }
+    known |= TRACES
+    known |= {
+        "claude-code",
+        "codex",
+        "atif",
+        "google-adk",
+        "google-adk-events",
+        "openai-agents-session",
+        "openai-agents-state",
+    }
+    known |= {"langfuse-observations", "promptfoo-table"}
 
     assert set(FORMATS) == known
 

@@ -15,68 +15,8 @@ from jury_cases.formats.gathering import gathered_data
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.otlp import Traces
 from jury_cases.rows import read_case
-from jury_events.case import Case
 from support.foreign_rows import PNG_BASE64, otel
-
-ERROR = {"code": 2, "message": "boom"}
-
-
-def said(role: str, *parts: str | dict[str, Any], **fields: Any) -> dict[str, Any]:
-    listed = [{"type": "text", "content": part} if isinstance(part, str) else part for part in parts]
-    return {"role": role, "parts": listed, **fields}
-
-
-def call(call_id: str | None, name: str = "pay", **arguments: Any) -> dict[str, Any]:
-    return {"type": "tool_call", "name": name, "arguments": arguments} | ({"id": call_id} if call_id else {})
-
-
-def returned(call_id: str | None, response: Any) -> dict[str, Any]:
-    return {"type": "tool_call_response", "response": response} | ({"id": call_id} if call_id else {})
-
-
-def span(number: int, *times: int, of: int | None = None, **fields: Any) -> dict[str, Any]:
-    """A span. Attributes of `gen_ai` are named as in `operation__name`; `events`, `status`, `attributes` are not."""
-    own = {name: fields.pop(name) for name in ("events", "status", "attributes") if name in fields}
-    attributes = {f"gen_ai.{key.replace('__', '.')}": value for key, value in fields.items()}
-    listed = [
-        {"key": key, "value": {"stringValue": value if isinstance(value, str) else json.dumps(value)}}
-        for key, value in (attributes | own.pop("attributes", {})).items()
-    ]
-    start, *end = times or (number,)
-    ends = {"endTimeUnixNano": str(end[0])} if end else {}
-    parent = {} if of is None else {"parentSpanId": f"s{of}"}
-    return {
-        "traceId": "t",
-        "spanId": f"s{number}",
-        "startTimeUnixNano": str(start),
-        "attributes": listed,
-        **ends,
-        **parent,
-        **own,
-    }
-
-
-def chat(number: int, asked: list[Any], answered: list[Any], *times: int, **fields: Any) -> dict[str, Any]:
-    return span(number, *times, input__messages=asked, output__messages=answered, **fields)
-
-
-def export(*spans: dict[str, Any]) -> dict[str, Any]:
-    return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
-
-
-def read(*spans: dict[str, Any]) -> Case:
-    (row,) = gathered_data(Traces(), [export(*spans)])
-    return read_case(row, default_id="first", form=OTEL)
-
-
-def items_of(case: Case) -> list[str]:
-    """The items in short: their kind, and what they say."""
-    found = []
-    for item in case.scenarios[0].execution.transcript.items:
-        fields = dict(item)
-        text = fields.get("text") or fields.get("arguments") or fields.get("what") or fields.get("name") or ""
-        found.append(f"{item.kind}{' (error)' if fields.get('error') else ''}: {text}")
-    return found
+from support.otel_spans import ERROR, as_any_value, call, chat, export, items_of, read, returned, said, span
 
 
 def test_an_agent_span_that_repeats_its_chats_is_reported_once_with_its_answer_last() -> None:
@@ -288,7 +228,7 @@ def test_unknown_fields_of_files_are_counted(part: dict[str, Any]) -> None:
 def test_consecutive_texts_are_one_item() -> None:
     case = read(chat(1, [said("user", "Q1", "Q2"), said("critic", "Bad.", "Worse.")], []))
 
-    assert ["user: Q1\nQ2", "event: Bad.\nWorse."] == items_of(case)
+    assert ["user: Q1\nQ2", "speaker: Bad.\nWorse."] == items_of(case)
     assert "Q1\nQ2" == case.scenarios[0].question.prompt
 
 
@@ -382,15 +322,6 @@ def is_read_or_refused(document: dict[str, Any]) -> str:
     except CaseFileError as error:
         return "refused" if "\n" not in str(error) else ""
     return "read"
-
-
-def as_any_value(value: Any) -> dict[str, Any]:
-    """As OTLP writes it."""
-    if isinstance(value, dict):
-        return {"kvlistValue": {"values": [{"key": key, "value": as_any_value(one)} for key, one in value.items()]}}
-    if isinstance(value, list):
-        return {"arrayValue": {"values": [as_any_value(one) for one in value]}}
-    return {"stringValue": value}
 
 
 def paths(value: Any) -> Iterator[tuple[Any, ...]]:

@@ -21,9 +21,11 @@ from jury_events.transcript import Attachment, Event, Item, Message, NotShown, T
 
 HERE = Path(__file__).parent
 METADATA = "metadata"
-_MARKER = re.compile(r"M\d{2,}[a-z]+")
+_MARKER = re.compile(r"(?<![A-Za-z0-9])M\d{2,}[a-z]+")
 _BOOKKEEPING = ("id", "tool")
 """Markers that end so are of ids and of tools' names."""
+_OF_TOOL = re.compile(r"M\d{2,}tool")
+"""Names of tools that a stream's accumulator wrote into one word begin so."""
 
 _AUTHORS = {"system": {"developer"}, "user": {"user"}, "result": {"tool", "environment"}, "call": {"model"}}
 _AUTHORS |= {"assistant": {"model"}, "reasoning": {"model"}, "refusal": {"model"}}
@@ -86,7 +88,7 @@ def _unaccounted(produced: ProducedFile) -> Iterator[str]:
     for path in paths:
         found |= set(_MARKER.findall(path.read_bytes().decode("utf-8", "replace")))
     for marker in sorted(found - named):
-        if not marker.endswith(_BOOKKEEPING):
+        if not marker.endswith(_BOOKKEEPING) and not _OF_TOOL.match(marker):
             yield f"{marker} is in it, and produced.json says nothing of it"
 
 
@@ -117,7 +119,7 @@ class CaseLaw:
             lines += self._events()
             lines += self._order()
             lines += self._calls()
-        return [*lines, *self._invented(), *self._not_shown(), *self._response(), *self._error()]
+        return [*lines, *self._invented(), *self._not_shown(), *self._question(), *self._response(), *self._error()]
 
     @cached_property
     def shown(self) -> list[_Shown]:
@@ -127,6 +129,8 @@ class CaseLaw:
         everything = "\n".join(one.text for one in found)
         question, policy = scenario.question.prompt, scenario.question.policy
         before = [] if policy is None else [_Shown("system", policy)]
+        good = scenario.question.expected_behavior or ""
+        before += [_Shown("expected", line) for line in good.splitlines() if _markers(line)]
         if not _markers(question) <= _markers(everything):
             before.append(_Shown("user", question))
         response = scenario.execution.response
@@ -172,7 +176,9 @@ class CaseLaw:
         """Each piece is shown once, as what it is, by its speaker."""
         for one in self.pieces:
             marker = one["marker"]
+            quoting = one.get("quoted_in", ())
             showing = [shown for shown in self.shown if _find(marker, shown.text) is not None]
+            showing = [shown for shown in showing if not any(_find(other, shown.text) is not None for other in quoting)]
             if len(showing) != 1:
                 yield f"{marker} ({one['kind']}) is shown {len(showing)} times"
                 continue
@@ -271,6 +277,15 @@ class CaseLaw:
                 yield f"{one['marker']} is not kept as metadata"
             if one["marker"] and any(_find(one["marker"], shown.text) is not None for shown in self.shown):
                 yield f"{one['marker']} is listed as not shown, and is shown"
+
+    def _question(self) -> Iterator[str]:
+        """The question is the user's first text; without one it is empty."""
+        question = self.case.scenarios[0].question.prompt
+        users = [one["marker"] for one in self.pieces if one["kind"] == "user"]
+        if users and _find(users[0], question) is None:
+            yield f"the question is {question[:60]!r}, the first request is {users[0]}"
+        if not users and question:
+            yield f"the question is {question[:60]!r}, and the user asked nothing"
 
     def _response(self) -> Iterator[str]:
         """The final response is of the agent's texts after the user's last piece, the last of them in any case."""

@@ -20,14 +20,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from differences import file_differences
+from differences import file_differences, paired
 
 HERE = Path(__file__).parent
 _SECONDS = 900
 """A script's limit."""
 
-_NOT_WRITTEN = {"produce.py", "requirements.in", "requirements.txt", "package.json", "package-lock.json", "__pycache__"}
-"""What is in a producer's folder and is not written by its script; also all other modules beside it."""
+_LINES = 10
+"""Of what a failed command said."""
+
+_OF_NPM = ("package.json", "package-lock.json")
+_RUNTIME = "node"
+"""A package of npm that is not upgraded: what the tool runs on, as Python is for the others."""
 
 
 class ProducerFailed(Exception):
@@ -61,7 +65,7 @@ class Producer:
         environment = {
             **{name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "PYTHONHOME"}},
             "PATH": path,
-            "PYTHONPATH": str(self.folder.parent),
+            "PYTHONPATH": str(self._shared()),
             "PYTHONDONTWRITEBYTECODE": "1",
             "NO_PROXY": "127.0.0.1,localhost",
             "no_proxy": "127.0.0.1,localhost",
@@ -69,6 +73,14 @@ class Producer:
         _call([python, str(self.folder / "produce.py"), str(self.files)], self.work, environment)
         if not (self.files / "produced.json").is_file():
             raise ProducerFailed("produce.py ended well and wrote no produced.json")
+
+    def _shared(self) -> Path:
+        """A folder with the shared modules alone: beside them are folders with the names of libraries."""
+        shared = self.work / "shared"
+        shared.mkdir()
+        for path in self.folder.parent.glob("*.py"):
+            shutil.copy(path, shared)
+        return shared
 
     def _python(self, *, upgrade: bool) -> str:
         """The interpreter of an environment made of the requirements."""
@@ -85,45 +97,58 @@ class Producer:
 
     def _node(self, *, upgrade: bool) -> str:
         """The folder of commands of the installed npm packages."""
-        for name in ("package.json", "package-lock.json"):
-            if (self.folder / name).exists() and not (upgrade and name == "package-lock.json"):
-                shutil.copy(self.folder / name, self.work / name)
-        quiet = ("--no-audit", "--no-fund", "--loglevel=error")
-        _call(["npm", "install" if upgrade else "ci", *quiet], self.work)
-        lock = self.work / "package-lock.json"
-        lock.write_text(without_addresses(lock.read_text(encoding="utf-8")), encoding="utf-8")
+        for name in _OF_NPM:
+            shutil.copy(self.folder / name, self.work / name)
+        # Not `npm ci`: it asks for the optional packages of all systems in the lock.
+        install = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"]
+        _call(install, self.work)
+        if upgrade:
+            package = json.loads((self.work / "package.json").read_text(encoding="utf-8"))
+            newest = [f"{name}@latest" for name in package["dependencies"] if name != _RUNTIME]
+            _call([*install, "--save-exact", *newest], self.work)
+            lock = self.work / "package-lock.json"
+            lock.write_text(without_addresses(lock.read_text(encoding="utf-8")), encoding="utf-8")
+        else:
+            for name in _OF_NPM:
+                (self.work / name).unlink()
         return str(self.work / "node_modules" / ".bin")
 
     def changes(self) -> Iterator[str]:
         """What differs from the kept files, in words; raises OSError."""
-        for name in ("requirements.txt", "package-lock.json"):
+        for name in ("requirements.txt", *_OF_NPM):
             if (self.work / name).exists():
                 yield from (f"{name}: {line}" for line in _lock_changes(self.folder / name, self.work / name))
-        kept, new = written_files(self.folder), written_files(self.files)
-        yield from (f"{name}: no longer written" for name in sorted(kept - new))
-        yield from (f"{name}: new" for name in sorted(new - kept))
-        for name in sorted(kept & new):
-            for line in file_differences(self.folder / name, self.files / name):
+        new = {path.relative_to(self.files).as_posix() for path in _files(self.files)}
+        kept = kept_files(self.folder)
+        known = paired(kept, new)
+        yield from (f"{name}: no longer written" for name in sorted(kept - set(known.values())))
+        yield from (f"{name}: new" for name in sorted(new - known.keys()))
+        for name, old in known.items():
+            for line in file_differences(self.folder / old, self.files / name):
                 if not (name == "produced.json" and line.startswith("date: ")):
                     yield f"{name}: {line}"
 
     def write(self) -> None:
         """Replace the kept files and the locked versions."""
-        for name in written_files(self.folder):
-            (self.folder / name).unlink()
+        for name in kept_files(self.folder):
+            (self.folder / name).unlink(missing_ok=True)
         shutil.copytree(self.files, self.folder, dirs_exist_ok=True)
-        for name in ("requirements.txt", "package-lock.json"):
+        for name in ("requirements.txt", *_OF_NPM):
             if (self.work / name).exists():
                 shutil.copy(self.work / name, self.folder / name)
 
 
-def written_files(folder: Path) -> set[str]:
-    """The paths of the files in a folder that its script wrote."""
-    return {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_file() and _NOT_WRITTEN.isdisjoint(path.relative_to(folder).parts) and path.suffix != ".py"
-    }
+def kept_files(folder: Path) -> set[str]:
+    """The paths of a producer's `produced.json` and of what that names; what the script needs itself is not kept."""
+    record = folder / "produced.json"
+    if not record.is_file():
+        return set()
+    named = [folder / one["file"] for one in json.loads(record.read_text(encoding="utf-8"))["files"]]
+    return {"produced.json", *(path.relative_to(folder).as_posix() for one in named for path in _files(one))}
+
+
+def _files(path: Path) -> list[Path]:
+    return [one for one in path.rglob("*") if one.is_file()] if path.is_dir() else [path]
 
 
 def without_addresses(lock: str) -> str:
@@ -164,8 +189,9 @@ def _call(command: list[str], folder: Path, environment: dict[str, str] | None =
     except subprocess.TimeoutExpired as error:
         raise ProducerFailed(f"{name}: did not end in {_SECONDS} seconds") from error
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-5:]
-        raise ProducerFailed("\n    ".join([f"{name}: exit code {done.returncode}; it said last:", *said]))
+        said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()
+        shown = said if len(said) <= _LINES else [*said[: _LINES // 2], "…", *said[-_LINES // 2 :]]
+        raise ProducerFailed("\n    ".join([f"{name}: exit code {done.returncode}; it said:", *shown]))
 
 
 def rewrite(folders: list[Path], *, upgrade: bool, write: bool) -> int:

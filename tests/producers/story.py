@@ -14,7 +14,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["system", "user", "assistant", "reasoning", "refusal", "call", "result", "attachment", "event"]
+Kind = Literal[
+    "system",
+    "user",
+    "assistant",
+    "reasoning",
+    "refusal",
+    "call",
+    "result",
+    "attachment",
+    "event",
+    "speaker",
+    "expected",
+]
 End = Literal["stop", "length", "filter"]
 
 

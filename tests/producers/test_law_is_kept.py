@@ -47,10 +47,11 @@ def case_of(
     response: str = "M07answer",
     error: str | None = "failed: M10error",
     metadata: str = "M09trace",
+    question: str = "M02user pay twice",
 ) -> Case:
     execution = {"response": response, "transcript": Transcript(items=items), "error": error}
-    question = {"prompt": "M02user pay twice", "policy": policy}
-    scenario = {"scenario_id": "s", "question": question, "execution": execution}
+    asked = {"prompt": question, "policy": policy}
+    scenario = {"scenario_id": "s", "question": asked, "execution": execution}
     return Case.model_validate({"case_id": "c", "scenarios": (scenario,), "metadata": {"trace_id": metadata}})
 
 
@@ -102,6 +103,7 @@ WRONG_READINGS: dict[str, tuple[Callable[[], Case], str]] = {
         "reported as not shown 1 times more than happened: field id",
     ),
     "metadata lost": (lambda: case_of(metadata="none"), "M09trace is not kept as metadata"),
+    "another question": (lambda: case_of(question="M05result"), "the first request is M02user"),
     "an earlier answer": (lambda: case_of(response=""), "the final response is ''"),
     "an error lost": (lambda: case_of(error=None), "the error of the case is None"),
 }

@@ -81,6 +81,18 @@ def test_ids_and_times_are_no_change(root: Path) -> None:
     assert rewritten(root).stdout == "toy: as before\n"
 
 
+def test_files_beside_the_script_stay(root: Path) -> None:
+    folder = producer(root, "toy", BEFORE)
+    (folder / "tool.cjs").write_text("// what the script runs")
+    rewritten(root, "--write")
+    producer(root, "toy", AFTER)
+
+    said = rewritten(root, "--write").stdout
+
+    assert "tool.cjs" not in said
+    assert (folder / "tool.cjs").exists()
+
+
 def test_a_script_that_fails_is_named_and_the_others_go_on(root: Path) -> None:
     producer(root, "a_fails", {}, last="raise SystemExit('the library has no such function')")
     producer(root, "b_works", {})

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from support.agent_library_rows import deepeval, langgraph, pydantic_ai
+
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -356,6 +358,46 @@ def promptfoo() -> dict[str, Any]:
     }
 
 
+def langfuse_observation() -> dict[str, Any]:
+    """A row of the observations of version 2: a model call without a parent."""
+    asked = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Refund me."}]
+    return {
+        "id": "obs-7",
+        "traceId": "trace-7",
+        "projectId": "p",
+        "startTime": "2026-11-01T00:00:00.000Z",
+        "endTime": "2026-11-01T00:00:01.000Z",
+        "parentObservationId": None,
+        "isRootObservation": True,
+        "type": "GENERATION",
+        "name": "answer",
+        "traceName": "support",
+        "sessionId": "s-4",
+        "level": "DEFAULT",
+        "input": json.dumps({"messages": asked, "tools": []}),
+        "output": json.dumps({"role": "assistant", "content": "Refunded."}),
+        "metadata": {"plan": "pro", "scope": {"name": "langfuse-sdk"}},
+        "model": "gpt-6-luna",
+        "totalCost": 0.01,
+        "tags": ["prod"],
+    }
+
+
+def promptfoo_table() -> dict[str, Any]:
+    """A row of promptfoo's CSV with one prompt, as its columns are named where there are two."""
+    return {
+        "Description": "a refund",
+        "order": "17",
+        "[openai:gpt-6-luna] Refund order {{order}}.": "'=Refunded",
+        "Status": "FAIL",
+        "Score": "0.00",
+        "Named Scores": '{"tone":0.5}',
+        "Metric: tone": "0.50",
+        "Grader Reason": "Too short.",
+        "Comment": None,
+    }
+
+
 def agentdojo() -> dict[str, Any]:
     """A run as the benchmark logs it."""
     return {
@@ -526,6 +568,321 @@ def inspect_logs(folder: Path) -> dict[str, Path]:
     return {form: next(folder.glob(f"*.{form}")) for form in ("eval", "json")}
 
 
+def claude_code() -> dict[str, Any]:
+    """One line of a session: what the user wrote beside a tool's result, with a reminder of the tool."""
+    returned = [{"type": "text", "text": "One mail."}, {"type": "image", "source": _png_source()}]
+    return {
+        "parentUuid": None,
+        "isSidechain": False,
+        "type": "user",
+        "message": {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "toolu_1", "content": returned, "is_error": True},
+                {"type": "text", "text": "<system-reminder>Be brief.</system-reminder>"},
+                {"type": "text", "text": "Read it to me."},
+                {"type": "image", "source": _png_source()},
+            ],
+        },
+        "uuid": "9b2d57f2-7f29-4d39-8d14-0c7a35c9f0a1",
+        "timestamp": "2026-11-23T20:06:43.127Z",
+        "cwd": "/home/user/mail",
+        "sessionId": "46a2e274-786f-4737-8c7e-a8091b5f3dad",
+        "version": "2.1.197",
+        "gitBranch": "main",
+    }
+
+
+def _png_source() -> dict[str, Any]:
+    return {"type": "base64", "media_type": "image/png", "data": PNG_BASE64}
+
+
+def codex() -> dict[str, Any]:
+    """One line of a session: what the user wrote, with a picture."""
+    return {
+        "timestamp": "2026-11-23T20:10:51.746Z",
+        "type": "response_item",
+        "payload": {
+            "type": "message",
+            "role": "user",
+            "content": [
+                {"type": "input_text", "text": "<image name=[Image #1]>"},
+                {"type": "input_image", "image_url": PNG_URL},
+                {"type": "input_text", "text": "</image>"},
+                {"type": "input_text", "text": "What is this?"},
+            ],
+        },
+    }
+
+
+def google_adk() -> dict[str, Any]:
+    """A saved session: a handover, a change of the state, a compaction, a rewind, a fragment without its whole."""
+    base = {"invocationId": "e-1", "actions": {"stateDelta": {}}}
+    called = {"functionCall": {"id": "c1", "name": "transfer_to_agent", "args": {"agent_name": "billing"}}}
+    returned = {"functionResponse": {"id": "c1", "name": "transfer_to_agent", "response": {"result": None}}}
+    summary = {"role": "model", "parts": [{"text": "They asked for a refund."}]}
+    return {
+        "id": "s-1",
+        "appName": "shop",
+        "userId": "user",
+        "events": [
+            {**base, "author": "user", "content": {"role": "user", "parts": [{"text": "Refund it."}]}},
+            {
+                **base,
+                "author": "desk",
+                "content": {"role": "model", "parts": [{"text": "Hm.", "thought": True}, called]},
+            },
+            {
+                **base,
+                "author": "desk",
+                "content": {"role": "user", "parts": [returned]},
+                "actions": {"transferToAgent": "billing", "stateDelta": {"due": 5}, "escalate": True},
+            },
+            {
+                **base,
+                "author": "billing",
+                "content": {"role": "model", "parts": [{"text": "It is"}]},
+                "finishReason": "MAX_TOKENS",
+                "actions": {"stateDelta": {"answer": "It is"}},
+            },
+            {
+                **base,
+                "author": "user",
+                "actions": {
+                    "compaction": {"startTimestamp": 1.0, "endTimestamp": 2.0, "compactedContent": summary},
+                    "rewindBeforeInvocationId": "e-1",
+                },
+            },
+            {**base, "author": "billing", "partial": True, "content": {"parts": [{"text": "Half an an"}]}},
+            {**base, "author": "billing", "partial": True, "content": {"parts": [{"text": "swer"}]}},
+        ],
+    }
+
+
+def google_adk_events() -> dict[str, Any]:
+    """One event: what the user wrote, and a change of the state."""
+    return {
+        "id": "e1",
+        "invocationId": "e-1",
+        "author": "user",
+        "content": {"role": "user", "parts": [{"text": "Refund it."}]},
+        "actions": {"stateDelta": {"due": 5}},
+        "timestamp": 1795465832.5,
+    }
+
+
+def openai_agents_session() -> dict[str, Any]:
+    """A row of the table of messages."""
+    return {
+        "id": 1,
+        "session_id": "s-1",
+        "message_data": {"role": "user", "content": [{"type": "input_text", "text": "Refund it."}]},
+        "created_at": "2026-11-23 20:55:25",
+    }
+
+
+def openai_agents_state() -> dict[str, Any]:
+    """A run that handed over, and waits for a person."""
+    desk, billing = {"name": "desk"}, {"name": "billing"}
+    call = {"type": "function_call", "call_id": "c1", "name": "transfer_to_billing", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c1", "output": "moved"}
+    thought = {"type": "reasoning", "id": "r1", "summary": [{"type": "summary_text", "text": "Pay."}]}
+    text = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Shall I pay?"}]}
+    pay = {"type": "function_call", "call_id": "c2", "name": "pay", "arguments": "{}"}
+    return {
+        "$schemaVersion": "1.21",
+        "original_input": [{"role": "user", "content": "Refund it."}],
+        "generated_items": [
+            {"type": "handoff_call_item", "raw_item": call, "agent": desk},
+            {
+                "type": "handoff_output_item",
+                "raw_item": output,
+                "agent": desk,
+                "source_agent": desk,
+                "target_agent": billing,
+            },
+            {"type": "reasoning_item", "raw_item": thought, "agent": billing},
+            {"type": "message_output_item", "raw_item": text, "agent": billing},
+            {"type": "tool_call_item", "raw_item": pay, "agent": billing},
+            {"type": "tool_approval_item", "raw_item": pay, "agent": billing, "tool_name": "pay"},
+        ],
+        "input_guardrail_results": [{"output": {"tripwire_triggered": False, "output_info": "fine"}}],
+    }
+
+
+def atif() -> dict[str, Any]:
+    """A trajectory with parallel calls, a sub-agent's trajectory inside, and another in a file."""
+    helper = {
+        "schema_version": "ATIF-v1.8",
+        "trajectory_id": "helper-1",
+        "agent": {"name": "helper", "version": "1"},
+        "steps": [
+            {"step_id": 1, "source": "user", "message": "Find the invoice."},
+            {"step_id": 2, "source": "agent", "message": "Found.", "reasoning_content": "It is there."},
+        ],
+    }
+    picture = {"type": "image", "source": {"media_type": "image/png", "path": "images/1.png"}}
+    calls = [
+        {"tool_call_id": "c1", "function_name": "delegate", "arguments": {"task": "Find the invoice."}},
+        {"tool_call_id": "c2", "function_name": "look", "arguments": {}},
+    ]
+    results = [
+        {"source_call_id": "c1", "content": "done", "subagent_trajectory_ref": [{"trajectory_id": "helper-1"}]},
+        {"source_call_id": "c2", "content": [{"type": "text", "text": "A page."}, picture]},
+        {"subagent_trajectory_ref": [{"trajectory_path": "other.json", "session_id": "s1"}]},
+    ]
+    return {
+        "schema_version": "ATIF-v1.8",
+        "session_id": "s1",
+        "trajectory_id": "run-1",
+        "agent": {"name": "shop", "version": "2", "model_name": "gpt-6-sol"},
+        "steps": [
+            {"step_id": 1, "source": "system", "message": "You keep the books."},
+            {"step_id": 2, "source": "user", "message": [{"type": "text", "text": "Pay the invoice."}, picture]},
+            {
+                "step_id": 3,
+                "source": "agent",
+                "message": "I ask.",
+                "reasoning_content": "First the invoice.",
+                "tool_calls": calls,
+                "observation": {"results": results},
+                "metrics": {"prompt_tokens": 10},
+            },
+            {"step_id": 4, "source": "system", "message": "", "observation": {"results": [{"content": "It is late."}]}},
+            {"step_id": 5, "source": "agent", "message": "Paid."},
+        ],
+        "notes": "Run at night.",
+        "final_metrics": {"total_cost_usd": 0.5},
+        "continued_trajectory_ref": "trajectory.cont-1.json",
+        "subagent_trajectories": [helper],
+    }
+
+
+def _chat(asked: list[dict[str, Any]], said: dict[str, Any], end: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A request of chat completions and its response."""
+    choice = {"index": 0, "finish_reason": end, "message": {"role": "assistant", "content": None, **said}}
+    return {"model": "gpt-6-sol", "messages": asked}, {"object": "chat.completion", "choices": [choice]}
+
+
+def _asked_twice() -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Two requests with their responses: a call, and the answer after its result."""
+    call = {"id": "c1", "type": "function", "function": {"name": "refund", "arguments": '{"order": 17}'}}
+    asked = [{"role": "system", "content": "Refund within 30 days."}, {"role": "user", "content": "Refund order 17."}]
+    called = {"reasoning_content": "It is recent.", "tool_calls": [call]}
+    later = [
+        *asked,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "the bank is closed"},
+    ]
+    return [_chat(asked, called, "tool_calls"), _chat(later, {"content": "The bank is"}, "length")]
+
+
+def openinference() -> dict[str, Any]:
+    """A span of a model as Phoenix's client lists it, with an annotation."""
+    given, answer = _asked_twice()[1]
+    return {
+        "name": "ChatCompletion",
+        "context": {"trace_id": "t1", "span_id": "s1"},
+        "span_kind": "LLM",
+        "parent_id": None,
+        "start_time": "2026-11-23T20:00:00+00:00",
+        "end_time": "2026-11-23T20:00:01+00:00",
+        "status_code": "OK",
+        "status_message": "",
+        "attributes": {
+            "openinference.span.kind": "LLM",
+            "session.id": "session-3",
+            "input.value": json.dumps(given),
+            "output.value": json.dumps(answer),
+            "llm.finish_reason": "length",
+        },
+        "events": [],
+        "annotations": [{"name": "helpful", "result": {"score": 0.5, "label": None, "explanation": "Half."}}],
+    }
+
+
+def mlflow() -> dict[str, Any]:
+    """A trace of an agent, two answers of a model and a tool that failed."""
+    requests = _asked_twice()
+
+    def span(number: int, kind: str, name: str, **values: Any) -> dict[str, Any]:
+        named = {f"mlflow.span{part}": json.dumps(value) for part, value in values.items()}
+        return {
+            "span_id": f"s{number}",
+            "parent_span_id": "s1" if number > 1 else None,
+            "name": name,
+            "start_time_unix_nano": number * 10,
+            "end_time_unix_nano": number * 10 + 5 if number > 1 else 100,
+            "status": {"code": "STATUS_CODE_ERROR" if kind == "TOOL" else "STATUS_CODE_OK", "message": ""},
+            "events": [{"name": "exception", "attributes": {"exception.message": "the bank is closed"}}],
+            "attributes": {"mlflow.spanType": json.dumps(kind), **named},
+        }
+
+    spans = [
+        span(1, "AGENT", "support", Inputs={"question": "Refund order 17."}, Outputs="The bank is"),
+        span(2, "CHAT_MODEL", "Completions", Inputs=requests[0][0], Outputs=requests[0][1]),
+        span(3, "TOOL", "refund", Inputs={"order": 17}),
+        span(4, "CHAT_MODEL", "Completions", Inputs=requests[1][0], Outputs=requests[1][1]),
+    ]
+    score = {"assessment_name": "helpful", "feedback": {"value": 0.5}, "rationale": "Half.", "valid": True}
+    info = {"trace_id": "tr-1", "trace_metadata": {"mlflow.trace.session": "s-3"}, "assessments": [score]}
+    return {"info": {**info, "tags": {"mlflow.traceName": "support", "team": "mail"}}, "data": {"spans": spans}}
+
+
+def langsmith() -> dict[str, Any]:
+    """A run with those below it, as the client loads it."""
+    requests = _asked_twice()
+
+    def run(number: int, kind: str, name: str, inputs: Any, outputs: Any, **more: Any) -> dict[str, Any]:
+        times = {name: f"2026-11-23T20:00:{number * 10 + add}" for name, add in (("start_time", 0), ("end_time", 5))}
+        named = {"id": f"r{number}", "run_type": kind, "name": name}
+        return {**named, "inputs": inputs, "outputs": outputs, **times, **more}
+
+    failure = "BankError('the bank is closed')Traceback (most recent call last): in refund"
+    below = [
+        run(2, "llm", "ChatOpenAI", *requests[0]),
+        run(3, "tool", "refund", {"order": 17}, None, error=failure),
+        run(4, "llm", "ChatOpenAI", *requests[1]),
+    ]
+    scores = {"helpful": {"n": 1, "avg": 0.5, "values": {}}}
+    root = run(1, "chain", "support", {"request": "Refund order 17."}, {"output": "The bank is"}, child_runs=below)
+    more = {"tags": ["prod"], "feedback_stats": scores, "extra": {"metadata": {"thread_id": "s-3"}}}
+    return {**root, "end_time": None, **more}
+
+
+def openai_agents() -> dict[str, Any]:
+    """A payload of the exporter: two agents, a handover, a response by its id, a guardrail that tripped."""
+    given, answer = _asked_twice()[0]
+    said = [answer["choices"][0]["message"]]
+
+    def span(number: int, below: int | None, data: dict[str, Any], error: Any = None) -> dict[str, Any]:
+        return {
+            "object": "trace.span",
+            "id": f"span_{number}",
+            "trace_id": "trace_1",
+            "parent_id": None if below is None else f"span_{below}",
+            "started_at": f"2026-11-23T20:00:{10 + number}+00:00",
+            "ended_at": f"2026-11-23T20:00:{10 + number if below else 13 + number}+00:00",
+            "span_data": data,
+            "error": error,
+        }
+
+    tripped = {"message": "Guardrail tripwire triggered", "data": {"guardrail": "rules"}}
+    named = {"workflow_name": "shop", "group_id": "g-3", "metadata": {"team": "mail"}}
+    return {
+        "data": [
+            {"object": "trace", "id": "trace_1", **named},
+            span(1, None, {"type": "agent", "name": "triage"}),
+            span(2, 1, {"type": "generation", "input": given["messages"], "output": said}),
+            span(3, 1, {"type": "function", "name": "refund", "input": '{"order": 17}', "output": "paid"}),
+            span(4, 1, {"type": "handoff", "from_agent": "triage", "to_agent": "billing"}),
+            span(5, None, {"type": "agent", "name": "billing"}),
+            span(6, 5, {"type": "response", "response_id": "resp_1"}),
+            span(7, None, {"type": "guardrail", "name": "rules", "triggered": True}, tripped),
+        ]
+    }
+
+
 ROWS: dict[str, Callable[[], Any]] = {
     "openai-chat": openai_chat,
     "openai-responses": openai_responses,
@@ -534,8 +891,24 @@ ROWS: dict[str, Callable[[], Any]] = {
     "messages": messages,
     "sharegpt": sharegpt,
     "langfuse": langfuse,
+    "langfuse-observations": langfuse_observation,
     "promptfoo": promptfoo,
+    "promptfoo-table": promptfoo_table,
     "agentdojo": agentdojo,
     "tau-bench": tau_bench,
     "otel": otel,
+    "claude-code": claude_code,
+    "codex": codex,
+    "atif": atif,
+    "openinference": openinference,
+    "mlflow": mlflow,
+    "langsmith": langsmith,
+    "openai-agents": openai_agents,
+    "google-adk": google_adk,
+    "google-adk-events": google_adk_events,
+    "openai-agents-session": openai_agents_session,
+    "openai-agents-state": openai_agents_state,
+    "pydantic-ai": lambda: pydantic_ai(PNG_BASE64),
+    "langgraph": lambda: langgraph(PNG_URL),
+    "deepeval": lambda: deepeval(PNG_BASE64),
 }

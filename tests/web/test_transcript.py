@@ -40,6 +40,20 @@ def test_every_item_is_a_block_with_number_author_and_kind():
     assert "Transcript (3 items)" in page.all(".passages dt")
 
 
+def test_items_name_their_speakers_and_say_what_the_record_does_not_tell():
+    page = shown(
+        {"kind": "speaker", "origin": "unknown", "name": "Orchestrator", "text": "Go."},
+        {**CALL, "speaker": "writer"},
+        {"kind": "tool_result", "name": "search", "text": "3", "call_unknown": True},
+    )
+
+    assert [
+        "1 Unknown role message Orchestrator",
+        "2 Agent writer tool call search",
+        "3 Tool tool result search of one of several calls; the record does not say which",
+    ] == page.all(".item .item-head")
+
+
 def test_json_is_formatted_without_changing_values():
     page = shown(CALL)
 

@@ -103,7 +103,9 @@ _JAPANESE: Mapping[str, str] = {
     "model": "モデル",
     "environment": "環境",
     "developer": "開発者",
+    "unknown": "不明",
     # Items of a transcript
+    "speaker": "記録上の発言者",
     "reasoning": "思考",
     "refusal": "拒否",
     "tool_call": "ツール呼び出し",

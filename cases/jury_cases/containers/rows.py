@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from jury_cases.containers import csv_rows, inspect_logs, json_rows
+from jury_cases.containers import csv_rows, inspect_logs, json_rows, scout_transcripts
 from jury_cases.containers.byte_streams import peekable
 from jury_cases.containers.compressed import GZIP, ZSTD, decompressed
 from jury_cases.containers.endings import CSV_ENDINGS, JSON_ENDINGS, TAB_ENDINGS, content_ending
@@ -40,7 +40,8 @@ def read_rows(
     """The rows of the files in order, streamed.
 
     Args:
-        paths: files, folders and globs; `-` is standard input (JSON, JSONL or CSV, compressed or not).
+        paths: files, folders and globs; `-` is standard input (JSON, JSONL or CSV, compressed or not); `scout://FOLDER`
+            and `scout+SOURCE:…`, see `scout_transcripts`.
         selection: of rows; None: all.
         stdin: the stream for `-`; None: the process's. It is not closed.
 
@@ -69,6 +70,9 @@ def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) 
         with _os_errors("stdin"):
             stream = peekable(sys.stdin.buffer if stdin is None else stdin)
             yield from _streamed(stream, RowSource("stdin", "stdin"), "", selection)
+        return
+    if scout_transcripts.is_scout(str(path)):
+        yield from scout_transcripts.read_rows(str(path))
         return
     with _os_errors(shown(path)):
         sources = sources_of(path, selection.split)

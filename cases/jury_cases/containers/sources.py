@@ -10,6 +10,7 @@ from typing import NamedTuple
 from jury_cases.containers.endings import KNOWN, bare_name, is_known
 from jury_cases.containers.row import RowSource
 from jury_cases.containers.saved_datasets import METADATA, saved_members
+from jury_cases.containers.session_files import belongs_to_session
 from jury_cases.containers.splits import Member, check_shards, of_split, split_of
 from jury_cases.errors import CaseFileError
 from jury_events.text.visible_text import visible_line
@@ -26,7 +27,7 @@ def sources_of(path: str | Path, split: str | None) -> list[Source]:
     """The files of `path`, in order.
 
     A folder is searched recursively for files with known extensions, in the order of their paths; hidden files and
-    links to folders are skipped. An existing path is not treated as a glob.
+    links to folders are skipped, as are files that are read with a session. An existing path is not treated as a glob.
 
     Raises:
         CaseFileError: no readable file, missing shards, an unknown split, or several splits and none is chosen.
@@ -77,7 +78,8 @@ def _walk(folder: Path) -> Iterator[Member]:
         folders[:] = sorted(one for one in folders if not one.startswith("."))
         for one in sorted(names):
             path = Path(parent, one)
-            if not one.startswith(".") and one not in METADATA and is_known(path):
+            named = not one.startswith(".") and one not in METADATA and is_known(path)
+            if named and not belongs_to_session(path):
                 yield Member(path, path.relative_to(folder))
 
 
@@ -93,7 +95,7 @@ def _matches(pattern: str, split: str | None, name: str) -> list[Member]:
     for match in sorted(map(Path, glob.iglob(pattern, recursive=True))):  # noqa: PTH207  (pathlib's gives hidden files)
         if match.is_dir():
             members += [Member(found.path, match.relative_to(root) / found.relative) for found in _walk(match)]
-        elif named or is_known(match):
+        elif (named or is_known(match)) and not belongs_to_session(match):
             members.append(Member(match, match.relative_to(root)))
     unique = list({member.path: member for member in members}.values())
     if not unique:

@@ -1,6 +1,7 @@
 """Samples of Inspect logs: messages with resolved attachments, output, target, scores and metadata.
 
-Source: inspect_ai, `EvalSample`. A sample's `events` record how its messages came about, and are not read.
+Source: inspect_ai, `EvalSample`. A sample's `events` record how its messages came about; of them only the reasons are
+read why answers ended.
 """
 
 import re
@@ -9,11 +10,12 @@ from typing import Any, NamedTuple
 
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
+from jury_cases.formats.inspect_handoffs import Handoffs
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_chat, read_end, read_message
-from jury_cases.transcripts.json_values import as_text
+from jury_cases.transcripts.json_values import as_text, text_or_none
 from jury_cases.transcripts.reading import first_prompt
-from jury_events.transcript import Event, Item
+from jury_events.transcript import Event, Item, ToolCall
 
 _ATTACHMENT = "attachment://"
 _LACKED = re.compile(r"attachment://[0-9a-f]{32}")
@@ -27,7 +29,7 @@ def _read(row: Any) -> CaseDraft:
     header = _object(sample.get(HEADER))
     attachments = _object(sample.get("attachments"))
     builder = TranscriptBuilder()
-    last = _messages(sample.get("messages") or [], attachments, builder)
+    last = _messages(sample.get("messages") or [], attachments, builder, _ends(sample))
     _output(_resolved(sample.get("output"), attachments), last, builder)
     _limit(sample.get("limit"), builder)
     error = sample.get("error")
@@ -56,17 +58,42 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilder) -> Any:
+def _ends(sample: dict[str, Any]) -> dict[str, Any]:
+    """Why answers ended, by the ids of their messages; the answer of the output is left out, which says it itself."""
+    events = sample.get("events")
+    found: dict[str, Any] = {}
+    for event in events if isinstance(events, list) else ():
+        if isinstance(event, dict) and event.get("event") == "model":
+            name, reason = _end(event.get("output"))
+            found |= {} if name is None else {name: reason}
+    name, _ = _end(sample.get("output"))
+    found.pop(name or "", None)
+    return found
+
+
+def _end(output: Any) -> tuple[str | None, Any]:
+    """The id of an output's message, and why it ended."""
+    choices = _object(output).get("choices")
+    first = _object(choices[0]) if isinstance(choices, list) and choices else {}
+    return text_or_none(_object(first.get("message")).get("id")), first.get("stop_reason")
+
+
+def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilder, ends: dict[str, Any]) -> Any:
     """Read the messages; returns the assistant's last one, None if there is none."""
     last = None
     if not isinstance(value, list):
         read_chat(value, builder)
+    handoffs = Handoffs(builder)
     for index, written in enumerate(value):
         place = f"messages.{index}"
         message = _resolved(written, attachments)
-        read_message(message, builder, place)
+        if not handoffs.read(message, place):
+            read_message(message, builder, place)
         for _ in range(_lacking(message, attachments)):
             builder.not_shown("attachment that the log lacks", "environment", place)
+        reason = ends.get(text_or_none(message.get("id")) or "")
+        if reason != "unknown":
+            read_end(reason, builder, f"{place}.stop_reason")
         if message["role"] == "assistant":
             last = message
     return last
@@ -100,10 +127,13 @@ def _output(output: Any, last: Any, builder: TranscriptBuilder) -> None:
     listed = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
     first = listed[0] if listed else {}
     before, message = _agent_output(last), first.get("message")
-    if message is not None and _agent_output(message).items != before.items:
+    after = _agent_output(message)
+    if message is not None and _is_same(message, last, after, before):
+        _add_calls(after, before, builder)
+    elif message is not None and after.items != before.items:
         read_message(message, builder, "output.choices.0.message")
     completion = as_text(found.get("completion"))
-    if _without_spaces(completion) not in {"", before.words, _agent_output(message).words}:
+    if _without_spaces(completion) not in {"", before.words, after.words}:
         builder.message("assistant", completion, "output.completion")
     for index, choice in enumerate(listed[1:], 1):
         builder.not_shown("another choice", "model", f"output.choices.{index}", choice)
@@ -111,6 +141,21 @@ def _output(output: Any, last: Any, builder: TranscriptBuilder) -> None:
         read_end(first.get("stop_reason"), builder, "output.choices.0.stop_reason")
     if found.get("error"):
         builder.add(Event, "output.error", origin="environment", name="error", text=as_text(found["error"]))
+
+
+def _is_same(message: Any, last: Any, after: _AgentOutput, before: _AgentOutput) -> bool:
+    """Whether the output is the last message: by its id, else by its words."""
+    if not isinstance(message, dict) or not isinstance(last, dict):
+        return False
+    ids = text_or_none(message.get("id")), text_or_none(last.get("id"))
+    return (ids[0] == ids[1] if None not in ids else after.words == before.words) and bool(after.words)
+
+
+def _add_calls(after: _AgentOutput, before: _AgentOutput, builder: TranscriptBuilder) -> None:
+    """Add the calls of the output that its message has lost: an agent's loop takes the call of `submit` out of it."""
+    for item in after.items:
+        if isinstance(item, ToolCall) and item not in before.items and item.call_id not in builder.called:
+            builder.add(ToolCall, "output.choices.0.message.tool_calls", **dict(item))
 
 
 def _limit(limit: Any, builder: TranscriptBuilder) -> None:

@@ -10,7 +10,7 @@ from jury_cases.formats.format import WRAPPERS, Format, wraps
 from jury_cases.formats.own_rows import decoded_cell, read_own_row
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.chat import read_chat, read_choices, read_end, read_message
+from jury_cases.transcripts.chat import read_choices, read_end, read_message
 from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents, read_prompt_feedback
 from jury_cases.transcripts.json_values import as_text, is_blank, json_kind
 from jury_cases.transcripts.reading import is_message, read_messages
@@ -72,7 +72,7 @@ def _chat(row: Any) -> CaseDraft:
     table = _object(row)
     builder = TranscriptBuilder()
     if table.get("messages") is not None:
-        read_chat(decoded_cell(table["messages"], "messages"), builder)
+        read_messages(decoded_cell(table["messages"], "messages"), builder)
     if table.get("choices") is not None:
         read_choices(table["choices"], builder)
     return _draft(table, builder, "messages", "choices", "object", "model")
@@ -92,9 +92,9 @@ def _responses(row: Any) -> CaseDraft:
         )
     if table.get("input") is not None:
         read_responses(table["input"], builder, "input")
-    if table.get("output") is not None:
-        read_responses(table["output"], builder)
     incomplete = table.get("incomplete_details")
+    if table.get("output") is not None:
+        read_responses(table["output"], builder, end_is_told=not is_blank(incomplete))
     if isinstance(incomplete, dict):
         read_end(incomplete.get("reason"), builder, "incomplete_details.reason")
     read = ("instructions", "input", "output", "metadata", "object", "error")
@@ -111,7 +111,7 @@ def _anthropic(row: Any) -> CaseDraft:
     if table.get("system") is not None:
         BlockReader(Speaker("system", "developer"), builder).read(table["system"], "system")
     if table.get("messages") is not None:
-        read_chat(decoded_cell(table["messages"], "messages"), builder)
+        read_messages(decoded_cell(table["messages"], "messages"), builder)
     if table.get("content") is not None:
         read_message({"role": table.get("role", "assistant"), "content": table["content"]}, builder, "content")
         _read_stop(table, builder)

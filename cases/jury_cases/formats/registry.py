@@ -4,10 +4,18 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
+from jury_cases.formats.atif import ATIF
 from jury_cases.formats.benchmarks import AGENTDOJO, TAU_BENCH
+from jury_cases.formats.claude_code import CLAUDE_CODE
+from jury_cases.formats.codex import CODEX
+from jury_cases.formats.deepeval import DEEPEVAL
 from jury_cases.formats.format import Format, wraps
+from jury_cases.formats.google_adk import GOOGLE_ADK, GOOGLE_ADK_EVENTS
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
+from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
+from jury_cases.formats.langgraph import LANGGRAPH
+from jury_cases.formats.langsmith import LANGSMITH
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
     GEMINI,
@@ -16,16 +24,35 @@ from jury_cases.formats.message_lists import (
     OPENAI_RESPONSES,
     SHAREGPT,
 )
+from jury_cases.formats.mlflow import MLFLOW
+from jury_cases.formats.openai_agents import OPENAI_AGENTS
+from jury_cases.formats.openai_agents_sessions import OPENAI_AGENTS_SESSION, OPENAI_AGENTS_STATE
+from jury_cases.formats.openinference import OPENINFERENCE
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
+from jury_cases.formats.promptfoo_table import PROMPTFOO_TABLE
+from jury_cases.formats.pydantic_ai_runs import PYDANTIC_AI
 
 FORMATS: dict[str, Format] = {
     one.name: one
     for one in (
         INSPECT,
+        CLAUDE_CODE,
+        CODEX,
+        ATIF,
+        GOOGLE_ADK,
+        GOOGLE_ADK_EVENTS,
+        OPENAI_AGENTS_SESSION,
+        OPENAI_AGENTS_STATE,
         OTEL,
+        LANGFUSE_OBSERVATIONS,
+        OPENINFERENCE,
+        MLFLOW,
+        LANGSMITH,
+        OPENAI_AGENTS,
         PROMPTFOO,
+        PROMPTFOO_TABLE,
         TAU_BENCH,
         AGENTDOJO,
         OPENAI_RESPONSES,
@@ -33,6 +60,9 @@ FORMATS: dict[str, Format] = {
         ANTHROPIC,
         GEMINI,
         SHAREGPT,
+        DEEPEVAL,
+        LANGGRAPH,
+        PYDANTIC_AI,
         MESSAGES,
         LANGFUSE,
         OWN_ROWS,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from jury_cases.traces.pieces import ContentPiece, PieceCounter, pieces_of
+from jury_cases.traces.pieces import ContentPiece, PieceCounter, call_text, canonical, pieces_of
 from jury_cases.traces.span import Span
 
 
@@ -15,6 +15,8 @@ class Node:
     Attributes:
         end: the span's, not before its start; the latest end of its children if it has none.
         entered, left: its numbers in a depth-first walk.
+        agent: the name of the agent whose span it is, or of the nearest above it.
+        tool_above: the nearest span of a tool that it is below.
         run: the number of the agent's span that it belongs to; None: no agent's.
         missing: the ids of its pieces that the spans below it lack; None: they have no content.
     """
@@ -28,6 +30,8 @@ class Node:
     entered: int = 0
     left: int = 0
     depth: int = 0
+    agent: str | None = None
+    tool_above: "Node | None" = None
     run: int | None = None
     missing: frozenset[int] | None = None
 
@@ -83,8 +87,11 @@ def _walked(roots: list[Node]) -> list[Node]:
                 node.parent.end = max(node.parent.end, node.end)
             continue
         node.entered = number
+        node.agent = node.span.agent
         if node.parent is not None:
             node.depth, node.run = node.parent.depth + 1, node.parent.run
+            node.agent = node.agent or node.parent.agent
+            node.tool_above = node.parent if node.parent.span.tool is not None else node.parent.tool_above
         if node.span.kind == "agent":
             node.run = number
         ordered.append(node)
@@ -102,6 +109,20 @@ def _find_missing(nodes: list[Node]) -> None:
         if counter:
             node.missing = frozenset(map(id, counter.missing(pieces)))
         if node.parent is not None:
-            counter = counter.merged(PieceCounter(pieces))
+            # A step of a graph has the call and the result of the tool below it; an agent's span has messages.
+            run = _of_tool(node.span) if node.parent.span.kind == "other" else []
+            counter = counter.merged(PieceCounter([*pieces, *run]))
             siblings = below.get(node.parent.entered)
             below[node.parent.entered] = counter if siblings is None else siblings.merged(counter)
+
+
+def _of_tool(span: Span) -> list[ContentPiece]:
+    """The call and the result of a tool's span, to compare the spans above it with."""
+    tool = span.tool
+    if tool is None:
+        return []
+    found = [ContentPiece((), "call", call_id=tool.call_id, text=call_text(tool.name, tool.arguments))]
+    result = span.failure if tool.result is None else tool.result
+    if result is not None:
+        found.append(ContentPiece((), "result", call_id=tool.call_id, text=canonical(result)))
+    return found

@@ -34,6 +34,8 @@ class BlockReader:
 
     def __init__(self, speaker: Speaker, builder: TranscriptBuilder) -> None:
         self._speaker = speaker
+        self._any_json = speaker.kind in {None, "speaker"}
+        """What a tool or a role of the record's own says may be any JSON, not only blocks."""
         self._builder = builder
         self._aside = builder if speaker.kind is not None else TranscriptBuilder()
         self._texts: list[str] = []
@@ -41,21 +43,21 @@ class BlockReader:
         self._place = ""
 
     def read(self, content: Any, place: str) -> None:
-        """Read text, null, or a list of blocks; a tool's result may be any JSON.
+        """Read text, null, or a list of blocks; a tool's result, or the words of an unknown role, may be any JSON.
 
         Raises:
             CaseFileError: it is another value, or a block is invalid for its type.
         """
         speaker = self._speaker
         self._place = place
-        if isinstance(content, list) and (speaker.kind is not None or any(map(_is_block, content))):
+        if isinstance(content, list) and (not self._any_json or any(map(_is_block, content))):
             for index, block in enumerate(content):
                 self._block(block, f"{place}.{index}")
         elif content is None or isinstance(content, str):
             self._texts += [content] if content else []
-        elif isinstance(content, dict) and (speaker.kind is not None or _is_block(content)):
+        elif isinstance(content, dict) and (not self._any_json or _is_block(content)):
             self._block(content, place)
-        elif speaker.kind is None or isinstance(content, bool | int | float):
+        elif self._any_json or isinstance(content, bool | int | float):
             self._texts.append(as_text(content))
         else:
             raise CaseFileError(f"{place}: must be text, not {json_kind(content)}")
@@ -108,7 +110,7 @@ class BlockReader:
             read, fields = known
             read(block, self._speaker, self._aside, place)
             self._aside.unread(block, fields | _BOOKKEEPING, self._speaker.origin, place)
-        elif self._speaker.kind is None and not _contains_base64(block):
+        elif self._any_json and not _contains_base64(block):
             self._texts.append(as_text(block))
         else:
             what = f"block {kind}" if isinstance(kind, str) else "block unnamed"
@@ -174,7 +176,8 @@ def _reasoning(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuild
 
 
 def _call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    add_call({key: value for key, value in block.items() if key in _CALL}, builder, place, speaker.origin)
+    call = {key: value for key, value in block.items() if key in _CALL}
+    add_call(call, builder, place, speaker.origin)
 
 
 def _mcp_call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
@@ -271,7 +274,7 @@ def _nothing(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder
 
 
 _READERS: dict[str, tuple[_Read, frozenset[str]]] = {
-    "refusal": (_refusal, frozenset({"refusal"})),
+    "refusal": (_refusal, frozenset({"refusal", "id"})),
     "thinking": (_thinking, frozenset({"thinking", "signature"})),
     "redacted_thinking": (_redacted_thinking, frozenset({"data"})),
     "reasoning": (

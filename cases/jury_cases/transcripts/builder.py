@@ -4,25 +4,39 @@ import hashlib
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from pydantic import ValidationError
 
 from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind, RoleRules, as_target, author_of
 from jury_cases.transcripts.json_values import as_text, is_blank
+from jury_cases.transcripts.unclear_calls import BuiltItem, with_unclear_calls
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
 from jury_events.picture_types import picture_type
 from jury_events.text.validation import condensed
-from jury_events.transcript import Attachment, Item, Message, NotShown, Origin, ToolCall, ToolResult, Transcript
-
-AUTHORS: Mapping[str, Origin] = {"system": "developer", "user": "user", "assistant": "model"}
-"""The default author of each kind of message."""
+from jury_events.transcript import (
+    Attachment,
+    Event,
+    Item,
+    Message,
+    NotShown,
+    Origin,
+    Reasoning,
+    Refusal,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
 
 _WHAT = re.compile(r"[^A-Za-z0-9_./+:-]+")
 _DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 _NAMED = 60
+
+_SPOKEN = (Reasoning, Refusal, ToolCall)
 
 
 class TranscriptBuilder:
@@ -34,7 +48,8 @@ class TranscriptBuilder:
     """
 
     def __init__(self) -> None:
-        self._items: list[Item] = []
+        self._items: list[BuiltItem] = []
+        self._author: MessageAuthor | None = None
         self._images: dict[str, Image] = {}
         self.called: set[str] = set()
         self.answered: set[str] = set()
@@ -48,42 +63,89 @@ class TranscriptBuilder:
         return tuple(self._images.values())
 
     def transcript(self) -> Transcript:
-        """The items so far."""
-        return Transcript(items=tuple(self._items))
+        """The items so far.
 
-    def add(self, make: type[Item], place: str, /, **fields: Any) -> None:
+        A result without the id of its call belongs to the only open call that it can answer, by its tool's name if it
+        has one. Where several are open it is marked `call_unknown`, unless it was added with `in_order`.
+        """
+        return Transcript(items=with_unclear_calls(self._items))
+
+    @property
+    def built(self) -> tuple[BuiltItem, ...]:
+        """The items so far, with what they were added with."""
+        return tuple(self._items)
+
+    @property
+    def authors(self) -> frozenset[MessageAuthor]:
+        """The authors of the messages that the items are of, as far as they were recorded by `by`."""
+        return frozenset(one.author for one in self._items if one.author is not None)
+
+    @contextmanager
+    def by(self, author: MessageAuthor) -> Iterator[None]:
+        """Record for the items added meanwhile which role, and which name, the record gives their message.
+
+        Calls, thoughts and refusals that are added without a `speaker` are of this author.
+        """
+        before, self._author = self._author, author
+        try:
+            yield
+        finally:
+            self._author = before
+
+    def reassign(self, rules: RoleRules) -> frozenset[str]:
+        """Apply the user's rules for roles to the items so far; returns the patterns that matched."""
+        used: set[str] = set()
+        for index, one in enumerate(self._items):
+            pattern = None if one.author is None else rules.pattern_of(one.author)
+            if one.author is not None and pattern is not None:
+                self._items[index] = one._replace(item=as_target(one.item, one.author.shown, rules.targets[pattern]))
+                used.add(pattern)
+        return frozenset(used)
+
+    def add(self, make: type[Item], place: str, /, *, in_order: bool = False, **fields: Any) -> None:
         """Add an item made of `fields`.
+
+        `in_order`: the format's protocol says that a result without an id belongs to the first open call of its name.
+        Where a source tells the call of a result by other means than an id, give both a `call_id` of your own.
 
         Raises:
             CaseFileError: a field is invalid.
         """
+        if make in _SPOKEN and self._author is not None:
+            fields = {"speaker": self._author.shown, **fields}
         try:
             item = make(**fields)
         except ValidationError as error:
             raise CaseFileError(f"{place}.{condensed(error)}") from error
-        self._append(item)
+        self._append(BuiltItem(item, self._author, in_order=in_order))
 
-    def _append(self, item: Item) -> None:
-        self._items.append(item)
+    def _append(self, one: BuiltItem) -> None:
+        self._items.append(one)
+        item = one.item
         if isinstance(item, ToolCall | ToolResult) and item.call_id is not None:
             (self.called if isinstance(item, ToolCall) else self.answered).add(item.call_id)
 
     def extend(self, later: "TranscriptBuilder") -> None:
         """Append the items of another builder."""
-        self.take(later.transcript().items, later.images)
+        for one in later.built:
+            self._append(one if one.author is not None else one._replace(author=self._author))
+        self.take((), later.images)
 
     def take(self, items: Iterable[Item], images: Iterable[Image] = ()) -> None:
         """Append items that were read before, and their pictures."""
         for item in items:
-            self._append(item)
+            self._append(BuiltItem(item, author_of(item)))
         for image in images:
             self._images.setdefault(image.digest, image)
 
-    def message(
-        self, kind: Literal["system", "user", "assistant"], text: str, place: str, *, name: str | None = None
-    ) -> None:
+    def message(self, kind: MessageKind, text: str, place: str, *, name: str | None = None) -> None:
         """Add a text by the default author of its kind."""
         self.add(Message, place, kind=kind, origin=AUTHORS[kind], text=text, name=name)
+
+    def handover(self, giver: str | None, taker: str | None, place: str) -> None:
+        """Add that one agent (None: not named) handed the conversation over to another."""
+        text = f"{giver or 'an agent that is not named'} -> {taker or 'an agent that is not named'}"
+        self.add(Event, place, origin="environment", name="handover", text=text)
 
     def not_shown(self, what: str, origin: Origin, place: str, value: Any = None) -> None:
         """Add a part that jurors are not shown; `value` determines its size in bytes (None: unknown)."""

@@ -1,20 +1,21 @@
-"""Messages with a role and content: OpenAI Chat, Anthropic, Inspect, LangChain, AgentDojo, τ-bench and plain lists.
+"""Messages with a role and content: OpenAI Chat, Anthropic, Inspect, AgentDojo, τ-bench and plain lists.
 
 A message's role names the turn; its blocks determine the authors: a tool's result in a user's message is the tool's.
 """
 
 import json
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from jury_cases.errors import CaseFileError
+from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind
 from jury_cases.transcripts.blocks import BlockReader
-from jury_cases.transcripts.builder import AUTHORS, TranscriptBuilder
+from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none
 from jury_cases.transcripts.speaker import Speaker
 from jury_cases.transcripts.tool_calls import add_call, add_calls
 from jury_events.transcript import Event, Origin, Reasoning, Refusal, ToolCall
 
-_KINDS: dict[str, Literal["system", "user", "assistant"]] = {
+_KINDS: dict[str, MessageKind] = {
     "system": "system",
     "developer": "system",
     "user": "user",
@@ -41,18 +42,10 @@ _RESULTS: dict[str, Origin] = {
 _CALLS = frozenset({"tool_call", "tool_calls", "function_call"})
 """Roles of messages whose text is a tool call."""
 
-_LANGCHAIN = {
-    "human": "user",
-    "ai": "assistant",
-    "system": "system",
-    "tool": "tool",
-    "function": "function",
-    "developer": "developer",
-}
 _REASONING = ("thought", "reasoning_content", "reasoning", "thinking")
 _BOOKKEEPING = frozenset(
     {
-        *("raw_data", "example", "invalid_tool_calls", "requestor"),
+        *("raw_data", "example", "requestor"),
         *("id", "uuid", "object", "type", "created", "created_at", "createdAt", "timestamp", "time", "date"),
         *("index", "model", "usage", "status", "source", "weight", "logprobs", "stop_sequence", "container"),
         *(
@@ -87,7 +80,9 @@ _OF_RESULTS = frozenset(
         "is_error",
     }
 )
-_GOOD_ENDS = frozenset({"stop", "tool_calls", "function_call", "end_turn", "tool_use", "stop_sequence"})
+_GOOD_ENDS = frozenset(
+    {"stop", "tool_calls", "function_call", "end_turn", "tool_use", "stop_sequence", "complete", "eos_token"}
+)
 
 
 def read_chat(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
@@ -110,38 +105,21 @@ def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
     """
     if not isinstance(message, dict):
         raise CaseFileError(f"{place}: must be a message object with role and content, not {json_kind(message)}")
-    message = _unwrapped(message)
     written = message.get("role")
     if not isinstance(written, str):
         raise CaseFileError(f"{place}.role: must be text such as user, assistant, tool or system")
     role = written.lower()
-    if role in _KINDS:
-        _read_known_role(message, _KINDS[role], builder, place)
-    elif role in _RESULTS:
-        _returned(message, _RESULTS[role], builder, place)
-    elif role in _CALLS:
-        call_in_words(as_text(_content(message)), builder, f"{place}.content")
-        builder.unread(message, {"role", "content", "value"} | _BOOKKEEPING, "model", place)
-    else:
-        _other(message, written, builder, place)
-
-
-def _unwrapped(message: dict[str, Any]) -> dict[str, Any]:
-    """Convert a message dumped by LangChain (`type`, `data`, `kwargs`)."""
-    inner = message.get("data") if isinstance(message.get("data"), dict) else message.get("kwargs")
-    kind = message.get("type")
-    if isinstance(inner, dict) and "role" not in message and "content" in inner:
-        name = message.get("id")
-        constructor = as_text(name[-1]) if isinstance(name, list) and name else as_text(kind)
-        return _unwrapped({"type": constructor.lower().removesuffix("chunk").removesuffix("message"), **inner})
-    if "role" not in message and isinstance(kind, str) and kind.lower() in _LANGCHAIN:
-        return {**message, "role": _LANGCHAIN[kind.lower()]}
-    return message
-
-
-def is_langchain(value: dict[str, Any]) -> bool:
-    """Whether an object is a message dumped by LangChain."""
-    return isinstance(_unwrapped(value).get("role"), str) and "role" not in value
+    is_result = role in _RESULTS
+    name = None if is_result else text_or_none(message.get("name"))  # a result's is that of its tool
+    author = MessageAuthor(written, name, known=is_result or role in _KINDS or role in _CALLS)
+    with builder.by(author):
+        if is_result:
+            _returned(message, _RESULTS[role], builder, place)
+        elif role in _CALLS:
+            call_in_words(as_text(_content(message)), builder, f"{place}.content")
+            builder.unread(message, {"role", "content", "value"} | _BOOKKEEPING, "model", place)
+        else:
+            _read_turn(message, _KINDS.get(role, "speaker"), author.shown, builder, place)
 
 
 def _content(message: dict[str, Any]) -> Any:
@@ -149,20 +127,21 @@ def _content(message: dict[str, Any]) -> Any:
     return message.get("value") if content is None else content
 
 
-def _read_known_role(
-    message: dict[str, Any], kind: Literal["system", "user", "assistant"], builder: TranscriptBuilder, place: str
+def _read_turn(
+    message: dict[str, Any], kind: MessageKind, name: str | None, builder: TranscriptBuilder, place: str
 ) -> None:
+    """Read a message of a system, a user, an agent, or a role that no rule knows, which is shown with its own name."""
     before, known = len(builder), set(builder.called)
     origin = AUTHORS[kind]
-    name = text_or_none(message.get("name"))
     _thoughts(message, origin, builder, place)
     BlockReader(Speaker(kind, origin, name), builder).read(_content(message), f"{place}.content")
     if message.get("refusal"):
         builder.add(Refusal, f"{place}.refusal", origin=origin, text=as_text(message["refusal"]))
     if isinstance(message.get("audio"), dict) and not is_blank(message["audio"]):
-        _read_audio(message["audio"], kind, builder, f"{place}.audio")
-    # LangChain repeats calls of the content in `tool_calls`.
-    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", origin, builder.called - known)
+        _read_audio(message["audio"], kind, name, builder, f"{place}.audio")
+    # LangChain repeats calls of the content in `tool_calls`, also in messages that a program converted.
+    repeated = builder.called - known
+    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", origin, known=repeated)
     if not is_blank(message.get("function_call")):
         add_call(message["function_call"], builder, f"{place}.function_call", origin)
     if len(builder) == before:
@@ -188,11 +167,11 @@ def _thoughts(message: dict[str, Any], origin: Origin, builder: TranscriptBuilde
 
 
 def _read_audio(
-    audio: dict[str, Any], kind: Literal["system", "user", "assistant"], builder: TranscriptBuilder, place: str
+    audio: dict[str, Any], kind: MessageKind, name: str | None, builder: TranscriptBuilder, place: str
 ) -> None:
     """OpenAI's audio answer: the transcript is shown, the audio is not."""
     if audio.get("transcript"):
-        builder.message(kind, as_text(audio["transcript"]), f"{place}.transcript")
+        builder.message(kind, as_text(audio["transcript"]), f"{place}.transcript", name=name)
     builder.not_shown("audio", AUTHORS[kind], place, audio.get("data"))
 
 
@@ -225,20 +204,6 @@ def _returned(message: dict[str, Any], origin: Origin, builder: TranscriptBuilde
     if error and error is not True:
         builder.add(Event, f"{place}.error", origin=origin, name="error", text=as_text(error))
     builder.unread(message, _OF_RESULTS | _BOOKKEEPING, origin, place)
-
-
-def _other(message: dict[str, Any], role: str, builder: TranscriptBuilder, place: str) -> None:
-    """A message with an unknown role becomes an event of the environment."""
-    texts = TranscriptBuilder()
-    BlockReader(Speaker(None, "environment"), texts).read(_content(message), f"{place}.content")
-    items = texts.transcript().items
-    text = "\n".join(item.text for item in items if item.kind == "tool_result" and item.text)
-    builder.add(Event, place, origin="environment", name=role, text=text)
-    for item in items:
-        if item.kind != "tool_result":
-            builder.add(type(item), place, **{**dict(item), "origin": "environment"})
-    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", "environment")
-    builder.unread(message, {"role", "content", "value", "tool_calls"} | _BOOKKEEPING, "environment", place)
 
 
 def read_choices(value: Any, builder: TranscriptBuilder, place: str = "choices") -> None:

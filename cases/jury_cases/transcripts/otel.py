@@ -6,15 +6,18 @@ Source: OpenTelemetry semantic conventions for generative AI, `gen_ai.input.mess
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from jury_cases.transcripts.authors import MessageAuthor
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
-from jury_cases.transcripts.json_values import as_objects, as_text, text_or_none
-from jury_events.transcript import Event, Message, Origin, Reasoning, ToolCall, ToolResult
+from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, text_or_none
+from jury_cases.transcripts.speaker import Speaker
+from jury_events.transcript import Message, Origin, Reasoning, Refusal, ToolCall, ToolResult
 
 _SYSTEM: tuple[str, Origin] = ("system", "developer")
 _USER: tuple[str, Origin] = ("user", "user")
 _AGENT: tuple[str, Origin] = ("assistant", "model")
 _TOOL: tuple[str, Origin] = ("", "tool")
+_OTHER: tuple[str, Origin] = ("speaker", "unknown")
 _KINDS: dict[str, tuple[str, Origin]] = {
     **dict.fromkeys(("system", "developer"), _SYSTEM),
     **dict.fromkeys(("user", "human"), _USER),
@@ -40,6 +43,9 @@ def read_parts_message(message: dict[str, Any], builder: TranscriptBuilder, plac
     end = message.get("finish_reason")
     if "parts" in message:
         _read_parts(message, builder, place)
+    elif isinstance(message.get("role"), str) and is_blank({**message, "role": None, "finish_reason": None}):
+        _, origin = _KINDS.get(message["role"].lower(), _OTHER)
+        builder.not_shown("message without content", origin, place)
     else:
         read_message({key: value for key, value in message.items() if key != "finish_reason"}, builder, place)
     if end is not None and end != "tool_call":
@@ -48,10 +54,20 @@ def read_parts_message(message: dict[str, Any], builder: TranscriptBuilder, plac
 
 def _read_parts(message: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
     role = as_text(message.get("role"))
-    kind, origin = _KINDS.get(role.lower(), ("", "environment"))
+    kind, origin = _KINDS.get(role.lower(), _OTHER)
     name = text_or_none(message.get("name"))
+    author = MessageAuthor(role or "unnamed role", None if origin == "tool" else name, known=kind != "speaker")
+    with builder.by(author):
+        _read_parts_by(message, Speaker(kind, origin, name if origin == "tool" else author.shown), builder, place)
+
+
+def _read_parts_by(message: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    kind, origin, name = speaker.kind, speaker.origin, speaker.name
     call_id = text_or_none(message.get("tool_call_id") or message.get("id"))
     parts = as_objects(message["parts"], f"{place}.parts", "parts")
+    if not parts and (origin == "user" or "finish_reason" in message):
+        # Instrumentations write such messages for content that they do not know: pictures, refusals.
+        builder.not_shown("message without content", origin, place)
     for first, run in _runs(parts):
         at = f"{place}.parts.{first}"
         if run[0].get("type", "text") != "text":
@@ -60,13 +76,11 @@ def _read_parts(message: dict[str, Any], builder: TranscriptBuilder, place: str)
         text = "\n".join(filter(None, (_text_of(part) for part in run)))
         if kind:
             builder.add(Message, at, kind=kind, origin=origin, text=text, name=name)
-        elif origin == "tool":
-            builder.add(ToolResult, at, call_id=call_id, name=name, text=text)
         else:
-            builder.add(Event, at, origin=origin, name=role or "unnamed role", text=text)
+            builder.add(ToolResult, at, call_id=call_id, name=name, text=text)
         for index, part in enumerate(run, start=first):
             builder.unread(part, {"type", *_TEXTS}, origin, f"{place}.parts.{index}")
-    known = {"role", "parts", "finish_reason"} | ({"name"} if kind or origin == "tool" else set())
+    known = {"role", "parts", "finish_reason", "name"}
     builder.unread(message, known | ({"id", "tool_call_id"} if origin == "tool" else set()), origin, place)
 
 
@@ -96,13 +110,18 @@ def _first(table: dict[str, Any], names: Iterable[str]) -> Any:
 def _read_part(part: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
     """Read one part that is not text, with the message's origin."""
     call_id = text_or_none(part.get("id"))
+    caller: Origin = origin if origin == "unknown" else "model"
     match part.get("type"):
         case "reasoning" | "thinking":
             builder.add(Reasoning, place, origin=origin, text=_text_of(part))
             known = {*_TEXTS}
+        case "refusal":
+            builder.add(Refusal, place, origin=origin, text=_text_of(part))
+            known = {*_TEXTS}
         case "tool_call":
             name = as_text(part.get("name")) or "unnamed"
-            builder.add(ToolCall, place, call_id=call_id, name=name, arguments=as_text(part.get("arguments")))
+            arguments = as_text(part.get("arguments"))
+            builder.add(ToolCall, place, origin=caller, call_id=call_id, name=name, arguments=arguments)
             known = {"id", "name", "arguments"}
         case "tool_call_response":
             tool = text_or_none(part.get("name"))

@@ -3,13 +3,15 @@
 from typing import Any
 
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.chat import is_langchain, read_chat
+from jury_cases.transcripts.chat import read_chat
 from jury_cases.transcripts.gemini import read_contents
 from jury_cases.transcripts.json_values import as_text
+from jury_cases.transcripts.langchain import is_langchain, read_langchain_list
 from jury_cases.transcripts.otel import read_parts_messages
+from jury_cases.transcripts.pydantic_ai import is_pydantic_ai, read_pydantic_ai
 from jury_cases.transcripts.responses import is_item, read_responses
 from jury_cases.transcripts.sharegpt import read_sharegpt
-from jury_events.transcript import Message, Refusal, Transcript
+from jury_events.transcript import Item, Message, Refusal, Transcript
 
 _OF_MESSAGES = frozenset({"content", "tool_calls", "function_call", "parts", "thought", "reasoning_content", "refusal"})
 _OF_CASES = frozenset({"case_id", "question", "messages", "prompt", "response", "scenarios"})
@@ -26,10 +28,14 @@ def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages
     first = elements[0] if elements else {}
     if {"from", "value"} <= first.keys():
         read_sharegpt(value, builder, place)
+    elif is_pydantic_ai(first):
+        read_pydantic_ai(value, builder, place)
     elif isinstance(first.get("parts"), list):
         kinds = {as_text(part.get("type")) for part in first["parts"] if isinstance(part, dict)}
         read = read_parts_messages if kinds & _OTEL_PARTS else read_contents
         read(value, builder, place)
+    elif any(map(is_langchain, elements)):
+        read_langchain_list(value, builder, place)
     elif any(map(is_item, elements)):
         read_responses(value, builder, place)
     else:
@@ -41,7 +47,7 @@ def is_message(value: Any) -> bool:
     if not isinstance(value, dict) or not _OF_CASES.isdisjoint(value):
         return False
     has_role = (isinstance(value.get("role"), str) and not _OF_MESSAGES.isdisjoint(value)) or is_langchain(value)
-    return has_role or is_item(value) or {"from", "value"} <= value.keys()
+    return has_role or is_item(value) or is_pydantic_ai(value) or {"from", "value"} <= value.keys()
 
 
 def first_prompt(transcript: Transcript) -> str | None:
@@ -52,7 +58,7 @@ def first_prompt(transcript: Transcript) -> str | None:
     texts: list[str] = []
     by_user = False
     for item in transcript.items:
-        if item.origin == "user" and item.kind in {"user", "attachment", "not_shown"}:
+        if _is_request(item):
             by_user = True
             texts += [item.text] if isinstance(item, Message) and item.text.strip() else []
         elif texts:
@@ -61,24 +67,41 @@ def first_prompt(transcript: Transcript) -> str | None:
 
 
 def last_answer(transcript: Transcript) -> str:
-    """The agent's last text, which may be a refusal; "" if it only called tools.
+    """What the agent said last after the user's last request; "" if it said nothing since, or only called tools.
 
-    Texts separated only by a file or a refusal are one answer.
+    It may be a refusal. Texts separated only by a file or a refusal are one answer. Of several agents it is the answer
+    of the one that spoke last. An event, a tool's result or a file after it changes nothing.
     """
     texts: list[str] = []
     parted = False
+    speaker: str | None = None
     for item in reversed(transcript.items):
-        by_agent = isinstance(item, Message | Refusal) and item.kind in {"assistant", "refusal"}
-        if isinstance(item, Message | Refusal) and by_agent and item.text.strip():
-            if texts and not (parted or isinstance(item, Refusal)):
+        if _is_request(item):
+            break
+        said = _said(item)
+        if said is not None and said.text.strip():
+            name = said.name if isinstance(said, Message) else said.speaker
+            if texts and (name != speaker or not (parted or isinstance(said, Refusal))):
                 break
-            texts.append(item.text)
-            parted = isinstance(item, Refusal)
+            texts.append(said.text)
+            speaker, parted = name, isinstance(said, Refusal)
         elif texts and not (item.kind in {"attachment", "not_shown"} and item.origin == "model"):
             break
         elif texts:
             parted = True
     return "\n".join(reversed(texts))
+
+
+def _said(item: Item) -> Message | Refusal | None:
+    """The item if it is a text of the agent."""
+    if isinstance(item, Refusal):
+        return item if item.origin != "unknown" else None
+    return item if isinstance(item, Message) and item.kind == "assistant" else None
+
+
+def _is_request(item: Item) -> bool:
+    """Whether the item is a request of a user, or part of one."""
+    return item.origin == "user" and item.kind in {"user", "attachment", "not_shown"}
 
 
 def split_system(transcript: Transcript) -> tuple[str | None, Transcript]:

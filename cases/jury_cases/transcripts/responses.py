@@ -8,7 +8,7 @@ from typing import Any
 
 from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.chat import read_message
+from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, text_or_none
 from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Event, Origin, Reasoning, ToolCall, ToolResult
@@ -35,8 +35,10 @@ _ITEMS = frozenset(_TOLD) | {
 }
 
 
-def read_responses(value: Any, builder: TranscriptBuilder, place: str = "output") -> None:
+def read_responses(value: Any, builder: TranscriptBuilder, place: str = "output", *, end_is_told: bool = False) -> None:
     """Read `input` or `output` of a response; an input may be text of the user.
+
+    An incomplete message is followed by an event that says so, unless the response tells why it ended (`end_is_told`).
 
     Raises:
         CaseFileError: it is not a list of items.
@@ -45,16 +47,25 @@ def read_responses(value: Any, builder: TranscriptBuilder, place: str = "output"
         builder.message("user", value, place)
         return
     for index, item in enumerate(as_objects(value, place, "items")):
-        _item(item, builder, f"{place}.{index}")
+        read_item(item, builder, f"{place}.{index}")
+        if item.get("type") == "message" and not end_is_told:
+            read_end(item["status"] if item.get("status") == "incomplete" else None, builder, f"{place}.{index}.status")
 
 
 def is_item(value: Any) -> bool:
-    """Whether a value is an item specific to the Responses API."""
+    """Whether a value is an item specific to the Responses API; Anthropic's `compaction` is a block with content."""
     kind = value.get("type") if isinstance(value, dict) else None
+    if kind == "compaction":
+        return "content" not in value
     return isinstance(kind, str) and (kind in _ITEMS or kind.endswith(("_call", "_call_output")))
 
 
-def _item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+def read_item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    """Read one item.
+
+    Raises:
+        CaseFileError: a part of it is invalid.
+    """
     kind = item.get("type")
     if not isinstance(kind, str):
         kind = "message"

@@ -31,7 +31,12 @@ call's author in τ²-bench."""
 
 
 def add_calls(
-    value: Any, builder: TranscriptBuilder, place: str, origin: Origin = "model", known: Collection[str] = ()
+    value: Any,
+    builder: TranscriptBuilder,
+    place: str,
+    origin: Origin = "model",
+    *,
+    known: Collection[str] = (),
 ) -> None:
     """Add a list of calls; null is [], calls with `known` ids are skipped.
 

@@ -39,6 +39,8 @@ def preview_lines(preview: "CasePreview") -> Iterator[str]:
         yield f"pictures:     {blind}"
     if unused := [visible_line(word, 60) for word in preview.unused_words]:
         yield f"not used:     --map of {_listed(unused[:_NAMED], len(unused))}: no case has such a label"
+    for line in preview.unmatched_roles:
+        yield f"not used:     {line}"
     if tokens := preview.tokens:
         mean, most = round(sum(tokens) / len(tokens)), max(tokens)
         measured = "" if len(tokens) == omissions.cases else f", of the first {len(tokens)} cases"

@@ -100,6 +100,11 @@ class CasePreview:
         return self._files.notes.unread
 
     @property
+    def unmatched_roles(self) -> tuple[str, ...]:
+        """A line for each rule for roles that matched nothing."""
+        return self._files.notes.unmatched_roles()
+
+    @property
     def unreadable(self) -> UnreadableRows:
         """What was left out, since it cannot be read."""
         return self._files.unreadable
@@ -124,6 +129,7 @@ class CasePreview:
             "label_words": [asdict(one) for one in self.label_words],
             "fields": dict(self.fields),
             "columns_not_read": dict(self.unread),
+            "roles_not_seen": list(self.unmatched_roles),
             "not_shown": self.omissions.data(),
             "unreadable": {"count": self.unreadable.count, "errors": self.unreadable.errors},
             "first_prompt_tokens": {

@@ -179,6 +179,8 @@ class PreparedRun:
             yield f"the run has {further} of its cases from an earlier call; they stay recorded and are not printed"
         for column, near in self.planned.cases.notes.slips():
             yield f"the column {column} is not read (did you mean {near}?); --field names columns"
+        if checked.total is not None:
+            yield from self.planned.cases.notes.unmatched_roles()
         if (blind := checked.omissions.blind_line()) is not None:
             yield blind
         line = checked.omissions.line()
@@ -186,6 +188,12 @@ class PreparedRun:
             line += f" (of the first {checked.omissions.cases} cases; jury cases reads them all)"
         if line is not None:
             yield line
+
+    def closing_remarks(self, *, whole: bool) -> Iterator[str]:
+        """Lines about the cases at the end of a run; `whole`: it was not interrupted."""
+        # Of a resumed run not all cases are built, so that a role may occur in the others.
+        if whole and self.checked.total is None and self.checked.recorded is None:
+            yield from self.planned.cases.notes.unmatched_roles()
 
     def not_shown(self) -> Iterator[tuple[str, str]]:
         """The cases that were read and have parts that jurors are not shown: the id, and these parts."""

@@ -43,6 +43,7 @@ class CaseSettings(SettingsModel):
         case_format: the form of the rows; None: as each is recognised.
         rows: the dotted path of the rows in a JSON document.
         policy_file: a text: the instructions that the agents of all cases had.
+        roles: what the roles of messages are, by pattern, as `{"Orchestrator*": "agent"}`.
         artifact_roots: folders in which records that a case names by their path may lie, besides that of its file.
         split: the split to read of a folder with several.
         where: conditions, all of which must be met.
@@ -58,6 +59,7 @@ class CaseSettings(SettingsModel):
         "mappings": "map",
         "case_format": "format",
         "policy_file": "policy",
+        "roles": "role",
         "artifact_roots": "artifact_root",
         "case_ids": "case_id",
     }
@@ -67,6 +69,7 @@ class CaseSettings(SettingsModel):
     case_format: str | None = None
     rows: str | None = None
     policy_file: Path | None = None
+    roles: dict[str, str] = Field(default_factory=dict)
     artifact_roots: tuple[Path, ...] = ()
     split: str | None = None
     where: Conditions = ()
@@ -101,6 +104,7 @@ class CaseSettings(SettingsModel):
             fields=self.fields,
             labels=mapped if refuse_labels else mapped.lenient(),
             policy=None if self.policy_file is None else read_policy(self.policy_file),
+            roles=self.roles,
             rows=self.rows,
             split=self.split,
             where=self.where,

@@ -135,6 +135,7 @@ def _patterns(language: str, texts: Texts) -> PromptPatterns:
         speakers={
             case.user: "user",
             case.assistant: "agent",
+            case.speaker: "tool",
             case.refusal: "refusal",
             case.system: "policy",
             case.reasoning: "thought",
@@ -151,6 +152,7 @@ def _patterns(language: str, texts: Texts) -> PromptPatterns:
             case.from_developer: "policy",
             case.from_tool: "tool",
             case.from_environment: "tool",
+            case.from_unknown: "tool",
         },
         scenario=line_of(case.scenario_heading),
         item=line_of(case.item),

@@ -24,10 +24,11 @@ _OPENING = 160
 class ItemBlock(NamedTuple):
     """One item, `number` from 1.
 
-    `kind` and `origin` are those of the case, `name` is the name of a tool, a speaker or a file. `call` is the number
-    of the call that it answers, `call_id` the id of a call that the transcript lacks. `facts` are the type and size of
-    a file, `picture` the number of a picture that jurors saw; `unseen`: no juror saw it. `opening` is the beginning of
-    a long text, which is folded; None for a short one.
+    `kind` and `origin` are those of the case, `name` is the name of a tool, a speaker or a file, `speaker` the agent of
+    a call, a thought or a refusal, if it is named. `call` is the number of the call that it answers, `call_id` the id
+    of a call that the transcript lacks; `call_unknown`: the record does not say which of several calls. `facts` are
+    the type and size of a file, `picture` the number of a picture that jurors saw; `unseen`: no juror saw it. `opening`
+    is the beginning of a long text, which is folded; None for a short one.
     """
 
     number: int
@@ -36,6 +37,8 @@ class ItemBlock(NamedTuple):
     name: str | None = None
     call: int | None = None
     call_id: str | None = None
+    call_unknown: bool = False
+    speaker: str | None = None
     failed: bool = False
     facts: str | None = None
     picture: int | None = None
@@ -81,7 +84,9 @@ def _blocks(transcript: Transcript, ref: PartRef, previews: TextPreviews, pictur
 
 def _block(item: Item, number: int, pictures: Pictures) -> ItemBlock:
     name, failed = getattr(item, "name", None), isinstance(item, ToolResult) and item.error
-    block = ItemBlock(number, item.kind, item.origin, name, failed=failed)
+    unknown = isinstance(item, ToolResult) and item.call_unknown
+    speaker = getattr(item, "speaker", None)
+    block = ItemBlock(number, item.kind, item.origin, name, failed=failed, call_unknown=unknown, speaker=speaker)
     if isinstance(item, Attachment):
         picture = pictures.get(item.digest) if item.media_type.startswith("image/") else None
         facts = f"{item.media_type}, {shown_size(item.size)}"

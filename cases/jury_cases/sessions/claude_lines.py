@@ -1,0 +1,141 @@
+"""The lines of a Claude Code session: a tree of messages, and the branch of it that the session went on with.
+
+A line names the line before it (`parentUuid`). Where the user went back, or a request was repeated, a line has several
+followers: all but one of them were abandoned. Parallel calls make followers too, which were not.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from jury_cases.transcripts.json_values import text_or_none
+
+_CONVERSATION = frozenset({"user", "assistant"})
+
+
+class Line(NamedTuple):
+    """A line of a session's file: its number, and its object."""
+
+    number: int
+    data: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        found = self.data.get("type")
+        return found if isinstance(found, str) else ""
+
+    @property
+    def uuid(self) -> str | None:
+        """Its id in the tree; None: a line of bookkeeping, which is in no conversation."""
+        return text_or_none(self.data.get("uuid"))
+
+    @property
+    def message(self) -> dict[str, Any]:
+        found = self.data.get("message")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def message_id(self) -> str | None:
+        """The id of the model's answer, of which each block has a line."""
+        return text_or_none(self.message.get("id"))
+
+    def blocks(self, kind: str) -> Iterator[dict[str, Any]]:
+        """The blocks of this type in its message."""
+        content = self.message.get("content")
+        for one in content if isinstance(content, list) else ():
+            if isinstance(one, dict) and one.get("type") == kind:
+                yield one
+
+    @property
+    def is_conversation(self) -> bool:
+        return self.kind in _CONVERSATION
+
+
+class Branches(NamedTuple):
+    """What the session went on with, and what it abandoned.
+
+    Attributes:
+        live: the lines of the branch, in the order of the file.
+        abandoned: for each abandoned branch its lines, in the order of their first lines.
+    """
+
+    live: list[Line]
+    abandoned: list[list[Line]]
+
+
+def branches_of(lines: Sequence[Line]) -> Branches:
+    """The branches of one conversation; lines without an id are left out, as are later lines with a known id."""
+    tree = _Tree(lines)
+    if not tree.lines:
+        return Branches([], [])
+    live = tree.live()
+    abandoned: dict[int, list[Line]] = {}
+    top: dict[int, int] = {}
+    for index, line in enumerate(tree.lines):
+        if index in live:
+            continue
+        parent = tree.parents[index]
+        top[index] = index if parent is None or parent in live else top.get(parent, index)
+        abandoned.setdefault(top[index], []).append(line)
+    return Branches(
+        [line for index, line in enumerate(tree.lines) if index in live],
+        [branch for branch in abandoned.values() if any(line.is_conversation for line in branch)],
+    )
+
+
+class _Tree:
+    """The lines with an id, by index, with the index of their parents."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.lines: list[Line] = []
+        self.parents: list[int | None] = []
+        self.children: list[list[int]] = []
+        self._numbers: dict[str, int] = {}
+        for line in lines:
+            if line.uuid is not None and line.uuid not in self._numbers:
+                self._add(line, line.uuid)
+
+    def _add(self, line: Line, uuid: str) -> None:
+        index = len(self.lines)
+        named = line.data.get("parentUuid") or line.data.get("logicalParentUuid")
+        # A parent that the file lacks: the line before it. A later line is no parent, so there are no cycles.
+        parent = None if named is None else self._numbers.get(str(named), index - 1 if index else None)
+        self._numbers[uuid] = index
+        self.lines.append(line)
+        self.parents.append(parent)
+        self.children.append([])
+        if parent is not None:
+            self.children[parent].append(index)
+
+    def live(self) -> set[int]:
+        """The last line with all before it; and what hangs beside that path but belongs to it."""
+        live: set[int] = set()
+        index: int | None = len(self.lines) - 1
+        while index is not None:
+            live.add(index)
+            index = self.parents[index]
+        answers = {one for i in live if (one := self._answer(i)) is not None}
+        beside = self._belonging(answers)
+        for index in range(len(self.lines)):
+            parent = self.parents[index]
+            if index not in live and index in beside and (parent is None or parent in live):
+                live.add(index)
+        return live
+
+    def _answer(self, index: int) -> str | None:
+        line = self.lines[index]
+        return line.message_id if line.kind == "assistant" else None
+
+    def _belonging(self, answers: set[str]) -> set[int]:
+        """Lines that belong to their parent's branch: other blocks of its answers, results of calls, additions."""
+        found: set[int] = set()
+        for index in reversed(range(len(self.lines))):
+            line = self.lines[index]
+            if line.kind == "assistant":
+                belongs = self._answer(index) in answers
+            elif line.kind == "user":
+                belongs = next(line.blocks("tool_result"), None) is not None
+            else:
+                belongs = all(child in found for child in self.children[index])
+            if belongs:
+                found.add(index)
+        return found

@@ -1,0 +1,241 @@
+"""Messages of LangChain and LangGraph in every form that the libraries dump.
+
+`message_to_dict` (`type`, `data`), `dumpd` (`lc`, `id`, `kwargs`) and `model_dump` (`type` beside `content`) have the
+same fields. An answer's content has its parts in order; `tool_calls` repeats the calls, and has those that the content
+does not have. Source: `langchain_core.messages`, and the packages of OpenAI, Anthropic and Google.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from jury_cases.transcripts.authors import MessageAuthor
+from jury_cases.transcripts.blocks import BlockReader
+from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.chat import read_end, read_message
+from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, text_or_none
+from jury_cases.transcripts.langchain_blocks import CALLS, blocks_of, call_id_of, has_own_blocks, is_response_item
+from jury_cases.transcripts.langchain_chunks import ChunkRun, added_up
+from jury_cases.transcripts.responses import read_item
+from jury_cases.transcripts.speaker import Speaker
+from jury_events.transcript import Event, Origin, ToolCall, ToolResult
+
+_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "function",
+    "developer": "developer",
+}
+_KNOWN = frozenset(
+    {
+        *("type", "content", "name", "tool_calls", "invalid_tool_calls", "tool_call_chunks", "tool_call_id", "role"),
+        *("additional_kwargs", "response_metadata", "usage_metadata", "example", "id", "status", "chunk_position"),
+        *("artifact", "reasoning_content", "reasoning", "thinking", "refusal", "audio"),
+    }
+)
+_BY_PROVIDERS = frozenset(
+    {
+        *("refusal", "reasoning", "reasoning_content", "thinking", "audio", "tool_calls", "function_call"),
+        *("tool_outputs", "parsed", "output_version", "lc_source", "lc_data", "signature"),
+    }
+)
+"""Fields of `additional_kwargs` that are read, repeat the message, or are bookkeeping."""
+
+_ENDS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
+_UNWRAPPED = 4
+"""How often a message may be wrapped."""
+
+
+def unwrapped(message: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The fields of a dumped message, with its plain `type` (`ai` for `AIMessageChunk`); None: it is none."""
+    for _ in range(_UNWRAPPED):
+        if "role" in message and message.get("type") != "chat":
+            # A message that was converted to OpenAI's form keeps the blocks of the provider.
+            own = message["role"] == "assistant" and has_own_blocks(message.get("content"))
+            return {**message, "type": "ai"} if own else None
+        inner = message.get("data") if isinstance(message.get("data"), dict) else message.get("kwargs")
+        kind = message.get("type")
+        if not (isinstance(inner, dict) and "content" in inner):
+            plain = _plain_type(kind)
+            return {**message, "type": plain} if plain in _ROLES or plain in {"chat", "remove"} else None
+        name = message.get("id")
+        constructor = as_text(name[-1]) if isinstance(name, list) and name else as_text(kind)
+        message = {"type": constructor, **inner}
+    return None
+
+
+def _plain_type(kind: Any) -> str:
+    """`ai` for `AIMessageChunk`, `AIMessage` and `ai`; "" for values other than text."""
+    return kind.lower().removesuffix("chunk").removesuffix("message") if isinstance(kind, str) else ""
+
+
+def is_langchain(value: Any) -> bool:
+    """Whether a value is a message dumped by LangChain."""
+    return isinstance(value, dict) and unwrapped(value) is not None
+
+
+def is_chunk(value: Any) -> bool:
+    """Whether a value is a dumped part of a streamed message."""
+    if not isinstance(value, dict):
+        return False
+    constructor = value["id"][-1] if isinstance(value.get("id"), list) and value["id"] else value.get("type")
+    return isinstance(constructor, str) and constructor.endswith("MessageChunk") and is_langchain(value)
+
+
+def read_langchain_list(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
+    """Read a list in which messages are LangChain's, or plain ones; consecutive chunks of one message are added up.
+
+    Raises:
+        CaseFileError: an element is no message.
+    """
+    run: ChunkRun | None = None
+    for index, message in enumerate(value):
+        fields = unwrapped(message) if isinstance(message, dict) else None
+        if fields is not None and is_chunk(message):
+            if run is not None and run.takes(fields):
+                continue
+            _read_run(run, index, builder, place)
+            run = ChunkRun(fields)
+            continue
+        _read_run(run, index, builder, place)
+        run = None
+        if fields is None:
+            read_message(message, builder, f"{place}.{index}")
+        else:
+            read_fields(fields, builder, f"{place}.{index}")
+    _read_run(run, len(value), builder, place)
+
+
+def _read_run(run: ChunkRun | None, end: int, builder: TranscriptBuilder, place: str) -> None:
+    """Read the message of the chunks before index `end`, if there are some."""
+    if run is not None:
+        read_fields(added_up(run.chunks), builder, f"{place}.{end - len(run.chunks)}")
+
+
+def read_fields(fields: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    """Read one message as `unwrapped` returns it.
+
+    Raises:
+        CaseFileError: a part of it is invalid.
+    """
+    kind = fields["type"]
+    if kind == "remove":
+        return  # an instruction to LangGraph, without content
+    more = fields.get("additional_kwargs")
+    given: dict[str, Any] = more if isinstance(more, dict) else {}
+    if kind == "ai":
+        with builder.by(MessageAuthor("assistant", text_or_none(fields.get("name")))):
+            _read_answer(fields, given, builder, place)
+    elif text_or_none(given.get("lc_source")) is not None:
+        _read_notice(fields, as_text(given["lc_source"]), builder, place)
+    else:
+        role = fields.get("role") if kind == "chat" else _ROLES[kind]
+        said = {name: fields.get(name) for name in ("name", "tool_call_id", "status")}
+        read_message({"role": role, "content": blocks_of(fields.get("content"), {}), **said}, builder, place)
+    origin: Origin = "tool" if kind in {"tool", "function"} else "model" if kind == "ai" else "user"
+    if not is_blank(fields.get("artifact")):
+        # What a tool keeps for the program; the model is not sent it.
+        builder.not_shown("artifact of a tool", "tool", f"{place}.artifact", fields["artifact"])
+    builder.unread(fields, _KNOWN, origin, place)
+    unknown = {name: value for name, value in given.items() if not name.startswith("__")}
+    builder.unread(unknown, _BY_PROVIDERS, origin, f"{place}.additional_kwargs")
+
+
+def _read_notice(fields: dict[str, Any], source: str, builder: TranscriptBuilder, place: str) -> None:
+    """A message that the program added, such as a summary: nobody's request."""
+    texts = TranscriptBuilder()
+    BlockReader(Speaker("user", "environment"), texts).read(blocks_of(fields.get("content"), {}), f"{place}.content")
+    items = texts.transcript().items
+    text = "\n".join(item.text for item in items if item.kind == "user")
+    builder.add(Event, place, origin="environment", name=source, text=text)
+    for item in items:
+        if item.kind != "user":
+            builder.add(type(item), place, **dict(item))
+
+
+def _read_answer(fields: dict[str, Any], given: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    before, known = len(builder), set(builder.called)
+    listed = as_objects(fields.get("tool_calls"), f"{place}.tool_calls", "tool calls")
+    calls = {found: one for one in listed if (found := call_id_of(one)) is not None}
+    _read_thoughts({**fields, **given}, builder, place)
+    for index, item in enumerate(as_objects(given.get("tool_outputs"), f"{place}.tool_outputs", "items")):
+        read_item(item, builder, f"{place}.additional_kwargs.tool_outputs.{index}")
+    name = text_or_none(fields.get("name"))
+    in_content = _read_content(blocks_of(fields.get("content"), calls), name, builder, f"{place}.content")
+    said = {part: given.get(part) or fields.get(part) for part in ("refusal", "audio")}
+    repeated = bool(listed or fields.get("invalid_tool_calls"))
+    if not repeated:  # as older releases wrote them
+        said |= {part: given.get(part) for part in ("tool_calls", "function_call")}
+    shown = builder.called - known
+    rest = [one for one in listed if not (in_content if (found := call_id_of(one)) is None else found in shown)]
+    if rest or not all(map(is_blank, said.values())):
+        said["tool_calls"] = rest or said.get("tool_calls")
+        read_message({"role": "assistant", "name": name, **said}, builder, place)
+    _read_invalid(fields.get("invalid_tool_calls"), builder, f"{place}.invalid_tool_calls", builder.called - known)
+    if len(builder) == before:
+        builder.message("assistant", "", place, name=name)
+    _read_end(fields.get("response_metadata"), builder, f"{place}.response_metadata")
+
+
+def _read_thoughts(given: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    """Reasoning beside the content: text, or an item of Responses."""
+    for name in ("reasoning_content", "reasoning", "thinking"):
+        written = given.get(name)
+        if isinstance(written, dict) and isinstance(written.get("summary"), list):
+            (item,) = blocks_of({**written, "type": "reasoning"}, {})
+            read_item(item, builder, f"{place}.additional_kwargs.{name}")
+        elif not is_blank(written):
+            thought = {"type": "reasoning", "reasoning": written}
+            BlockReader(Speaker("assistant", "model"), builder).read(thought, f"{place}.additional_kwargs.{name}")
+
+
+def _read_content(content: Any, name: str | None, builder: TranscriptBuilder, place: str) -> bool:
+    """Read the parts of an answer in order; returns whether calls are among them."""
+    speaker = Speaker("assistant", "model", name)
+    if not isinstance(content, list):
+        BlockReader(speaker, builder).read(content, place)
+        return False
+    run: list[Any] = []
+    called = False
+    for index, block in enumerate(content):
+        kind = block.get("type") if isinstance(block, dict) else None
+        called = called or as_text(kind) in CALLS
+        if kind == "invalid_tool_call" or is_response_item(block):
+            BlockReader(speaker, builder).read(run, place)
+            run = []
+            if kind == "invalid_tool_call":
+                _read_invalid([block], builder, f"{place}.{index}", ())
+            else:
+                read_item(block, builder, f"{place}.{index}")
+        else:
+            run.append(block)
+    BlockReader(speaker, builder).read(run, place)
+    return called
+
+
+def _read_invalid(value: Any, builder: TranscriptBuilder, place: str, known: Collection[str]) -> None:
+    """Calls whose arguments could not be parsed: the call as written, and the error behind it."""
+    for index, call in enumerate(as_objects(value, place, "calls")):
+        call_id = call_id_of(call)
+        if call_id is not None and call_id in known:
+            continue
+        name = text_or_none(call.get("name"))
+        at = f"{place}.{index}"
+        builder.add(ToolCall, at, call_id=call_id, name=name or "unnamed", arguments=as_text(call.get("args")))
+        if not is_blank(call.get("error")):
+            error = as_text(call["error"])
+            builder.add(ToolResult, f"{at}.error", call_id=call_id, name=name, text=error, error=True)
+        builder.unread(call, {"type", "id", "name", "args", "error", "index", "extras"}, "model", at)
+
+
+def _read_end(metadata: Any, builder: TranscriptBuilder, place: str) -> None:
+    """The reason why the answer ended, once: finish and stop reasons, an incomplete response, a blocked prompt."""
+    if not isinstance(metadata, dict):
+        return
+    places = [(name, metadata.get(name)) for name in _ENDS]
+    for outer, inner in (("incomplete_details", "reason"), ("prompt_feedback", "block_reason")):
+        if isinstance(metadata.get(outer), dict):
+            places.append((f"{outer}.{inner}", metadata[outer].get(inner)))
+    name, reason = next(((name, one) for name, one in places if text_or_none(one) is not None), ("", None))
+    read_end(reason, builder, f"{place}.{name}")
