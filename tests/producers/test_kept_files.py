@@ -11,7 +11,9 @@ from producers.law import HERE
 FOLDERS = sorted(
     {path.parent for path in HERE.glob("*/produce.py")} | {path.parent for path in HERE.glob("*/produced.json")}
 )
-PRIVATE = re.compile(rb"(?<!<)/root\b|/home/(?!user\b)\w|/Users/(?!user\b)\w|/tmp/wt|registry\.npmjs|pypi\.org|index-url")
+PRIVATE = re.compile(
+    rb"(?<!<)/root\b|/home/(?!user\b)\w|/Users/(?!user\b)\w|/tmp/wt|registry\.npmjs|pypi\.org|index-url"
+)
 LARGEST = 100_000
 
 
