@@ -12,7 +12,7 @@ from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.formats.gathering import GatheredCase, GatheredSize
-from jury_cases.sessions.claude_lines import Line
+from jury_cases.sessions.claude_lines import Line, next_line
 from jury_cases.sessions.claude_runs import Run, runs_inside
 from jury_cases.sessions.claude_session import SessionReader
 from jury_cases.transcripts.builder import TranscriptBuilder
@@ -41,6 +41,7 @@ class _Sessions:
 
     def __init__(self) -> None:
         self._size = GatheredSize("split the session")
+        self._number = 0
         self._sessions: list[tuple[FileRow, list[Line]]] = []
         self._names: set[str] = set()
 
@@ -53,6 +54,7 @@ class _Sessions:
         if not isinstance(row.data, dict):
             raise CaseFileError(f"a line of a session must be an object, not {json_kind(row.data)}")
         self._size.add(row)
+        self._number = next_line(self._number)
         name = _session_id(row.data)
         # A session starts with a line that follows no other, of an id that the file did not have before.
         starts = "parentUuid" in row.data and row.data["parentUuid"] is None and row.data.get("isSidechain") is not True

@@ -7,10 +7,26 @@ followers: all but one of them were abandoned. Parallel calls make followers too
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from jury_cases.errors import CaseFileError
 from jury_cases.sessions.claude_words import typed_command
 from jury_cases.transcripts.json_values import text_or_none
 
 _CONVERSATION = frozenset({"user", "assistant"})
+
+
+MAX_LINES = 250_000
+"""Lines of one file of a session, which are in memory at once."""
+
+
+def next_line(number: int) -> int:
+    """The number after this one.
+
+    Raises:
+        CaseFileError: a file may not have so many lines.
+    """
+    if number == MAX_LINES:
+        raise CaseFileError(f"more than {MAX_LINES} lines in a session; split the file")
+    return number + 1
 
 
 class Line(NamedTuple):
