@@ -225,19 +225,23 @@ def test_every_further_run_of_a_tool_is_shown() -> None:
     assert [*EXCHANGE[:3], ("tool_call", 'look {"order": 7}'), ("tool_result", "again"), EXCHANGE[3]] == of(case)
 
 
-def test_a_step_of_a_trace_is_counted_where_it_contains_more() -> None:
+def test_the_steps_of_a_trace_are_shown_where_they_contain_more() -> None:
+    more = [*STATE[:3], {"role": "assistant", "content": "A draft."}, {"role": "user", "content": "Go on."}]
     steps = [
         {"id": "g1", "type": "GENERATION", "input": [ASKED], "output": CALLED},
-        {"id": "g2", "type": "GENERATION", "input": STATE[:3], "output": SAID},
-        {"id": "g3", "type": "GENERATION", "input": [ASKED], "output": "A draft."},
+        {"id": "g2", "type": "GENERATION", "input": STATE[:3], "output": "A draft."},
+        {"id": "g3", "type": "GENERATION", "input": more, "output": SAID},
         {"id": "s1", "type": "SPAN", "input": "Refund me.", "output": "Done."},
         {"id": "s2", "type": "SPAN", "level": "ERROR", "statusMessage": "timeout"},
         {"id": "s3", "type": "SPAN", "input": None, "output": None},
+        {"id": "s4", "type": "SPAN", "input": {"args": ["Of nobody.", 5], "kwargs": {}}, "output": "Done."},
     ]
 
     case = langfuse(STATE[:3], "Done.", observations=steps)
 
-    assert [*EXCHANGE, ("not_shown", "observation GENERATION"), ("not_shown", "observation SPAN")] == of(case)
+    draft = [("assistant", "A draft."), ("user", "Go on.")]
+    assert [*EXCHANGE[:3], *draft, EXCHANGE[3], ("not_shown", "observation SPAN")] == of(case)
+    assert "timeout" == case.scenarios[0].execution.error
 
 
 def test_observations_of_which_only_ids_are_there_are_counted() -> None:
@@ -251,7 +255,7 @@ def test_a_score_without_a_text_keeps_its_number() -> None:
 
     case = langfuse("Hi", "Done.", scores=scores)
 
-    assert {"score.a": 0.5, "score.b": "good"} == case.metadata
+    assert {"score.a": 0.5, "score.b": "good", "trace_id": "t"} == case.metadata
 
 
 REASON = "Expected output to contain X"

@@ -129,10 +129,16 @@ def with_bodies(name: str) -> Any:
         return {"messages": row["request"]["body"]["messages"], "choices": row["response"]["body"]["choices"]}
     if name == "promptfoo":
         return {**row, "prompt": {"raw": json.loads(row["prompt"]["raw"])}}
+    if name == "langfuse-observations":
+        return {**row, "input": json.loads(row["input"]), "output": [json.loads(row["output"])]}
     return row
 
 
-@pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name != "otel")])
+WITHOUT_OBJECTS = {"otel", "promptfoo-table"}
+"""Rows whose messages are in texts, or that have texts only."""
+
+
+@pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name not in WITHOUT_OBJECTS)])
 def test_an_unknown_field_is_shown_or_counted(name: str) -> None:
     row = with_bodies(name)
     places = [place for place in objects(row) if len(place) > 1]
@@ -375,7 +381,8 @@ def test_every_format_is_tried_here() -> None:
         "rows",
         "inspect",
     }
-    known |= {"claude-code", "codex", "atif"}
+    known |= {"claude-code", "codex", "atif", "google-adk", "google-adk-events"}
+    known |= {"langfuse-observations", "promptfoo-table"}
 
     assert set(FORMATS) == known
 

@@ -358,6 +358,46 @@ def promptfoo() -> dict[str, Any]:
     }
 
 
+def langfuse_observation() -> dict[str, Any]:
+    """A row of the observations of version 2: a model call without a parent."""
+    asked = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Refund me."}]
+    return {
+        "id": "obs-7",
+        "traceId": "trace-7",
+        "projectId": "p",
+        "startTime": "2026-11-01T00:00:00.000Z",
+        "endTime": "2026-11-01T00:00:01.000Z",
+        "parentObservationId": None,
+        "isRootObservation": True,
+        "type": "GENERATION",
+        "name": "answer",
+        "traceName": "support",
+        "sessionId": "s-4",
+        "level": "DEFAULT",
+        "input": json.dumps({"messages": asked, "tools": []}),
+        "output": json.dumps({"role": "assistant", "content": "Refunded."}),
+        "metadata": {"plan": "pro", "scope": {"name": "langfuse-sdk"}},
+        "model": "gpt-6-luna",
+        "totalCost": 0.01,
+        "tags": ["prod"],
+    }
+
+
+def promptfoo_table() -> dict[str, Any]:
+    """A row of promptfoo's CSV with one prompt, as its columns are named where there are two."""
+    return {
+        "Description": "a refund",
+        "order": "17",
+        "[openai:gpt-6-luna] Refund order {{order}}.": "'=Refunded",
+        "Status": "FAIL",
+        "Score": "0.00",
+        "Named Scores": '{"tone":0.5}',
+        "Metric: tone": "0.50",
+        "Grader Reason": "Too short.",
+        "Comment": None,
+    }
+
+
 def agentdojo() -> dict[str, Any]:
     """A run as the benchmark logs it."""
     return {
@@ -575,6 +615,62 @@ def codex() -> dict[str, Any]:
     }
 
 
+def google_adk() -> dict[str, Any]:
+    """A saved session: a handover, a change of the state, a compaction, a rewind, a fragment without its whole."""
+    base = {"invocationId": "e-1", "actions": {"stateDelta": {}}}
+    called = {"functionCall": {"id": "c1", "name": "transfer_to_agent", "args": {"agent_name": "billing"}}}
+    returned = {"functionResponse": {"id": "c1", "name": "transfer_to_agent", "response": {"result": None}}}
+    summary = {"role": "model", "parts": [{"text": "They asked for a refund."}]}
+    return {
+        "id": "s-1",
+        "appName": "shop",
+        "userId": "user",
+        "events": [
+            {**base, "author": "user", "content": {"role": "user", "parts": [{"text": "Refund it."}]}},
+            {
+                **base,
+                "author": "desk",
+                "content": {"role": "model", "parts": [{"text": "Hm.", "thought": True}, called]},
+            },
+            {
+                **base,
+                "author": "desk",
+                "content": {"role": "user", "parts": [returned]},
+                "actions": {"transferToAgent": "billing", "stateDelta": {"due": 5}, "escalate": True},
+            },
+            {
+                **base,
+                "author": "billing",
+                "content": {"role": "model", "parts": [{"text": "It is"}]},
+                "finishReason": "MAX_TOKENS",
+                "actions": {"stateDelta": {"answer": "It is"}},
+            },
+            {
+                **base,
+                "author": "user",
+                "actions": {
+                    "compaction": {"startTimestamp": 1.0, "endTimestamp": 2.0, "compactedContent": summary},
+                    "rewindBeforeInvocationId": "e-1",
+                },
+            },
+            {**base, "author": "billing", "partial": True, "content": {"parts": [{"text": "Half an an"}]}},
+            {**base, "author": "billing", "partial": True, "content": {"parts": [{"text": "swer"}]}},
+        ],
+    }
+
+
+def google_adk_events() -> dict[str, Any]:
+    """One event: what the user wrote, and a change of the state."""
+    return {
+        "id": "e1",
+        "invocationId": "e-1",
+        "author": "user",
+        "content": {"role": "user", "parts": [{"text": "Refund it."}]},
+        "actions": {"stateDelta": {"due": 5}},
+        "timestamp": 1795465832.5,
+    }
+
+
 def atif() -> dict[str, Any]:
     """A trajectory with parallel calls, a sub-agent's trajectory inside, and another in a file."""
     helper = {
@@ -631,13 +727,17 @@ ROWS: dict[str, Callable[[], Any]] = {
     "messages": messages,
     "sharegpt": sharegpt,
     "langfuse": langfuse,
+    "langfuse-observations": langfuse_observation,
     "promptfoo": promptfoo,
+    "promptfoo-table": promptfoo_table,
     "agentdojo": agentdojo,
     "tau-bench": tau_bench,
     "otel": otel,
     "claude-code": claude_code,
     "codex": codex,
     "atif": atif,
+    "google-adk": google_adk,
+    "google-adk-events": google_adk_events,
     "pydantic-ai": lambda: pydantic_ai(PNG_BASE64),
     "deepeval": lambda: deepeval(PNG_BASE64),
 }

@@ -14,6 +14,13 @@ MAX_ROW = 64 * 1024 * 1024
 """Bytes of one row, and so of one cell."""
 MAX_COLUMNS = 10_000
 
+REPEATED = ("Status", "Score", "Named Scores")
+"""Adjacent columns of a table of promptfoo, which has them once a prompt. In such a table names may be repeated; the
+later ones get a number: `Status (2)`."""
+
+NUMBERED = re.compile(r" \(\d+\)$")
+"""The number that a repeated name gets."""
+
 _QUOTED = re.compile(r'"[^"]*"')
 _DELIMITERS = ",\t;"
 _LONGEST_NAME = 200
@@ -30,6 +37,8 @@ def looks_like_csv(head: bytes) -> bool:
     if len(names) > MAX_COLUMNS:
         return True
     named = [name for name in names if name.strip()]
+    if _repeats_groups(names):
+        return True
     return len(names) > 1 and len(named) == len(set(named)) and all(len(name) <= _LONGEST_NAME for name in named)
 
 
@@ -138,12 +147,31 @@ def _names(header: list[str], place: str) -> list[str]:
     if len(header) > MAX_COLUMNS:
         raise CaseFileError(f"{place}: {len(header):,} columns; at most {MAX_COLUMNS:,} are read: is this a header?")
     names = [written.strip() or f"column_{number}" for number, written in enumerate(header, start=1)]
+    if _repeats_groups(names):
+        return _numbered(names)
     seen: set[str] = set()
     for one in names:
         if one in seen:
             raise CaseFileError(f"{place}: two columns are named {visible_line(one, 80)!r}; rename one of them")
         seen.add(one)
     return names
+
+
+def _repeats_groups(names: list[str]) -> bool:
+    return any(tuple(names[index : index + len(REPEATED)]) == REPEATED for index in range(len(names)))
+
+
+def _numbered(names: list[str]) -> list[str]:
+    """The names, each once: a repeated one with its number."""
+    seen: dict[str, int] = {}
+    found: dict[str, None] = {}
+    for name in names:
+        unique = name
+        while unique in found:
+            seen[name] = seen.get(name, 1) + 1
+            unique = f"{name} ({seen[name]})"
+        found[unique] = None
+    return list(found)
 
 
 def _delimiter(header: str) -> str:

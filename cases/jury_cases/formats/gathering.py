@@ -6,9 +6,13 @@ from typing import Any, NamedTuple, Protocol
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.json_values import as_text
+from jury_events.text.visible_text import visible_line
 
 MAX_GATHERED = 256 * 1024 * 1024
 """Characters of the gathered rows of one file, which are in memory at once."""
+
+_NAMED = 80
+"""Characters of a key in errors."""
 
 
 class GatheredCase(NamedTuple):
@@ -111,7 +115,7 @@ class RowsByKey:
                 suffix=f"-{key or number}",
                 data=self._data(key, rows),
                 row=self._first[key],
-                name=f"{self._kind} {key}" if key else "",
+                name=f"{self._kind} {visible_line(key, _NAMED)}" if key else "",
             )
 
 

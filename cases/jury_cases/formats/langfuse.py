@@ -1,125 +1,71 @@
-"""Langfuse's exported traces and observations: input and output of a call, with names, tags, scores and costs.
+"""Langfuse's traces, with their observations: input and output of a program and its steps, tags, scores and costs.
 
-Source: Langfuse's public API and its JSON, JSONL and CSV exports. Input and output depend on the traced program:
-text, messages, a provider's request and response, a LangGraph state with LangChain messages.
+Source: `TraceWithFullDetails` and `ObservationsView` of Langfuse's public API, and its JSON, JSONL and CSV exports.
+Input and output depend on the traced program: text, messages, a provider's request and response, a LangGraph state with
+LangChain messages. A trace without input and output has them in its observations.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from jury_cases.draft import CaseDraft
-from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
-from jury_cases.formats.langfuse_tools import ReportedCalls, ToolRun, add_tool, canonical_json_text
-from jury_cases.formats.langfuse_values import in_order, plain_value, read_value
+from jury_cases.formats.langfuse_facts import facts_of, sum_of_costs
+from jury_cases.formats.langfuse_spans import Contents, moment, observed_spans, report_unknown
+from jury_cases.formats.langfuse_tools import failure_of, is_tool, tool_of
+from jury_cases.traces.span import Span, failures
+from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.json_values import as_text, decoded_json, text_or_none
-from jury_events.transcript import Item, ToolCall
+from jury_cases.transcripts.json_values import decoded_json, text_or_none
 
-_FACTS = ("name", "type", "userId", "sessionId", "environment", "release", "version", "level", "model")
 _MARKS = frozenset({"traceId", "sessionId", "projectId", "htmlPath", "observations", "bookmarked", "userId"})
-_TOOLS = frozenset({"TOOL", "RETRIEVER"})
 
 
 def _read(row: Any) -> CaseDraft:
-    kind = row.get("type")
-    builder = _one_tool(row) if isinstance(kind, str) and kind in _TOOLS else _trace(row)
-    metadata = decoded_json(row.get("metadata"), texts=True)
+    observations = decoded_json(row.get("observations"), texts=True)
+    listed = list(enumerate(observations)) if isinstance(observations, list) else []
+    objects = [(f"observations.{index}", one) for index, one in listed if isinstance(one, dict)]
+    builder = TranscriptBuilder()
+    found = observed_spans(objects, _root(row, [one for _, one in objects]))
+    read_spans(found.spans, builder)
+    report_unknown(found.unknown, builder)
+    if any(isinstance(one, str) for _, one in listed):
+        builder.not_shown("observations by their ids", "environment", "observations")
+    cost = next((row[name] for name in ("totalCost", "calculatedTotalCost") if row.get(name) is not None), None)
+    facts = facts_of(row)
+    if not is_observation(row):
+        facts.setdefault("trace_id", row.get("id"))
     return CaseDraft(
         case_id=row.get("id"),
         built=builder,
         answered="output" in row,
-        error=as_text(row.get("statusMessage")) or None if row.get("level") == "ERROR" else None,
-        metadata={
-            **(metadata if isinstance(metadata, dict) else {}),
-            **{name: row[name] for name in _FACTS if row.get(name) is not None},
-            **_scores(decoded_json(row.get("scores"), texts=True)),
-        },
+        error=failures(found.spans),
+        metadata=facts,
         tags=decoded_json(row.get("tags"), texts=True),
         cluster=text_or_none(row.get("sessionId")) or text_or_none(row.get("traceId")),
-        agent_cost=next(
-            (row[name] for name in ("totalCost", "calculatedTotalCost") if row.get(name) is not None), None
-        ),
+        agent_cost=cost if cost is not None else sum_of_costs([one for _, one in objects]),
     )
 
 
-def _one_tool(row: dict[str, Any]) -> TranscriptBuilder:
-    """A tool's observation as a separate row: a call and its result, without a request to the agent."""
-    builder = TranscriptBuilder()
-    add_tool(ToolRun.of(row), builder, "observation")
-    return builder
-
-
-def _trace(row: dict[str, Any]) -> TranscriptBuilder:
-    """Input, tool runs that the messages lack, output; then the content of other steps as not shown."""
-    given, answer = in_order(
-        plain_value(decoded_json(row.get("input"), texts=True)),
-        plain_value(decoded_json(row.get("output"), texts=True)),
+def _root(row: dict[str, Any], observations: list[dict[str, Any]]) -> Span:
+    """The trace around its observations; or an observation that is a row of its own."""
+    if is_tool(row):
+        return Span(span_id="", place="observation", kind="tool", start=0, tool=tool_of(row), failure=failure_of(row))
+    starts = [moment(one.get("startTime")) for one in observations]
+    ends = [moment(one.get("endTime")) for one in observations]
+    return Contents.of(row).span(
+        span_id="",
+        place="trace",
+        kind="other",
+        start=min(starts, default=0),
+        end=max([*starts, *ends], default=0) + 1,
+        failure=failure_of(row),
     )
-    before, after = TranscriptBuilder(), TranscriptBuilder()
-    read_value(given, "user", before, "input")
-    read_value(answer, "assistant", after, "output")
-    observations = decoded_json(row.get("observations"), texts=True)
-    listed = list(enumerate(observations)) if isinstance(observations, list) else []
-    objects = [(f"observations.{index}", one) for index, one in listed if isinstance(one, dict)]
-    objects.sort(key=lambda placed: as_text(placed[1].get("startTime")))
-    reported = ReportedCalls(before, after)
-    for place, one in objects:
-        if _is_tool(one):
-            reported.run(ToolRun.of(one), place)
-    before.extend(after)
-    shown = _contents(before)
-    for place, one in objects:
-        if not _is_tool(one):
-            _step(one, shown, before, place)
-    if any(isinstance(one, str) for _, one in listed):
-        before.not_shown("observations by their ids", "environment", "observations")
-    return before
 
 
-def _is_tool(observation: dict[str, Any]) -> bool:
-    kind = observation.get("type")
-    return isinstance(kind, str) and kind in _TOOLS
-
-
-def _step(observation: dict[str, Any], shown: set[str], builder: TranscriptBuilder, place: str) -> None:
-    """A generation or other step of the trace: reported as not shown if it has content that is not shown yet."""
-    step = TranscriptBuilder()
-    try:
-        read_value(plain_value(decoded_json(observation.get("input"), texts=True)), "user", step, "input")
-        read_value(plain_value(decoded_json(observation.get("output"), texts=True)), "assistant", step, "output")
-    except CaseFileError:
-        added = True
-    else:
-        added = not _contents(step) <= shown
-    if observation.get("level") == "ERROR" and observation.get("statusMessage"):
-        added = True
-    if added:
-        kind = text_or_none(observation.get("type")) or "of no type"
-        texts = [observation.get(name) for name in ("input", "output", "statusMessage")]
-        builder.not_shown(f"observation {kind}", "environment", place, "".join(map(as_text, texts)))
-
-
-def _contents(builder: TranscriptBuilder) -> set[str]:
-    """The texts, calls and results of all authors."""
-    return {found for item in builder.transcript().items if (found := _words(item))}
-
-
-def _words(item: Item) -> str:
-    if isinstance(item, ToolCall):
-        return f"{item.name} {canonical_json_text(item.arguments)}"
-    if item.kind == "attachment":
-        return item.digest
-    return item.what if item.kind == "not_shown" else item.text
-
-
-def _scores(scores: Any) -> dict[str, Any]:
-    listed = [one for one in scores if isinstance(one, dict)] if isinstance(scores, list) else []
-    return {
-        f"score.{as_text(one.get('name'))}": one["value"] if one.get("stringValue") is None else one["stringValue"]
-        for one in listed
-        if one.get("name") and not (one.get("stringValue") is None and one.get("value") is None)
-    }
+def is_observation(row: Mapping[str, Any]) -> bool:
+    """Whether a row is an observation and no trace."""
+    return "traceId" in row or row.get("type") not in (None, "TRACE")
 
 
 def _recognises(row: Any) -> bool:
@@ -138,9 +84,9 @@ LANGFUSE = Format(
     _rows_path,
     marks=frozenset({"input"}),
     lists=frozenset({"data"}),
-    recognised_by="a trace or observation",
+    recognised_by="a trace with `input` and `output`, or one observation",
     shows=(
-        "`input` and `output` (text, messages, providers' objects, LangGraph states), tools, scores, tags, "
-        "session as cluster, cost"
+        "`input` and `output` (text, messages, providers' objects, LangGraph states), `observations` as spans of the "
+        "trace, tools, scores, tags, session as cluster, cost"
     ),
 )

@@ -1,112 +1,150 @@
-"""Tool runs in a Langfuse trace, and whether its messages contain them."""
+"""Runs of tools among Langfuse's observations: what they say of the call, and of which step they are a part."""
 
 import ast
 import json
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
 
 from jury_cases.formats.langfuse_values import has_role, plain_value
+from jury_cases.traces.pieces import canonical
+from jury_cases.traces.span import SpanTool
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.json_values import as_text, decoded_json, text_or_none
+from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, text_or_none
 from jury_events.transcript import ToolCall, ToolResult
 
+_TOOLS = frozenset({"TOOL", "RETRIEVER"})
 _LONGEST_LITERAL = 100_000
+_MOST_ABOVE = 20
+"""Steps above a tool's run that are told to contain it."""
 
 
-class ToolRun(NamedTuple):
-    """A tool's run.
+def type_of(observation: dict[str, Any]) -> str:
+    """The type in capitals; "" if it has none."""
+    return (text_or_none(observation.get("type")) or "").upper()
 
-    Attributes:
-        call_id: the call's id if the observation has it, else the observation's id.
-        name: of the tool.
-        arguments: as JSON or text.
-        text: its result.
-        error: whether it failed.
-    """
 
-    call_id: str | None
-    name: str
-    arguments: str
-    text: str
-    error: bool
+def is_tool(observation: dict[str, Any]) -> bool:
+    """Whether it is the run of a tool."""
+    return type_of(observation) in _TOOLS
 
-    @classmethod
-    def of(cls, observation: dict[str, Any]) -> "ToolRun":
-        """The run recorded by an observation."""
-        given, output = (
-            decoded_json(observation.get("input"), texts=True),
-            plain_value(decoded_json(observation.get("output"), texts=True)),
+
+def tool_of(observation: dict[str, Any]) -> SpanTool:
+    """The run recorded by an observation of a tool."""
+    given = decoded_json(observation.get("input"), texts=True)
+    output = _output(observation)
+    returned = output if has_role(output, "tool", "function") else {}
+    metadata = decoded_json(observation.get("metadata"), texts=True)
+    ids = (one.get("tool_call_id") for one in (returned, metadata, given) if isinstance(one, dict))
+    result = returned.get("content", output)
+    return SpanTool(
+        name=as_text(observation.get("name")) or "unnamed",
+        call_id=next((found for one in ids if (found := text_or_none(one)) is not None), None),
+        arguments=None if given is None else as_text(_arguments(given)),
+        result=None if result is None else as_text(result),
+    )
+
+
+def failure_of(observation: dict[str, Any]) -> str | None:
+    """The reason of a failure; None if it did not fail."""
+    result = tool_of(observation).result if is_tool(observation) else None
+    returned = as_object(_output(observation)) if is_tool(observation) else {}
+    if observation.get("level") != "ERROR" and returned.get("is_error") is not True:
+        return None
+    return as_text(observation.get("statusMessage")) or result or "failed"
+
+
+def _output(observation: dict[str, Any]) -> Any:
+    return plain_value(decoded_json(observation.get("output"), texts=True))
+
+
+def _arguments(given: Any) -> Any:
+    """A function's arguments by name, where all have names; a Python literal (as LangChain writes it) as an object."""
+    if isinstance(given, dict) and given.keys() == {"args", "kwargs"} and given["args"] == []:
+        return given["kwargs"]
+    if not isinstance(given, str) or len(given) > _LONGEST_LITERAL or not given.lstrip().startswith("{"):
+        return given
+    try:
+        found = ast.literal_eval(given)
+        return json.loads(json.dumps(found))
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return given
+
+
+class ToolRuns:
+    """The runs of tools in a trace, and the steps that contain them."""
+
+    def __init__(self, observations: Iterable[dict[str, Any]]) -> None:
+        listed = list(observations)
+        parents = {as_text(one.get("id")): text_or_none(one.get("parentObservationId")) for one in listed}
+        self._ids: dict[str, str | None] = {}
+        self._below: dict[str, list[SpanTool]] = {}
+        for one in filter(is_tool, listed):
+            above = text_or_none(one.get("parentObservationId"))
+            for _ in range(_MOST_ABOVE):
+                if above is None:
+                    break
+                self._below.setdefault(above, []).append(tool_of(one))
+                above = parents.get(above)
+
+    def below(self, step: dict[str, Any]) -> list[SpanTool]:
+        """The runs that are a part of a step."""
+        return self._below.get(as_text(step.get("id")), [])
+
+    def without_runs(self, step: dict[str, Any], builder: TranscriptBuilder) -> TranscriptBuilder:
+        """What a step says, without the calls and results of runs that are a part of it."""
+        below = self.below(step)
+        calls = {(one.call_id, one.name, canonical(one.arguments)) for one in below}
+        ids = {one.call_id for one in below} - {None}
+        results = {canonical(one.result) for one in below}
+        kept = TranscriptBuilder()
+        kept.take(
+            (
+                item
+                for item in builder.transcript().items
+                if not (
+                    (isinstance(item, ToolCall | ToolResult) and item.call_id in ids)
+                    or (isinstance(item, ToolCall) and (None, item.name, canonical(item.arguments)) in calls)
+                    or (isinstance(item, ToolResult) and canonical(item.text) in results)
+                )
+            ),
+            builder.images,
         )
-        returned = output if has_role(output, "tool", "function") else {}
-        metadata = decoded_json(observation.get("metadata"), texts=True)
-        ids = [one.get("tool_call_id") for one in (returned, metadata, given) if isinstance(one, dict)]
-        failed = observation.get("level") == "ERROR" or returned.get("is_error") is True
-        text = as_text(returned.get("content", output))
-        return cls(
-            next((found for one in [*ids, observation.get("id")] if (found := text_or_none(one)) is not None), None),
-            as_text(observation.get("name")) or "unnamed",
-            as_text(given),
-            text or (as_text(observation.get("statusMessage")) if failed else ""),
-            failed,
-        )
+        return kept
+
+    def named_by(self, calls: Iterable[ToolCall]) -> Callable[[str, SpanTool | None], SpanTool | None]:
+        """A function that completes a run by the calls in messages, by the id of its observation.
+
+        A run whose observation has the id of a call is that call's; one of a tool that no message calls has the
+        observation's id. One with arguments by position, as `@observe` records them, has the arguments of a call of the
+        same tool with the same values.
+        """
+        ids: set[str] = set()
+        names: set[str] = set()
+        by_values: dict[tuple[str, str], str] = {}
+        for one in calls:
+            names.add(one.name)
+            ids |= {one.call_id} if one.call_id is not None else set()
+            named = decoded_json(one.arguments)
+            if isinstance(named, dict):
+                by_values.setdefault((one.name, canonical(list(named.values()))), one.arguments)
+
+        def completed(span_id: str, tool: SpanTool | None) -> SpanTool | None:
+            if tool is None:
+                return None
+            if tool.call_id is None and (span_id in ids or tool.name not in names):
+                return replace(tool, call_id=span_id)
+            values = _by_position(tool)
+            written = None if values is None else by_values.get((tool.name, canonical(values)))
+            return tool if written is None else replace(tool, arguments=written)
+
+        return completed
 
 
-def add_tool(run: ToolRun, builder: TranscriptBuilder, place: str) -> None:
-    builder.add(ToolCall, place, call_id=run.call_id, name=run.name, arguments=run.arguments)
-    _add_result(run, run.call_id, builder, place)
-
-
-def _add_result(run: ToolRun, call_id: str | None, builder: TranscriptBuilder, place: str) -> None:
-    builder.add(ToolResult, place, call_id=call_id, name=run.name, text=run.text, error=run.error)
-
-
-class ReportedCalls:
-    """The tool calls in the messages of input and output; each matches at most one tool run."""
-
-    def __init__(self, before: TranscriptBuilder, after: TranscriptBuilder) -> None:
-        self._before = before
-        self._open = [
-            (item, builder)
-            for builder in (before, after)
-            for item in builder.transcript().items
-            if isinstance(item, ToolCall)
-        ]
-        self._results = [
-            item for one in (before, after) for item in one.transcript().items if isinstance(item, ToolResult)
-        ]
-
-    def run(self, run: ToolRun, place: str) -> None:
-        """Add the run if no message contains it, or only its result if the messages contain the call."""
-        same = [one for one in self._open if run.call_id is not None and one[0].call_id == run.call_id]
-        same = same or [one for one in self._open if _is_call_of(one[0], run)]
-        if not same:
-            add_tool(run, self._before, place)
-            return
-        call, builder = same[0]
-        self._open.remove(same[0])
-        if not self._has_result(call):
-            _add_result(run, call.call_id, builder, place)
-
-    def _has_result(self, call: ToolCall) -> bool:
-        """Remove the call's result, matched by id, else by the tool's name; False if there is none."""
-        for result in self._results:
-            by_id = call.call_id is not None and result.call_id == call.call_id
-            if by_id or (result.call_id is None and result.name in {None, call.name}):
-                self._results.remove(result)
-                return True
-        return False
-
-
-def _is_call_of(call: ToolCall, run: ToolRun) -> bool:
-    return call.name == run.name and canonical_json_text(call.arguments) == canonical_json_text(run.arguments)
-
-
-def canonical_json_text(arguments: str) -> str:
-    """Arguments as JSON with sorted keys; LangChain writes them as Python literals."""
-    for decode in (json.loads, ast.literal_eval):
-        if len(arguments) > _LONGEST_LITERAL:
-            break
-        try:
-            return json.dumps(decode(arguments), sort_keys=True, default=as_text)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            continue
-    return arguments
+def _by_position(tool: SpanTool) -> list[Any] | None:
+    """The values of a function's arguments of which some have no name; None: all have."""
+    given = decoded_json(tool.arguments)
+    if not isinstance(given, dict) or given.keys() != {"args", "kwargs"}:
+        return None
+    args, kwargs = given["args"], given["kwargs"]
+    return [*args, *kwargs.values()] if isinstance(args, list) and isinstance(kwargs, dict) else None

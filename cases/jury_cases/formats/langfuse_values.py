@@ -8,7 +8,7 @@ from jury_cases.transcripts.blocks import BlockReader
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_choices, read_end, read_message
 from jury_cases.transcripts.gemini import read_candidates, read_content, read_contents
-from jury_cases.transcripts.json_values import as_text
+from jury_cases.transcripts.json_values import as_text, decoded_json
 from jury_cases.transcripts.reading import is_message, last_answer, read_messages
 from jury_cases.transcripts.responses import is_item, read_responses
 from jury_cases.transcripts.speaker import Speaker
@@ -22,6 +22,7 @@ _ROLES = frozenset({*_LANGCHAIN, *_LANGCHAIN.values()})
 _KEPT = ("tool_calls", "function_call", "refusal", "reasoning_content")
 """Message fields in LangChain's `additional_kwargs`; `tool_calls` there are in the provider's format."""
 
+_COMMAND = frozenset({"graph", "update", "goto"})
 _MADE = frozenset({"id", "response_metadata", "usage_metadata", "additional_kwargs", "example"})
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
 _SETTINGS = frozenset(
@@ -43,12 +44,37 @@ _BLOCKS = frozenset({"text", "output_text", "input_text", "tool_use", "tool_resu
 
 def plain_value(value: Any) -> Any:
     """The value with LangChain's messages (also in a nested list) converted to messages with a role."""
+    value = _without_wrapper(value)
     if isinstance(value, dict):
         if isinstance(value.get("messages"), list):
             return {**value, "messages": _plain_list(value["messages"], pairs=True)}
         message = _plain_message(value)
         return message if is_message(message) or _is_exchange(message) else _unwrapped(value)
     return _plain_list(value) if isinstance(value, list) else value
+
+
+def _without_wrapper(value: Any) -> Any:
+    """The only argument of a function that `@observe` recorded; messages of LangGraph's commands; else the value."""
+    if isinstance(value, dict) and value.keys() == {"args", "kwargs"}:
+        args, kwargs = value["args"], value["kwargs"]
+        if isinstance(args, list) and isinstance(kwargs, dict) and len(args) + len(kwargs) == 1:
+            return decoded_json([*args, *kwargs.values()][0])
+    if isinstance(value, list) and value and all(isinstance(one, dict) and one.keys() >= _COMMAND for one in value):
+        updates = [one["update"].get("messages") if isinstance(one["update"], dict) else None for one in value]
+        lists = [one for one in updates if isinstance(one, list)]
+        if len(lists) == len(updates):
+            return {"messages": [message for one in lists for message in one]}
+    return value
+
+
+def is_call_list(value: Any) -> bool:
+    """Whether it is a list of LangChain's tool calls without a message."""
+    return _is_filled(value) and all(one.get("type") == "tool_call" and "name" in one for one in value)
+
+
+def names_authors(value: Any) -> bool:
+    """Whether the value is of messages with roles, so that it says itself whose words it is."""
+    return bool(_listed(value)) or is_message(value) or _is_exchange(value)
 
 
 def _unwrapped(value: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +93,15 @@ def _plain_list(value: list[Any], *, pairs: bool = False) -> list[Any]:
     inner = value[0] if len(value) == 1 and isinstance(value[0], list) else value
     if inner is not value and not any(isinstance(one, dict) for one in inner):
         inner = value
-    return [_pair(one) if pairs and isinstance(one, list) else _plain_message(one) for one in inner]
+    messages = [_pair(one) if pairs and isinstance(one, list) else _plain_message(one) for one in inner]
+    return [one for one in messages if not _is_definition(one)]
+
+
+def _is_definition(message: Any) -> bool:
+    """Whether it is the definition of a tool, which Langfuse's LangChain handler appends to the messages of a call."""
+    content = message.get("content") if has_role(message, "tool") and "tool_call_id" not in message else None
+    function = content.get("function") if isinstance(content, dict) and content.get("type") == "function" else None
+    return isinstance(function, dict) and "name" in function and "arguments" not in function
 
 
 def _pair(value: list[Any]) -> Any:

@@ -9,6 +9,7 @@ from jury_cases.traces.pieces import ContentPiece, PieceCounter, items_of, piece
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json
 from jury_cases.transcripts.otel import read_parts_message
+from jury_cases.transcripts.responses import read_responses
 from jury_events.case import Image
 from jury_events.transcript import Item
 
@@ -36,11 +37,13 @@ def messages_of_span(span: dict[str, Any], place: str) -> SpanMessages:
         CaseFileError: a message is invalid; the message begins with `place`.
     """
     attributes = span["attributes"]
+    if (response := _response(attributes)) is not None:
+        return _of_response(response, attributes.get("raw_input"), place)
     taken = [_listed(attributes, _INPUT), list(_indexed(attributes, "gen_ai.prompt", "user"))]
     put = [_listed(attributes, _OUTPUT), list(_indexed(attributes, "gen_ai.completion", "assistant"))]
     asked: list[dict[str, Any]] = []
     chosen: list[dict[str, Any]] = []
-    for event in span["events"]:
+    for event in (*span["events"], *_listed_events(attributes)):
         name, body = as_text(event.get("name")), event["attributes"]
         if name in _EVENT_ROLES:
             asked.append(_of_event(_EVENT_ROLES[name], body))
@@ -49,6 +52,7 @@ def messages_of_span(span: dict[str, Any], place: str) -> SpanMessages:
         elif name == "gen_ai.client.inference.operation.details":
             taken.append(_listed(body, _INPUT))
             put.append(_listed(body, _OUTPUT))
+    put.append(_objects(attributes.get("pydantic_ai.all_messages")))
     several = attributes.get("gen_ai.request.choice.count")
     is_choice = isinstance(several, int) and several > 1
     inputs, outputs = _SourceReader(f"{place}.messages"), _SourceReader(f"{place}.output")
@@ -61,10 +65,40 @@ def messages_of_span(span: dict[str, Any], place: str) -> SpanMessages:
         instructions.read([{"role": "system", "parts": system}])
     for source in (*taken, asked):
         inputs.read(source)
+    if (thought := attributes.get("gen_ai.content.reasoning")) is not None:  # as OpenLIT writes it
+        put.insert(0, [{"role": "assistant", "parts": [{"type": "reasoning", "content": as_text(thought)}]}])
     for source in (*put, chosen):
         outputs.read(source, is_choice=is_choice)
     images = (*instructions.images, *inputs.images, *outputs.images)
     return SpanMessages((*instructions.items, *inputs.items), tuple(outputs.items), images)
+
+
+def _response(attributes: dict[str, Any]) -> dict[str, Any] | None:
+    """A response of OpenAI's Responses API that is kept whole, as Logfire does."""
+    response = decoded_json(attributes.get("response"))
+    return response if isinstance(response, dict) and response.get("object") == "response" else None
+
+
+def _of_response(response: dict[str, Any], asked: Any, place: str) -> SpanMessages:
+    taken, put = TranscriptBuilder(), TranscriptBuilder()
+    if isinstance(response.get("instructions"), str):
+        taken.message("system", response["instructions"], f"{place}.response.instructions")
+    given = decoded_json(asked)
+    if given is not None:
+        read_responses(given, taken, f"{place}.raw_input")
+    read_responses(response.get("output"), put, f"{place}.response.output")
+    return SpanMessages(taken.transcript().items, put.transcript().items, (*taken.images, *put.images))
+
+
+def _listed_events(attributes: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The events that Logfire keeps as a list in an attribute."""
+    for key in ("events", "all_messages_events"):
+        for event in _objects(attributes.get(key)):
+            yield {"name": event.get("event.name"), "attributes": event}
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [one for one in as_list(value) if isinstance(one, dict)]
 
 
 class _SourceReader:

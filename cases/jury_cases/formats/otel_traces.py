@@ -7,13 +7,16 @@ earlier versions. `jury_cases.traces` makes one transcript of the spans.
 from typing import Any
 
 from jury_cases.draft import CaseDraft
+from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.formats.otel_span_messages import messages_of_span
-from jury_cases.formats.otlp import RESOURCES, Trace, Traces, first_of, is_genai, nanoseconds
-from jury_cases.traces.span import Span, SpanKind, SpanTool, failures
+from jury_cases.formats.otel_tools import agent_of, handover_of, kind_of, reason_of, tool_of
+from jury_cases.formats.otlp import LOGS, RESOURCES, Trace, Traces, first_of, is_genai, nanoseconds, span_id
+from jury_cases.traces.span import Span, failures, root_of
 from jury_cases.traces.timeline import read_spans
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import as_text, text_or_none
+from jury_events.text.visible_text import visible_line
 
 _FACTS = {
     "gen_ai.request.model": "model",
@@ -21,30 +24,44 @@ _FACTS = {
     "gen_ai.system": "provider",
     "gen_ai.agent.name": "agent",
     "gen_ai.conversation.id": "conversation",
+    "session.id": "session_id",
     "service.name": "service",
 }
 
 
 def _read(row: Any) -> CaseDraft:
-    facts: dict[str, Any] = {}
+    facts: dict[str, Any] = {"trace_id": row["trace_id"]} if row["trace_id"] else {}
     spans = [_span(one) for one in row["spans"]]
+    if (root := root_of(spans)) is not None:
+        facts["span_id"] = root.span_id
     for table in row["spans"]:
         for key, name in _FACTS.items():
             if key in table["attributes"]:
                 facts.setdefault(name, table["attributes"][key])
     builder = TranscriptBuilder()
     read_spans(spans, builder)
-    return CaseDraft(case_id=row["trace_id"] or None, built=builder, error=failures(spans), metadata=facts)
+    error = failures(spans)
+    if not len(builder) and error is None:
+        raise CaseFileError(
+            "it has no messages; have the tracing tool record them, as with "
+            "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, or leave such traces out with --skip-unreadable"
+        )
+    return CaseDraft(
+        case_id=row["trace_id"] or None,
+        built=builder if len(builder) else None,
+        error=error,
+        metadata=facts,
+    )
 
 
 def _span(table: dict[str, Any]) -> Span:
-    place = f"span {_id(table)}"
+    place = f"span {visible_line(span_id(table), _NAMED)}"
     attributes = table["attributes"]
     messages = messages_of_span(table, place)
-    kind = _kind(attributes)
+    kind = kind_of(attributes)
     start = nanoseconds(table, ("startTimeUnixNano", "start_time_unix_nano")) or 0
     return Span(
-        span_id=_id(table),
+        span_id=span_id(table),
         parent_id=text_or_none(first_of(table, ("parentSpanId", "parent_span_id"))),
         place=place,
         kind=kind,
@@ -53,38 +70,11 @@ def _span(table: dict[str, Any]) -> Span:
         inputs=messages.inputs,
         outputs=messages.outputs,
         images=messages.images,
-        tool=_tool(attributes) if kind == "tool" else None,
+        tool=tool_of(attributes) if kind == "tool" else None,
         failure=_failure(table) if is_genai(table) else None,
-        agent=text_or_none(attributes.get("gen_ai.agent.name")),
+        agent=agent_of(attributes),
+        handover=handover_of(attributes),
     )
-
-
-def _kind(attributes: dict[str, Any]) -> SpanKind:
-    match as_text(attributes.get("gen_ai.operation.name")):
-        case "execute_tool":
-            return "tool"
-        case "invoke_agent" | "create_agent":
-            return "agent"
-        case "invoke_workflow":
-            return "other"
-        case "":
-            return "tool" if "gen_ai.tool.name" in attributes else "other"
-        case _:
-            return "model"
-
-
-def _tool(attributes: dict[str, Any]) -> SpanTool:
-    given, returned = (attributes.get(f"gen_ai.tool.call.{part}") for part in ("arguments", "result"))
-    return SpanTool(
-        name=as_text(attributes.get("gen_ai.tool.name")) or "unnamed",
-        call_id=text_or_none(attributes.get("gen_ai.tool.call.id")),
-        arguments=None if given is None else as_text(given),
-        result=None if returned is None else as_text(returned),
-    )
-
-
-def _id(span: dict[str, Any]) -> str:
-    return as_text(first_of(span, ("spanId", "span_id")))
 
 
 def _failure(span: dict[str, Any]) -> str | None:
@@ -93,20 +83,35 @@ def _failure(span: dict[str, Any]) -> str | None:
     code = status.get("code") if isinstance(status, dict) else status
     if code is True or code not in (2, "STATUS_CODE_ERROR", "ERROR"):
         return None
-    reason = status.get("message") if isinstance(status, dict) else None
-    return as_text(reason) or as_text(span["attributes"].get("error.type")) or as_text(span.get("name")) or "failed"
+    attributes = span["attributes"]
+    thrown = (
+        event["attributes"].get("exception.message") for event in span["events"] if event.get("name") == "exception"
+    )
+    reasons = (
+        status.get("message") if isinstance(status, dict) else None,
+        *thrown,
+        reason_of(attributes),
+        attributes.get("error.type"),
+        span.get("name"),
+    )
+    return next((text for one in reasons if (text := as_text(one))), "failed")
 
+
+_NAMED = 60
+"""Characters of an id in errors."""
+
+_MARKS = frozenset({*RESOURCES, *LOGS})
 
 OTEL = Format(
     "otel",
-    lambda row: isinstance(row, Trace) or (isinstance(row, dict) and bool(row.keys() & set(RESOURCES))),
+    lambda row: isinstance(row, Trace) or (isinstance(row, dict) and not row.keys().isdisjoint(_MARKS)),
     _read,
     gather=Traces,
-    marks=frozenset(RESOURCES),
-    recognised_by="`resourceSpans` (OTLP as JSON)",
+    marks=_MARKS,
+    recognised_by="`resourceSpans` or `resourceLogs` (OTLP as JSON)",
     shows=(
         "one case per trace, which may span several lines of a file (256 MiB): `gen_ai.*` messages of its "
-        "spans and events, tool runs"
+        "spans, events and log records, tool runs"
     ),
 )
 """OTLP as JSON."""

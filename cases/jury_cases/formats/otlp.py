@@ -1,14 +1,20 @@
-"""OTLP as JSON: the spans of an export, grouped by trace, with plain attributes."""
+"""OTLP as JSON: the spans and log records of an export, grouped by trace, with plain attributes.
 
+A log record of a span is an event of that span: some tools export messages so. One whose span is not in the file is an
+event of a span that has nothing else.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.gathering import GatheredCase, GatheredSize, RowsByKey
-from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, json_kind
+from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, json_kind, text_or_none
 
 RESOURCES = ("resourceSpans", "resource_spans")
+LOGS = ("resourceLogs", "resource_logs")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 
 
@@ -17,11 +23,14 @@ class Trace(dict[str, Any]):
 
 
 class Traces:
-    """Gathers the spans of an export's batches by trace; traces without spans of generative AI are left out."""
+    """Gathers the spans and log records of an export's batches by trace.
+
+    Traces without spans of generative AI are left out, and those that only say how an agent is made.
+    """
 
     def __init__(self) -> None:
         self._size = GatheredSize("split the file by trace")
-        self._spans = RowsByKey(_trace_id, "trace", lambda trace, spans: Trace(spans=spans, trace_id=trace))
+        self._spans = RowsByKey(_trace_id, "trace", _trace)
 
     def takes(self, data: Any) -> bool:  # noqa: ARG002  (the format recognises every batch)
         """Only batches of spans."""
@@ -35,8 +44,8 @@ class Traces:
         """
         try:
             self._size.add(row)
-            for span in _spans(row.data):
-                self._spans.add_part(_trace_id(span), span, row)
+            for part in _parts(row.data):
+                self._spans.add_part(_trace_id(part), part, row)
         except RecursionError as error:
             raise CaseFileError("resourceSpans: nested too deeply") from error
 
@@ -48,21 +57,52 @@ class Traces:
         """
         found = False
         for one in self._spans.cases():
-            if any(is_genai(span) for span in one.data["spans"]):
+            if any(is_genai(span) and not _only_makes_agent(span) for span in one.data["spans"]):
                 found = True
                 yield one
         if not found:
             raise CaseFileError("resourceSpans: no span has gen_ai attributes with messages; nothing can be judged")
 
 
+def _trace(trace_id: str, parts: list[dict[str, Any]]) -> Trace:
+    """The trace of spans and log records."""
+    events: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    times: dict[str, Any] = {}
+    for record in (part for part in parts if _RECORD in part):
+        events[span_id(record)].append({"name": record["name"], "attributes": record["attributes"]})
+        times.setdefault(span_id(record), first_of(record, ("timeUnixNano", "time_unix_nano", "observedTimeUnixNano")))
+    spans = [
+        {**span, "events": [*span["events"], *events.pop(span_id(span), ())]} for span in parts if _RECORD not in span
+    ]
+    for of, listed in events.items():
+        time = {"startTimeUnixNano": times[of], "endTimeUnixNano": times[of]}
+        spans.append({"spanId": of, **time, "attributes": {}, "events": listed})
+    return Trace(spans=spans, trace_id=trace_id)
+
+
+def _only_makes_agent(span: dict[str, Any]) -> bool:
+    return span["attributes"].get("gen_ai.operation.name") == "create_agent" and not span["events"]
+
+
+def span_id(span: dict[str, Any]) -> str:
+    """The id of a span, or of a log record's span; "" if it has none."""
+    return text_or_none(first_of(span, ("spanId", "span_id"))) or ""
+
+
 def _trace_id(span: dict[str, Any]) -> str:
-    return as_text(first_of(span, ("traceId", "trace_id")))
+    return text_or_none(first_of(span, ("traceId", "trace_id"))) or ""
 
 
-def _spans(document: Any) -> Iterator[dict[str, Any]]:
-    """The spans of a batch, with their resource's attributes, and plain values in attributes and events."""
+def _parts(document: Any) -> Iterator[dict[str, Any]]:
+    """The spans and log records of a batch."""
     if not isinstance(document, dict):
         raise CaseFileError(f"resourceSpans: must be an object with resourceSpans, not {json_kind(document)}")
+    yield from _spans(document)
+    yield from _records(document)
+
+
+def _spans(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The spans of a batch, with their resource's attributes, and plain values in attributes and events."""
     for resource in as_objects(first_of(document, RESOURCES), "resourceSpans", "resources"):
         common = _attributes(_table(resource.get("resource")).get("attributes"))
         for scope in as_objects(first_of(resource, _SCOPES), "scopeSpans", "scopes"):
@@ -70,6 +110,24 @@ def _spans(document: Any) -> Iterator[dict[str, Any]]:
                 events = as_objects(span.get("events"), "events", "events")
                 plain = [{**event, "attributes": _attributes(event.get("attributes"))} for event in events]
                 yield {**span, "attributes": common | _attributes(span.get("attributes")), "events": plain}
+
+
+def _records(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The log records of generative AI in a batch, with plain values; fields of the body are attributes."""
+    for resource in as_objects(first_of(document, LOGS), "resourceLogs", "resources"):
+        for scope in as_objects(first_of(resource, _LOG_SCOPES), "scopeLogs", "scopes"):
+            for record in as_objects(first_of(scope, ("logRecords", "log_records")), "logRecords", "log records"):
+                attributes = _attributes(record.get("attributes"))
+                name = as_text(first_of(record, ("eventName", "event_name")) or attributes.get("event.name"))
+                if name.startswith("gen_ai."):
+                    body = _any_value(record.get("body"))
+                    plain = attributes | (body if isinstance(body, dict) else {})
+                    yield {**record, "name": name, "attributes": plain, _RECORD: True}
+
+
+_LOG_SCOPES = ("scopeLogs", "scope_logs")
+_RECORD = "\0record"
+"""Marks a log record among the parts of a trace."""
 
 
 def is_genai(span: dict[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 """Results of promptfoo: each test's request (`prompt`, `vars`), response and grading.
 
-Source: promptfoo's output file (`results.results`, version 3). A red team's strategies change the prompt and may run a
-conversation: its `response.metadata` contains the prompts actually sent.
+Source: promptfoo's output files (JSON with `results.results` of version 3, JSON lines of results). A red team's
+strategies change the prompt and may run a conversation: its `response.metadata` contains the prompts actually sent.
 """
 
 from collections.abc import Mapping
@@ -9,10 +9,11 @@ from typing import Any
 
 from jury_cases.draft import CaseDraft
 from jury_cases.formats.format import Format
+from jury_cases.formats.promptfoo_response import read_response
 from jury_cases.transcripts.builder import TranscriptBuilder
-from jury_cases.transcripts.json_values import as_text, decoded_json
+from jury_cases.transcripts.json_values import as_object, as_text, decoded_json
 from jury_cases.transcripts.reading import is_message, last_answer, read_messages
-from jury_cases.transcripts.tool_calls import add_calls
+from jury_events.transcript import Message
 
 _ERROR = frozenset({"2", "error"})
 """`failureReason` of a failed run; 1 means a failed assertion, with the grader's reason in `error`."""
@@ -24,14 +25,16 @@ def _read(row: Any) -> CaseDraft:
     builder = TranscriptBuilder()
     response = row.get("response")
     answer: dict[str, Any] = response if isinstance(response, dict) else {"output": response}
-    test, graded = _object(row.get("testCase")), _object(row.get("gradingResult"))
-    _exchange(row.get("prompt"), answer, builder)
+    test, graded = as_object(row.get("testCase")), as_object(row.get("gradingResult"))
     provider = row.get("provider")
+    provider_id = provider.get("id") if isinstance(provider, dict) else provider
+    told = _exchange(row.get("prompt"), answer, builder, as_text(provider_id))
     facts = {
-        **_object(test.get("metadata")),
+        **as_object(test.get("metadata")),
+        "description": test.get("description"),
         "success": row.get("success"),
         "score": row.get("score"),
-        "provider": provider.get("id") if isinstance(provider, dict) else provider,
+        "provider": provider_id,
         "reason": graded.get("reason"),
     }
     test_id = f"test-{as_text(row['testIdx'])}" if row.get("testIdx") is not None else None
@@ -41,48 +44,55 @@ def _read(row: Any) -> CaseDraft:
         built=builder,
         answered=True,
         error=_error(row, graded) or as_text(answer.get("error")) or None,
-        metadata={**facts, **{f"vars.{name}": value for name, value in _object(row.get("vars")).items()}},
+        metadata={
+            **facts,
+            **{f"score.{name}": value for name, value in as_object(row.get("namedScores")).items()},
+            **{f"vars.{name}": value for name, value in as_object(row.get("vars")).items()},
+            **told,
+        },
         cluster=test_id,
         agent_cost=row.get("cost") or answer.get("cost"),
     )
 
 
-def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder) -> None:
-    """The request and the response: a red team's conversation if there is one."""
+def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder, provider: str) -> dict[str, Any]:
+    """The request and the response: a red team's conversation if there is one. Returns metadata of the response."""
     raw = prompt.get("raw") if isinstance(prompt, dict) else prompt
-    red_team = _object(answer.get("metadata"))
-    conversation = red_team.get("messages")
-    has_conversation = isinstance(conversation, list) and any(map(is_message, conversation))
+    red_team = as_object(answer.get("metadata"))
+    listed = red_team.get("messages")
+    conversation: list[Any] = listed if isinstance(listed, list) else []
+    has_conversation = any(map(is_message, conversation))
     if has_conversation:
-        read_messages(conversation, builder, "response.metadata.messages")
+        read_messages(_without_answer(conversation, answer), builder, "response.metadata.messages")
         sent = None
     else:
         changed = (answer.get("prompt"), red_team.get("redteamFinalPrompt"))
         sent = next((one for one in changed if one and isinstance(one, str | list)), raw)
-        _prompt(sent, builder)
+        read_prompt(sent, builder)
     if raw is not None and raw != sent and _words(raw) not in _texts(builder):
         builder.not_shown("prompt before the red team changed it", "user", "prompt.raw", raw)
-    output = answer.get("output")
-    if not has_conversation or as_text(output) != last_answer(builder.transcript()):
-        _answer(output, builder)
+    output_told = has_conversation and as_text(answer.get("output")) == last_answer(builder.transcript())
+    known = {"messages", *_ATTEMPTS}
+    told = read_response(answer, builder, output_told=output_told, provider=provider, known=known)
     for name in _ATTEMPTS:
         _attempts(red_team.get(name), builder, f"response.metadata.{name}")
+    return told
 
 
-def _prompt(sent: Any, builder: TranscriptBuilder) -> None:
+def _without_answer(conversation: list[Any], answer: dict[str, Any]) -> list[Any]:
+    """The conversation without its last message, if that is the output: what led to the output is read between."""
+    last, output = conversation[-1], answer.get("output")
+    same = isinstance(last, dict) and last == {"role": "assistant", "content": output} and isinstance(output, str)
+    return conversation[:-1] if same else conversation
+
+
+def read_prompt(sent: Any, builder: TranscriptBuilder) -> None:
     """Read text or a list of messages, also as JSON text."""
     messages = decoded_json(sent) if isinstance(sent, str) else sent
     if isinstance(messages, list) and any(map(is_message, messages)):
         read_messages(messages, builder, "prompt.raw")
     elif sent is not None:
         builder.message("user", as_text(sent), "prompt.raw")
-
-
-def _answer(output: Any, builder: TranscriptBuilder) -> None:
-    if isinstance(output, list) and output and all(isinstance(one, dict) and "function" in one for one in output):
-        add_calls(output, builder, "response.output")
-    elif output is not None:
-        builder.message("assistant", as_text(output), "response.output")
 
 
 def _attempts(attempts: Any, builder: TranscriptBuilder, place: str) -> None:
@@ -95,7 +105,7 @@ def _attempts(attempts: Any, builder: TranscriptBuilder, place: str) -> None:
 
 
 def _texts(builder: TranscriptBuilder) -> set[str]:
-    return {item.text for item in builder.transcript().items if item.kind in {"system", "user", "assistant"}}
+    return {item.text for item in builder.transcript().items if isinstance(item, Message)}
 
 
 def _words(raw: Any) -> str:
@@ -112,10 +122,6 @@ def _error(row: dict[str, Any], graded: dict[str, Any]) -> str | None:
         return error if as_text(kind).lower() in _ERROR else None
     of_grader = error == as_text(graded.get("reason")) or (row.get("success") is False and bool(graded))
     return None if of_grader else error
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _recognises(row: Any) -> bool:
@@ -139,5 +145,8 @@ PROMPTFOO = Format(
     marks=frozenset({"vars"}),
     lists=frozenset({"results"}),
     recognised_by="a result with `vars` and `response`",
-    shows="the prompt as sent (or the conversation of a red team), the output, grading as metadata, cost",
+    shows=(
+        "the prompt as sent (or the conversation of a red team), reasoning, `metadata.toolCalls`, the output, "
+        "refusals, its end, guardrails; grading as metadata, cost"
+    ),
 )

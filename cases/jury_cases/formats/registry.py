@@ -10,8 +10,10 @@ from jury_cases.formats.claude_code import CLAUDE_CODE
 from jury_cases.formats.codex import CODEX
 from jury_cases.formats.deepeval import DEEPEVAL
 from jury_cases.formats.format import Format, wraps
+from jury_cases.formats.google_adk import GOOGLE_ADK, GOOGLE_ADK_EVENTS
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
+from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
     GEMINI,
@@ -23,6 +25,7 @@ from jury_cases.formats.message_lists import (
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
+from jury_cases.formats.promptfoo_table import PROMPTFOO_TABLE
 from jury_cases.formats.pydantic_ai_runs import PYDANTIC_AI
 
 FORMATS: dict[str, Format] = {
@@ -32,8 +35,12 @@ FORMATS: dict[str, Format] = {
         CLAUDE_CODE,
         CODEX,
         ATIF,
+        GOOGLE_ADK,
+        GOOGLE_ADK_EVENTS,
         OTEL,
+        LANGFUSE_OBSERVATIONS,
         PROMPTFOO,
+        PROMPTFOO_TABLE,
         TAU_BENCH,
         AGENTDOJO,
         OPENAI_RESPONSES,

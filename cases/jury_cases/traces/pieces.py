@@ -22,6 +22,7 @@ class ContentPiece:
         who: the kind of message, for texts.
         call_id: for calls and results.
         text: the text; for a call its tool and arguments, for a file its digest.
+        name: the tool, for calls.
     """
 
     items: tuple[Item, ...]
@@ -29,6 +30,16 @@ class ContentPiece:
     who: str = ""
     call_id: str | None = None
     text: str = ""
+
+    @property
+    def name(self) -> str | None:
+        return next((item.name for item in self.items if isinstance(item, ToolCall)), None)
+
+    @property
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """Equal pieces have one in common."""
+        own = (self.what, self.text)
+        return (own,) if self.call_id is None else (own, ("id", self.call_id))
 
     def same_as(self, other: "ContentPiece") -> bool:
         """Whether the pieces are equal: by id if both have one, else by text."""

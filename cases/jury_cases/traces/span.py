@@ -1,6 +1,6 @@
 """A span of a trace, without the names that any one tool gives to its fields."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,12 +20,14 @@ class SpanTool:
         call_id: the id that the model gave to the call; None: not recorded.
         arguments: as text (JSON where it was JSON); None: not recorded.
         result: as text; None: not recorded.
+        failed: the tool says so of its result; a span that failed has a `failure` instead.
     """
 
     name: str
     call_id: str | None = None
     arguments: str | None = None
     result: str | None = None
+    failed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +45,9 @@ class Span:
         images: the pictures of both.
         tool: the run of a span of kind `tool`.
         failure: the reason of its failure; None: it did not fail.
-        agent: the name of the agent whose span it is; None: not recorded.
+        agent: the name of the agent whose span it is; None: that of the span above it.
+        handover: at its start one agent handed the conversation over to another, by their names; None: it says nothing
+            of that kind. An agent's span below another's is no handover.
     """
 
     span_id: str
@@ -58,6 +62,14 @@ class Span:
     tool: SpanTool | None = None
     failure: str | None = None
     agent: str | None = None
+    handover: tuple[str | None, str | None] | None = None
+
+
+def root_of(spans: Sequence[Span]) -> Span | None:
+    """The first span of a trace without a parent in it, by start; None if all have one."""
+    ids = {span.span_id for span in spans}
+    roots = (span for span in spans if span.parent_id is None or span.parent_id not in ids)
+    return min(roots, key=lambda span: span.start, default=None)
 
 
 def failures(spans: Iterable[Span]) -> str | None:

@@ -4,8 +4,9 @@
    repeats the conversation of an earlier span, only what follows the repeated part is new.
 2. A span with spans below it adds only what nothing below it records.
 3. A tool's span adds only what no message records: its call and result are those of a message with the same id of the
-   call, else with the same tool and arguments, in order, each once.
-4. Several sources of the same messages in one span: the first that has some, and what the others have more.
+   call, else with the same tool and arguments, in order, each once. Its failure marks the message's result.
+4. Where several agents have names, what an agent's span gives is said by that agent.
+5. Several sources of the same messages in one span: the first that has some, and what the others have more.
 
 The rule is by shape, not by tool: adapters map a tool's records to `Span`s, and decide nothing of this.
 """
@@ -14,11 +15,12 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from jury_cases.traces.conversations import Conversations, SpanConversation
-from jury_cases.traces.pieces import ContentPiece
+from jury_cases.traces.pieces import ContentPiece, pieces_of
 from jury_cases.traces.span import Span
 from jury_cases.traces.tools import ToolSpans
 from jury_cases.traces.tree import Node, tree_of
 from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_events.transcript import Item
 
 
 def read_spans(spans: Iterable[Span], builder: TranscriptBuilder) -> None:
@@ -28,14 +30,16 @@ def read_spans(spans: Iterable[Span], builder: TranscriptBuilder) -> None:
         CaseFileError: a tool's name, call or result is invalid; the message begins with the span's place.
     """
     nodes = tree_of(spans)
-    timeline = _timeline(nodes)
-    tools = ToolSpans((step.piece for step in timeline if step.piece is not None), builder)
+    moments = sorted(
+        ((node, at_end) for node in nodes for at_end in (False, True)), key=lambda one: one[0].when(at_end=one[1])
+    )
+    timeline = _timeline(moments)
+    tools = ToolSpans((step.piece for step in timeline if step.piece is not None), moments)
+    several = len({node.agent for node in nodes if node.agent is not None}) > 1
     for step in timeline:
-        tool = step.node.span.tool
-        if step.piece is not None:
-            builder.take(step.piece.items)
-        elif tool is not None:
-            (tools.ended if step.at_end else tools.started)(step.node, tool)
+        items = tools.items(step.node, at_end=step.at_end) if step.piece is None else tools.marked(step.piece)
+        by_agent = step.at_end or step.piece is None
+        builder.take(_said_by(step.node.agent, items) if several and by_agent else items)
     for node in nodes:
         builder.take((), node.span.images)
 
@@ -48,15 +52,16 @@ class _Step(NamedTuple):
     piece: ContentPiece | None
 
 
-def _timeline(nodes: list[Node]) -> list[_Step]:
+def _timeline(moments: list[tuple[Node, bool]]) -> list[_Step]:
     """Pieces and tool runs in order of time."""
-    moments = sorted(
-        ((node, at_end) for node in nodes for at_end in (False, True)), key=lambda one: one[0].when(at_end=one[1])
-    )
     conversations = Conversations()
     begun: dict[int, SpanConversation] = {}
     steps: list[_Step] = []
     for node, at_end in moments:
+        if node.span.handover is not None and not at_end:
+            event = TranscriptBuilder()
+            event.handover(*node.span.handover, node.span.place)
+            steps += [_Step(node, at_end, piece) for piece in pieces_of(event.transcript().items)]
         if node.span.tool is not None:
             steps.append(_Step(node, at_end, None))
         if node.missing is not None:
@@ -78,3 +83,17 @@ def _shown_of_parent(
     """The inputs or outputs of a span that the spans below it lack."""
     new = node.outputs if at_end else conversations.new_of(node.inputs, node.scope)[0]
     return [piece for piece in new if id(piece) in missing]
+
+
+def _said_by(agent: str | None, items: Iterable[Item]) -> list[Item]:
+    """The items with the agent's name, where they have no name."""
+    return [
+        item.model_copy(update={field: agent})
+        if (field := _SPEAKERS.get(item.kind)) is not None and getattr(item, field) is None
+        else item
+        for item in items
+    ]
+
+
+_SPEAKERS = {"assistant": "name", "reasoning": "speaker", "refusal": "speaker", "tool_call": "speaker"}
+"""By kind of item, the field of the agent's name."""

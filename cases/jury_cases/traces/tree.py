@@ -15,6 +15,8 @@ class Node:
     Attributes:
         end: the span's, not before its start; the latest end of its children if it has none.
         entered, left: its numbers in a depth-first walk.
+        agent: the name of the agent whose span it is, or of the nearest above it.
+        tool_above: the nearest span of a tool that it is below.
         run: the number of the agent's span that it belongs to; None: no agent's.
         missing: the ids of its pieces that the spans below it lack; None: they have no content.
     """
@@ -28,6 +30,8 @@ class Node:
     entered: int = 0
     left: int = 0
     depth: int = 0
+    agent: str | None = None
+    tool_above: "Node | None" = None
     run: int | None = None
     missing: frozenset[int] | None = None
 
@@ -83,8 +87,11 @@ def _walked(roots: list[Node]) -> list[Node]:
                 node.parent.end = max(node.parent.end, node.end)
             continue
         node.entered = number
+        node.agent = node.span.agent
         if node.parent is not None:
             node.depth, node.run = node.parent.depth + 1, node.parent.run
+            node.agent = node.agent or node.parent.agent
+            node.tool_above = node.parent if node.parent.span.tool is not None else node.parent.tool_above
         if node.span.kind == "agent":
             node.run = number
         ordered.append(node)

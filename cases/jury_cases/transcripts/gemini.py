@@ -5,7 +5,7 @@ to the first open call of its name.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from jury_cases.errors import CaseFileError
@@ -36,7 +36,8 @@ _ROLES: dict[str, tuple[str, Origin]] = {
     "tool": ("tool", "tool"),
 }
 _OF_RESPONSES = ("output", "result", "error")
-_GOOD_ENDS = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
+GOOD_ENDS = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
+"""Reasons of an end that are no event."""
 
 
 def read_contents(value: Any, builder: TranscriptBuilder, place: str = "contents") -> None:
@@ -93,7 +94,7 @@ def _continues(before: dict[str, Any], part: Any) -> bool:
 
 def _is_text(part: dict[str, Any]) -> bool:
     known = {"text", "thought", *_BOOKKEEPING}
-    rest = (value for key, value in _snake(part).items() if key not in known)
+    rest = (value for key, value in snake_keys(part).items() if key not in known)
     return isinstance(part.get("text"), str) and all(map(is_blank, rest))
 
 
@@ -104,14 +105,14 @@ def read_candidates(value: Any, builder: TranscriptBuilder, place: str = "candid
         CaseFileError: the candidates are invalid.
     """
     for index, written in enumerate(as_objects(value, place, "candidates")):
-        candidate = _snake(written)
+        candidate = snake_keys(written)
         if index:
             builder.not_shown("another candidate", "model", f"{place}.{index}", written)
             continue
         if isinstance(candidate.get("content"), dict):
             read_content({"role": "model", **candidate["content"]}, builder, f"{place}.{index}.content")
         reason = candidate.get("finish_reason")
-        if isinstance(reason, str) and reason not in _GOOD_ENDS:
+        if isinstance(reason, str) and reason not in GOOD_ENDS:
             text = ": ".join(part for part in (reason, as_text(candidate.get("finish_message"))) if part)
             builder.add(Event, f"{place}.{index}", origin="environment", name="end of the answer", text=text)
         builder.unread(candidate, _CANDIDATE | {"finish_message"}, "model", f"{place}.{index}")
@@ -119,7 +120,7 @@ def read_candidates(value: Any, builder: TranscriptBuilder, place: str = "candid
 
 def read_prompt_feedback(value: Any, builder: TranscriptBuilder, place: str = "promptFeedback") -> None:
     """Read why a prompt was blocked; a feedback without a reason is no block."""
-    feedback = _snake(value) if isinstance(value, dict) else {}
+    feedback = snake_keys(value) if isinstance(value, dict) else {}
     parts = (feedback.get("block_reason"), feedback.get("block_reason_message"))
     text = ": ".join(as_text(part) for part in parts if not is_blank(part))
     if text:
@@ -136,7 +137,20 @@ def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str
     kind, origin = _SYSTEM if system else _ROLES.get(role, _OTHER)
     name = role if kind == "speaker" else None
     with builder.by(MessageAuthor(role, known=name is None)):
-        _read_parts(content, _PartsAuthor(kind, origin, name), builder, place)
+        if not _read_parts(content, _PartsAuthor(kind, origin, name), builder, place):
+            _add_text("", _PartsAuthor(kind, origin, name), builder, place)
+    builder.unread(content, _CONTENT, origin, place)
+
+
+def read_content_of(author: MessageAuthor, content: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    """Read one turn by the user or by an agent with a name, whatever its role; nothing where it has no content.
+
+    Raises:
+        CaseFileError: its parts are invalid.
+    """
+    kind, origin = _ROLES[author.role]
+    with builder.by(author):
+        _read_parts(content, _PartsAuthor(kind, origin, author.name), builder, place)
     builder.unread(content, _CONTENT, origin, place)
 
 
@@ -148,7 +162,8 @@ class _PartsAuthor(NamedTuple):
     name: str | None
 
 
-def _read_parts(content: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
+def _read_parts(content: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> bool:
+    """Read the parts; returns whether any is an item."""
     parts = content.get("parts")
     if isinstance(parts, dict | str):
         parts = [parts]
@@ -166,8 +181,7 @@ def _read_parts(content: dict[str, Any], turn: _PartsAuthor, builder: Transcript
         texts = []
         if part is not None:
             _part(part, turn, builder, f"{place}.parts.{index}")
-    if len(builder) == before:
-        _add_text("", turn, builder, place)
+    return len(builder) > before
 
 
 def _plain_text(part: Any) -> str | None:
@@ -189,18 +203,19 @@ def _add_text(text: str, turn: _PartsAuthor, builder: TranscriptBuilder, place: 
 def _part(written: Any, turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
     if not isinstance(written, dict):
         raise CaseFileError(f"{place}: must be a part, not {json_kind(written)}")
-    part = {key: value for key, value in _snake(written).items() if value is not None}
+    part = {key: value for key, value in snake_keys(written).items() if value is not None}
     known = {"thought"}
     if "text" in part:
         known.add("text")
-        if part.get("thought") is True:
-            builder.add(Reasoning, place, origin=turn.origin, text=as_text(part["text"]))
-        else:
-            _add_text(as_text(part["text"]), turn, builder, place)
+        text = as_text(part["text"])  # with a signature it may be empty
+        if text and part.get("thought") is True:
+            builder.add(Reasoning, place, origin=turn.origin, text=text)
+        elif text:
+            _add_text(text, turn, builder, place)
     for name, read in _PARTS.items():
         if isinstance(part.get(name), dict):
             known.add(name)
-            read(_snake(part[name]), turn, builder, place)
+            read(snake_keys(part[name]), turn, builder, place)
     builder.unread(part, known | _BOOKKEEPING, turn.origin, place)
 
 
@@ -225,10 +240,10 @@ def _function_response(answer: dict[str, Any], _turn: _PartsAuthor, builder: Tra
     builder.add(ToolResult, place, in_order=True, call_id=call_id, name=name, text=as_text(response), error=failed)
     for index, part in enumerate(as_objects(answer.get("parts"), f"{place}.parts", "parts")):
         at = f"{place}.parts.{index}"
-        table = _snake(part)
+        table = snake_keys(part)
         for field, read in (("inline_data", _inline_data), ("file_data", _file_data)):
             if isinstance(table.get(field), dict):
-                read(_snake(table[field]), _TOOL, builder, at, call_id=call_id)
+                read(snake_keys(table[field]), _TOOL, builder, at, call_id=call_id)
         builder.unread(table, {"inline_data", "file_data"} | _BOOKKEEPING, "tool", at)
     builder.unread(answer, {"name", "id", "response", "parts", "will_continue", "scheduling"}, "tool", place)
 
@@ -328,5 +343,6 @@ _PARTS: dict[str, Callable[..., None]] = {
 }
 
 
-def _snake(table: dict[str, Any]) -> dict[str, Any]:
+def snake_keys(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The object with keys in snake_case."""
     return {_HUMP.sub(lambda found: f"_{found.group(1).lower()}", key): value for key, value in table.items()}

@@ -38,6 +38,11 @@ def text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
+def as_object(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else {}."""
+    return value if isinstance(value, dict) else {}
+
+
 def is_blank(value: Any) -> bool:
     """Whether a value is empty: null, "", false, or lists and objects of such values (as tables fill columns)."""
     if isinstance(value, dict):

@@ -9,9 +9,9 @@ from typing import Any
 from jury_cases.transcripts.authors import MessageAuthor
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
-from jury_cases.transcripts.json_values import as_objects, as_text, text_or_none
+from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, text_or_none
 from jury_cases.transcripts.speaker import Speaker
-from jury_events.transcript import Message, Origin, Reasoning, ToolCall, ToolResult
+from jury_events.transcript import Message, Origin, Reasoning, Refusal, ToolCall, ToolResult
 
 _SYSTEM: tuple[str, Origin] = ("system", "developer")
 _USER: tuple[str, Origin] = ("user", "user")
@@ -43,6 +43,9 @@ def read_parts_message(message: dict[str, Any], builder: TranscriptBuilder, plac
     end = message.get("finish_reason")
     if "parts" in message:
         _read_parts(message, builder, place)
+    elif isinstance(message.get("role"), str) and is_blank({**message, "role": None, "finish_reason": None}):
+        _, origin = _KINDS.get(message["role"].lower(), _OTHER)
+        builder.not_shown("message without content", origin, place)
     else:
         read_message({key: value for key, value in message.items() if key != "finish_reason"}, builder, place)
     if end is not None and end != "tool_call":
@@ -62,6 +65,9 @@ def _read_parts_by(message: dict[str, Any], speaker: Speaker, builder: Transcrip
     kind, origin, name = speaker.kind, speaker.origin, speaker.name
     call_id = text_or_none(message.get("tool_call_id") or message.get("id"))
     parts = as_objects(message["parts"], f"{place}.parts", "parts")
+    if not parts and (origin == "user" or "finish_reason" in message):
+        # Instrumentations write such messages for content that they do not know: pictures, refusals.
+        builder.not_shown("message without content", origin, place)
     for first, run in _runs(parts):
         at = f"{place}.parts.{first}"
         if run[0].get("type", "text") != "text":
@@ -108,6 +114,9 @@ def _read_part(part: dict[str, Any], origin: Origin, builder: TranscriptBuilder,
     match part.get("type"):
         case "reasoning" | "thinking":
             builder.add(Reasoning, place, origin=origin, text=_text_of(part))
+            known = {*_TEXTS}
+        case "refusal":
+            builder.add(Refusal, place, origin=origin, text=_text_of(part))
             known = {*_TEXTS}
         case "tool_call":
             name = as_text(part.get("name")) or "unnamed"

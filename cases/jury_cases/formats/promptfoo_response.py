@@ -1,0 +1,238 @@
+"""A response in a result of promptfoo: reasoning, tool use, output, its end, and what of it jurors are not shown.
+
+Source: promptfoo's type `ProviderResponse`. What a provider puts into `metadata` is its own; known are the tool calls
+of promptfoo's agent providers. `raw` is the provider's own copy of the response.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from jury_cases.formats.promptfoo_outputs import blocks_of, read_items, read_output
+from jury_cases.formats.promptfoo_tools import add_tool_uses, output_of_tools, tool_ids
+from jury_cases.transcripts.blocks import BlockReader
+from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.chat import read_end, read_message
+from jury_cases.transcripts.json_values import as_object, as_text, decoded_json, is_blank, text_or_none
+from jury_cases.transcripts.speaker import Speaker
+from jury_events.transcript import Event, Reasoning, Refusal, ToolCall
+
+_FILTERED = "Content filtered by provider"
+"""What promptfoo's providers write as output where the provider gave no text."""
+
+_KNOWN = frozenset(
+    {
+        *(
+            "output",
+            "error",
+            "cost",
+            "incurredCost",
+            "cached",
+            "tokenUsage",
+            "latencyMs",
+            "logProbs",
+            "metadata",
+            "raw",
+        ),
+        *("reasoning", "finishReason", "guardrails", "isRefusal", "sessionId", "conversationEnded", "prompt", "format"),
+        *("conversationEndReason", "isBase64", "images", "audio", "video", "providerTransformedOutput"),
+        *("materializedVars", "materializationHandled", "inputMaterialization"),
+    }
+)
+_KNOWN_METADATA = frozenset(
+    {
+        *("toolCalls", "skillCalls", "reasoning", "http", "modelUsage", "permissionDenials", "structuredOutput"),
+        *("redteamFinalPrompt", "storedGraderResult", "sessionId", "sessionIds", "inputVars", "transformDisplayVars"),
+    }
+)
+"""Read elsewhere, or bookkeeping. `skillCalls` repeats tool calls, `structuredOutput` the output."""
+
+_SHORT = 300
+"""Characters of a text of the provider's metadata that is kept as metadata of the case."""
+
+_THOUGHTS = ("thinking", "reasoning", "thought", "text", "content", "summary")
+_BOOKKEEPING = frozenset(
+    {
+        *(
+            "id",
+            "uuid",
+            "type",
+            "subtype",
+            "object",
+            "role",
+            "status",
+            "model",
+            "model_version",
+            "modelVersion",
+            "name",
+        ),
+        *("session_id", "request_id", "call_id", "item_id", "tool_call_id", "previous_response_id", "responseId"),
+        *("finish_reason", "finishReason", "stop_reason", "terminal_reason", "service_tier", "system_fingerprint"),
+        *("usage", "usageMetadata", "modelUsage", "tools", "tool_choice", "text", "reasoning", "truncation"),
+        *("fast_mode_state", "created_at", "completed_at", "prompt_cache_key", "prompt_cache_retention", "signature"),
+    }
+)
+_SETTINGS = frozenset({"text", "reasoning"})
+"""Settings in OpenAI's responses, where they are objects; elsewhere they are content."""
+
+_OF_CLAUDE = ("result", "structured_output", "errors")
+"""What the last message of the Claude agent SDK says; denied calls are in the metadata too."""
+
+_MOST_TEXTS = 1000
+
+
+def read_response(
+    answer: dict[str, Any],
+    builder: TranscriptBuilder,
+    *,
+    output_told: bool,
+    provider: str = "",
+    known: Collection[str] = (),
+) -> dict[str, Any]:
+    """Add what the response says, in the order in which it happened.
+
+    Args:
+        answer: `response` of the result.
+        builder: gets the items.
+        output_told: a conversation has the output already.
+        provider: its id.
+        known: fields of its metadata that are read elsewhere.
+
+    Returns:
+        Metadata of the case: short values of the provider's metadata.
+
+    Raises:
+        CaseFileError: the output is a message of a known form, and invalid.
+    """
+    metadata = as_object(answer.get("metadata"))
+    for place, one in (("response", answer), ("response.metadata", metadata)):
+        _reasoning(one.get("reasoning"), builder, f"{place}.reasoning")
+    add_tool_uses(metadata.get("toolCalls"), builder, "response.metadata.toolCalls")
+    if not output_told and answer.get("output") != output_of_tools(metadata.get("toolCalls")):
+        _output(answer, builder, is_anthropic=provider.startswith("anthropic:"))
+    _files(answer, builder)
+    read_end(answer.get("finishReason"), builder, "response.finishReason")
+    _guardrails(answer.get("guardrails"), builder)
+    if answer.get("conversationEnded") is True and answer.get("conversationEndReason"):
+        text = as_text(answer["conversationEndReason"])
+        builder.add(Event, "response", origin="environment", name="end of the conversation", text=text)
+    builder.unread(answer, _KNOWN, "environment", "response")
+    told = _metadata(metadata, builder, _KNOWN_METADATA | set(known))
+    _raw(decoded_json(answer.get("raw")), builder)
+    guarded = as_object(answer.get("guardrails")).get("flagged")
+    return {**told, "session_id": text_or_none(answer.get("sessionId")), "flagged": guarded or None}
+
+
+def _reasoning(value: Any, builder: TranscriptBuilder, place: str) -> None:
+    """Texts, or blocks in the forms of several providers."""
+    for index, one in enumerate(value if isinstance(value, list) else [value]):
+        at = f"{place}.{index}" if isinstance(value, list) else place
+        if is_blank(one):
+            continue
+        if isinstance(one, str):
+            builder.add(Reasoning, at, text=one)
+        elif isinstance(one, dict) and one.get("type") in ("thinking", "redacted_thinking"):
+            BlockReader(Speaker("assistant", "model"), builder).read([one], at)
+        else:
+            texts = (one.get(name) for name in _THOUGHTS) if isinstance(one, dict) else ()
+            text = next((found for found in texts if isinstance(found, str) and found.strip()), None)
+            if text is None:
+                builder.not_shown("reasoning", "model", at, one)
+            else:
+                builder.add(Reasoning, at, text=text)
+
+
+def _output(answer: dict[str, Any], builder: TranscriptBuilder, *, is_anthropic: bool) -> None:
+    output, place = answer.get("output"), "response.output"
+    filtered = answer.get("finishReason") == "content_filter"
+    if output is None or (filtered and output == _FILTERED):
+        return
+    if answer.get("isBase64") is True:
+        builder.not_shown("output in base64", "model", place, output)
+    elif read_items(answer, builder):
+        return
+    elif isinstance(output, str) and answer.get("isRefusal") is True and not filtered:
+        builder.add(Refusal, place, text=output)
+    elif is_anthropic and isinstance(output, str) and (blocks := blocks_of(output)) is not None:
+        read_message({"role": "assistant", "content": blocks}, builder, place)
+    else:
+        read_output(output, builder, place)
+
+
+def _files(answer: dict[str, Any], builder: TranscriptBuilder) -> None:
+    """Generated pictures are shown; audio and video are not."""
+    images = answer.get("images")
+    for index, one in enumerate(images if isinstance(images, list) else []):
+        place, data = f"response.images.{index}", as_object(one).get("data")
+        if isinstance(data, str) and data.startswith(("data:", "http:", "https:")):
+            builder.url(data, "image", "model", place)
+        elif isinstance(data, str):
+            builder.base64_file(data, as_object(one).get("mimeType"), "model", place)
+        else:
+            builder.not_shown("image by its id", "model", place)
+    for kind in ("audio", "video"):
+        if not is_blank(answer.get(kind)):
+            builder.not_shown(kind, "model", f"response.{kind}", as_object(answer[kind]).get("data"))
+
+
+def _guardrails(value: Any, builder: TranscriptBuilder) -> None:
+    """What a guardrail flagged, where it says more than that it flagged something."""
+    found = as_object(value)
+    sides = [side for side in ("input", "output") if found.get(f"flagged{side.title()}") is True]
+    reason = as_text(found.get("reason"))
+    if sides or (reason and found.get("flagged") is True):
+        text = ": ".join(part for part in (" and ".join(sides), reason) if part)
+        builder.add(Event, "response.guardrails", origin="environment", name="flagged by a guardrail", text=text)
+
+
+def _metadata(metadata: dict[str, Any], builder: TranscriptBuilder, known: Collection[str]) -> dict[str, Any]:
+    """The provider's own metadata: short values are kept as metadata of the case, others are reported."""
+    short = {
+        name: value
+        for name, value in metadata.items()
+        if name not in known
+        and (isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= _SHORT))
+    }
+    builder.unread(metadata, {*known, *short}, "environment", "response.metadata")
+    denials = metadata.get("permissionDenials")
+    told = tool_ids(metadata.get("toolCalls"))
+    for index, one in enumerate(denials if isinstance(denials, list) else []):
+        if text_or_none(as_object(one).get("tool_use_id")) not in told:
+            place = f"response.metadata.permissionDenials.{index}"
+            builder.not_shown("call that was not permitted", "environment", place, one)
+    return {f"response.{name}": value for name, value in short.items()}
+
+
+def _raw(raw: Any, builder: TranscriptBuilder) -> None:
+    """Report the provider's own response if it has a text that nothing shown contains."""
+    if is_blank(raw):
+        return
+    shown = "\n".join(
+        f"{item.name} {item.arguments}" if isinstance(item, ToolCall) else getattr(item, "text", None) or ""
+        for item in builder.transcript().items
+    )
+    if isinstance(raw, dict) and raw.get("type") == "result" and "subtype" in raw:
+        raw = {name: raw.get(name) for name in _OF_CLAUDE}  # the rest of its last message are figures of the run
+    texts = _texts_of(raw)
+    if texts is None or not all(text.strip() in shown for text in texts):
+        builder.not_shown("raw response of the provider", "environment", "response.raw", raw)
+
+
+def _texts_of(raw: Any) -> list[str] | None:
+    """The texts of a response without bookkeeping; None if they are too many to compare."""
+    found: list[str] = []
+    waiting = [raw]
+    while waiting:
+        value = decoded_json(waiting.pop())
+        if isinstance(value, dict):
+            waiting += [
+                one
+                for name, one in value.items()
+                if name not in _BOOKKEEPING or (name in _SETTINGS and not isinstance(one, dict))
+            ]
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str):
+            found.append(value)
+        if len(found) + len(waiting) > _MOST_TEXTS:
+            return None
+    return found
