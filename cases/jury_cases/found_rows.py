@@ -10,6 +10,10 @@ from jury_cases.formats.format import Format
 from jury_cases.formats.gathering import Gathering
 from jury_cases.formats.registry import format_of
 from jury_cases.unreadable import UnreadableRows
+from jury_events.text.visible_text import visible_line
+
+_NAMED = 100
+"""Characters of a name in an error."""
 
 
 class FoundRow(NamedTuple):
@@ -104,6 +108,6 @@ def at_place(row: FileRow, name: str = "") -> Iterator[None]:
     try:
         yield
     except (CaseFileError, ArtifactSourceError) as error:
-        place = f"{row.place}: {name}" if name else row.place
+        place = f"{row.place}: {visible_line(name, _NAMED)}" if name else row.place
         text = str(error)
         raise CaseFileError(text if text.startswith(row.place) else f"{place}: {text}") from error

@@ -48,6 +48,13 @@ def test_the_rows_of_a_trace_are_one_case_in_any_order(rows: list[dict[str, Any]
     assert ("t", "root") == (case.metadata["trace_id"], case.metadata["observation_id"])
 
 
+def test_observations_of_one_moment_are_read_from_the_end_where_children_stand_first(tmp_path: Path) -> None:
+    moment = {"startTime": "2026-11-01T00:00:00.000Z", "endTime": "2026-11-01T00:00:00.000Z"}
+    rows = [{**one, **moment} for one in (STEPS[0], STEPS[1], STEPS[3])]
+
+    assert [EXCHANGE] * 2 == [of(read(tmp_path, listed)[0]) for listed in (rows, rows[::-1])]
+
+
 def test_rows_of_several_traces_are_cases_in_the_order_of_their_first_rows(tmp_path: Path) -> None:
     others = [{**row("x", 1, input="Hi", output="Hello"), "traceId": name} for name in ("b", "a", "b")]
 

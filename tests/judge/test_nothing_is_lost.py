@@ -32,8 +32,8 @@ OUTSIDE = frozenset(
         *("scores", "tokenUsage", "observations", "resource", "attributes", "request", "body", "incomplete_details"),
         # How a block is cached, and a call that its message repeats.
         *("cache_control", "tool_call"),
-        # Expected calls and scores of DeepEval are no part of the transcript.
-        *("expectedTools", "metricsData"),
+        # Expected calls and scores of DeepEval, and what LangGraph was run with, are no part of the transcript.
+        *("expectedTools", "metricsData", "config"),
         # What a library keeps of an answer or a retry for itself.
         *("provider_details", "retry"),
     }
@@ -378,10 +378,19 @@ def test_every_format_is_tried_here() -> None:
         "tau-bench",
         "pydantic-ai",
         "deepeval",
+        "langgraph",
         "rows",
         "inspect",
     }
-    known |= {"claude-code", "codex", "atif", "google-adk", "google-adk-events"}
+    known |= {
+        "claude-code",
+        "codex",
+        "atif",
+        "google-adk",
+        "google-adk-events",
+        "openai-agents-session",
+        "openai-agents-state",
+    }
     known |= {"langfuse-observations", "promptfoo-table"}
 
     assert set(FORMATS) == known

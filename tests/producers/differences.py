@@ -7,12 +7,17 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from jury_cases.containers.zip_members import ZipMembers
+
 _MOST = 40
 """Lines a file."""
+
+_SHOWN, _BEFORE = 60, 12
+"""Characters of a value, and those before the first that differs."""
 
 _MARKER = re.compile(r"M\d{2,}[a-z]+")
 _VOLATILE = (
@@ -23,11 +28,15 @@ _VOLATILE = (
     (re.compile(r"/tmp/[\w./-]+"), "<path>"),
     (re.compile(r"(?<![\w/+])(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{12,}(?![\w/+])"), "<id>"),
     (re.compile(r"(?<!\d)(?:1[6-9]|2\d)\d{8}(?:\d{3}|\d{6}|\d{9})?(?:\.\d+)?(?!\d)"), "<time>"),
+    (re.compile(r"(?i)\b(\w*(?:time|duration|latency)\w*: ?)\d+(?:\.\d+)?"), r"\1<time>"),
+    (re.compile(r"\b(ID: )[0-9a-f]{6}\b"), r"\1<id>"),
 )
 """Identifiers, times (also in seconds to nanoseconds since 1970) and addresses."""
 
-_ID_KEY = re.compile(r"(?:^|_)(?:id|ids|uuid)$|(?<=[a-z])I[dD]s?$|^(?:id|uuid)$")
-_TIME_KEY = re.compile(r"time|duration|latency|elapsed|seconds|_ms$|_at$|date|created|updated", re.IGNORECASE)
+_ID_KEY = re.compile(r"^slug$|(?:^|_)(?:id|ids|uuid)$|(?<=[a-z])I[dD]s?$|^(?:id|uuid)$")
+_TIME_KEY = re.compile(
+    r"time|duration|latency|elapsed|seconds|^secs$|^nanos$|_ms$|_at$|date|created|updated", re.IGNORECASE
+)
 
 
 def normalised(value: Any, key: str = "") -> Any:
@@ -63,6 +72,9 @@ def _walk(before: Any, after: Any, path: str) -> Iterator[str]:
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _keys(before, after, path)
     elif isinstance(before, list) and isinstance(after, list):
+        if before != after and _sorted(before) == _sorted(after):
+            yield f"{path or 'the whole'}: the same elements in another order"
+            return
         if len(before) != len(after):
             yield f"{path or 'the whole'}: {len(before)} elements before, {len(after)} now"
         for one, other in zip(before, after, strict=False):
@@ -72,7 +84,15 @@ def _walk(before: Any, after: Any, path: str) -> Iterator[str]:
         if inner[0] is not None and inner[1] is not None:  # JSON in a text
             yield from _walk(normalised(inner[0]), normalised(inner[1]), f"{path}{{}}")
         else:
-            yield f"{path or 'the whole'}: {_shown(before)} before, {_shown(after)} now"
+            same = _equal_start(before, after)
+            yield f"{path or 'the whole'}: {_shown(before, same)} before, {_shown(after, same)} now"
+
+
+def _equal_start(before: Any, after: Any) -> int:
+    """How many characters two texts begin with alike; 0 for other values."""
+    if not (isinstance(before, str) and isinstance(after, str)):
+        return 0
+    return next((i for i, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), 0)
 
 
 def _keys(before: dict[str, Any], after: dict[str, Any], path: str) -> Iterator[str]:
@@ -83,6 +103,10 @@ def _keys(before: dict[str, Any], after: dict[str, Any], path: str) -> Iterator[
     for key, value in before.items():
         if key in after:
             yield from _walk(value, after[key], _joined(path, key))
+
+
+def _sorted(values: list[Any]) -> list[str]:
+    return sorted(json.dumps(value, sort_keys=True) for value in values)
 
 
 def _decoded(text: Any) -> Any:
@@ -99,9 +123,12 @@ def _joined(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, same: int = 0) -> str:
+    """A value in at most 60 characters; of a long text what follows the first `same` characters."""
+    if isinstance(value, str) and same > _BEFORE:
+        value = "…" + value[same - _BEFORE :]
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}…"
 
 
 def file_differences(before: Path, after: Path) -> list[str]:
@@ -138,19 +165,22 @@ def _documents(text: str) -> Any:
 
 
 def _archive_differences(before: Path, after: Path) -> list[str]:
-    """As `file_differences`, member by member where Python can decompress them."""
+    """As `file_differences`, member by member."""
     lines = []
-    with zipfile.ZipFile(before) as old, zipfile.ZipFile(after) as new:
-        names = {_text(name): name for name in old.namelist()}, {_text(name): name for name in new.namelist()}
+    with before.open("rb") as old, after.open("rb") as new:
+        archives = ZipMembers(old, before.name), ZipMembers(new, after.name)
+        names = [{_text(name): name for name in one.infos} for one in archives]
         lines += [f"member removed: {name}" for name in names[0].keys() - names[1].keys()]
         lines += [f"member added: {name}" for name in names[1].keys() - names[0].keys()]
         for name in sorted(names[0].keys() & names[1].keys()):
-            try:
-                texts = [one.read(at[name]).decode("utf-8") for one, at in ((old, names[0]), (new, names[1]))]
-            except (NotImplementedError, UnicodeDecodeError):
-                sizes = [one.getinfo(at[name]).file_size for one, at in ((old, names[0]), (new, names[1]))]
-                if sizes[0] != sizes[1]:
-                    lines.append(f"{name}: {sizes[0]} bytes before, {sizes[1]} now")
-                continue
+            texts = [one.read(at[name]).decode("utf-8") for one, at in zip(archives, names, strict=True)]
             lines += [f"{name}: {line}" for line in _text_differences(*texts)]
     return lines
+
+
+def paired(before: Iterable[str], after: Iterable[str]) -> dict[str, str]:
+    """For each new path the old one that it is; names may contain ids."""
+    old: dict[str, list[str]] = {}
+    for name in sorted(before):
+        old.setdefault(_text(name), []).append(name)
+    return {name: same.pop(0) for name in sorted(after) if (same := old.get(_text(name)))}

@@ -20,11 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from differences import file_differences
+from differences import file_differences, paired
 
 HERE = Path(__file__).parent
 _SECONDS = 900
 """A script's limit."""
+
+_LINES = 10
+"""Of what a failed command said."""
 
 _OF_NPM = ("package.json", "package-lock.json")
 _RUNTIME = "node"
@@ -88,14 +91,18 @@ class Producer:
         """The folder of commands of the installed npm packages."""
         for name in _OF_NPM:
             shutil.copy(self.folder / name, self.work / name)
-        quiet = ("--no-audit", "--no-fund", "--loglevel=error")
-        _call(["npm", "ci", *quiet], self.work)
+        # Not `npm ci`: it asks for the optional packages of all systems in the lock.
+        install = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"]
+        _call(install, self.work)
         if upgrade:
             package = json.loads((self.work / "package.json").read_text(encoding="utf-8"))
             newest = [f"{name}@latest" for name in package["dependencies"] if name != _RUNTIME]
-            _call(["npm", "install", "--save-exact", *quiet, *newest], self.work)
-        lock = self.work / "package-lock.json"
-        lock.write_text(without_addresses(lock.read_text(encoding="utf-8")), encoding="utf-8")
+            _call([*install, "--save-exact", *newest], self.work)
+            lock = self.work / "package-lock.json"
+            lock.write_text(without_addresses(lock.read_text(encoding="utf-8")), encoding="utf-8")
+        else:
+            for name in _OF_NPM:
+                (self.work / name).unlink()
         return str(self.work / "node_modules" / ".bin")
 
     def changes(self) -> Iterator[str]:
@@ -104,11 +111,12 @@ class Producer:
             if (self.work / name).exists():
                 yield from (f"{name}: {line}" for line in _lock_changes(self.folder / name, self.work / name))
         new = {path.relative_to(self.files).as_posix() for path in _files(self.files)}
-        known = {name for name in new if (self.folder / name).is_file()}
-        yield from (f"{name}: no longer written" for name in sorted(kept_files(self.folder) - new))
-        yield from (f"{name}: new" for name in sorted(new - known))
-        for name in sorted(known):
-            for line in file_differences(self.folder / name, self.files / name):
+        kept = kept_files(self.folder)
+        known = paired(kept, new)
+        yield from (f"{name}: no longer written" for name in sorted(kept - set(known.values())))
+        yield from (f"{name}: new" for name in sorted(new - known.keys()))
+        for name, old in known.items():
+            for line in file_differences(self.folder / old, self.files / name):
                 if not (name == "produced.json" and line.startswith("date: ")):
                     yield f"{name}: {line}"
 
@@ -173,8 +181,9 @@ def _call(command: list[str], folder: Path, environment: dict[str, str] | None =
     except subprocess.TimeoutExpired as error:
         raise ProducerFailed(f"{name}: did not end in {_SECONDS} seconds") from error
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-5:]
-        raise ProducerFailed("\n    ".join([f"{name}: exit code {done.returncode}; it said last:", *said]))
+        said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()
+        shown = said if len(said) <= _LINES else [*said[: _LINES // 2], "…", *said[-_LINES // 2 :]]
+        raise ProducerFailed("\n    ".join([f"{name}: exit code {done.returncode}; it said:", *shown]))
 
 
 def rewrite(folders: list[Path], *, upgrade: bool, write: bool) -> int:

@@ -1,4 +1,4 @@
-"""Rows as libraries for agents and their tests write them: pydantic-ai, DeepEval."""
+"""Rows as libraries for agents and their tests write them: pydantic-ai, DeepEval, LangGraph."""
 
 from typing import Any
 
@@ -96,4 +96,31 @@ def deepeval(png_base64: str) -> dict[str, Any]:
         "comments": "One of ten.",
         "tags": ["bills"],
         "tokenCost": 0.01,
+    }
+
+
+def langgraph(png_url: str) -> dict[str, Any]:
+    """A snapshot of a thread that waits for a person, with a channel besides its messages."""
+    image = {"type": "image_url", "image_url": {"url": png_url}}
+    call = {"name": "pay", "args": {"sum": 5}, "id": "c1", "type": "tool_call"}
+    broken = {"name": "pay", "args": "{", "id": "c2", "error": "no JSON", "type": "invalid_tool_call"}
+    messages = [
+        {"type": "system", "content": "You pay bills.", "id": "m0"},
+        {"type": "human", "content": [{"type": "text", "text": "Pay this."}, image], "id": "m1"},
+        {
+            "type": "ai",
+            "content": "I pay.",
+            "name": "clerk",
+            "id": "m2",
+            "tool_calls": [call],
+            "invalid_tool_calls": [broken],
+        },
+        {"type": "tool", "content": "paid", "tool_call_id": "c1", "name": "pay", "id": "m3", "artifact": {"raw": 1}},
+    ]
+    return {
+        "values": {"messages": messages, "cart": ["bill"], "branch:to:agent": None},
+        "next": ["agent"],
+        "config": {"configurable": {"thread_id": "t1", "checkpoint_id": "1"}},
+        "created_at": "2026-11-23T10:00:00+00:00",
+        "interrupts": [{"value": "May I?", "id": "i1"}],
     }

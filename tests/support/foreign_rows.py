@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from support.agent_library_rows import deepeval, pydantic_ai
+from support.agent_library_rows import deepeval, langgraph, pydantic_ai
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -671,6 +671,45 @@ def google_adk_events() -> dict[str, Any]:
     }
 
 
+def openai_agents_session() -> dict[str, Any]:
+    """A row of the table of messages."""
+    return {
+        "id": 1,
+        "session_id": "s-1",
+        "message_data": {"role": "user", "content": [{"type": "input_text", "text": "Refund it."}]},
+        "created_at": "2026-11-23 20:55:25",
+    }
+
+
+def openai_agents_state() -> dict[str, Any]:
+    """A run that handed over, and waits for a person."""
+    desk, billing = {"name": "desk"}, {"name": "billing"}
+    call = {"type": "function_call", "call_id": "c1", "name": "transfer_to_billing", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c1", "output": "moved"}
+    thought = {"type": "reasoning", "id": "r1", "summary": [{"type": "summary_text", "text": "Pay."}]}
+    text = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Shall I pay?"}]}
+    pay = {"type": "function_call", "call_id": "c2", "name": "pay", "arguments": "{}"}
+    return {
+        "$schemaVersion": "1.21",
+        "original_input": [{"role": "user", "content": "Refund it."}],
+        "generated_items": [
+            {"type": "handoff_call_item", "raw_item": call, "agent": desk},
+            {
+                "type": "handoff_output_item",
+                "raw_item": output,
+                "agent": desk,
+                "source_agent": desk,
+                "target_agent": billing,
+            },
+            {"type": "reasoning_item", "raw_item": thought, "agent": billing},
+            {"type": "message_output_item", "raw_item": text, "agent": billing},
+            {"type": "tool_call_item", "raw_item": pay, "agent": billing},
+            {"type": "tool_approval_item", "raw_item": pay, "agent": billing, "tool_name": "pay"},
+        ],
+        "input_guardrail_results": [{"output": {"tripwire_triggered": False, "output_info": "fine"}}],
+    }
+
+
 def atif() -> dict[str, Any]:
     """A trajectory with parallel calls, a sub-agent's trajectory inside, and another in a file."""
     helper = {
@@ -738,6 +777,9 @@ ROWS: dict[str, Callable[[], Any]] = {
     "atif": atif,
     "google-adk": google_adk,
     "google-adk-events": google_adk_events,
+    "openai-agents-session": openai_agents_session,
+    "openai-agents-state": openai_agents_state,
     "pydantic-ai": lambda: pydantic_ai(PNG_BASE64),
+    "langgraph": lambda: langgraph(PNG_URL),
     "deepeval": lambda: deepeval(PNG_BASE64),
 }

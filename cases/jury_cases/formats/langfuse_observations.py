@@ -69,10 +69,11 @@ def _read(row: Any) -> CaseDraft:
 def _root(listed: list[dict[str, Any]]) -> dict[str, Any]:
     """The first observation without a parent; of a trace without one, the first."""
     ids = {as_text(one.get("id")) for one in listed}
+    parents = [as_text(one.get("parentObservationId")) for one in listed]
     roots = [
         one
-        for one in listed
-        if one.get("isRootObservation") is True or as_text(one.get("parentObservationId")) not in ids
+        for one, parent in zip(listed, parents, strict=True)
+        if one.get("isRootObservation") is True or parent not in ids or parent == as_text(one.get("id"))
     ]
     return min(roots or listed, key=lambda one: moment(one.get("startTime")))
 

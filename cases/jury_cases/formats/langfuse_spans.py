@@ -89,7 +89,7 @@ def observed_spans(observations: Iterable[tuple[str, dict[str, Any]]], root: Spa
     unknown: list[UnknownAuthor] = []
     for place, one, start in placed:
         parent = text_or_none(one.get("parentObservationId"))
-        is_root = parent not in ids or one.get("isRootObservation") is True
+        is_root = parent not in ids or parent == as_text(one.get("id")) or one.get("isRootObservation") is True
         contents = _contents(one, place, unknown, runs, known_author=is_root and not told)
         span = contents.span(
             span_id=as_text(one.get("id")) or place,
@@ -109,12 +109,24 @@ def observed_spans(observations: Iterable[tuple[str, dict[str, Any]]], root: Spa
 
 
 def _in_order(observations: Iterable[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any], int]]:
-    """The observations with their start, by it; of those that start at once the first in time, as far as known."""
+    """The observations with their start, by it; those of one millisecond in the order of the file.
+
+    The API lists the latest first: such a file is read from its end.
+    """
     placed = [(place, one, moment(one.get("startTime"))) for place, one in observations]
     starts = [start for _, _, start in placed]
-    if len(set(starts)) > 1 and starts == sorted(starts, reverse=True):
-        placed.reverse()  # the API lists the latest first
+    if starts == sorted(starts, reverse=True) and (starts[0:1] != starts[-1:] or _begins_with_children(placed)):
+        placed.reverse()
     return sorted(placed, key=lambda one: one[2])
+
+
+def _begins_with_children(placed: list[tuple[str, dict[str, Any], int]]) -> bool:
+    """Whether observations stand before their parents."""
+    numbers = {as_text(one.get("id")): number for number, (_, one, _) in enumerate(placed)}
+    parents = (
+        (number, numbers.get(as_text(one.get("parentObservationId")))) for number, (_, one, _) in enumerate(placed)
+    )
+    return any(parent is not None and number < parent for number, parent in parents)
 
 
 def _contents(

@@ -14,6 +14,7 @@ from jury_cases.formats.google_adk import GOOGLE_ADK, GOOGLE_ADK_EVENTS
 from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
 from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
+from jury_cases.formats.langgraph import LANGGRAPH
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
     GEMINI,
@@ -22,6 +23,7 @@ from jury_cases.formats.message_lists import (
     OPENAI_RESPONSES,
     SHAREGPT,
 )
+from jury_cases.formats.openai_agents_sessions import OPENAI_AGENTS_SESSION, OPENAI_AGENTS_STATE
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
@@ -37,6 +39,8 @@ FORMATS: dict[str, Format] = {
         ATIF,
         GOOGLE_ADK,
         GOOGLE_ADK_EVENTS,
+        OPENAI_AGENTS_SESSION,
+        OPENAI_AGENTS_STATE,
         OTEL,
         LANGFUSE_OBSERVATIONS,
         PROMPTFOO,
@@ -49,6 +53,7 @@ FORMATS: dict[str, Format] = {
         GEMINI,
         SHAREGPT,
         DEEPEVAL,
+        LANGGRAPH,
         PYDANTIC_AI,
         MESSAGES,
         LANGFUSE,
