@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from jury_cases.sessions.claude_attachments import read_attachment, read_system_line
 from jury_cases.sessions.claude_lines import Line, branches_of
-from jury_cases.sessions.claude_runs import CALLS, SubAgentRun, RunsByCall, text_of
+from jury_cases.sessions.claude_runs import CALLS, RunsByCall, SubAgentRun, text_of
 from jury_cases.sessions.claude_words import added_text, typed_command
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
@@ -45,7 +45,7 @@ class SessionReader:
             self._builder.not_shown(what, "environment", run.file or _place(run.lines[0]))
 
     def _branch(self, lines: Sequence[Line], speaker: str | None, shown_elsewhere: Collection[int]) -> None:
-        """The lines of one conversation but those `shown_elsewhere`; an abandoned branch is named where it was begun."""
+        """The lines of one conversation but those `shown_elsewhere`; a branch that was left is named where it began."""
         live, abandoned = branches_of(lines)
         steps: list[tuple[int, Line | list[Line]]] = [(one.number, one) for one in live]
         steps += [(branch[0].number, branch) for branch in abandoned]
