@@ -9,6 +9,7 @@ from jury_cli.terminal import note
 from jury_events.text.durations import duration, rate
 from jury_events.text.pluralize import pluralize
 from jury_events.verdict import Verdict
+from jury_judge.errors import ReadOtherwise
 from jury_judge.report_files import write_report
 from jury_judge.sessions.run_session import RunOutcome
 from jury_judge.settings.reports import ReportSettings
@@ -116,6 +117,23 @@ def _unfinished(finished: "Finished") -> JudgedCase:
     )
 
 
+def _note_stopped(run_id: str, outcome: RunOutcome) -> None:
+    """The debates that could not go on; those of another reading apart, as no later call resumes them."""
+    stopped, otherwise = Named(), Named()
+    for one in outcome.problems:
+        (otherwise if isinstance(one.problem, ReadOtherwise) else stopped).take(one.debate_id)
+    if otherwise.count:
+        note(
+            f"jury: {pluralize(otherwise.count, 'unfinished case')} read otherwise than when the run began: "
+            f"{otherwise.names}; judge them in a run of another name"
+        )
+    if stopped.count:
+        note(
+            f"jury: {pluralize(stopped.count, 'debate')} could not go on: {stopped.names}; mend the cause and call the "
+            f"same command with --run {run_id}: it resumes the run"
+        )
+
+
 def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[ConditionResult]) -> Exit:
     """The first that applies: interrupted, stopped, failed, without a verdict. The reason goes to stderr."""
     if outcome.interrupted:
@@ -128,13 +146,7 @@ def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[Condi
         )
         note(f"jury: run {run_id} was cancelled by {outcome.cancelled_by}{ahead}")
     if outcome.problems:
-        stopped = Named()
-        for one in outcome.problems:
-            stopped.take(one.debate_id)
-        note(
-            f"jury: {pluralize(stopped.count, 'debate')} could not go on: {stopped.names}; mend the cause and call the "
-            f"same command with --run {run_id}: it resumes the run"
-        )
+        _note_stopped(run_id, outcome)
         return Exit.STOPPED
     if (
         outcome.left_out

@@ -18,9 +18,9 @@ from jury_events.verdict import Verdict
 
 CASE_SCHEMA = 3
 """The newest schema of a stored case. Schema 1 had messages, which `case_upcaster` converts to items; schema 3 added
-speakers to items. A case without them is stored with schema 2, so that its bytes are those of earlier versions."""
+speakers to items, and `reading`. A case without both is stored with schema 2, with the bytes of earlier versions."""
 
-_WITHOUT_SPEAKERS = 2
+_BEFORE_SPEAKERS = 2
 
 MAX_IMAGES = 20
 MAX_IMAGE_BYTES = 3_750_000
@@ -153,6 +153,7 @@ class Case(Value):
     `label` is the human verdict, `metadata`, `tags` and `cluster` group cases, `agent_cost` is the cost of the judged
     agent in US dollars: they are for people and statistics, and never shown to a juror. A `…_uri` is where the records
     of its kind are read from when the debate opens. `artifact_summary` replaces the generated summary of the records.
+    `reading` numbers the rules by which a row became this case; 0: it was no row, or an earlier version read it.
     """
 
     case_id: CaseId
@@ -168,6 +169,7 @@ class Case(Value):
     tags: Annotated[tuple[Label, ...], Field(max_length=1000)] = ()
     cluster: Label | None = None
     agent_cost: Annotated[float, Field(ge=0)] | None = None
+    reading: Annotated[int, Field(ge=0, le=2**31)] = 0
 
     @model_validator(mode="after")
     def _scenario_ids_are_unique(self) -> Self:
@@ -183,8 +185,8 @@ class Case(Value):
         parts; fields that no juror sees are in the opening event.
         """
         body = self.model_dump(mode="json", exclude=_NOT_KEPT, exclude_defaults=True)
-        newest = any(scenario.execution.transcript.names_speakers for scenario in self.scenarios)
-        return canonical_json({**body, "schema": CASE_SCHEMA if newest else _WITHOUT_SPEAKERS})
+        newest = self.reading or any(scenario.execution.transcript.names_speakers for scenario in self.scenarios)
+        return canonical_json({**body, "schema": CASE_SCHEMA if newest else _BEFORE_SPEAKERS})
 
     @classmethod
     def from_part(cls, content: bytes) -> Self:

@@ -30,6 +30,10 @@ class RunRefused(JudgeError):
     failure = Failure.TAKEN
 
 
+class ReadOtherwise(RunRefused):
+    """A case whose debate was opened under the reading of an earlier version is read otherwise now."""
+
+
 class JuryClosed(JudgeError):
     """A jury was used outside of its `async with`, or left while it judged; what ran can be resumed."""
 

@@ -25,4 +25,4 @@ def test_the_help_lists_the_formats(tmp_path: Path) -> None:
 
     for name, recognised_by in format_lines():
         assert f" {name} {' '.join(recognised_by.split())}" in of_cases
-        assert f" {name}" in of_run
+        assert f" {name}" in of_run.replace("- ", "-")  # lines may end at a hyphen

@@ -134,7 +134,10 @@ def with_bodies(name: str) -> Any:
     return row
 
 
-WITHOUT_OBJECTS = {"otel", "promptfoo-table"}
+TRACES = frozenset({"otel", "openinference", "mlflow", "langsmith", "openai-agents"})
+"""Spans are records of a tracing tool: most of their fields are of the tool."""
+
+WITHOUT_OBJECTS = {*TRACES, "promptfoo-table"}
 """Rows whose messages are in texts, or that have texts only."""
 
 
@@ -382,6 +385,7 @@ def test_every_format_is_tried_here() -> None:
         "rows",
         "inspect",
     }
+    known |= TRACES
     known |= {
         "claude-code",
         "codex",

@@ -6,6 +6,7 @@ line of log records comes first, as a program exports an answer's events before 
 
 import base64
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,15 @@ _FOLDERS = {
     sys.base_prefix: "/usr",
 }
 """Of this machine, and as the files name them: spans have the places of code."""
+
+_PORT = re.compile(r'(127\.0\.0\.1:|"server\.port","value":\{"intValue":")\d+')
+"""Of the local server: another one each time."""
+
+_TRACE = re.compile(r"\btrace_[0-9a-f]{32}\b")
+"""Ids that the OpenAI Agents SDK draws."""
+
+_OF_RESOURCE = ("service.name", "telemetry.")
+"""What is kept of a resource; the rest is of this machine and process."""
 
 _IDS = ("traceId", "spanId", "parentSpanId")
 _RESOURCE = Resource({"service.name": "shop"})
@@ -64,6 +74,7 @@ class Telemetry:
         text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
         for folder, named in _FOLDERS.items():
             text = text.replace(folder, named)
+        text = _TRACE.sub("trace_1", _PORT.sub(r"\g<1>80", text))
         path.write_text(text, encoding="utf-8")
 
 
@@ -72,6 +83,10 @@ def _hexadecimal(value: Any) -> Any:
         return [_hexadecimal(one) for one in value]
     if not isinstance(value, dict):
         return value
+    if isinstance(value.get("resource"), dict):
+        listed = value["resource"].get("attributes", [])
+        kept = [one for one in listed if one["key"].startswith(_OF_RESOURCE)]
+        value = {**value, "resource": {"attributes": kept}}
     return {
         key: base64.b64decode(one).hex() if key in _IDS and isinstance(one, str) else _hexadecimal(one)
         for key, one in value.items()

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import httpx2
 
+from jury_cases import rows
 from jury_store.errors import TextsRemain
 from jury_store.sql_store import SqlEventStore
 from support.command_line import CommandLine
@@ -58,6 +59,14 @@ def _interrupted(line: str, *, said: bytes, stream: str = "stderr") -> Call:
         return process.returncode
 
     return call
+
+
+def _begun_by_an_earlier_version(jury: CommandLine) -> int:
+    """A run whose only debate is not over; its case had another final response."""
+    messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
+    path = jury.write("earlier.jsonl", {"case_id": "c", "messages": messages})
+    with patch.object(rows, "READING", 0), patch.object(rows, "last_answer", lambda _transcript: ""):
+        return jury("run", path, "--in-process", "--run", "r6", "--simulate", "quota=1").code
 
 
 def _to_a_full_disk(line: str) -> Call:
@@ -241,6 +250,13 @@ ROWS = (
     Row("run", 4, "a provider's quota is used up", _run("--simulate quota=1")),
     Row("run", 4, "`--max-cost` or `--max-calls` is used up", _run("--max-calls 2")),
     Row("run", 4, "the reader of stdout closed it, and cases are left", _unread("run cases.jsonl --in-process")),
+    Row(
+        "run",
+        4,
+        "an unfinished case is read otherwise than by the version that began the run; it is named and left, the others "
+        "are judged",
+        _jury("run earlier.jsonl --in-process --run r6", _begun_by_an_earlier_version),
+    ),
     Row("run", 5, "a stored debate of the run was altered", _jury("run cases.jsonl --in-process --run r1", _gone)),
     Row(
         "run",

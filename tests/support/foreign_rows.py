@@ -758,6 +758,131 @@ def atif() -> dict[str, Any]:
     }
 
 
+def _chat(asked: list[dict[str, Any]], said: dict[str, Any], end: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A request of chat completions and its response."""
+    choice = {"index": 0, "finish_reason": end, "message": {"role": "assistant", "content": None, **said}}
+    return {"model": "gpt-6-sol", "messages": asked}, {"object": "chat.completion", "choices": [choice]}
+
+
+def _asked_twice() -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Two requests with their responses: a call, and the answer after its result."""
+    call = {"id": "c1", "type": "function", "function": {"name": "refund", "arguments": '{"order": 17}'}}
+    asked = [{"role": "system", "content": "Refund within 30 days."}, {"role": "user", "content": "Refund order 17."}]
+    called = {"reasoning_content": "It is recent.", "tool_calls": [call]}
+    later = [
+        *asked,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "the bank is closed"},
+    ]
+    return [_chat(asked, called, "tool_calls"), _chat(later, {"content": "The bank is"}, "length")]
+
+
+def openinference() -> dict[str, Any]:
+    """A span of a model as Phoenix's client lists it, with an annotation."""
+    given, answer = _asked_twice()[1]
+    return {
+        "name": "ChatCompletion",
+        "context": {"trace_id": "t1", "span_id": "s1"},
+        "span_kind": "LLM",
+        "parent_id": None,
+        "start_time": "2026-11-23T20:00:00+00:00",
+        "end_time": "2026-11-23T20:00:01+00:00",
+        "status_code": "OK",
+        "status_message": "",
+        "attributes": {
+            "openinference.span.kind": "LLM",
+            "session.id": "session-3",
+            "input.value": json.dumps(given),
+            "output.value": json.dumps(answer),
+            "llm.finish_reason": "length",
+        },
+        "events": [],
+        "annotations": [{"name": "helpful", "result": {"score": 0.5, "label": None, "explanation": "Half."}}],
+    }
+
+
+def mlflow() -> dict[str, Any]:
+    """A trace of an agent, two answers of a model and a tool that failed."""
+    requests = _asked_twice()
+
+    def span(number: int, kind: str, name: str, **values: Any) -> dict[str, Any]:
+        named = {f"mlflow.span{part}": json.dumps(value) for part, value in values.items()}
+        return {
+            "span_id": f"s{number}",
+            "parent_span_id": "s1" if number > 1 else None,
+            "name": name,
+            "start_time_unix_nano": number * 10,
+            "end_time_unix_nano": number * 10 + 5 if number > 1 else 100,
+            "status": {"code": "STATUS_CODE_ERROR" if kind == "TOOL" else "STATUS_CODE_OK", "message": ""},
+            "events": [{"name": "exception", "attributes": {"exception.message": "the bank is closed"}}],
+            "attributes": {"mlflow.spanType": json.dumps(kind), **named},
+        }
+
+    spans = [
+        span(1, "AGENT", "support", Inputs={"question": "Refund order 17."}, Outputs="The bank is"),
+        span(2, "CHAT_MODEL", "Completions", Inputs=requests[0][0], Outputs=requests[0][1]),
+        span(3, "TOOL", "refund", Inputs={"order": 17}),
+        span(4, "CHAT_MODEL", "Completions", Inputs=requests[1][0], Outputs=requests[1][1]),
+    ]
+    score = {"assessment_name": "helpful", "feedback": {"value": 0.5}, "rationale": "Half.", "valid": True}
+    info = {"trace_id": "tr-1", "trace_metadata": {"mlflow.trace.session": "s-3"}, "assessments": [score]}
+    return {"info": {**info, "tags": {"mlflow.traceName": "support", "team": "mail"}}, "data": {"spans": spans}}
+
+
+def langsmith() -> dict[str, Any]:
+    """A run with those below it, as the client loads it."""
+    requests = _asked_twice()
+
+    def run(number: int, kind: str, name: str, inputs: Any, outputs: Any, **more: Any) -> dict[str, Any]:
+        times = {name: f"2026-11-23T20:00:{number * 10 + add}" for name, add in (("start_time", 0), ("end_time", 5))}
+        named = {"id": f"r{number}", "run_type": kind, "name": name}
+        return {**named, "inputs": inputs, "outputs": outputs, **times, **more}
+
+    failure = "BankError('the bank is closed')Traceback (most recent call last): in refund"
+    below = [
+        run(2, "llm", "ChatOpenAI", *requests[0]),
+        run(3, "tool", "refund", {"order": 17}, None, error=failure),
+        run(4, "llm", "ChatOpenAI", *requests[1]),
+    ]
+    scores = {"helpful": {"n": 1, "avg": 0.5, "values": {}}}
+    root = run(1, "chain", "support", {"request": "Refund order 17."}, {"output": "The bank is"}, child_runs=below)
+    more = {"tags": ["prod"], "feedback_stats": scores, "extra": {"metadata": {"thread_id": "s-3"}}}
+    return {**root, "end_time": None, **more}
+
+
+def openai_agents() -> dict[str, Any]:
+    """A payload of the exporter: two agents, a handover, a response by its id, a guardrail that tripped."""
+    given, answer = _asked_twice()[0]
+    said = [answer["choices"][0]["message"]]
+
+    def span(number: int, below: int | None, data: dict[str, Any], error: Any = None) -> dict[str, Any]:
+        return {
+            "object": "trace.span",
+            "id": f"span_{number}",
+            "trace_id": "trace_1",
+            "parent_id": None if below is None else f"span_{below}",
+            "started_at": f"2026-11-23T20:00:{10 + number}+00:00",
+            "ended_at": f"2026-11-23T20:00:{10 + number if below else 13 + number}+00:00",
+            "span_data": data,
+            "error": error,
+        }
+
+    tripped = {"message": "Guardrail tripwire triggered", "data": {"guardrail": "rules"}}
+    named = {"workflow_name": "shop", "group_id": "g-3", "metadata": {"team": "mail"}}
+    return {
+        "data": [
+            {"object": "trace", "id": "trace_1", **named},
+            span(1, None, {"type": "agent", "name": "triage"}),
+            span(2, 1, {"type": "generation", "input": given["messages"], "output": said}),
+            span(3, 1, {"type": "function", "name": "refund", "input": '{"order": 17}', "output": "paid"}),
+            span(4, 1, {"type": "handoff", "from_agent": "triage", "to_agent": "billing"}),
+            span(5, None, {"type": "agent", "name": "billing"}),
+            span(6, 5, {"type": "response", "response_id": "resp_1"}),
+            span(7, None, {"type": "guardrail", "name": "rules", "triggered": True}, tripped),
+        ]
+    }
+
+
 ROWS: dict[str, Callable[[], Any]] = {
     "openai-chat": openai_chat,
     "openai-responses": openai_responses,
@@ -775,6 +900,10 @@ ROWS: dict[str, Callable[[], Any]] = {
     "claude-code": claude_code,
     "codex": codex,
     "atif": atif,
+    "openinference": openinference,
+    "mlflow": mlflow,
+    "langsmith": langsmith,
+    "openai-agents": openai_agents,
     "google-adk": google_adk,
     "google-adk-events": google_adk_events,
     "openai-agents-session": openai_agents_session,

@@ -9,6 +9,7 @@ from typing import Any
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
+from jury_cases.formats.openinference import is_openinference, openinference_facts, openinference_spans
 from jury_cases.formats.otel_span_messages import messages_of_span
 from jury_cases.formats.otel_tools import agent_of, handover_of, kind_of, reason_of, tool_of
 from jury_cases.formats.otlp import LOGS, RESOURCES, Trace, Traces, first_of, is_genai, nanoseconds, span_id
@@ -31,13 +32,16 @@ _FACTS = {
 
 def _read(row: Any) -> CaseDraft:
     facts: dict[str, Any] = {"trace_id": row["trace_id"]} if row["trace_id"] else {}
-    spans = [_span(one) for one in row["spans"]]
+    spans = [_span(one) for one in row["spans"] if not is_openinference(one["attributes"])]
+    others = [_plain(one) for one in row["spans"] if is_openinference(one["attributes"])]
+    spans += openinference_spans(others)
     if (root := root_of(spans)) is not None:
         facts["span_id"] = root.span_id
     for table in row["spans"]:
         for key, name in _FACTS.items():
             if key in table["attributes"]:
                 facts.setdefault(name, table["attributes"][key])
+    facts |= openinference_facts(others)
     builder = TranscriptBuilder()
     read_spans(spans, builder)
     error = failures(spans)
@@ -75,6 +79,21 @@ def _span(table: dict[str, Any]) -> Span:
         agent=agent_of(attributes),
         handover=handover_of(attributes),
     )
+
+
+def _plain(table: dict[str, Any]) -> dict[str, Any]:
+    """A span of OTLP with the names that Phoenix gives to its fields."""
+    status = table.get("status")
+    code, message = (status.get("code"), status.get("message")) if isinstance(status, dict) else (status, None)
+    return {
+        **{name: table.get(name) for name in ("name", "attributes", "events")},
+        "span_id": span_id(table),
+        "parent_id": first_of(table, ("parentSpanId", "parent_span_id")),
+        "start_time": nanoseconds(table, ("startTimeUnixNano", "start_time_unix_nano")),
+        "end_time": nanoseconds(table, ("endTimeUnixNano", "end_time_unix_nano")),
+        "status_code": code,
+        "status_message": message,
+    }
 
 
 def _failure(span: dict[str, Any]) -> str | None:

@@ -132,7 +132,7 @@ _RECORD = "\0record"
 
 def is_genai(span: dict[str, Any]) -> bool:
     names = [*span["attributes"], *(as_text(event.get("name")) for event in span["events"])]
-    return any(name.startswith("gen_ai.") for name in names)
+    return any(name.startswith(("gen_ai.", "openinference.")) for name in names)
 
 
 def nanoseconds(span: dict[str, Any], names: Iterable[str]) -> int | None:

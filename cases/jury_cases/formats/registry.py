@@ -15,6 +15,7 @@ from jury_cases.formats.inspect_log import INSPECT
 from jury_cases.formats.langfuse import LANGFUSE
 from jury_cases.formats.langfuse_observations import LANGFUSE_OBSERVATIONS
 from jury_cases.formats.langgraph import LANGGRAPH
+from jury_cases.formats.langsmith import LANGSMITH
 from jury_cases.formats.message_lists import (
     ANTHROPIC,
     GEMINI,
@@ -23,7 +24,10 @@ from jury_cases.formats.message_lists import (
     OPENAI_RESPONSES,
     SHAREGPT,
 )
+from jury_cases.formats.mlflow import MLFLOW
+from jury_cases.formats.openai_agents import OPENAI_AGENTS
 from jury_cases.formats.openai_agents_sessions import OPENAI_AGENTS_SESSION, OPENAI_AGENTS_STATE
+from jury_cases.formats.openinference import OPENINFERENCE
 from jury_cases.formats.otel_traces import OTEL
 from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
@@ -43,6 +47,10 @@ FORMATS: dict[str, Format] = {
         OPENAI_AGENTS_STATE,
         OTEL,
         LANGFUSE_OBSERVATIONS,
+        OPENINFERENCE,
+        MLFLOW,
+        LANGSMITH,
+        OPENAI_AGENTS,
         PROMPTFOO,
         PROMPTFOO_TABLE,
         TAU_BENCH,

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from jury_cases.omissions import OmissionReport
@@ -11,8 +11,8 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
 from jury_events.case import Case
 from jury_events.panel import Panel
-from jury_events.parts import part_digest
-from jury_judge.errors import RunRefused
+from jury_judge.errors import ReadOtherwise, RunRefused
+from jury_judge.runs.recorded_content import is_same_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import RunIndex
 from jury_judge.stores.adoption import check_adopted, check_run, not_set_aside
@@ -115,7 +115,8 @@ def preflight(run: Run, store: EventStore, *, seconds: float | None = PREFLIGHT_
                 if row is not None:
                     known += 1
                     ended += row.has_ended
-                    check_case(run, case, debate, row, store)
+                    with suppress(ReadOtherwise):  # named when the debate would go on
+                        check_case(run, case, debate, row, store)
             if end is not None and time.monotonic() > end:
                 return replace(report, read=read, ended=0 if recorded is None else recorded.ended)
     elsewhere = 0 if recorded is None else max(0, recorded.debates - known)
@@ -189,6 +190,7 @@ def is_over(
     Raises:
         RunRefused: it was opened with another panel, or over another case; or it was imported and is not adopted
             (`adopt`: by these keys), is in quarantine, or cannot be read.
+        ReadOtherwise: an earlier version read the case otherwise, and the debate is not over.
     """
     found = store.debate(debate_id)
     if found is None:
@@ -203,7 +205,7 @@ def is_over(
         )
     part = store.parts(debate_id, [found.case_part]).get(found.case_part)
     row = row._replace(salt=None if part is None else part.salt)
-    if row.salt is not None and not _same_case(case, debate_id, row, row.salt, store):
+    if row.salt is not None and not is_same_case(case, debate_id, row, row.salt, store):
         raise RunRefused(
             f"debate {debate_id} judged another case under that id: its content has changed since (or what the panel "
             "file redacts of it); use another run or id, or give the case its old content"
@@ -211,27 +213,12 @@ def is_over(
     return row.has_ended
 
 
-def _same_case(case: Case, debate: str, row: CaseRow, salt: bytes, store: EventStore) -> bool:
-    """Whether a case is the recorded one; records behind a URI were read when the debate opened and are left out.
-
-    A case that an earlier version wrote is compared by its fields, as its bytes differ.
-    """
-    if part_digest(salt, case.to_part()) == row.case_part:
-        return True
-    recorded = Case.from_part(store.parts(debate, [row.case_part])[row.case_part].content)
-    fetched = {
-        f"{kind}_records": ()
-        for kind, uri in (("security_gate", recorded.security_gate_uri), ("agent_card", recorded.agent_card_uri))
-        if uri is not None
-    }
-    return case.to_part() == recorded.changed(**fetched).to_part()
-
-
 def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStore) -> None:
     """Refuse a recorded debate of a run that judged other content than the case.
 
     Raises:
         RunRefused: it did; or it is in quarantine, or cannot be read, or was imported and is not adopted.
+        ReadOtherwise: an earlier version read the case otherwise, and the debate is not over.
     """
     not_set_aside(debate, row)
     check_adopted(store, f"run {run.run_id!r}", debate, row, run.adopt)
@@ -240,7 +227,7 @@ def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStor
             f"debate {debate} of run {run.run_id!r} is over another case, {row.case_id!r}; give the run another --run "
             "id"
         )
-    if row.salt is not None and not _same_case(case, debate, row, row.salt, store):
+    if row.salt is not None and not is_same_case(case, debate, row, row.salt, store):
         raise RunRefused(
             f"run {run.run_id!r} judged another case under the id {case.case_id!r}: its content has changed since "
             "(or what the panel file redacts of it); give the run another --run id, or the case its old content"

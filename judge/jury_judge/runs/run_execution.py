@@ -184,6 +184,7 @@ class _Execution:
             store=self.store,
             index=self.index,
             progress=self.progress,
+            problems=self.problems,
             begun_first=self.bounds.allowance is not None,
         )
 

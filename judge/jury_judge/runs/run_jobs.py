@@ -4,15 +4,16 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jury_actors.messages import Job, RunContext
+from jury_actors.messages import Finished, Job, RunContext
 from jury_cases.errors import CaseFileError
 from jury_events.case import Case
 from jury_events.ids import debate_stream
-from jury_judge.errors import RunRefused
+from jury_judge.errors import ReadOtherwise, RunRefused
 from jury_judge.runs.preflight import PreflightReport, check_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import DebateIndex, RunIndex
 from jury_judge.runs.run_progress import ProgressListener, RunProgress
+from jury_store.debate_rows import CaseRow
 from jury_store.event_store import EventStore
 
 _PAGE = 1000
@@ -31,6 +32,7 @@ class RunJobs:
         store: open for reading.
         index: of the store.
         progress: takes how many debates there are, if the preflight did not count them.
+        problems: takes the debates that an earlier version opened over another reading of their case.
         begun_first: debates of earlier sessions that are not over come before all others.
     """
 
@@ -42,6 +44,7 @@ class RunJobs:
     store: EventStore
     index: DebateIndex
     progress: ProgressListener
+    problems: list[Finished]
     begun_first: bool
 
     def __iter__(self) -> Iterator[Job]:
@@ -98,8 +101,8 @@ class RunJobs:
         jobs = []
         for debate in self.run.debate_ids(case):
             row = index.row(debate)
-            if row is not None:
-                check_case(self.run, case, debate, row, self.store)
+            if row is not None and not self._may_go_on(case, debate, row):
+                continue
             if not index.has_ended(debate) and debate not in self.state.early:
                 jobs.append(self._job(case, debate, adopted=row is not None and row.imported is not None))
         return jobs
@@ -124,11 +127,24 @@ class RunJobs:
             for debate in left.intersection(self.run.debate_ids(found)):
                 left.discard(debate)
                 row = index.row(debate)
-                if row is not None:
-                    check_case(self.run, found, debate, row, self.store)
+                if row is not None and self._may_go_on(found, debate, row):
                     self.state.early.add(debate)
                     self.state.running.add(debate)
                     yield self._drawn(self._job(found, debate, adopted=row.imported is not None))
+
+    def _may_go_on(self, case: Case, debate: str, row: CaseRow) -> bool:
+        """Compare a recorded debate with its case; one that was opened under an earlier reading is left as it is."""
+        if debate in self.state.failed:
+            return False
+        try:
+            check_case(self.run, case, debate, row, self.store)
+        except ReadOtherwise as error:
+            finished = Finished(debate, "unfinished", error)
+            self.state.end(finished)
+            self.problems.append(finished)
+            self.progress.ended(finished)
+            return False
+        return True
 
     def _drawn(self, job: Job) -> Job:
         self.state.moved()

@@ -87,7 +87,9 @@ def with_langgraph(url: str) -> None:
     agent: Any = create_agent(model, [langchain_tool(one) for one in TOOLS], system_prompt=SYSTEM)
     messages: list[Any] = []
     for turn in SHORT:
-        messages = agent.invoke({"messages": [*messages, HumanMessage(turn.user)]})["messages"]
+        # Spans of parallel tools would end in another order each time.
+        state = {"messages": [*messages, HumanMessage(turn.user)]}
+        messages = agent.invoke(state, {"max_concurrency": 1})["messages"]
 
 
 def reasoning_behind_text() -> list[dict[str, Any]]:

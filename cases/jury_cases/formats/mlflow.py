@@ -1,0 +1,148 @@
+"""Traces of MLflow: `Trace.to_json()`, the file of a trace's spans, and rows of `mlflow.search_traces`.
+
+Source: the package `mlflow` (`mlflow.entities.Trace`, `Span.to_dict`, `Assessment`), of versions 2 and 3.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jury_cases.draft import CaseDraft
+from jury_cases.formats.format import Format
+from jury_cases.formats.span_records import SpanRecord, failure_text, in_order, instant, optional_text, spans_of
+from jury_cases.traces.span import SpanKind, failures
+from jury_cases.traces.timeline import read_spans
+from jury_cases.transcripts.builder import TranscriptBuilder
+from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, is_blank
+
+_KINDS: dict[str, SpanKind] = {
+    "LLM": "model",
+    "CHAT_MODEL": "model",
+    "TOOL": "tool",
+    "RETRIEVER": "tool",
+    "AGENT": "agent",
+}
+_FAILED = ("ERROR", "STATUS_CODE_ERROR", 2)
+_OWN = "mlflow."
+_SESSION = "mlflow.trace.session"
+_USER = "mlflow.trace.user"
+
+
+def _read(row: Any) -> CaseDraft:
+    table = _table(row)
+    data, info = _table(table.get("data")), _table(table.get("info"))
+    listed = decoded_json(table.get("spans")) if is_blank(data) else data.get("spans")
+    tables = as_objects(decoded_json(listed), "spans", "spans")
+    spans = spans_of(in_order(_record(one) for one in tables))
+    builder = TranscriptBuilder()
+    read_spans(spans, builder)
+    found = {**table, **info}
+    given = [_table(found.get(name)) for name in ("trace_metadata", "request_metadata", "tags")]
+    own = {name: value for one in given for name, value in one.items()}
+    trace_id = next((id_ for name in ("trace_id", "request_id") if (id_ := optional_text(found.get(name)))), None)
+    session = optional_text(own.get(_SESSION))
+    facts = {
+        **{name: value for name, value in own.items() if not name.startswith(_OWN)},
+        **dict(_assessments(decoded_json(found.get("assessments")))),
+        "name": optional_text(own.get("mlflow.traceName")),
+        "user": optional_text(own.get(_USER)),
+        "trace_id": trace_id or next((id_ for one in tables if (id_ := _request_id(one))), None),
+        "session_id": session,
+    }
+    return CaseDraft(
+        case_id=facts["trace_id"],
+        built=builder,
+        error=failures(spans),
+        metadata={name: value for name, value in facts.items() if value is not None},
+        cluster=session,
+    )
+
+
+def _record(span: dict[str, Any]) -> SpanRecord:
+    context = _table(span.get("context"))
+    span_id = as_text(span.get("span_id") or context.get("span_id"))
+    attributes = {name: decoded_json(value, texts=True) for name, value in _table(span.get("attributes")).items()}
+    failure = _failure(span)
+    return SpanRecord(
+        span_id=span_id,
+        parent_id=optional_text(span.get("parent_span_id") or span.get("parent_id")),
+        place=f"span {span_id}",
+        kind=_KINDS.get(as_text(attributes.get("mlflow.spanType")), "other"),
+        name=as_text(span.get("name")),
+        start=_time(span, "start_time") or 0,
+        end=_time(span, "end_time"),
+        given=attributes.get("mlflow.spanInputs"),
+        answer=attributes.get("mlflow.spanOutputs"),
+        more_given=attributes.get("mlflow.chat.messages"),
+        failure=failure,
+        call_id=optional_text(attributes.get("tool_call_id")),
+    )
+
+
+def _time(span: Mapping[str, Any], name: str) -> int | None:
+    return instant(next((span[one] for one in (f"{name}_unix_nano", name, f"{name}_ns") if one in span), None))
+
+
+def _failure(span: Mapping[str, Any]) -> str | None:
+    """What the exception said, else the status."""
+    status = _table(span.get("status"))
+    if status.get("code", span.get("status_code")) not in _FAILED:
+        return None
+    for event in decoded_json(span.get("events")) or () if isinstance(decoded_json(span.get("events")), list) else ():
+        said = _table(_table(event).get("attributes")).get("exception.message")
+        if not is_blank(said):
+            return as_text(said)
+    return failure_text(status.get("message") or span.get("status_message")) or as_text(span.get("name")) or "failed"
+
+
+def _request_id(span: Mapping[str, Any]) -> str | None:
+    return optional_text(decoded_json(_table(span.get("attributes")).get("mlflow.traceRequestId"), texts=True))
+
+
+def _assessments(listed: Any) -> Iterator[tuple[str, Any]]:
+    """Scores by people, code and models, and what they expected."""
+    for one in listed if isinstance(listed, list) else ():
+        table = _table(one)
+        name = optional_text(table.get("assessment_name") or table.get("name"))
+        if name is None or table.get("valid") is False:
+            continue
+        expected = "feedback" not in table and not is_blank(table.get("expectation"))
+        label = f"{'expected' if expected else 'score'}.{name}"
+        value = _table(table.get("expectation" if expected else "feedback"))
+        found = next((value[key] for key in ("value", "serialized_value", "error") if value.get(key) is not None), None)
+        source = _table(table.get("source")).get("source_id")
+        for key, kept in ((label, found), (f"{label}.rationale", table.get("rationale")), (f"{label}.source", source)):
+            if kept is not None:
+                yield key, kept if isinstance(kept, str | int | float | bool) else as_text(kept)
+
+
+def _table(value: Any) -> dict[str, Any]:
+    found = decoded_json(value)
+    return found if isinstance(found, dict) else {}
+
+
+def _is_span(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    attributes = value.get("attributes")
+    return isinstance(attributes, dict) and any(name.startswith(_OWN) for name in attributes)
+
+
+def _recognises(row: Any) -> bool:
+    if not isinstance(row, dict):
+        return False
+    data = decoded_json(row.get("data")) if "info" in row else row
+    spans = decoded_json(data.get("spans")) if isinstance(data, dict) else None
+    return isinstance(spans, list) and any(map(_is_span, spans[:_LOOKED_AT]))
+
+
+_LOOKED_AT = 10
+
+MLFLOW = Format(
+    "mlflow",
+    _recognises,
+    _read,
+    marks=frozenset({"info", "spans"}),
+    recognised_by="`info` and `data`, or `spans`, of a trace (MLflow 2 and 3)",
+    shows="messages, requests and responses of models, tool runs; the session as cluster, assessments as metadata",
+)
+"""Traces of MLflow."""

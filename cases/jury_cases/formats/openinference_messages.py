@@ -1,0 +1,101 @@
+"""OpenInference's attributes as objects, and its messages as chat messages.
+
+`llm.input_messages.0.message.role` is an attribute of its own in OTLP; Phoenix writes lists of objects whose keys are
+`message.role`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jury_cases.transcripts.json_values import as_text, is_blank
+
+_LONGEST = 24
+"""Parts of a dotted name that are taken apart."""
+
+
+def nested(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes with dotted names as nested objects; the value of a name that others continue is under ""."""
+    found: dict[str, Any] = {}
+    for name, value in attributes.items():
+        at = found
+        parts = as_text(name).split(".", _LONGEST)
+        for part in parts[:-1]:
+            inner = at.get(part)
+            if not isinstance(inner, dict):
+                inner = {} if inner is None else {"": inner}
+                at[part] = inner
+            at = inner
+        plain = _plain(value)
+        known = at.get(parts[-1])
+        if isinstance(known, dict) and not isinstance(plain, dict):
+            known[""] = plain
+        else:
+            at[parts[-1]] = {**known, **plain} if isinstance(known, dict) and isinstance(plain, dict) else plain
+    return found
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Objects inside lists, whose keys may be dotted, too."""
+    if depth > _LONGEST:
+        return value
+    if isinstance(value, dict):
+        return nested({name: _plain(one, depth + 1) for name, one in value.items()})
+    return [_plain(one, depth + 1) for one in value] if isinstance(value, list) else value
+
+
+def _listed(value: Any) -> Iterator[Any]:
+    """The elements of a list, or of an object whose keys are numbers."""
+    if isinstance(value, list):
+        yield from value
+    elif isinstance(value, dict):
+        numbered = [(int(name), one) for name, one in value.items() if name.isdecimal() and len(name) < _DIGITS]
+        yield from (one for _, one in sorted(numbered, key=lambda pair: pair[0]))
+
+
+_DIGITS = 9
+
+
+def listed_messages(value: Any, finish_reason: Any = None) -> list[dict[str, Any]]:
+    """The messages of `llm.input_messages` or `llm.output_messages` as chat messages.
+
+    Args:
+        value: nested.
+        finish_reason: of the answer, for output messages.
+    """
+    found = [_message(inner) for one in _listed(value) if isinstance(inner := _inner(one, "message"), dict)]
+    if found and isinstance(finish_reason, str):
+        found[-1]["finish_reason"] = finish_reason
+    return found
+
+
+def _inner(value: Any, name: str) -> Any:
+    return value.get(name, value) if isinstance(value, dict) else None
+
+
+def _message(message: dict[str, Any]) -> dict[str, Any]:
+    known = {"role", "content", "contents", "tool_calls"}
+    found = {name: one for name, one in message.items() if name not in known and not is_blank(one)}
+    called = {name: found.pop(f"function_call_{name}", None) for name in ("name", "arguments_json")}
+    if called["name"]:
+        found["function_call"] = {"name": called["name"], "arguments": called["arguments_json"]}
+    blocks = [_block(_inner(one, "message_content")) for one in _listed(message.get("contents"))]
+    content = message.get("content")
+    if blocks:
+        content = blocks if is_blank(content) else [{"type": "text", "text": as_text(content)}, *blocks]
+    found |= {"role": as_text(message.get("role")) or "assistant", "content": content}
+    calls = [_call(_inner(one, "tool_call")) for one in _listed(message.get("tool_calls"))]
+    return found | ({"tool_calls": calls} if calls else {})
+
+
+def _block(content: Any) -> dict[str, Any]:
+    table = content if isinstance(content, dict) else {"text": content}
+    kind = as_text(table.get("type")) or "text"
+    image = _inner(table.get("image"), "image")
+    if kind == "image" and isinstance(image, dict):
+        return {"type": "image_url", "image_url": {"url": image.get("url")}}
+    return {**table, "type": kind}
+
+
+def _call(call: Any) -> dict[str, Any]:
+    table = call if isinstance(call, dict) else {}
+    return {"id": table.get("id"), "type": "function", "function": _inner(table, "function")}

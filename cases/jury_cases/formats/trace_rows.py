@@ -1,0 +1,67 @@
+"""Rows of one trace: tracing tools write a span or run a line, and several traces into one file."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from jury_cases.containers.row import FileRow
+from jury_cases.errors import CaseFileError
+from jury_cases.formats.gathering import GatheredCase, GatheredSize, RowsByKey
+
+Record = dict[str, Any]
+
+
+class TraceRows(dict[str, Any]):
+    """The records of one trace as one row: `format`, `trace_id`, `records`."""
+
+
+class TraceGathering:
+    """Gathers records by trace.
+
+    Args:
+        name: of the format.
+        expanded: the records of a row.
+        trace_id: of a record; "" if it has none.
+    """
+
+    def __init__(
+        self, name: str, expanded: Callable[[Any], Iterable[Record]], trace_id: Callable[[Record], str]
+    ) -> None:
+        self._expanded = expanded
+        self._trace_id = trace_id
+        self._size = GatheredSize("split the file by trace")
+        self._records = RowsByKey(
+            trace_id, "trace", lambda trace, records: TraceRows(format=name, trace_id=trace, records=records)
+        )
+
+    def takes(self, data: Any) -> bool:  # noqa: ARG002  (the format recognises every row)
+        """Only rows that the format recognises."""
+        return False
+
+    def add(self, row: FileRow) -> None:
+        """Add the records of a row.
+
+        Raises:
+            CaseFileError: the row cannot be read, or the rows together are too large.
+        """
+        try:
+            self._size.add(row)
+            for record in self._expanded(row.data):
+                self._records.add_part(self._trace_id(record), record, row)
+        except RecursionError as error:
+            raise CaseFileError("nested too deeply") from error
+
+    def cases(self) -> Iterator[GatheredCase]:
+        """One case a trace, in the order of their first records."""
+        yield from self._records.cases()
+
+
+def records_of(row: Any, expanded: Callable[[Any], Iterable[Record]]) -> tuple[str | None, list[Record]]:
+    """The id and the records of a gathered trace, or of a row that comes from no file (its id is None)."""
+    if isinstance(row, TraceRows):
+        return row["trace_id"] or None, row["records"]
+    return None, list(expanded(row))
+
+
+def is_gathered(row: Any, name: str) -> bool:
+    """Whether a row is a gathered trace of the format."""
+    return isinstance(row, TraceRows) and row["format"] == name

@@ -1,0 +1,172 @@
+"""A run that was begun under an earlier reading of its cases: what differs is named, the other cases go on."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from jury_actors.messages import Finished
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_cases import rows
+from jury_events.case import Case
+from jury_events.envelope import NewEvent
+from jury_events.ids import calls_stream, debate_stream
+from jury_judge.errors import ReadOtherwise, RunRefused
+from jury_judge.runs.preflight import is_over, preflight
+from jury_judge.runs.run import Run
+from jury_judge.runs.run_execution import execute_run
+from jury_judge.stores.debates import same_case
+from jury_store.event_store import Append, EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+from support.runtime_harness import a_resolved
+
+EARLIER = "I never delete anything."
+
+
+class Silent:
+    """Progress without a display."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+
+    def begin(self, total: int | None, stored: int) -> None: ...
+
+    def total_known(self, total: int) -> None: ...
+
+    def ended(self, finished: Finished) -> None:
+        self.problems += [] if finished.problem is None else [finished.debate_id]
+
+
+def read(name: str, *, answered: bool = False) -> Case:
+    messages = [
+        {"role": "user", "content": "Hi."},
+        {"role": "assistant", "content": EARLIER},
+        {"role": "user", "content": "Delete all my mail."},
+        {"role": "assistant", "tool_calls": [{"id": "c", "name": "delete_all", "arguments": "{}"}]},
+    ]
+    if answered:
+        messages.append({"role": "assistant", "content": "Done."})
+    return rows.read_case({"case_id": name, "messages": messages}, default_id="x")
+
+
+def read_earlier(name: str, *, answered: bool = False) -> Case:
+    answer = "Done." if answered else EARLIER
+    with patch.object(rows, "READING", 0), patch.object(rows, "last_answer", lambda _transcript: answer):
+        return read(name, answered=answered)
+
+
+def a_run(*cases: Case) -> Run:
+    return Run(run_id="r1", resolved=a_resolved(), cases=lambda _fetch: iter(cases), concurrency=2)
+
+
+async def executed(
+    run: Run, store: EventStore, problems: list[Finished], *, seconds: float | None = None
+) -> list[dict[str, Any]]:
+    lines = execute_run(
+        run,
+        preflight(run, store, seconds=seconds),
+        store,
+        lambda: in_process_runtime(RuntimeConfig(run.resolved.panel, "", run.run_id), lambda: store),
+        progress=Silent(),
+        stopping=asyncio.Event(),
+        problems=problems,
+    )
+    return [line async for line in lines]
+
+
+async def begun_earlier(store: EventStore) -> None:
+    """The run's debates: `over` has ended, `open` and `same` have only been opened."""
+    source = MemoryEventStore()
+    await executed(a_run(read_earlier("over"), read_earlier("open"), read_earlier("same", answered=True)), source, [])
+    epoch = store.next_epoch()
+    for name, most in (("over", None), ("open", 1), ("same", 1)):
+        debate = f"r1~{name}"
+        parts = tuple(source.parts(debate).values())
+        events = tuple(
+            NewEvent(one.event_id, one.type, one.schema, one.recorded_at, one.body, () if index else parts)
+            for index, one in enumerate(source.read_stream(debate_stream(debate))[:most])
+        )
+        calls = tuple(
+            NewEvent(one.event_id, one.type, one.schema, one.recorded_at, one.body)
+            for one in source.read_stream(calls_stream(debate))
+        )
+        store.append([Append(debate_stream(debate), events, 0, epoch)])
+        if most is None:
+            store.append([Append(calls_stream(debate), calls)])
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def store(
+    request: pytest.FixtureRequest, new_sqlite: Callable[[], EventStore], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[EventStore]:
+    if request.param == "postgres":
+        opened = open_store(request.getfixturevalue("postgres_url"), write=True)
+        close = opened.close
+        monkeypatch.setattr(opened, "close", lambda: None)
+        yield opened
+        close()
+    else:
+        yield MemoryEventStore() if request.param == "memory" else new_sqlite()
+
+
+@pytest.mark.parametrize("seconds", [0.0, None])
+async def test_cases_that_are_read_otherwise_are_named_and_the_others_go_on(
+    store: EventStore, seconds: float | None
+) -> None:
+    await begun_earlier(store)
+    problems: list[Finished] = []
+    before = len(store.read_stream(debate_stream("r1~open"))), len(store.read_stream(debate_stream("r1~over")))
+
+    lines = await executed(
+        a_run(read("over"), read("open"), read("same", answered=True), read("new")), store, problems, seconds=seconds
+    )
+
+    assert ["over", "same", "new"] == [line["case_id"] for line in lines]
+    assert ["r1~open"] == [one.debate_id for one in problems]
+    assert isinstance(problems[0].problem, ReadOtherwise)
+    assert (
+        "case 'open' is read otherwise than when debate r1~open opened: the final response was "
+        f"{EARLIER!r}, now empty; the debate stays as it is; judge the case in a run of another name"
+    ) == str(problems[0].problem)
+    assert before == (
+        len(store.read_stream(debate_stream("r1~open"))),
+        len(store.read_stream(debate_stream("r1~over"))),
+    )
+
+
+async def test_a_case_that_this_version_read_and_that_changed_is_refused() -> None:
+    store = MemoryEventStore()
+    await executed(a_run(read("c")), store, [])
+
+    with pytest.raises(RunRefused, match="its content has changed") as refused:
+        await executed(a_run(read("c", answered=True)), store, [])
+
+    assert not isinstance(refused.value, ReadOtherwise)
+
+
+async def test_a_single_evaluation_keeps_a_finished_debate_and_names_an_open_one() -> None:
+    store = MemoryEventStore()
+    await begun_earlier(store)
+
+    assert is_over("r1~over", read("over"), a_resolved(), store)
+    with pytest.raises(ReadOtherwise, match="case 'open' is read otherwise"):
+        is_over("r1~open", read("open"), a_resolved(), store)
+
+
+async def test_cases_of_two_readings_with_equal_content_are_the_same() -> None:
+    store = MemoryEventStore()
+    await begun_earlier(store)
+    run = a_run(read("same", answered=True))
+    other = Run(run_id="r2", resolved=run.resolved, cases=run.cases, concurrency=1)
+    await executed(other, store, [])
+
+    assert same_case(store, "r1~same", "r2~same")
+
+
+def test_a_case_of_a_row_has_the_number_of_its_reading() -> None:
+    case = read("c")
+
+    assert rows.READING == case.reading == Case.from_part(case.to_part()).reading

@@ -1,0 +1,108 @@
+"""The OpenAI agents SDK's traces: what its exporter sends to a server, and what a processor of one's own writes."""
+
+import asyncio
+from typing import Any
+
+from agents import Span, Trace, set_trace_processors
+from agents.tracing import TracingProcessor
+from agents.tracing.processors import BackendSpanExporter, BatchTraceProcessor
+
+from agents_story import happened, run_story
+from model_server import ModelServer
+from story import LOOK_UP, REFUND, SHIP, Produced, case, not_shown, piece, target_folder
+
+
+class Writer(TracingProcessor):
+    """Keeps what a processor sees: spans as they are exported, with the responses that the exporter leaves out."""
+
+    def __init__(self) -> None:
+        self.rows: list[Any] = []
+
+    def on_trace_start(self, trace: Trace) -> None:
+        self.rows.append(trace.export())
+
+    def on_span_end(self, span: Span[Any]) -> None:
+        row: Any = span.export()
+        if span.span_data.type == "response":
+            response = span.span_data.response
+            row["span_data"]["input"] = span.span_data.input
+            row["span_data"]["response"] = None if response is None else response.model_dump(mode="json")
+        self.rows.append(row)
+
+    def on_trace_end(self, trace: Trace) -> None:
+        """The trace is written at its start."""
+
+    def on_span_start(self, span: Span[Any]) -> None:
+        """A span is written at its end."""
+
+    def shutdown(self) -> None:
+        """Nothing is open."""
+
+    def force_flush(self) -> None:
+        """Nothing waits."""
+
+
+def exported(*, responses: bool) -> list[Any]:
+    """The payloads that the SDK's exporter sends."""
+    with ModelServer([]) as server:
+        exporter = BackendSpanExporter(api_key="none", endpoint=f"{server.url}/v1/traces/ingest")
+        processor = BatchTraceProcessor(exporter)
+        set_trace_processors([processor])
+        asyncio.run(run_story(responses=responses))
+        processor.shutdown()
+        return [without_addresses(one.body) for one in server.received("/traces/ingest")]
+
+
+def without_addresses(value: Any) -> Any:
+    """The value without the address of the local server."""
+    if isinstance(value, dict):
+        return {key: without_addresses(one) for key, one in value.items() if key != "base_url"}
+    return [without_addresses(one) for one in value] if isinstance(value, list) else value
+
+
+def happened_by_ids() -> dict[str, Any]:
+    """What the exporter sends of responses: tool runs and handovers; the texts stay at OpenAI, under their ids."""
+    pieces = [piece(tool.call, "call", speaker="triage", name=tool.name) for tool in (LOOK_UP, REFUND)]
+    pieces += [piece(tool.result, "result", name=tool.name, call=tool.call) for tool in (LOOK_UP, REFUND)]
+    pieces.append(piece("handover", "event"))
+    pieces.append(piece(SHIP.call, "call", speaker="billing", name=SHIP.name))
+    pieces.append(piece(SHIP.result, "result", name=SHIP.name, call=SHIP.call))
+    pieces.append(piece("rules", "event"))
+    why = "The exporter sends the id of a response, neither its input nor its output."
+    whats = ["input of a response by its id"] * 6 + ["response by its id"] * 6
+    unseen = [not_shown(None, what, why) for what in whats]
+    return case(pieces, unseen, error="M16refusal")
+
+
+def main() -> None:
+    """Write the files."""
+    folder = target_folder(__file__)
+    produced = Produced(folder=folder, tool="openai-agents (traces)", packages=("openai-agents", "openai"))
+    kept = [*["M23group", "M23kept"]]
+    metadata = [
+        not_shown(one, "metadata", "It names the group of traces, or is metadata of the trace.") for one in kept
+    ]
+
+    (payload,) = exported(responses=False)
+    chat = happened()
+    chat["not_shown"] += metadata
+    produced.write_json("exported_chat.json", payload)
+    produced.add("exported_chat.json", "exporter's payload, chat completions", [chat])
+
+    (payload,) = exported(responses=True)
+    by_ids = happened_by_ids()
+    by_ids["not_shown"] += metadata
+    produced.write_json("exported_responses.json", payload)
+    produced.add("exported_responses.json", "exporter's payload, responses by their ids", [by_ids])
+
+    writer = Writer()
+    set_trace_processors([writer])
+    asyncio.run(run_story(responses=True))
+    whole = happened()
+    whole["not_shown"] += metadata
+    produced.write_lines("processor.jsonl", map(without_addresses, writer.rows))
+    produced.add("processor.jsonl", "a processor's lines, with responses", [whole])
+    produced.write()
+
+
+main()
