@@ -65,7 +65,7 @@ class Producer:
         environment = {
             **{name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "PYTHONHOME"}},
             "PATH": path,
-            "PYTHONPATH": str(self.folder.parent),
+            "PYTHONPATH": str(self._shared()),
             "PYTHONDONTWRITEBYTECODE": "1",
             "NO_PROXY": "127.0.0.1,localhost",
             "no_proxy": "127.0.0.1,localhost",
@@ -73,6 +73,14 @@ class Producer:
         _call([python, str(self.folder / "produce.py"), str(self.files)], self.work, environment)
         if not (self.files / "produced.json").is_file():
             raise ProducerFailed("produce.py ended well and wrote no produced.json")
+
+    def _shared(self) -> Path:
+        """A folder with the shared modules alone: beside them are folders with the names of libraries."""
+        shared = self.work / "shared"
+        shared.mkdir()
+        for path in self.folder.parent.glob("*.py"):
+            shutil.copy(path, shared)
+        return shared
 
     def _python(self, *, upgrade: bool) -> str:
         """The interpreter of an environment made of the requirements."""

@@ -14,7 +14,7 @@ from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
 from jury_cases.transcripts.json_values import as_objects, as_text, is_blank, text_or_none
 from jury_cases.transcripts.langchain_blocks import CALLS, blocks_of, call_id_of, has_own_blocks, is_response_item
-from jury_cases.transcripts.langchain_chunks import added_up, continues
+from jury_cases.transcripts.langchain_chunks import ChunkRun, added_up
 from jury_cases.transcripts.responses import read_item
 from jury_cases.transcripts.speaker import Speaker
 from jury_events.transcript import Event, Origin, ToolCall, ToolResult
@@ -89,21 +89,28 @@ def read_langchain_list(value: Any, builder: TranscriptBuilder, place: str = "me
     Raises:
         CaseFileError: an element is no message.
     """
-    chunks: list[dict[str, Any]] = []
+    run: ChunkRun | None = None
     for index, message in enumerate(value):
         fields = unwrapped(message) if isinstance(message, dict) else None
-        chunk = fields is not None and is_chunk(message)
-        if chunks and not (chunk and fields is not None and continues(chunks, fields)):
-            read_fields(added_up(chunks), builder, f"{place}.{index - len(chunks)}")
-            chunks = []
+        if fields is not None and is_chunk(message):
+            if run is not None and run.takes(fields):
+                continue
+            _read_run(run, index, builder, place)
+            run = ChunkRun(fields)
+            continue
+        _read_run(run, index, builder, place)
+        run = None
         if fields is None:
             read_message(message, builder, f"{place}.{index}")
-        elif chunk:
-            chunks.append(fields)
         else:
             read_fields(fields, builder, f"{place}.{index}")
-    if chunks:
-        read_fields(added_up(chunks), builder, f"{place}.{len(value) - len(chunks)}")
+    _read_run(run, len(value), builder, place)
+
+
+def _read_run(run: ChunkRun | None, end: int, builder: TranscriptBuilder, place: str) -> None:
+    """Read the message of the chunks before index `end`, if there are some."""
+    if run is not None:
+        read_fields(added_up(run.chunks), builder, f"{place}.{end - len(run.chunks)}")
 
 
 def read_fields(fields: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:

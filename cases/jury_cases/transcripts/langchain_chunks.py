@@ -12,16 +12,30 @@ _KEPT = frozenset({"type", "id", "index", "name", "mime_type", "role"})
 """Texts that are not appended: a later one only fills a missing one."""
 
 
-def continues(chunks: list[dict[str, Any]], chunk: dict[str, Any]) -> bool:
-    """Whether a chunk is a further part of the message of these chunks.
+class ChunkRun:
+    """The consecutive chunks of one message.
 
     A run of a model has an id (`run--…`); some of its chunks may have an id of the provider in its place.
     """
-    if chunks[-1].get("chunk_position") == "last":
-        return False
-    found, ids = chunk.get("id"), [one.get("id") for one in chunks]
-    runs = [one for one in ids if _is_run(one)]
-    return found in runs if _is_run(found) and runs else bool(runs) or _is_run(found) or found == ids[0]
+
+    def __init__(self, chunk: dict[str, Any]) -> None:
+        self.chunks = [chunk]
+        self._first = chunk.get("id")
+        self._run = self._first if _is_run(self._first) else None
+
+    def takes(self, chunk: dict[str, Any]) -> bool:
+        """Add a chunk if it is a further part of the message; returns whether it is."""
+        found = chunk.get("id")
+        if self.chunks[-1].get("chunk_position") == "last":
+            return False
+        if _is_run(found):
+            if self._run is not None and self._run != found:
+                return False
+            self._run = found
+        elif self._run is None and found != self._first:
+            return False
+        self.chunks.append(chunk)
+        return True
 
 
 def _is_run(value: Any) -> bool:

@@ -1,26 +1,9 @@
 """pydantic-ai: the messages of an agent's runs, with the models of OpenAI (chat, Responses) and Anthropic."""
 
 import json
+import sys
+from pathlib import Path
 from typing import Any
-
-from anthropic import AsyncAnthropic
-from openai import AsyncOpenAI
-from pydantic_ai import (
-    Agent,
-    BinaryContent,
-    ModelMessagesTypeAdapter,
-    ModelRetry,
-    ToolReturn,
-    capture_run_messages,
-)
-from pydantic_ai.capabilities import NativeTool
-from pydantic_ai.exceptions import ContentFilterError
-from pydantic_ai.models import Model
-from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
-from pydantic_ai.native_tools import WebSearchTool
-from pydantic_ai.providers.anthropic import AnthropicProvider
-from pydantic_ai.providers.openai import OpenAIProvider
 
 from model_server import ModelServer
 from story import (
@@ -37,6 +20,28 @@ from story import (
     standard_pieces,
     target_folder,
 )
+
+# A folder beside this one has the name of a library (logfire) that pydantic-ai would import from there.
+sys.path[:] = [path for path in sys.path if Path(path).resolve() != Path(__file__).resolve().parents[1]]
+
+from anthropic import AsyncAnthropic  # noqa: E402
+from openai import AsyncOpenAI  # noqa: E402
+from pydantic_ai import (  # noqa: E402
+    Agent,
+    BinaryContent,
+    ModelMessagesTypeAdapter,
+    ModelRetry,
+    ToolReturn,
+    capture_run_messages,
+)
+from pydantic_ai.capabilities import NativeTool  # noqa: E402
+from pydantic_ai.exceptions import ContentFilterError  # noqa: E402
+from pydantic_ai.models import Model  # noqa: E402
+from pydantic_ai.models.anthropic import AnthropicModel  # noqa: E402
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel  # noqa: E402
+from pydantic_ai.native_tools import WebSearchTool  # noqa: E402
+from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: E402
+from pydantic_ai.providers.openai import OpenAIProvider  # noqa: E402
 
 INSTRUCTIONS = "M20instructions Be brief."
 SEARCHED = "M22user What do others say?"

@@ -1,0 +1,115 @@
+"""The table of tools in docs/cases.md, made from what the law says of each kept file.
+
+    uv run python tests/producers/table.py      # writes it anew between its two marks
+
+A test fails while the document has another table.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "tests"))
+
+from jury_cases.errors import CaseFileError  # noqa: E402  (the path of the tests comes first)
+from producers.law import METADATA, ProducedFile, broken, produced_files  # noqa: E402
+
+DOCUMENT = ROOT / "docs" / "cases.md"
+BEGIN, END = "<!-- tools: made by tests/producers/table.py -->", "<!-- end of tools -->"
+
+_WORDS = {
+    "system": "instructions",
+    "user": "requests",
+    "assistant": "answers",
+    "reasoning": "reasoning",
+    "refusal": "refusals",
+    "call": "calls",
+    "result": "results",
+    "attachment": "files",
+    "event": "events",
+    "speaker": "speakers of other roles",
+}
+_SOURCES = {"published model": "by its published model", "sample file": "by a sample file"}
+
+
+def table(files: Iterable[ProducedFile]) -> str:
+    """The table as Markdown: a row a tool."""
+    tools: dict[str, list[ProducedFile]] = {}
+    for one in files:
+        tools.setdefault(one.record["tool"], []).append(one)
+    lines = ["| tool | version | shapes | read | not shown to jurors, and why |", "| --- | --- | --- | --- | --- |"]
+    for tool, produced in tools.items():
+        cells = (tool, _version(produced), "; ".join(dict.fromkeys(map(_shape, produced))), _read(produced))
+        lines.append("| " + " | ".join(map(_cell, (*cells, _not_shown(produced)))) + " |")
+    return "\n".join(lines)
+
+
+def _version(produced: list[ProducedFile]) -> str:
+    """The versions of the tool's packages, and how its files came about where it did not run."""
+    found = {f"{name} {version}": None for one in produced for name, version in one.record["versions"].items()}
+    sources = {_SOURCES[one.record["source"]]: None for one in produced if one.record["source"] != "run"}
+    return ", ".join([*found, *sources])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+def _shape(one: ProducedFile) -> str:
+    """The shape, with the options that a user must give."""
+    reading = one.entry["reading"]
+    options = [f"--format {reading['format']}"] if reading.get("format") else []
+    options += [f"--field {part}={column}" for part, column in (reading.get("fields") or {}).items()]
+    options += [f"--role '{role}={kind}'" for role, kind in (reading.get("roles") or {}).items()]
+    return one.entry["shape"] + (f" (`{' '.join(options)}`)" if options else "")
+
+
+def _read(produced: list[ProducedFile]) -> str:
+    """What is read of the tool's files, in words, and what the law says where it does not hold."""
+    wrong = [f"**wrong**: {one.entry['shape']}: {line}" for one in produced for line in _wrong(one)]
+    more = [f"and {len(wrong) - 3} more"] if len(wrong) > 3 else []
+    return "; ".join([", ".join(_kinds(produced)), *wrong[:3], *more])
+
+
+def _wrong(one: ProducedFile) -> list[str]:
+    try:
+        return broken(one)
+    except CaseFileError as error:
+        return [f"refused: {str(error).replace(str(one.folder), '')}"]
+
+
+def _kinds(produced: list[ProducedFile]) -> Iterator[str]:
+    cases = [case for one in produced for case in one.entry["cases"]]
+    pieces = [piece for case in cases for piece in case["pieces"]]
+    kinds = {piece["kind"] for piece in pieces}
+    yield from (word for kind, word in _WORDS.items() if kind in kinds)
+    if any(piece["error"] for piece in pieces):
+        yield "failures of tools"
+    if any(piece["speaker"] for piece in pieces):
+        yield "agents by name"
+    if any(case["error"] for case in cases):
+        yield "errors"
+
+
+def _not_shown(produced: list[ProducedFile]) -> str:
+    found: dict[str, None] = {}
+    for item in (item for one in produced for case in one.entry["cases"] for item in case["not_shown"]):
+        what = "kept as metadata" if item["what"] == METADATA else f"`{item['what']}`"
+        why = item["why"].rstrip(".")
+        found[f"{what}: {why[0].lower()}{why[1:]}"] = None
+    return "; ".join(found) or "–"
+
+
+def written(document: str, made: str) -> str:
+    """The document with the table between its marks; raises ValueError if a mark is missing."""
+    before, mark, rest = document.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (mark and end):
+        raise ValueError(f"{DOCUMENT.name} has not both marks {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n\n{made}\n\n{END}{after}"
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(written(DOCUMENT.read_text(encoding="utf-8"), table(produced_files())), encoding="utf-8")
