@@ -19,7 +19,7 @@ _MOST = 40
 _SHOWN, _BEFORE = 60, 12
 """Characters of a value, and those before the first that differs."""
 
-_MARKER = re.compile(r"M\d{2,}[a-z]+")
+_MARKER = re.compile(r"(?<![A-Za-z0-9])M\d{2,}[a-z]+")
 _VOLATILE = (
     (re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"), "<id>"),
     (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}[:-]\d{2}[:-]\d{2}(?:[.,]\d+)?(?:Z|\+\d{2}:?\d{2})?"), "<time>"),
@@ -29,13 +29,14 @@ _VOLATILE = (
     (re.compile(r"(?<![\w/+])(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{12,}(?![\w/+])"), "<id>"),
     (re.compile(r"(?<!\d)(?:1[6-9]|2\d)\d{8}(?:\d{3}|\d{6}|\d{9})?(?:\.\d+)?(?!\d)"), "<time>"),
     (re.compile(r"(?i)\b(\w*(?:time|duration|latency)\w*: ?)\d+(?:\.\d+)?"), r"\1<time>"),
+    (re.compile(r"\b(?=[A-Za-z]*\d)[A-Za-z0-9]{22}\b"), "<id>"),
     (re.compile(r"\b(ID: )[0-9a-f]{6}\b"), r"\1<id>"),
 )
 """Identifiers, times (also in seconds to nanoseconds since 1970) and addresses."""
 
 _ID_KEY = re.compile(r"^slug$|(?:^|_)(?:id|ids|uuid)$|(?<=[a-z])I[dD]s?$|^(?:id|uuid)$")
 _TIME_KEY = re.compile(
-    r"time|duration|latency|elapsed|seconds|^secs$|^nanos$|_ms$|_at$|date|created|updated", re.IGNORECASE
+    r"time|duration|latency|elapsed|seconds|^secs$|^nanos$|_ms$|_at$|_start$|date|created|updated", re.IGNORECASE
 )
 
 

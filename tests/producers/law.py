@@ -21,7 +21,7 @@ from jury_events.transcript import Attachment, Event, Item, Message, NotShown, T
 
 HERE = Path(__file__).parent
 METADATA = "metadata"
-_MARKER = re.compile(r"M\d{2,}[a-z]+")
+_MARKER = re.compile(r"(?<![A-Za-z0-9])M\d{2,}[a-z]+")
 _BOOKKEEPING = ("id", "tool")
 """Markers that end so are of ids and of tools' names."""
 _OF_TOOL = re.compile(r"M\d{2,}tool")

@@ -66,7 +66,7 @@ def main() -> None:
     folder = target_folder(__file__).absolute()
     produced = Produced(folder=folder, tool="MLflow", packages=("mlflow", "openai", "langchain"))
     kept = [
-        not_shown("M32score", "metadata", "A score is for statistics, and would tell jurors what another judge said."),
+        not_shown("M32score", "metadata", "A score is for statistics, and would show jurors what another judge said."),
         not_shown("M34expected", "metadata", "An expectation is for statistics."),
         not_shown("M33why", "metadata", "The reason of a score is kept beside it."),
         not_shown("M31person", "metadata", "Who gave a score is kept beside it."),

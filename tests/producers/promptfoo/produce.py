@@ -7,6 +7,7 @@ path: `package.json` has both.
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -218,6 +219,7 @@ def keep(produced: Produced, folder: Path, name: str) -> None:
     """Keep an output without the figures of the run and the evaluation's own copy of its settings."""
     content = (folder / name).read_text(encoding="utf-8")
     if not name.endswith(".json"):
+        content = re.sub(r'(_ms\\":)\d+', r"\g<1>0", content)  # times in what the Claude agent SDK said last
         (produced.folder / name).write_text(content, encoding="utf-8")
         return
     document = json.loads(content)
