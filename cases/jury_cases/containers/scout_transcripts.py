@@ -106,7 +106,8 @@ def _arguments(parameters: Any, settings: str, name: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in parse_qsl(settings, keep_blank_values=True):
         if key not in parameters:
-            raise CaseFileError(f"{name}: there is no setting {key!r}; there are {', '.join(parameters)}")
+            known = ", ".join(parameters)
+            raise CaseFileError(f"{name}: there is no setting {key!r}; write key=value, joined by &, of {known}")
         written = str(parameters[key].annotation)
         try:
             found[key] = (
@@ -116,8 +117,9 @@ def _arguments(parameters: Any, settings: str, name: str) -> dict[str, Any]:
             raise CaseFileError(f"{name}: {key}={visible_line(value, 100)}: must be a number or a time") from error
         if "list[str]" in written and "str |" not in written:
             found[key] = value.split(",")
-    if settings and not found:
-        raise CaseFileError(f"{name}: settings are key=value, separated by &; there are {', '.join(parameters)}")
+    missing = [key for key, one in parameters.items() if one.default is one.empty and key not in found]
+    if missing:
+        raise CaseFileError(f"{name}: setting {missing[0]!r} is missing")
     return found
 
 

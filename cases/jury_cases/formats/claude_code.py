@@ -12,8 +12,8 @@ from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.formats.gathering import GatheredCase, GatheredSize
-from jury_cases.sessions.claude_lines import Line
-from jury_cases.sessions.claude_runs import Run, runs_inside
+from jury_cases.sessions.claude_lines import Line, next_line
+from jury_cases.sessions.claude_runs import SubAgentRun, runs_inside
 from jury_cases.sessions.claude_session import SessionReader
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import json_kind, text_or_none
@@ -32,7 +32,7 @@ _FACTS = {"cwd": "cwd", "gitBranch": "git_branch", "version": "version"}
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 
 
-class Session(dict[str, Any]):
+class ClaudeSession(dict[str, Any]):
     """The lines of a session: `session_id`, `lines` and the `runs` of sub-agents in files of their own."""
 
 
@@ -41,6 +41,7 @@ class _Sessions:
 
     def __init__(self) -> None:
         self._size = GatheredSize("split the session")
+        self._number = 0
         self._sessions: list[tuple[FileRow, list[Line]]] = []
         self._names: set[str] = set()
 
@@ -53,6 +54,7 @@ class _Sessions:
         if not isinstance(row.data, dict):
             raise CaseFileError(f"a line of a session must be an object, not {json_kind(row.data)}")
         self._size.add(row)
+        self._number = next_line(self._number)
         name = _session_id(row.data)
         # A session starts with a line that follows no other, of an id that the file did not have before.
         starts = "parentUuid" in row.data and row.data["parentUuid"] is None and row.data.get("isSidechain") is not True
@@ -70,7 +72,7 @@ class _Sessions:
             names = [name for line in lines if line.uuid is not None and (name := _session_id(line.data))]
             session = names[-1] if names else ""
             runs = _runs_beside(row, session, lines, self._size)
-            data = Session(session_id=session, lines=lines, runs=runs)
+            data = ClaudeSession(session_id=session, lines=lines, runs=runs)
             yield GatheredCase(f"-{session or number}", data, row, f"session {session}" if session else "")
 
 
@@ -78,7 +80,7 @@ def _session_id(data: dict[str, Any]) -> str:
     return text_or_none(data.get("sessionId")) or ""
 
 
-def _runs_beside(row: FileRow, session: str, lines: list[Line], size: GatheredSize) -> list[Run]:
+def _runs_beside(row: FileRow, session: str, lines: list[Line], size: GatheredSize) -> list[SubAgentRun]:
     """The runs of sub-agents in the files that belong to the session's."""
     if row.place.rpartition(":")[0] != row.name or not row.name.endswith(".jsonl"):
         return []  # rows of standard input or of another file: nothing belongs to it
@@ -87,7 +89,7 @@ def _runs_beside(row: FileRow, session: str, lines: list[Line], size: GatheredSi
     runs = []
     try:
         for file in agent_files(row.folder, session, frozenset(one for one in agents if one)):
-            run = Run(
+            run = SubAgentRun(
                 agent_id=file.agent_id,
                 call_id=text_or_none(file.facts.get("toolUseId")),
                 kind=text_or_none(file.facts.get("agentType")),
@@ -105,7 +107,7 @@ def _runs_beside(row: FileRow, session: str, lines: list[Line], size: GatheredSi
 
 
 def _read(session: Any) -> CaseDraft:
-    if not isinstance(session, Session):
+    if not isinstance(session, ClaudeSession):
         raise CaseFileError(f"a session of Claude Code must be its lines, not {json_kind(session)}")
     builder = TranscriptBuilder()
     own, inside = runs_inside(session["lines"])
@@ -132,7 +134,7 @@ def _read(session: Any) -> CaseDraft:
 
 
 def _recognises(row: Any) -> bool:
-    if isinstance(row, Session):
+    if isinstance(row, ClaudeSession):
         return True
     kind = row.get("type") if isinstance(row, dict) else None
     if not isinstance(kind, str) or _MARKS.isdisjoint(row):

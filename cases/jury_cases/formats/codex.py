@@ -11,7 +11,7 @@ from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
 from jury_cases.formats.gathering import GatheredCase, GatheredSize
-from jury_cases.sessions.claude_lines import Line
+from jury_cases.sessions.claude_lines import Line, next_line
 from jury_cases.sessions.codex_session import read_codex
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.json_values import json_kind, text_or_none
@@ -36,6 +36,7 @@ class _Rollouts:
 
     def __init__(self) -> None:
         self._size = GatheredSize("split the session")
+        self._number = 0
         self._lines: list[Line] = []
         self._first: FileRow | None = None
 
@@ -48,6 +49,7 @@ class _Rollouts:
         if not isinstance(row.data, dict):
             raise CaseFileError(f"a line of a session must be an object, not {json_kind(row.data)}")
         self._size.add(row)
+        self._number = next_line(self._number)
         self._first = self._first or row
         self._lines.append(Line(row.line, row.data))
 

@@ -27,7 +27,7 @@ _QUIET = frozenset(
         *("scheduled_task_fire", "api_metrics", "file_snapshot"),
     }
 )
-"""Lines about the system that repeat what others tell, or only count."""
+"""Lines about the system that repeat others, or only count."""
 
 
 def read_attachment(value: Any, builder: TranscriptBuilder, place: str) -> None:

@@ -7,9 +7,26 @@ followers: all but one of them were abandoned. Parallel calls make followers too
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from jury_cases.errors import CaseFileError
+from jury_cases.sessions.claude_words import typed_command
 from jury_cases.transcripts.json_values import text_or_none
 
 _CONVERSATION = frozenset({"user", "assistant"})
+
+
+MAX_LINES = 250_000
+"""Lines of one file of a session, which are in memory at once."""
+
+
+def next_line(number: int) -> int:
+    """The number after this one.
+
+    Raises:
+        CaseFileError: a file may not have so many lines.
+    """
+    if number == MAX_LINES:
+        raise CaseFileError(f"more than {MAX_LINES} lines in a session; split the file")
+    return number + 1
 
 
 class Line(NamedTuple):
@@ -105,6 +122,19 @@ class _Tree:
         self.children.append([])
         if parent is not None:
             self.children[parent].append(index)
+
+        self._after_clear(index)
+
+    def _after_clear(self, index: int) -> None:
+        """Join a conversation that `/clear` began to the one before it: the user left nothing."""
+        parent = self.parents[index]
+        first = index if parent is None else parent
+        if first == 0 or self.parents[first] is not None:
+            return
+        content = self.lines[index].message.get("content")
+        if isinstance(content, str) and (typed_command(content) or "").partition(" ")[0] == "/clear":
+            self.parents[first] = first - 1
+            self.children[first - 1].append(first)
 
     def live(self) -> set[int]:
         """The last line with all before it; and what hangs beside that path but belongs to it."""

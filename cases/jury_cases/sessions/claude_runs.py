@@ -12,7 +12,7 @@ CALLS = frozenset({"Agent", "Task"})
 
 
 @dataclass(kw_only=True)
-class Run:
+class SubAgentRun:
     """The run of one sub-agent.
 
     Attributes:
@@ -31,7 +31,7 @@ class Run:
 
     @property
     def prompt(self) -> str | None:
-        """What the sub-agent was told: its first message."""
+        """The sub-agent's task: its first message."""
         first = next((one for one in self.lines if one.kind == "user"), None)
         return None if first is None else text_of(first.message.get("content"))
 
@@ -42,10 +42,10 @@ class Run:
         return text_of(last.message.get("content")) if last is not None and last.kind == "assistant" else None
 
 
-def runs_inside(lines: Sequence[Line]) -> tuple[list[Line], list[Run]]:
+def runs_inside(lines: Sequence[Line]) -> tuple[list[Line], list[SubAgentRun]]:
     """The lines of the session itself, and the runs whose lines are in its file, as earlier versions wrote them."""
     own: list[Line] = []
-    runs: dict[str, Run] = {}
+    runs: dict[str, SubAgentRun] = {}
     run_of: dict[str, str] = {}
     for line in lines:
         if line.data.get("isSidechain") is not True:
@@ -55,7 +55,7 @@ def runs_inside(lines: Sequence[Line]) -> tuple[list[Line], list[Run]]:
         key = text_or_none(line.data.get("agentId")) or parent or f"line {line.number}"
         if line.uuid is not None:
             run_of[line.uuid] = key
-        runs.setdefault(key, Run(agent_id=key)).lines.append(line)
+        runs.setdefault(key, SubAgentRun(agent_id=key)).lines.append(line)
     if not any(line.is_conversation for line in own):  # the file of a sub-agent, read by itself
         return list(lines), []
     return own, list(runs.values())
@@ -64,17 +64,17 @@ def runs_inside(lines: Sequence[Line]) -> tuple[list[Line], list[Run]]:
 class RunsByCall:
     """Finds the run that a call started; each run is given once."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[SubAgentRun]) -> None:
         self._waiting = list(runs)
         self._names: dict[str, int] = {}
 
     @property
-    def left(self) -> list[Run]:
+    def left(self) -> list[SubAgentRun]:
         """The runs that no call started."""
         return list(self._waiting)
 
-    def of_call(self, call: dict[str, Any], agent_id: str | None) -> Run | None:
-        """The run of a call: by the call's id, by the agent's id in its result, else by what the agent was told."""
+    def of_call(self, call: dict[str, Any], agent_id: str | None) -> SubAgentRun | None:
+        """The run of a call: by the call's id, by the agent's id in its result, else by the agent's task."""
         call_id = text_or_none(call.get("id"))
         arguments = call.get("input")
         prompt = arguments.get("prompt") if isinstance(arguments, dict) else None
@@ -86,7 +86,7 @@ class RunsByCall:
             self._waiting.remove(found)
         return found
 
-    def name_of(self, run: Run, call: dict[str, Any]) -> str:
+    def name_of(self, run: SubAgentRun, call: dict[str, Any]) -> str:
         """The name of the run's agent; a second run of an agent gets a number."""
         arguments = call.get("input")
         asked = arguments.get("subagent_type") if isinstance(arguments, dict) else None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from jury_cases.sessions.claude_attachments import read_attachment, read_system_line
 from jury_cases.sessions.claude_lines import Line, branches_of
-from jury_cases.sessions.claude_runs import CALLS, Run, RunsByCall, text_of
+from jury_cases.sessions.claude_runs import CALLS, RunsByCall, SubAgentRun, text_of
 from jury_cases.sessions.claude_words import added_text, typed_command
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_cases.transcripts.chat import read_end, read_message
@@ -32,7 +32,7 @@ class SessionReader:
         failure: the text of an API error with which the session ended; None: it did not end so.
     """
 
-    def __init__(self, builder: TranscriptBuilder, runs: Sequence[Run]) -> None:
+    def __init__(self, builder: TranscriptBuilder, runs: Sequence[SubAgentRun]) -> None:
         self._builder = builder
         self._runs = RunsByCall(runs)
         self.failure: str | None = None
@@ -44,8 +44,8 @@ class SessionReader:
             what = "run of an agent that no call started"
             self._builder.not_shown(what, "environment", run.file or _place(run.lines[0]))
 
-    def _branch(self, lines: Sequence[Line], speaker: str | None, told: Collection[int]) -> None:
-        """The lines of one conversation but those `told` elsewhere; an abandoned branch is named where it was begun."""
+    def _branch(self, lines: Sequence[Line], speaker: str | None, shown_elsewhere: Collection[int]) -> None:
+        """The lines of one conversation but those `shown_elsewhere`; a branch that was left is named where it began."""
         live, abandoned = branches_of(lines)
         steps: list[tuple[int, Line | list[Line]]] = [(one.number, one) for one in live]
         steps += [(branch[0].number, branch) for branch in abandoned]
@@ -53,7 +53,7 @@ class SessionReader:
         for number, step in sorted(steps, key=lambda one: one[0]):
             if not isinstance(step, Line):
                 self._builder.not_shown("abandoned branch", "environment", _place(step[0]))
-            elif number not in told:
+            elif number not in shown_elsewhere:
                 conversation.line(step)
         conversation.end()
         if speaker is None:
@@ -66,8 +66,8 @@ class SessionReader:
         if run is not None:
             name = self._runs.name_of(run, call)
             self._builder.handover(speaker or "main agent", name, _place(run.lines[0]))
-            told = _told_elsewhere(run, call, None if result is None else result.block)
-            self._branch(run.lines, name, told)
+            repeated = _shown_elsewhere(run, call, None if result is None else result.block)
+            self._branch(run.lines, name, repeated)
         elif result is not None and agent_id is not None:
             self._builder.not_shown("run of a sub-agent", "environment", result.place)
 
@@ -248,16 +248,16 @@ def _expanded_commands(live: Sequence[Line]) -> set[int]:
     return found
 
 
-def _told_elsewhere(run: Run, call: dict[str, Any], result: dict[str, Any] | None) -> set[int]:
-    """The lines of a run that its call and the call's result tell: the task, and the last words."""
-    told = set()
+def _shown_elsewhere(run: SubAgentRun, call: dict[str, Any], result: dict[str, Any] | None) -> set[int]:
+    """The lines of a run that its call and the call's result contain: the task, and the last words."""
+    found = set()
     arguments = call.get("input")
     prompt = arguments.get("prompt") if isinstance(arguments, dict) else None
     first = next((one for one in run.lines if one.kind == "user"), None)
     if first is not None and isinstance(prompt, str) and run.prompt == prompt:
-        told.add(first.number)
+        found.add(first.number)
     content = None if result is None else result.get("content")
     words = text_of(content[:1] if isinstance(content, list) else content)
     if words is not None and words.strip() and run.last_words == words:
-        told.add(next(one.number for one in reversed(run.lines) if one.is_conversation))
-    return told
+        found.add(next(one.number for one in reversed(run.lines) if one.is_conversation))
+    return found

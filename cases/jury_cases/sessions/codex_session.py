@@ -1,7 +1,7 @@
-"""The items of a Codex session: what the model was sent and answered, and events that no such item tells.
+"""The items of a Codex session: what the model was sent and answered, and events without such an item.
 
 Codex records each thing twice: as an item of the Responses API (`response_item`), and as an event for the screen
-(`event_msg`). Items are read; of events only those of which no item tells: errors, an interruption, a compaction. From
+(`event_msg`). Items are read; of events only those without an item: errors, an interruption, a compaction. From
 the event of a command comes whether it failed.
 
 Source: sessions that Codex 0.169 wrote against a local server, and the types of its repository (`protocol.rs`).
@@ -127,14 +127,14 @@ def _is_image_mark(block: Any) -> bool:
 def _failed_command(payload: dict[str, Any]) -> str | None:
     """The id of the call whose command failed, as its event says."""
     item = payload.get("item")
-    told = item if payload.get("type") == "item_completed" and isinstance(item, dict) else payload
-    call_id = text_or_none(told.get("call_id")) or text_or_none(told.get("id"))
+    ended_item = item if payload.get("type") == "item_completed" and isinstance(item, dict) else payload
+    call_id = text_or_none(ended_item.get("call_id")) or text_or_none(ended_item.get("id"))
     ended = payload.get("type") in {"exec_command_end", "item_completed"}
-    return call_id if ended and told.get("exit_code") not in {None, 0} else None
+    return call_id if ended and ended_item.get("exit_code") not in {None, 0} else None
 
 
 def _event(payload: dict[str, Any], builder: TranscriptBuilder, place: str) -> str | None:
-    """Add an event of which no item tells; returns the text of an error."""
+    """Add an event without an item; returns the text of an error."""
     kind = payload.get("type")
     if kind == "task_complete" and isinstance(payload.get("error"), dict):
         failure = as_text(payload["error"].get("message") or payload["error"])
@@ -145,7 +145,7 @@ def _event(payload: dict[str, Any], builder: TranscriptBuilder, place: str) -> s
     name, origin = _EVENTS[kind]
     text = payload.get("message") or payload.get("reason")
     if kind == "context_compacted" and is_blank(text):
-        return None  # a line `compacted` tells it
+        return None  # the line `compacted` has it
     builder.add(Event, f"{place}.payload", origin=origin, name=name, text=as_text(text))
     return as_text(text) if kind == "error" else None
 
@@ -164,7 +164,7 @@ def _undone(lines: Sequence[Line]) -> dict[int, bool]:
                 continue
             first = turns[max(0, len(turns) - count)]
             del turns[max(0, len(turns) - count) :]
-            told = [one for one in lines[first:index] if one.kind in {"response_item", "compacted", "event_msg"}]
-            for one in told:
-                undone.setdefault(one.number, one is told[0])
+            branch = [one for one in lines[first:index] if one.kind in {"response_item", "compacted", "event_msg"}]
+            for one in branch:
+                undone.setdefault(one.number, one is branch[0])
     return undone

@@ -1,0 +1,194 @@
+"""Sessions of coding agents: branches, runs of sub-agents, and files that belong to a session's file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury_cases.errors import CaseFileError
+from jury_cases.files import CaseFiles
+from jury_events.case import Case
+
+SESSION = "46a2e274-786f-4737-8c7e-a8091b5f3dad"
+
+
+def line(uuid: str, parent: str | None, role: str, content: Any, **more: Any) -> dict[str, Any]:
+    message = {"role": role, "content": content}
+    if role == "assistant":
+        message |= {"id": f"msg-{uuid}"}
+    return {"type": role, "uuid": uuid, "parentUuid": parent, "sessionId": SESSION, "message": message, **more}
+
+
+def call(call_id: str, prompt: str) -> list[dict[str, Any]]:
+    return [
+        {"type": "tool_use", "id": call_id, "name": "Agent", "input": {"prompt": prompt, "subagent_type": "helper"}}
+    ]
+
+
+def result(call_id: str, text: str) -> list[dict[str, Any]]:
+    return [{"type": "tool_result", "tool_use_id": call_id, "content": text}]
+
+
+def written(path: Path, lines: list[Any]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    return path
+
+
+def session(folder: Path, lines: list[Any]) -> Path:
+    return written(folder / f"{SESSION}.jsonl", lines)
+
+
+def read(path: Path) -> Case:
+    (case,) = CaseFiles([path])
+    return case
+
+
+def shown(case: Case) -> list[str]:
+    items = case.scenarios[0].execution.transcript.items
+    return [f"{one.kind}: {getattr(one, 'text', '') or getattr(one, 'what', '')}" for one in items]
+
+
+def test_the_branch_of_the_last_line_is_shown_and_others_are_named(tmp_path: Path) -> None:
+    lines = [
+        line("a", None, "user", "Try."),
+        line("b", "a", "assistant", "One."),
+        line("c", "b", "user", "Go on."),
+        line("d", "c", "assistant", "Two."),
+        line("e", "b", "user", "Otherwise."),
+        line("f", "e", "assistant", "Three."),
+    ]
+
+    found = shown(read(session(tmp_path, lines)))
+
+    expected = ["user: Try.", "assistant: One.", "not_shown: abandoned branch", "user: Otherwise.", "assistant: Three."]
+    assert expected == found
+
+
+def test_a_conversation_after_clear_does_not_abandon_the_one_before(tmp_path: Path) -> None:
+    clear = (
+        "<command-name>/clear</command-name>\n<command-message>clear</command-message>\n<command-args></command-args>"
+    )
+    lines = [
+        line("a", None, "user", "Try."),
+        line("b", "a", "assistant", "One."),
+        line("c", None, "user", clear),
+        line("d", "c", "user", "Anew."),
+        line("e", "d", "assistant", "Two."),
+    ]
+
+    found = shown(read(session(tmp_path, lines)))
+
+    assert ["user: Try.", "assistant: One.", "event: /clear", "user: Anew.", "assistant: Two."] == found
+
+
+@pytest.mark.parametrize("layout", ["inside", "beside", "own folder"])
+def test_a_sub_agents_run_is_shown_before_its_result_in_every_layout(tmp_path: Path, layout: str) -> None:
+    run = [
+        line("s1", None, "user", "Look.", isSidechain=True, agentId="a1"),
+        line("s2", "s1", "assistant", "I look.", isSidechain=True, agentId="a1"),
+        line("s3", "s2", "assistant", "Found.", isSidechain=True, agentId="a1"),
+    ]
+    before = [line("a", None, "user", "Ask."), line("b", "a", "assistant", call("t1", "Look."))]
+    after = [
+        line("c", "b", "user", result("t1", "Found."), toolUseResult={"agentId": "a1"}),
+        line("d", "c", "assistant", "Done."),
+    ]
+    session(tmp_path, [*before, *(run if layout == "inside" else []), *after])
+    if layout == "beside":
+        written(tmp_path / "agent-a1.jsonl", run)
+    if layout == "own folder":
+        written(tmp_path / SESSION / "subagents" / "agent-a1.jsonl", run)
+        written(tmp_path / SESSION / "subagents" / "agent-a1.meta.json", [{"agentType": "helper", "toolUseId": "t1"}])
+
+    found = shown(read(tmp_path))
+
+    assert ["event: main agent -> helper", "assistant: I look.", "tool_result: Found.", "assistant: Done."] == found[2:]
+
+
+def test_a_run_whose_file_is_missing_is_named(tmp_path: Path) -> None:
+    lines = [
+        line("a", None, "user", "Ask."),
+        line("b", "a", "assistant", call("t1", "Look.")),
+        line("c", "b", "user", result("t1", "Found."), toolUseResult={"agentId": "../../a1"}),
+    ]
+
+    assert "not_shown: run of a sub-agent" in shown(read(session(tmp_path, lines)))
+
+
+def test_a_file_in_which_nothing_was_said_is_no_case(tmp_path: Path) -> None:
+    session(tmp_path, [line("a", None, "user", "Hi.")])
+    written(tmp_path / "other.jsonl", [{"type": "summary", "summary": "Of another.", "leafUuid": "x"}])
+
+    assert [SESSION] == [case.case_id for case in CaseFiles([tmp_path])]
+
+
+def test_cycles_unknown_parents_and_equal_ids_end(tmp_path: Path) -> None:
+    lines = [
+        line("a", "c", "user", "One."),
+        line("b", "nobody", "assistant", "Two."),
+        line("c", "c", "user", "Three."),
+        line("c", "b", "user", "Again."),
+    ]
+
+    assert ["user: One.", "assistant: Two.", "user: Three."] == shown(read(session(tmp_path, lines)))
+
+
+@pytest.mark.parametrize("odd", [None, [], {}, "x", 5, True, [1], {"type": 5}, [None]])
+@pytest.mark.parametrize("field", ["message", "uuid", "parentUuid", "attachment", "toolUseResult", "type", "sessionId"])
+def test_odd_values_in_a_line_are_read_or_refused_in_one_line(tmp_path: Path, field: str, odd: Any) -> None:
+    lines = [line("a", None, "user", "One."), {**line("b", "a", "assistant", call("t", "x")), field: odd}]
+    lines += [{**line("c", "b", "user", result("t", "y")), field: odd}]
+    path = session(tmp_path, lines)
+
+    assert refusal_of(path).startswith((str(path), "read"))
+
+
+def refusal_of(path: Path) -> str:
+    """The error of a file, in one line; "read" if there is none."""
+    try:
+        list(CaseFiles([path]))
+    except CaseFileError as error:
+        return str(error) if "\n" not in str(error) else "several lines"
+    return "read"
+
+
+def test_what_the_user_did_not_write_is_no_request(tmp_path: Path) -> None:
+    lines = [
+        line("a", None, "user", "Do it."),
+        line("b", "a", "assistant", "Yes."),
+        line("c", "b", "user", "[Request interrupted by user]"),
+        line("d", "c", "user", "<local-command-stdout>ok</local-command-stdout>"),
+        line("e", "d", "user", "<task-notification>done</task-notification>"),
+        line("f", "e", "user", "Use <b>bold</b>."),
+    ]
+
+    found = shown(read(session(tmp_path, lines)))
+
+    assert ["event: Request interrupted by user", "event: ok", "event: done", "user: Use <b>bold</b>."] == found[2:]
+
+
+def codex(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": "2026-11-23T20:10:51.746Z", "type": kind, "payload": payload}
+
+
+def said(role: str, text: str) -> dict[str, Any]:
+    return codex("response_item", type="message", role=role, content=[{"type": "input_text", "text": text}])
+
+
+def test_a_turn_of_codex_that_was_taken_back_is_named(tmp_path: Path) -> None:
+    lines = [
+        codex("session_meta", id="s", base_instructions={"text": "Be brief."}),
+        said("user", "One."),
+        said("assistant", "First."),
+        said("user", "Two."),
+        said("assistant", "Second."),
+        codex("event_msg", type="thread_rolled_back", num_turns=1),
+        said("user", "Three."),
+    ]
+
+    case = read(written(tmp_path / "rollout.jsonl", lines))
+
+    assert "Be brief." == case.scenarios[0].question.policy
+    assert ["user: One.", "assistant: First.", "not_shown: abandoned branch", "user: Three."] == shown(case)
