@@ -58,8 +58,8 @@ def _session(session: dict[str, Any], place: str = "events") -> CaseDraft:
 
 def _result(table: dict[str, Any]) -> CaseDraft:
     """The session of an evaluated case, else its invocations; scores are metadata."""
-    told = as_objects(table.get("eval_metric_result_per_invocation"), "eval_metric_result_per_invocation", "results")
-    invocations = [snake_keys(one).get("actual_invocation") for one in told]
+    results = as_objects(table.get("eval_metric_result_per_invocation"), "eval_metric_result_per_invocation", "results")
+    invocations = [snake_keys(one).get("actual_invocation") for one in results]
     details = table.get("session_details")
     if isinstance(details, dict):
         draft = _session(snake_keys(details), "session_details.events")
@@ -119,15 +119,15 @@ def _older(data: dict[str, Any], place: str) -> Iterator[dict[str, Any]]:
     """Tool calls, each with its response, and texts of sub-agents, as earlier versions wrote them: without an order."""
     responses = as_objects(data.get("tool_responses"), f"{place}.tool_responses", "responses")
     waiting = {as_text(one.get("id")): one for one in responses if one.get("id")}
-    told: set[int] = set()
+    seen: set[int] = set()
     for call in as_objects(data.get("tool_uses"), f"{place}.tool_uses", "calls"):
         yield _by_agent(None, [{"function_call": call}])
         response = waiting.pop(as_text(call.get("id")), None)
         if response is not None:
-            told.add(id(response))
+            seen.add(id(response))
             yield _by_agent(None, [{"function_response": response}])
     for response in responses:
-        if id(response) not in told:
+        if id(response) not in seen:
             yield _by_agent(None, [{"function_response": response}])
     listed = data.get("intermediate_responses")
     for index, pair in enumerate(listed if isinstance(listed, list) else []):
@@ -203,9 +203,9 @@ def _is_session(row: Any) -> bool:
         return False
     if isinstance(row.get("events"), list) and ("appName" in row or "app_name" in row):
         return True
-    told = ("conversation", "session_details", "sessionDetails", "eval_metric_result_per_invocation")
+    columns = ("conversation", "session_details", "sessionDetails", "eval_metric_result_per_invocation")
     return ("eval_id" in row or "evalId" in row) and any(
-        isinstance(row.get(name), dict | list) for name in (*told, "evalMetricResultPerInvocation")
+        isinstance(row.get(name), dict | list) for name in (*columns, "evalMetricResultPerInvocation")
     )
 
 

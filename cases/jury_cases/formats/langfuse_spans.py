@@ -84,13 +84,13 @@ def observed_spans(observations: Iterable[tuple[str, dict[str, Any]]], root: Spa
     placed = _in_order(observations)
     ids = {as_text(one.get("id")) for _, one, _ in placed}
     runs = ToolRuns(one for _, one, _ in placed)
-    told = root is not None and bool(root.inputs or root.outputs)
+    root_has_content = root is not None and bool(root.inputs or root.outputs)
     spans: list[Span] = [] if root is None else [root]
     unknown: list[UnknownAuthor] = []
     for place, one, start in placed:
         parent = text_or_none(one.get("parentObservationId"))
         is_root = parent not in ids or parent == as_text(one.get("id")) or one.get("isRootObservation") is True
-        contents = _contents(one, place, unknown, runs, known_author=is_root and not told)
+        contents = _contents(one, place, unknown, runs, known_author=is_root and not root_has_content)
         span = contents.span(
             span_id=as_text(one.get("id")) or place,
             place=place,

@@ -16,7 +16,7 @@ from jury_events.transcript import ToolCall, ToolResult
 _TOOLS = frozenset({"TOOL", "RETRIEVER"})
 _LONGEST_LITERAL = 100_000
 _MOST_ABOVE = 20
-"""Steps above a tool's run that are told to contain it."""
+"""Steps above a tool's run that are said to contain it."""
 
 
 def type_of(observation: dict[str, Any]) -> str:

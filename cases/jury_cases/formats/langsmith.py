@@ -111,7 +111,7 @@ def _expanded(row: Any) -> Iterator[Record]:
 
 
 def _below(child: Record, run: Record) -> Record:
-    """A nested run with the ids that only its place tells."""
+    """A nested run with the ids that only its place gives."""
     found = dict(child)
     if is_blank(found.get("parent_run_id")):
         found["parent_run_id"] = run.get("id")

@@ -94,7 +94,7 @@ def _responses(row: Any) -> CaseDraft:
         read_responses(table["input"], builder, "input")
     incomplete = table.get("incomplete_details")
     if table.get("output") is not None:
-        read_responses(table["output"], builder, end_is_told=not is_blank(incomplete))
+        read_responses(table["output"], builder, end_is_known=not is_blank(incomplete))
     if isinstance(incomplete, dict):
         read_end(incomplete.get("reason"), builder, "incomplete_details.reason")
     read = ("instructions", "input", "output", "metadata", "object", "error")

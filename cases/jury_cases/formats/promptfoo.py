@@ -28,7 +28,7 @@ def _read(row: Any) -> CaseDraft:
     test, graded = as_object(row.get("testCase")), as_object(row.get("gradingResult"))
     provider = row.get("provider")
     provider_id = provider.get("id") if isinstance(provider, dict) else provider
-    told = _exchange(row.get("prompt"), answer, builder, as_text(provider_id))
+    found = _exchange(row.get("prompt"), answer, builder, as_text(provider_id))
     facts = {
         **as_object(test.get("metadata")),
         "description": test.get("description"),
@@ -48,7 +48,7 @@ def _read(row: Any) -> CaseDraft:
             **facts,
             **{f"score.{name}": value for name, value in as_object(row.get("namedScores")).items()},
             **{f"vars.{name}": value for name, value in as_object(row.get("vars")).items()},
-            **told,
+            **found,
         },
         cluster=test_id,
         agent_cost=row.get("cost") or answer.get("cost"),
@@ -71,12 +71,12 @@ def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder, p
         read_prompt(sent, builder)
     if raw is not None and raw != sent and _words(raw) not in _texts(builder):
         builder.not_shown("prompt before the red team changed it", "user", "prompt.raw", raw)
-    output_told = has_conversation and as_text(answer.get("output")) == last_answer(builder.transcript())
+    output_is_shown = has_conversation and as_text(answer.get("output")) == last_answer(builder.transcript())
     known = {"messages", *_ATTEMPTS}
-    told = read_response(answer, builder, output_told=output_told, provider=provider, known=known)
+    found = read_response(answer, builder, output_is_shown=output_is_shown, provider=provider, known=known)
     for name in _ATTEMPTS:
         _attempts(red_team.get(name), builder, f"response.metadata.{name}")
-    return told
+    return found
 
 
 def _without_answer(conversation: list[Any], answer: dict[str, Any]) -> list[Any]:

@@ -45,7 +45,7 @@ def read_items(answer: dict[str, Any], builder: TranscriptBuilder) -> bool:
         return False
     items = TranscriptBuilder()
     end = as_object(raw.get("incomplete_details")).get("reason")
-    read_responses(raw["output"], items, "response.raw.output", end_is_told=end is not None)
+    read_responses(raw["output"], items, "response.raw.output", end_is_known=end is not None)
     said = [one.text for one in items.transcript().items if isinstance(one, Message | Refusal)]
     if not len(items) or not all(text.strip() in output for text in said):
         return False  # the user's own transformation made the output

@@ -84,7 +84,7 @@ def read_response(
     answer: dict[str, Any],
     builder: TranscriptBuilder,
     *,
-    output_told: bool,
+    output_is_shown: bool,
     provider: str = "",
     known: Collection[str] = (),
 ) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def read_response(
     Args:
         answer: `response` of the result.
         builder: gets the items.
-        output_told: a conversation has the output already.
+        output_is_shown: a conversation has the output already.
         provider: its id.
         known: fields of its metadata that are read elsewhere.
 
@@ -107,7 +107,7 @@ def read_response(
     for place, one in (("response", answer), ("response.metadata", metadata)):
         _reasoning(one.get("reasoning"), builder, f"{place}.reasoning")
     add_tool_uses(metadata.get("toolCalls"), builder, "response.metadata.toolCalls")
-    if not output_told and answer.get("output") != output_of_tools(metadata.get("toolCalls")):
+    if not output_is_shown and answer.get("output") != output_of_tools(metadata.get("toolCalls")):
         _output(answer, builder, is_anthropic=provider.startswith("anthropic:"))
     _files(answer, builder)
     read_end(answer.get("finishReason"), builder, "response.finishReason")
@@ -116,10 +116,10 @@ def read_response(
         text = as_text(answer["conversationEndReason"])
         builder.add(Event, "response", origin="environment", name="end of the conversation", text=text)
     builder.unread(answer, _KNOWN, "environment", "response")
-    told = _metadata(metadata, builder, _KNOWN_METADATA | set(known))
+    kept = _metadata(metadata, builder, _KNOWN_METADATA | set(known))
     _raw(decoded_json(answer.get("raw")), builder)
     guarded = as_object(answer.get("guardrails")).get("flagged")
-    return {**told, "session_id": text_or_none(answer.get("sessionId")), "flagged": guarded or None}
+    return {**kept, "session_id": text_or_none(answer.get("sessionId")), "flagged": guarded or None}
 
 
 def _reasoning(value: Any, builder: TranscriptBuilder, place: str) -> None:
@@ -194,9 +194,9 @@ def _metadata(metadata: dict[str, Any], builder: TranscriptBuilder, known: Colle
     }
     builder.unread(metadata, {*known, *short}, "environment", "response.metadata")
     denials = metadata.get("permissionDenials")
-    told = tool_ids(metadata.get("toolCalls"))
+    known_ids = tool_ids(metadata.get("toolCalls"))
     for index, one in enumerate(denials if isinstance(denials, list) else []):
-        if text_or_none(as_object(one).get("tool_use_id")) not in told:
+        if text_or_none(as_object(one).get("tool_use_id")) not in known_ids:
             place = f"response.metadata.permissionDenials.{index}"
             builder.not_shown("call that was not permitted", "environment", place, one)
     return {f"response.{name}": value for name, value in short.items()}

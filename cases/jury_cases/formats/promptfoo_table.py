@@ -118,7 +118,7 @@ def _group(names: list[str], start: int) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    """A column's name without the number that tells it from an earlier one."""
+    """A column's name without the number that separates it from an earlier one."""
     return NUMBERED.sub("", name)
 
 
@@ -164,7 +164,7 @@ def _read(cell: Any) -> CaseDraft:
 
 
 def _prompt(label: str, variables: dict[str, str | None]) -> str:
-    """The prompt as the table tells it: the template with the test's variables, else the variables."""
+    """The prompt as the table has it: the template with the test's variables, else the variables."""
     names = set(_PLACEHOLDER.findall(label))
     if names and names <= variables.keys():
         rest = _PLACEHOLDER.sub("", label)

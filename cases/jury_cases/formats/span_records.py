@@ -64,7 +64,7 @@ def spans_of(records: Iterable[SpanRecord]) -> list[Span]:
     for record in listed:
         by_id.setdefault(record.span_id, record)
     parents = {one.parent_id for one in listed if one.parent_id is not None}
-    read = [_Read(one, _above(one, by_id)) for one in listed]
+    read = [_RecordReading(one, _above(one, by_id)) for one in listed]
     ends = {text: end for one in read if one.record.kind != "model" for text, end in one.ends()}
     for one in read:
         one.add_end(ends)
@@ -109,7 +109,7 @@ def _agents(records: list[SpanRecord], by_id: dict[str, SpanRecord]) -> dict[int
     return found
 
 
-class _Read:
+class _RecordReading:
     """A record with the items of its values."""
 
     def __init__(self, record: SpanRecord, above: list[SpanRecord]) -> None:

@@ -118,7 +118,7 @@ def _read_generations(batches: list[Any], builder: TranscriptBuilder, place: str
             builder.message("assistant", as_text(one["text"]), f"{place}.0.text")
 
 
-class _Part(NamedTuple):
+class _MessageField(NamedTuple):
     """A field with messages of a request, a response or a state.
 
     Attributes:
@@ -163,13 +163,15 @@ def _has_candidates(value: Any) -> bool:
 
 
 _PARTS = (
-    _Part("messages", _has_messages, _read_inner),
-    _Part("contents", _has_contents, read_contents),
-    _Part("input", _has_messages, read_responses),
-    _Part("prompts", _is_texts, _read_prompts),
-    _Part("choices", lambda value: _has_objects(value) and ("message" in value[0] or "text" in value[0]), read_choices),
-    _Part("candidates", _has_candidates, read_candidates),
-    _Part("output", _has_messages, read_responses),
+    _MessageField("messages", _has_messages, _read_inner),
+    _MessageField("contents", _has_contents, read_contents),
+    _MessageField("input", _has_messages, read_responses),
+    _MessageField("prompts", _is_texts, _read_prompts),
+    _MessageField(
+        "choices", lambda value: _has_objects(value) and ("message" in value[0] or "text" in value[0]), read_choices
+    ),
+    _MessageField("candidates", _has_candidates, read_candidates),
+    _MessageField("output", _has_messages, read_responses),
 )
 
 
@@ -177,7 +179,7 @@ def _read_exchange(value: dict[str, Any], builder: TranscriptBuilder, place: str
     """A request, a response or a state: the first field with messages, after the instructions."""
     found = next((part for part in _PARTS if part.matches(value.get(part.name))), None)
     if found is None and isinstance(value.get("input"), str) and not is_blank(value.get("instructions")):
-        found = _Part("input", bool, read_responses)
+        found = _MessageField("input", bool, read_responses)
     if found is None:
         return _read_blocks(value, builder, place)
     for name in _SYSTEMS if found.name not in {"choices", "candidates", "output"} else ():

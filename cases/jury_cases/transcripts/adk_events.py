@@ -163,8 +163,8 @@ class _EventReader:
             ("input_transcription", "user", None),
             ("output_transcription", "assistant", self._agent),
         ):
-            heard = self._event.get(name)
-            text = text_or_none(heard.get("text")) if isinstance(heard, dict) else None
+            transcription = self._event.get(name)
+            text = text_or_none(transcription.get("text")) if isinstance(transcription, dict) else None
             if text is not None and text not in self._texts:
                 origin = "user" if kind == "user" else "model"
                 place = f"{self._place}.{name}"
@@ -174,7 +174,7 @@ class _EventReader:
         """The output of a node of a workflow, unless it is the text of the event."""
         output = self._event.get("output")
         if not is_blank(output) and as_text(output) not in self._texts:
-            self._tell("output", as_text(output), "output")
+            self._add_event("output", as_text(output), "output")
 
     def _actions(self) -> None:
         written = self._event.get("actions")
@@ -187,11 +187,11 @@ class _EventReader:
         if taker is not None:
             self._builder.handover(self._agent, taker, f"{self._place}.actions.transfer_to_agent")
         if actions.get("escalate") is True:
-            self._tell("escalation", self._agent or "", "actions.escalate")
+            self._add_event("escalation", self._agent or "", "actions.escalate")
         self._state(actions.get("state_delta"))
-        for name, told in _ACTIONS.items():
+        for name, label in _ACTIONS.items():
             if not is_blank(actions.get(name)):
-                self._tell(told, as_text(actions[name]), f"actions.{name}")
+                self._add_event(label, as_text(actions[name]), f"actions.{name}")
         self._compaction(actions.get("compaction"))
         known = {"transfer_to_agent", "transfer_reason", "escalate", "state_delta", "compaction", *_ACTIONS}
         self._builder.unread(actions, known | _ACTIONS_BOOKKEEPING, "environment", f"{self._place}.actions")
@@ -203,7 +203,7 @@ class _EventReader:
         texts = {"".join(self._texts), *self._texts}
         changed = {key: value for key, value in delta.items() if not (isinstance(value, str) and value in texts)}
         if changed:
-            self._tell("state changed", as_text(changed), "actions.state_delta")
+            self._add_event("state changed", as_text(changed), "actions.state_delta")
 
     def _compaction(self, compaction: Any) -> None:
         """A summary that stands for earlier events."""
@@ -219,7 +219,7 @@ class _EventReader:
             summary.message("assistant", as_text(content), place)
         items = summary.transcript().items
         texts = [item.text for item in items if isinstance(item, Message)]
-        self._tell("compaction", "\n".join(texts), "actions.compaction")
+        self._add_event("compaction", "\n".join(texts), "actions.compaction")
         self._builder.take((item for item in items if not isinstance(item, Message)), summary.images)
         self._builder.unread(table, {"start_timestamp", "end_timestamp", "compacted_content"}, "environment", place)
 
@@ -229,13 +229,13 @@ class _EventReader:
         said = as_text(self._event.get("error_message"))
         text = ": ".join(part for part in (code, said) if part)
         if text and code != reason:
-            self._tell("error", text, "error_code")
+            self._add_event("error", text, "error_code")
             return text
         if text or (reason and reason not in GOOD_ENDS):
-            self._tell("end of the answer", text or reason, "finish_reason")
+            self._add_event("end of the answer", text or reason, "finish_reason")
         elif self._event.get("interrupted") in _TRUE:
-            self._tell("end of the answer", "interrupted", "interrupted")
+            self._add_event("end of the answer", "interrupted", "interrupted")
         return None
 
-    def _tell(self, name: str, text: str, field: str) -> None:
+    def _add_event(self, name: str, text: str, field: str) -> None:
         self._builder.add(Event, f"{self._place}.{field}", origin="environment", name=name, text=text)

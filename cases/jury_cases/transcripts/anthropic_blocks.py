@@ -49,16 +49,16 @@ def read_tools_of_server(block: dict[str, Any], speaker: Speaker, builder: Trans
     """`mcp_tool_listing`: the tools that an MCP server offers. `tool_addition`, `tool_removal`: one tool."""
     kind = block["type"]
     if kind == "mcp_tool_listing":
-        told = {name: block.get(name) for name in ("mcp_server_name", "tools")}
-        builder.add(Event, place, origin="tool", name=kind, text=as_text(told))
+        fields = {name: block.get(name) for name in ("mcp_server_name", "tools")}
+        builder.add(Event, place, origin="tool", name=kind, text=as_text(fields))
     else:
         builder.add(Event, place, origin=speaker.origin, name=kind, text=as_text(block.get("tool")))
 
 
 def read_fallback(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
     """The provider changed the model, as after a refusal."""
-    told = {name: block[name] for name in ("from", "from_", "to", "trigger") if not is_blank(block.get(name))}
-    builder.add(Event, place, origin="environment", name="fallback", text=as_text(told))
+    fields = {name: block[name] for name in ("from", "from_", "to", "trigger") if not is_blank(block.get(name))}
+    builder.add(Event, place, origin="environment", name="fallback", text=as_text(fields))
 
 
 def read_container_upload(_block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:

@@ -106,7 +106,7 @@ class TranscriptBuilder:
         """Add an item made of `fields`.
 
         `in_order`: the format's protocol says that a result without an id belongs to the first open call of its name.
-        Where a source tells the call of a result by other means than an id, give both a `call_id` of your own.
+        Where a source names the call of a result by other means than an id, give both a `call_id` of your own.
 
         Raises:
             CaseFileError: a field is invalid.

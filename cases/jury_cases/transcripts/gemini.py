@@ -319,13 +319,15 @@ def _tool_response(answer: dict[str, Any], _turn: _PartsAuthor, builder: Transcr
     builder.unread(answer, {"id", "tool_type", "response"}, "tool", place)
 
 
-def _audio_transcription(heard: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str) -> None:
+def _audio_transcription(
+    transcription: dict[str, Any], turn: _PartsAuthor, builder: TranscriptBuilder, place: str
+) -> None:
     """What was said in the audio of the part."""
-    text = as_text(heard.get("text"))
+    text = as_text(transcription.get("text"))
     if text:
         builder.add(Event, place, origin=turn.origin, name="audio transcription", text=text)
     known = {"text", "finished", "language_code", "words", "start_offset", "end_offset"}
-    builder.unread(heard, known, turn.origin, place)
+    builder.unread(transcription, known, turn.origin, place)
 
 
 _TOOL = _PartsAuthor("tool", "tool", None)

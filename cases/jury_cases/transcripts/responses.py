@@ -20,7 +20,7 @@ _BOOKKEEPING = frozenset(
 _IDS = frozenset({"call_id", "container_id"})
 _FAILED = ("failed", "incomplete")
 _ARGUMENTS = ("arguments", "input", "code")
-_TOLD: dict[str, Origin] = {
+_EVENTS: dict[str, Origin] = {
     "mcp_approval_request": "model",
     "mcp_approval_response": "user",
     "mcp_list_tools": "tool",
@@ -30,15 +30,17 @@ _TOLD: dict[str, Origin] = {
 }
 """Items that are shown as events, with all that they say."""
 
-_ITEMS = frozenset(_TOLD) | {
+_ITEMS = frozenset(_EVENTS) | {
     *("reasoning", "program", "program_output", "tool_search_output", "compaction", "item_reference")
 }
 
 
-def read_responses(value: Any, builder: TranscriptBuilder, place: str = "output", *, end_is_told: bool = False) -> None:
+def read_responses(
+    value: Any, builder: TranscriptBuilder, place: str = "output", *, end_is_known: bool = False
+) -> None:
     """Read `input` or `output` of a response; an input may be text of the user.
 
-    An incomplete message is followed by an event that says so, unless the response tells why it ended (`end_is_told`).
+    An incomplete message is followed by an event that says so, unless the response says why it ended (`end_is_known`).
 
     Raises:
         CaseFileError: it is not a list of items.
@@ -48,7 +50,7 @@ def read_responses(value: Any, builder: TranscriptBuilder, place: str = "output"
         return
     for index, item in enumerate(as_objects(value, place, "items")):
         read_item(item, builder, f"{place}.{index}")
-        if item.get("type") == "message" and not end_is_told:
+        if item.get("type") == "message" and not end_is_known:
             read_end(item["status"] if item.get("status") == "incomplete" else None, builder, f"{place}.{index}.status")
 
 
@@ -77,9 +79,9 @@ def read_item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> N
         _returned(item, builder, place)
     elif kind.endswith("_call") or kind == "program":
         _called(item, kind, builder, place)
-    elif kind in _TOLD:
-        told = {name: value for name, value in item.items() if name not in _BOOKKEEPING and value is not None}
-        builder.add(Event, place, origin=_TOLD[kind], name=kind, text=as_text(told or None))
+    elif kind in _EVENTS:
+        fields = {name: value for name, value in item.items() if name not in _BOOKKEEPING and value is not None}
+        builder.add(Event, place, origin=_EVENTS[kind], name=kind, text=as_text(fields or None))
     elif kind == "compaction":
         builder.not_shown("compaction that the provider encrypted", "model", place, item.get("encrypted_content"))
         builder.unread(item, _BOOKKEEPING | {"encrypted_content"}, "model", place)
