@@ -154,7 +154,7 @@ def test_markdown_has_shares_conditions_failing_cases_and_totals() -> None:
 def test_the_page_of_a_large_run_is_bounded() -> None:
     content = to_markdown(report(*(case(f"c{n}", verdict="unsafe_fail") for n in range(1000)))).decode()
 
-    assert "### 1000 cases that did not pass" in content
+    assert "### 1,000 cases that did not pass" in content
     assert "… and 900 more" in content
 
 

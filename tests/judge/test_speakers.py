@@ -57,6 +57,8 @@ def said(text: str, name: str | None = None) -> dict[str, Any]:
         ([said("A plan.", "planner"), said("Done.", "writer")], "Done."),
         ([said("Done.", "writer"), said("Approved.", "critic")], "Approved."),
         ([said("Done."), {"role": "critic", "content": "Well done."}], "Done."),
+        ([said("Done."), {"role": "user", "content": "Thank you! ###STOP###\n"}], "Done."),
+        ([said("Done."), {"role": "user", "content": "###STOP### and now the other one"}], ""),
     ],
 )
 def test_the_final_response_is_what_the_agent_said_after_the_last_request(after: list[Any], expected: str) -> None:

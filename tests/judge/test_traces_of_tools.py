@@ -49,6 +49,18 @@ def test_a_run_is_the_call_of_its_tool_that_has_the_same_result() -> None:
     assert ['tool_call: {"a": 1}', 'tool_call: {"a": 2}', "tool_result: one", "tool_result: two"] == items[1:]
 
 
+def test_parallel_runs_of_one_tool_that_no_message_contains_keep_their_results() -> None:
+    """Neither has an id, and the second one ends first: the span connects its call with its result."""
+    run = {"operation__name": "execute_tool", "tool__name": "pay"}
+    slow = span(2, 2, 5, **run, tool__call__arguments={"a": 1}, tool__call__result="one")
+    quick = span(3, 3, 4, **run, tool__call__arguments={"a": 2}, tool__call__result="two")
+
+    case = read(chat(1, [said("user", "Q")], []), slow, quick)
+
+    assert ['tool_call: {"a": 1}', 'tool_call: {"a": 2}', "tool_result: two", "tool_result: one"] == items_of(case)[1:]
+    assert (None, None, None, 2, 1) == case.scenarios[0].execution.transcript.answered_calls()
+
+
 def test_a_tool_span_below_another_of_the_same_run_is_no_run_of_its_own() -> None:
     run = {"operation__name": "execute_tool", "tool__name": "pay", "tool__call__arguments": {"a": 1}}
     outer = span(2, 2, 5, **run, tool__call__id="c1", tool__call__result="ok")

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from jury_actors.load import ModelLoad, PendingCalls, RuntimeLoad, SeatLoad
+from jury_actors.load import ModelLoad, OpenCalls, RuntimeLoad, SeatLoad
 from jury_actors.runtime import Runtime
 from jury_judge.running.waits import waits_text
 from jury_judge.runs.runtime_pool import RuntimePool
@@ -42,7 +42,7 @@ def test_a_debate_that_asks_nothing_at_the_moment_is_counted() -> None:
 
 def test_a_call_is_as_old_as_the_time_since_it_was_made() -> None:
     now = 100.0
-    calls = PendingCalls(clock=lambda: now)
+    calls = OpenCalls(clock=lambda: now)
     model, coordinator = "openai/gpt-5", "one"
     with (
         calls.call("r~one", "initial/a", model, coordinator) as one,

@@ -56,7 +56,7 @@ def _root(row: dict[str, Any], observations: list[dict[str, Any]]) -> Span:
     return Contents.of(row).span(
         span_id="",
         place="trace",
-        kind="other",
+        kind="agent",
         start=min(starts, default=0),
         end=max([*starts, *ends], default=0) + 1,
         failure=failure_of(row),

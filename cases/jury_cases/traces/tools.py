@@ -32,6 +32,7 @@ class ToolSpans:
         self._results = _Pieces(results, lambda piece: piece.text)
         self._taken: set[int] = set()
         self._call_ids: dict[int, str | None] = {}
+        self._own_ids: dict[int, str] = {}
         self._added: set[tuple[str, str | None]] = set()
         self._items: dict[tuple[int, bool], tuple[Item, ...]] = {}
         self._failed: set[int] = set()
@@ -59,7 +60,14 @@ class ToolSpans:
         if found is None:
             if tool.call_id is not None:
                 self._added.add(("call", tool.call_id))
-            called = {"call_id": tool.call_id, "name": tool.name, "arguments": tool.arguments or ""}
+            else:
+                # The span itself connects its call and its result, also beside other open calls of the tool.
+                self._own_ids[node.entered] = f"{node.span.place} ({node.entered})"
+            called = {
+                "call_id": self._own_ids.get(node.entered, tool.call_id),
+                "name": tool.name,
+                "arguments": tool.arguments or "",
+            }
             self._add(node, ToolCall, at_end=False, **called)
             return
         self._call_ids[node.entered] = found.call_id
@@ -77,7 +85,12 @@ class ToolSpans:
         if found is None:
             if call_id is not None:
                 self._added.add(("result", call_id))
-            result = {"call_id": call_id, "name": tool.name, "text": text, "error": failed}
+            result = {
+                "call_id": self._own_ids.get(node.entered, call_id),
+                "name": tool.name,
+                "text": text,
+                "error": failed,
+            }
             self._add(node, ToolResult, at_end=True, **result)
         elif failed:
             self._failed.add(id(found))

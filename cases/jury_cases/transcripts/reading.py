@@ -15,6 +15,9 @@ from jury_events.transcript import Item, Message, Refusal, Transcript
 
 _OF_MESSAGES = frozenset({"content", "tool_calls", "function_call", "parts", "thought", "reasoning_content", "refusal"})
 _OF_CASES = frozenset({"case_id", "question", "messages", "prompt", "response", "scenarios"})
+_ENDS_OF_SIMULATED_USERS = ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")
+"""The marks of τ-bench and τ²-bench at the end of the user's last message."""
+
 _OTEL_PARTS = frozenset({"text", "tool_call", "tool_call_response", "reasoning", "blob", "uri", "file"})
 
 
@@ -69,14 +72,15 @@ def first_prompt(transcript: Transcript) -> str | None:
 def last_answer(transcript: Transcript) -> str:
     """What the agent said last after the user's last request; "" if it said nothing since, or only called tools.
 
-    It may be a refusal. Texts separated only by a file or a refusal are one answer. Of several agents it is the answer
-    of the one that spoke last. An event, a tool's result or a file after it changes nothing.
+    A message with which a simulated user of τ-bench ended the conversation is no request. The answer may be a refusal.
+    Texts separated only by a file or a refusal are one answer. Of several agents it is the answer of the one that
+    spoke last. An event, a tool's result or a file after it changes nothing.
     """
     texts: list[str] = []
     parted = False
     speaker: str | None = None
     for item in reversed(transcript.items):
-        if _is_request(item):
+        if _is_request(item) and not _is_farewell(item):
             break
         said = _said(item)
         if said is not None and said.text.strip():
@@ -102,6 +106,11 @@ def _said(item: Item) -> Message | Refusal | None:
 def _is_request(item: Item) -> bool:
     """Whether the item is a request of a user, or part of one."""
     return item.origin == "user" and item.kind in {"user", "attachment", "not_shown"}
+
+
+def _is_farewell(item: Item) -> bool:
+    """Whether a simulated user ended the conversation with this message: the agent is not asked to answer it."""
+    return isinstance(item, Message) and item.text.rstrip().endswith(_ENDS_OF_SIMULATED_USERS)
 
 
 def split_system(transcript: Transcript) -> tuple[str | None, Transcript]:
