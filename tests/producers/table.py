@@ -98,7 +98,7 @@ def _not_shown(produced: list[ProducedFile]) -> str:
     for item in (item for one in produced for case in one.entry["cases"] for item in case["not_shown"]):
         what = "kept as metadata" if item["what"] == METADATA else f"`{item['what']}`"
         why = item["why"].rstrip(".")
-        found[f"{what}: {why[0].lower()}{why[1:]}"] = None
+        found[f"{what}: {_within_a_sentence(why)}"] = None
     return "; ".join(found) or "–"
 
 
@@ -109,6 +109,12 @@ def written(document: str, made: str) -> str:
     if not (mark and end):
         raise ValueError(f"{DOCUMENT.name} has not both marks {BEGIN} and {END}")
     return f"{before}{BEGIN}\n\n{made}\n\n{END}{after}"
+
+
+def _within_a_sentence(text: str) -> str:
+    """The text without the capital of its first word, unless that is a name, such as MLflow."""
+    first = text.split(maxsplit=1)[0]
+    return text if first[1:] != first[1:].lower() else f"{text[0].lower()}{text[1:]}"
 
 
 if __name__ == "__main__":
