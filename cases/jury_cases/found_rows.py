@@ -25,6 +25,7 @@ class FoundRow(NamedTuple):
         form: its format.
         suffix: appended to the default id.
         name: what errors call it beside its place; "" if the place is enough.
+        is_incomplete: lines of its file cannot be read, and may belong to this case.
     """
 
     row: FileRow
@@ -32,6 +33,7 @@ class FoundRow(NamedTuple):
     form: Format
     suffix: str = ""
     name: str = ""
+    is_incomplete: bool = False
 
     @property
     def default_id(self) -> str:
@@ -69,8 +71,9 @@ class _Gathered:
         except CaseFileError as error:
             unreadable.leave_out(error)
             return
+        is_incomplete = unreadable.lacks(self._first.name)
         for one in cases:
-            yield FoundRow(one.row, one.data, self._form, one.suffix, one.name)
+            yield FoundRow(one.row, one.data, self._form, one.suffix, one.name, is_incomplete)
 
 
 def found_rows(rows: Iterable[FileRow], asked: str | None, unreadable: UnreadableRows) -> Iterator[FoundRow]:

@@ -45,6 +45,10 @@ class UnreadableRows:
         if len(self.errors) < MOST_KEPT:
             self.errors.append(line)
 
+    def lacks(self, file: str) -> bool:
+        """Whether lines of a file were left out; also if there are more errors than are kept."""
+        return self.count > len(self.errors) or any(line.startswith(f"{file}:") for line in self.errors)
+
     def lines(self) -> Iterator[str]:
         """The list for people; empty if everything was read."""
         if not self.count:

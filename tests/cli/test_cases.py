@@ -383,6 +383,25 @@ def test_a_trace_that_cannot_be_read_is_named_with_its_own_line(jury: CommandLin
     assert skipped.out.startswith("2 cases (rows by format: otel 2)")
 
 
+def test_a_case_whose_file_has_unreadable_lines_says_that_it_lacks_some(jury: CommandLine) -> None:
+    """The lines of a session are one case: what was left out of it is not passed over in silence."""
+
+    def line(number: int, role: str, text: str) -> dict[str, object]:
+        of_session = {"sessionId": "s1", "uuid": f"u{number}", "parentUuid": f"u{number - 1}" if number > 1 else None}
+        return {"type": role, "isSidechain": False, **of_session, "message": {"role": role, "content": text}}
+
+    jury.write("whole.jsonl", line(1, "user", "Go."), line(2, "assistant", "Gone."))
+    cut = jury.folder / "cut.jsonl"
+    cut.write_bytes((jury.folder / "whole.jsonl").read_bytes().replace(b"s1", b"s2") + b'{"type": "assis')
+
+    outcome = jury("cases", "whole.jsonl", "cut.jsonl", "--head", "0", "--skip-unreadable", "--verbose")
+
+    assert outcome.code == 4
+    assert [one for one in outcome.out.splitlines() if one.startswith("case ")] == [
+        "case s2: not shown: 1 lines of the file that cannot be read"
+    ]
+
+
 def test_a_summary_counts_items_speakers_and_what_is_not_shown(jury: CommandLine, mixed: str) -> None:
     shown = jury("cases", mixed, "--summary")
     data = json.loads(jury("cases", mixed, "--summary", "--json").out)
