@@ -23,6 +23,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 _FOLDERS = {
     str(Path(__file__).parent): "/home/user/shop",
+    str(Path(sys.argv[0]).resolve().parent.parent): "/home/user/shop",
+    '"shared/': '"/home/user/shop/',  # the shared modules as `rewrite.py` gives them
     sys.prefix: "/home/user/venv",
     sys.base_prefix: "/usr",
 }
