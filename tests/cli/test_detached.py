@@ -34,6 +34,8 @@ class Detached:
 
     def begin(self, cases: str, *options: str) -> Outcome:
         outcome = self.call("run", cases, "--detach", *options)
+        if outcome.code == 0:
+            eventually(self.runs)  # a run is listed once its first debate is open
         with suppress(psutil.NoSuchProcess):
             self.processes += [psutil.Process(self.pid(run)) for run in self.runs() if run["process"]]
         return outcome
