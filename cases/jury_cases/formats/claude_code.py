@@ -11,7 +11,7 @@ from jury_cases.containers.session_files import agent_files
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
-from jury_cases.formats.gathering import GatheredCase, GatheredSize
+from jury_cases.formats.gathering import GatheredCase, GatheredSize, Gathering
 from jury_cases.sessions.claude_lines import Line, next_line
 from jury_cases.sessions.claude_runs import SubAgentRun, runs_inside
 from jury_cases.sessions.claude_session import SessionReader
@@ -36,7 +36,7 @@ class ClaudeSession(dict[str, Any]):
     """The lines of a session: `session_id`, `lines` and the `runs` of sub-agents in files of their own."""
 
 
-class _Sessions:
+class _Sessions(Gathering):
     """Gathers the lines of a file, which are one session, or several one after another."""
 
     def __init__(self) -> None:

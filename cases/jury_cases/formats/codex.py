@@ -10,7 +10,7 @@ from jury_cases.containers.row import FileRow
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
-from jury_cases.formats.gathering import GatheredCase, GatheredSize
+from jury_cases.formats.gathering import GatheredCase, GatheredSize, Gathering
 from jury_cases.sessions.claude_lines import Line, next_line
 from jury_cases.sessions.codex_session import read_codex
 from jury_cases.transcripts.builder import TranscriptBuilder
@@ -31,7 +31,7 @@ class Rollout(dict[str, Any]):
     """The lines of a session, under `lines`."""
 
 
-class _Rollouts:
+class _Rollouts(Gathering):
     """Gathers the lines of a file, which are one session."""
 
     def __init__(self) -> None:

@@ -1,7 +1,8 @@
 """Rows of a file that together make cases: spans of traces, runs, observations, events of sessions."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import CaseFileError
@@ -31,28 +32,28 @@ class GatheredCase(NamedTuple):
     name: str = ""
 
 
-class Gathering(Protocol):
+class Gathering(ABC):
     """Gathers consecutive rows of one file. A format makes a new one for each file (`Format.gather`)."""
 
-    def takes(self, data: Any) -> bool:
+    def takes(self, data: Any) -> bool:  # noqa: ARG002  (most formats recognise every row)
         """Whether a later row of the file belongs to it, although the format does not recognise the row by itself."""
-        ...
+        return False
 
+    @abstractmethod
     def add(self, row: FileRow) -> None:
         """Add a row.
 
         Raises:
             CaseFileError: the row cannot be read, or the rows together exceed `MAX_GATHERED`.
         """
-        ...
 
+    @abstractmethod
     def cases(self) -> Iterator[GatheredCase]:
         """The cases, after the last row.
 
         Raises:
             CaseFileError: there is none.
         """
-        ...
 
 
 class GatheredSize:
@@ -77,7 +78,7 @@ class GatheredSize:
             raise CaseFileError(f"more than {MAX_GATHERED >> 20} MiB of rows that are read together; {self._remedy}")
 
 
-class RowsByKey:
+class RowsByKey(Gathering):
     """Gathers rows by a key, such as spans by their trace; cases are in the order of their first rows.
 
     Args:
@@ -93,10 +94,6 @@ class RowsByKey:
         self._rows: dict[str, list[Any]] = {}
         self._first: dict[str, FileRow] = {}
         self._size = GatheredSize(f"split the file by {kind}")
-
-    def takes(self, data: Any) -> bool:  # noqa: ARG002  (the format recognises every row)
-        """Only rows that the format recognises."""
-        return False
 
     def add(self, row: FileRow) -> None:
         """Add a row under its key."""

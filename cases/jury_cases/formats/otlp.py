@@ -10,7 +10,7 @@ from typing import Any
 
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.gathering import GatheredCase, GatheredSize, RowsByKey
+from jury_cases.formats.gathering import GatheredCase, GatheredSize, Gathering, RowsByKey
 from jury_cases.transcripts.json_values import as_objects, as_text, decoded_json, json_kind, text_or_none
 
 RESOURCES = ("resourceSpans", "resource_spans")
@@ -22,7 +22,7 @@ class Trace(dict[str, Any]):
     """One trace of an export: its spans, each with plain attributes, as a row."""
 
 
-class Traces:
+class Traces(Gathering):
     """Gathers the spans and log records of an export's batches by trace.
 
     Traces without spans of generative AI are left out, and those that only say how an agent is made.
@@ -31,10 +31,6 @@ class Traces:
     def __init__(self) -> None:
         self._size = GatheredSize("split the file by trace")
         self._spans = RowsByKey(_trace_id, "trace", _trace)
-
-    def takes(self, data: Any) -> bool:  # noqa: ARG002  (the format recognises every batch)
-        """Only batches of spans."""
-        return False
 
     def add(self, row: FileRow) -> None:
         """Add a batch.

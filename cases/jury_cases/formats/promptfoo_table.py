@@ -13,7 +13,7 @@ from jury_cases.containers.row import FileRow
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.formats.format import Format
-from jury_cases.formats.gathering import GatheredCase, GatheredSize
+from jury_cases.formats.gathering import GatheredCase, GatheredSize, Gathering
 from jury_cases.formats.promptfoo import read_prompt
 from jury_cases.formats.promptfoo_outputs import read_output
 from jury_cases.transcripts.builder import TranscriptBuilder
@@ -48,16 +48,12 @@ class OutputCell(NamedTuple):
     test: str
 
 
-class OutputCells:
+class OutputCells(Gathering):
     """Gathers the outputs of a table's rows."""
 
     def __init__(self) -> None:
         self._size = GatheredSize("write JSON lines instead, or split the table")
         self._cases: list[GatheredCase] = []
-
-    def takes(self, data: Any) -> bool:  # noqa: ARG002  (the format recognises every row)
-        """Only rows of the table."""
-        return False
 
     def add(self, row: FileRow) -> None:
         """Add a row's outputs.

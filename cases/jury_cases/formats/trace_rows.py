@@ -5,7 +5,7 @@ from typing import Any
 
 from jury_cases.containers.row import FileRow
 from jury_cases.errors import CaseFileError
-from jury_cases.formats.gathering import GatheredCase, GatheredSize, RowsByKey
+from jury_cases.formats.gathering import GatheredCase, GatheredSize, Gathering, RowsByKey
 
 Record = dict[str, Any]
 
@@ -14,7 +14,7 @@ class TraceRows(dict[str, Any]):
     """The records of one trace as one row: `format`, `trace_id`, `records`."""
 
 
-class TraceGathering:
+class TraceGathering(Gathering):
     """Gathers records by trace.
 
     Args:
@@ -32,10 +32,6 @@ class TraceGathering:
         self._records = RowsByKey(
             trace_id, "trace", lambda trace, records: TraceRows(format=name, trace_id=trace, records=records)
         )
-
-    def takes(self, data: Any) -> bool:  # noqa: ARG002  (the format recognises every row)
-        """Only rows that the format recognises."""
-        return False
 
     def add(self, row: FileRow) -> None:
         """Add the records of a row.
