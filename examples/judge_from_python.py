@@ -3,7 +3,7 @@
     uv run python examples/judge_from_python.py                                   # simulated jurors: no key, no model
     uv run python examples/judge_from_python.py --panel current --store sqlite:///mine.db
 
-Exit codes: 0; 2 where an argument or a case cannot be used, 4 where the judging stopped (the same call goes on with it).
+Exit codes: 0; 2 an argument or a case cannot be used; 4 the judging stopped, and the same call goes on with it.
 """
 
 import argparse
