@@ -15,7 +15,6 @@ import jury_providers
 import jury_replay
 import jury_store
 from jury_cases.errors import CaseFileError
-from jury_cases.labels import UnknownLabel
 from jury_events.errors import JuryError
 from jury_judge.errors import OtherCase, ReadOtherwise, RunUnfinished, SubmissionTaken
 from jury_judge.serving.submission_problems import Outcome, outcome_of
@@ -54,9 +53,6 @@ def test_every_error_of_the_project_has_its_outcome_and_only_the_submissions_own
     for one in ours:
         expected = next((EXPECTED[known] for known in one.__mro__ if known in EXPECTED), Outcome.STOPPED)
         assert expected is outcome_of(one.__new__(one)), one
-    assert {CaseFileError, UnknownLabel, OtherCase, ReadOtherwise} == {
-        one for one in ours if outcome_of(one.__new__(one)) is Outcome.REFUSED
-    }
 
 
 @pytest.mark.parametrize("problem", [OSError("no"), MemoryError(), RuntimeError("a defect"), ValueError()])
