@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jury_judge.reviews.reviews import ReviewRecorder
+from jury_judge.reviews.review_recorder import ReviewRecorder
 from jury_store.event_store import Append
 from jury_store.opening import open_store
 from support.command_line import CommandLine, Outcome
