@@ -10,7 +10,7 @@ from typing import Any
 from jury_events.review_facts import Review
 from jury_judge.errors import ReviewerLeft, TooManyReviews
 from jury_judge.reviews.review_changes import NewReview
-from jury_judge.reviews.review_recorder import ReviewRecorder
+from jury_judge.reviews.review_recorder import REVIEW_WAIT, ReviewRecorder
 
 RecordReview = Callable[[str, NewReview], Awaitable[Review]]
 """Records what a person says of a debate; raises as `record_review`."""
@@ -41,14 +41,20 @@ class Reviewing:
         self._waiting: Counter[str] = Counter()
 
     @classmethod
-    def over(cls, url: str, *, blind: bool) -> "Reviewing":
-        """Over a store, whose files one thread of its own opens and reads, for a moment each time."""
+    def over(cls, url: str, *, blind: bool, wait: float = REVIEW_WAIT) -> "Reviewing":
+        """Over a store, which one thread of its own opens and reads, for a moment each time.
+
+        Args:
+            url: of the store.
+            blind: as of the class.
+            wait: seconds to wait for another process that writes to a SQLite store.
+        """
         thread = ThreadPoolExecutor(1, "reviews")
 
         async def blocking(work: Callable[..., Any], /, *args: Any) -> Any:
             return await asyncio.get_running_loop().run_in_executor(thread, partial(work, *args))
 
-        recorder = ReviewRecorder(url, blocking=blocking)
+        recorder = ReviewRecorder(url, wait=wait, blocking=blocking)
         return cls(recorder.record, blind=blind, close=partial(thread.shutdown, cancel_futures=True))
 
     def waiting(self, reviewer: str) -> int:

@@ -32,6 +32,7 @@ MAX_REASON = 10_000
 
 _MOST_FIELDS = 10
 _MINUTE = 60.0
+_RETRY_AFTER = "10"
 _DAY = 24 * 60.0
 _UNSAVED = frozenset({Failure.UNAVAILABLE, Failure.STOPPED})
 """Failures after which the same form can be sent again."""
@@ -148,7 +149,9 @@ class ReviewPages:
                 raise
             status = _TOO_MANY if isinstance(error, TooManyReviews) else _UNAVAILABLE
             unsaved = partial(self._page, request, form, problem="review_unsaved", message=str(error))
-            return await asyncio.to_thread(unsaved, status=status)
+            answer: Response = await asyncio.to_thread(unsaved, status=status)
+            answer.headers["Retry-After"] = _RETRY_AFTER
+            return answer
         then = form.then if is_debate_id(form.then) else None
         return RedirectResponse(self._query(request).review(request.debate_id, then), 303)
 
