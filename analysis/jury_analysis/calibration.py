@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from jury_analysis.ballots import check
 from jury_analysis.case_splits import PARTS, Parts, named_parts, split_clusters
-from jury_analysis.certification import Certificate, certify, fewest_labels
+from jury_analysis.certificate import Certificate, fewest_labels
+from jury_analysis.certification import certify
 from jury_analysis.errors import AnalysisError, BadBallots, BadSplit, TooFewLabels
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import proportion
@@ -99,7 +100,11 @@ class CalibrationReport:
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; figures have 12 decimal places."""
         # A signal is no dataclass; its numbers have fewer decimal places already.
-        return {**json_object(replace(self, signal=ShareSignal())), "signal": self.signal.model_dump(mode="json")}
+        values = {**json_object(replace(self, signal=ShareSignal())), "signal": self.signal.model_dump(mode="json")}
+        for candidate in values["certificate"]["candidates"]:
+            if not candidate["by_cluster"]:
+                del candidate["by_cluster"]
+        return values
 
 
 def calibrate(

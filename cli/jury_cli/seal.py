@@ -11,6 +11,7 @@ from jury_cli.option_groups import options
 from jury_cli.options import SEAL_LAST, STORE
 from jury_cli.options import debate_ids as debate_id_form
 from jury_cli.seal_attesting import timestamp, witness
+from jury_events.text.pluralize import pluralize
 
 
 @click.group("seal")
@@ -62,7 +63,9 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
         note("nothing is stored yet, so there is nothing to seal")
     else:
         print(latest.note, end="")
-        note(f"{'sealed' if latest.is_new else 'nothing is new since the seal over'} {latest.events} events")
+        note(
+            f"{'sealed' if latest.is_new else 'nothing is new since the seal over'} {pluralize(latest.events, 'event')}"
+        )
     return Exit.DONE
 
 

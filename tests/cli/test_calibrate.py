@@ -78,13 +78,14 @@ def rewritten(jury: CommandLine, old: str, new: str) -> Path:
 
 
 def with_threshold(jury: CommandLine, threshold: float, name: str) -> str:
-    """The calibration with another threshold, and the digest that belongs to it."""
+    """The calibration as if its only level were another one, with the digest that belongs to it."""
     from jury_judge.panels.calibration_files import calibration_bytes
 
     content = json.loads((jury.folder / "cal.json").read_bytes())
-    (jury.folder / name).write_bytes(
-        calibration_bytes({key: value for key, value in content.items() if key != "digest"} | {"threshold": threshold})
-    )
+    (candidate,) = content["certificate"]["candidates"]
+    candidate["threshold"] = content["certificate"]["threshold"] = content["threshold"] = threshold
+    del content["digest"]
+    (jury.folder / name).write_bytes(calibration_bytes(content))
     return name
 
 
@@ -120,6 +121,19 @@ def test_a_file_with_another_digit_is_refused(calibrated: CommandLine) -> None:
 
     assert 2 == found.code
     assert "calibrated.yaml:4: final.calibration: cal.json: was changed after jury calibrate wrote it" in found.err
+
+
+def test_a_threshold_that_its_certificate_contradicts_is_refused_under_a_new_digest(calibrated: CommandLine) -> None:
+    from jury_judge.panels.calibration_files import calibration_bytes
+
+    content = json.loads((calibrated.folder / "cal.json").read_bytes())
+    del content["digest"]
+    (calibrated.folder / "cal.json").write_bytes(calibration_bytes({**content, "threshold": 0.333333333}))
+    found = judge(calibrated, "second")
+
+    assert 2 == found.code
+    assert "cal.json: threshold is 0.333333333, and by the counts of its certificate it is 1.0" in found.err
+    assert "calibrate again" in found.err
 
 
 @pytest.mark.parametrize("option", [("--threshold", "0.67"), ("--max-rounds", "1"), ("--method", "median")])
@@ -181,12 +195,12 @@ def test_rescore_of_another_panel_than_the_calibrated_one_is_not_applicable(cali
 def test_regress_sees_a_changed_threshold(calibrated: CommandLine) -> None:
     judge(calibrated, "second")
     calibrated("export", "second~c00", "-o", "corpus")
-    name = with_threshold(calibrated, 0.123, "other.json")
+    name = with_threshold(calibrated, 0.666666667, "other.json")
     same, changed = calibrated("regress", "corpus"), calibrated("regress", "corpus", "--calibration", name)
 
     assert (0, 1) == (same.code, changed.code)
     assert "judgment.acceptance.threshold" in changed.out
-    assert "+ 0.123" in changed.out
+    assert "+ 0.666666667" in changed.out
 
 
 def test_too_few_labels_are_refused_with_the_number(base: CommandLine) -> None:

@@ -1,5 +1,6 @@
 """Calibration files: JSON with everything that `jury calibrate` found, and a digest of it."""
 
+import json
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from jury_analysis.certificate_check import Contradiction, RecordedCalibration, contradiction
 from jury_events.calibration import Calibration
 from jury_events.canonical import canonical_json
 from jury_events.text.strict_json import JsonRefused, decode_text
@@ -17,7 +19,6 @@ from jury_judge.panels.document import PanelDocument, read_text
 
 FORMAT = 1
 FIELD = "calibration"
-_APPLIED = ("on", "risk", "confidence", "signal", "threshold")
 
 
 def calibration_bytes(content: Mapping[str, Any]) -> bytes:
@@ -34,7 +35,8 @@ def read_calibration(path: Path, name: str | None = None) -> Calibration:
         name: of the file in messages.
 
     Raises:
-        PanelFileError: it cannot be read, is no calibration, was changed after it was written, or is of no panel.
+        PanelFileError: it cannot be read, is no calibration, was changed after it was written, contradicts its own
+            counts, or is of no panel.
     """
     name = name or visible_line(str(path), 1000)
     text = read_text(path, name, lambda: f"{name}: there is no such calibration file; jury calibrate -o writes one")
@@ -55,19 +57,42 @@ def read_calibration(path: Path, name: str | None = None) -> Calibration:
             f"{name}: was changed after jury calibrate wrote it (its digest is {str(digest)[:16]}, that of its content "
             f"{found[:16]}): restore the file, or calibrate again"
         )
-    panel = document.get("panel")
-    if not isinstance(panel, dict):
+    try:
+        # As JSON: strict values take arrays for tuples there alone.
+        recorded = RecordedCalibration.model_validate_json(
+            canonical_json({key: value for key, value in document.items() if key != FIELD})
+        )
+        return _applied(name, recorded, digest)
+    except ValidationError as error:
+        raise PanelFileError(f"{name}: not a calibration file: {condensed(error)}") from error
+
+
+def _applied(name: str, recorded: RecordedCalibration, digest: Any) -> Calibration:
+    """What the counts of the certificate certify, where nothing in the file contradicts them."""
+    certificate = recorded.certificate
+    if recorded.panel is None:
         raise PanelFileError(
             f"{name}: was made from votes of files, which name no panel: calibrate on debates of a store"
         )
-    try:
-        numbers = {key: document.get(key) for key in _APPLIED}
-        # As JSON: strict values take arrays for tuples there alone.
-        return Calibration.model_validate_json(
-            canonical_json({**numbers, "digest": digest, "panel": panel.get("panel"), "prompts": panel.get("prompts")})
+    if certificate.clusters < certificate.units and not any(one.by_cluster for one in certificate.candidates):
+        raise PanelFileError(
+            f"{name}: has no counts by cluster, from which its bounds would follow; an earlier version wrote it: "
+            "calibrate again"
         )
-    except ValidationError as error:
-        raise PanelFileError(f"{name}: not a calibration file: {condensed(error)}") from error
+    if (other := contradiction(recorded)) is not None:
+        raise PanelFileError(f"{name}: {_contradicted(other)}")
+    if certificate.threshold is None:
+        raise PanelFileError(f"{name}: certifies no threshold: calibrate again, with more labels or a higher risk")
+    return Calibration(
+        digest=digest,
+        panel=recorded.panel.panel,
+        prompts=recorded.panel.prompts,
+        on=recorded.on,
+        risk=certificate.risk,
+        confidence=certificate.confidence,
+        signal=recorded.signal,
+        threshold=certificate.threshold,
+    )
 
 
 def with_calibration(document: PanelDocument) -> PanelDocument:
@@ -89,6 +114,14 @@ def with_calibration(document: PanelDocument) -> PanelDocument:
     except PanelFileError as error:
         raise document.refused(("final", FIELD), f"final.calibration: {error}") from error
     return document._replace(data={**document.data, "final": {**final, FIELD: found}})
+
+
+def _contradicted(found: Contradiction) -> str:
+    said, recomputed = (visible_line(json.dumps(one, ensure_ascii=False), 200) for one in found[1:])
+    return (
+        f"{found.field} is {said}, and by the counts of its certificate it is {recomputed}: a calibration that "
+        "contradicts itself is not applied; restore the file, or calibrate again"
+    )
 
 
 def _digest(document: Mapping[str, Any]) -> str:
