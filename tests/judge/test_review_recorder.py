@@ -193,7 +193,7 @@ def test_a_request_names_nothing_but_the_stream_and_its_event(sqlite: str) -> No
 
     async def asked() -> bytes:
         recording = asyncio.create_task(ReviewRecorder(sqlite, wait=300).record("d1", NewReview("ann", PASS)))
-        await until(lambda: folder_of(sqlite).exists() and any(folder_of(sqlite).iterdir()))
+        await until(lambda: any(one.read_bytes().endswith(b"\n") for one in folder_of(sqlite).glob("*")))
         (path,) = folder_of(sqlite).iterdir()
         content = path.read_bytes()
         assert 0o600 == path.stat().st_mode & 0o777
