@@ -376,9 +376,9 @@ def test_a_process_that_writes_to_a_sqlite_store_and_takes_no_requests_is_waited
 def test_a_run_records_the_reviews_of_others_while_it_writes(jury: CommandLine, where: str) -> None:
     cases = jury.write("cases.jsonl", *({"case_id": f"c{one}", "question": "?", "response": "!"} for one in (1, 2)))
     assert 0 == jury.run(cases, "--run", "first", "--panel", "independent").code
-    slow = ("--panel", "independent", "--simulate", "latency=100000", "--concurrency", "1")
+    slow = ("--panel", "independent", "--simulate", "latency=3600", "--concurrency", "1")
     with started(jury, "run", cases, "--run", "second", where, *slow) as run:
-        eventually(lambda: len(jury("list", "--json").json) > 2)
+        eventually(lambda: run.poll() is not None or len(jury("list", "--json").json) > 2)
         made = reviewed(jury, "first~c1", "ann", "unsafe_fail", "--reason", "It paid twice.", "--json")
         other = jury("review", "first~c2", "--reviewer", "lead", "--assign", "bob")
         again = reviewed(jury, "first~c1", "ann", "safe_pass")
@@ -393,7 +393,7 @@ def test_a_run_records_the_reviews_of_others_while_it_writes(jury: CommandLine, 
     assert "has no review or assignment 9" in refused.err
     assert "unsafe_fail" == rows["first~c1"]["disposition"]
     assert 2 == len(drawn.json)
-    assert 0 == jury("verify", "--run", "first", "--deep").code
+    assert 0 == jury("verify", "first~c1", "first~c2", "--deep").code
 
 
 def test_reviews_travel_in_cassettes_and_count_only_under_a_trusted_seal(store: CommandLine, tmp_path: Path) -> None:
