@@ -16,6 +16,12 @@ class PanelFileError(JudgeError):
     """A panel, a panel file or a variable that changes it cannot be used; the message names the file or variable."""
 
 
+class CalibrationUntrusted(PanelFileError):
+    """A calibration file is not signed by a trusted key, or its signature is of other content."""
+
+    failure = Failure.ALTERED
+
+
 class VotesNotAlike(JudgeError):
     """Files that are to be counted together have different verdicts; the message names one of them."""
 
