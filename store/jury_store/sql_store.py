@@ -36,6 +36,7 @@ from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.open_debates import OpenDebates
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
 from jury_store.projection_checkpoints import SEARCH
+from jury_store.row_types import RowTypes
 from jury_store.schema import metadata
 from jury_store.scrubbing import scrub
 from jury_store.seals.attestation import Attestation
@@ -47,6 +48,8 @@ _CHUNK = 500
 
 _parts = metadata.tables["parts"]
 # By digest: a debate may have megabytes of other texts.
+_HEADS = RowTypes.of("streams", "stream", "version", "epoch", "hash")
+_PARTS = RowTypes.of("parts", "digest", "salt", "content")
 _PARTS_BY_DIGEST = select(_parts.c.digest, _parts.c.salt, _parts.c.content).where(
     _parts.c.debate_id == bindparam("debate"), _parts.c.digest.in_(bindparam("digests", expanding=True))
 )
@@ -123,7 +126,7 @@ class SqlEventStore(EventStore):
     def heads(self, streams: Collection[str]) -> dict[str, Head]:
         with self._reading() as connection:
             rows = connection.exec_driver_sql(self._dialect.heads_in, (self._dialect.id_list(streams),))
-            return {row[0]: Head(row[1], row[2], row[3]) for row in rows}
+            return {row[0]: Head(row[1], row[2], row[3]) for row in _HEADS.checked(rows.all())}
 
     def read_stream(self, stream: str, after: int = 0) -> list[StoredEvent]:
         with self._reading() as connection:
@@ -150,7 +153,7 @@ class SqlEventStore(EventStore):
                 found += (Part(*row) for row in connection.execute(_PARTS_BY_DIGEST, chosen))
             erasures = connection.exec_driver_sql(self._dialect.erasures, (debate_stream(debate_id),))
             erased = erased_in(row[0] for row in erasures)
-        return {part.digest: part for part in whole(found) if part.digest not in erased}
+        return {part.digest: part for part in whole(_PARTS.checked(found)) if part.digest not in erased}
 
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
         found: dict[str, dict[Digest, Part]] = defaultdict(dict)
