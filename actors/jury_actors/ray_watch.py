@@ -140,7 +140,8 @@ class RayWatch:
     def _died(self, actor: Watched, times: int) -> None:
         """So many deaths were found that were not counted before."""
         now = self._clock()
-        if any([self._deaths.happened(actor.handle, now) for _ in range(times)]):
+        too_often = [self._deaths.happened(actor.handle, now) for _ in range(times)]
+        if any(too_often):
             self._end(f"{actor.name} died {MOST_DEATHS} times within {DEATHS_WITHIN:g} s")
         elif times and not self._ended.done():
             how_often = "" if times == 1 else f" {times} times"
