@@ -1,6 +1,6 @@
 """What a calibration says beside its own counts: every number that follows from others, computed again.
 
-A digest shows that a file was not damaged, not that its numbers belong together: whoever writes a file can make its
+A digest shows that a file was not damaged, not that its numbers belong together: anyone who writes a file can make its
 digest. What a panel applies therefore follows from the counts of the certificate.
 """
 

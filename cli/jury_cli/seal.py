@@ -69,6 +69,30 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     return Exit.DONE
 
 
+@command.command("calibration", short_help="Sign a calibration file.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--key",
+    "key_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    envvar="JURY_SEAL_KEY",
+    required=True,
+    help="The private key. [$JURY_SEAL_KEY]",
+)
+def calibration(file: Path, key_file: Path) -> int:
+    """Sign a calibration file (`jury calibrate -o`): a signed note over its digest goes into FILE.
+
+    `jury run --trust KEY.pub` then applies it, and refuses calibrations that no such key signed. A calibration that
+    contradicts itself is not signed.
+    """
+    from jury_cli.terminal import note
+    from jury_judge.seals.signing import sign_calibration
+
+    note(f"{file} is signed by {sign_calibration(file, key_file, note)}")
+    return Exit.DONE
+
+
 @command.command("list", short_help="List the seals.")
 @options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")

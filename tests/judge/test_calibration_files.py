@@ -54,7 +54,7 @@ def a_file(kind: str, units: int = 900) -> dict[str, Any]:
 def loaded(folder: Path, content: dict[str, Any]) -> Calibration:
     path = folder / "cal.json"
     path.write_bytes(calibration_bytes(content))
-    return read_calibration(path)
+    return read_calibration(path).calibration
 
 
 def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -176,7 +176,7 @@ def test_reading_a_calibration_needs_none_of_the_statistics_libraries(tmp_path: 
         "for name in ('numpy', 'scipy', 'sklearn'): sys.modules[name] = None\n"
         "from pathlib import Path\n"
         "from jury_judge.panels.calibration_files import read_calibration\n"
-        "print(read_calibration(Path(sys.argv[1])).threshold)"
+        "print(read_calibration(Path(sys.argv[1])).calibration.threshold)"
     )
     found = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
 
