@@ -37,12 +37,12 @@ class Judged(str):
 
 
 class CaseItem(NamedTuple):
-    """One numbered item as shown. `index` is its place in the scenario's transcript; None for what is no part of it."""
+    """One numbered item as shown. `place` is its index in the scenario's transcript; None for what is no part of it."""
 
     number: int
     scenario: int
     kind: Kind
-    index: int | None
+    place: int | None
     heading: str
     lines: tuple[str, ...]
 

@@ -6,15 +6,15 @@ turn: the order that providers' prompt caches need. Judged text never stands in 
 
 import json
 import tomllib
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
-from jury_debate.errors import UnknownPrompts
-from jury_debate.prompt_texts import RoleText, ToolText, fill
-from jury_debate.prompts import LANGUAGES
+from jury_debate.prompt_texts import fill
 from jury_debate.prompts_v2.case_text import Marking
 from jury_debate.prompts_v2.texts import Texts
+from jury_debate.turn_prompts import TurnPrompts
 from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
 
@@ -23,35 +23,16 @@ VERSION = 2
 
 @cache
 def load_prompts(language: str) -> "Prompts":
-    """The prompts of a language.
-
-    Raises:
-        UnknownPrompts: `language` is none of LANGUAGES.
-    """
-    if language not in LANGUAGES:
-        raise UnknownPrompts(f"there are no prompts in {language!r}; the languages: {', '.join(LANGUAGES)}")
+    """The prompts of a language, `ja` or `en`."""
     path = files("jury_debate").joinpath("prompts", f"v{VERSION}", f"{language}.toml")
-    return Prompts(language, Texts.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))))
+    return Prompts(VERSION, language, Texts.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))))
 
 
-class Prompts(NamedTuple):
-    """One prompts file; `texts` contains labels and headings without placeholders too."""
+@dataclass(frozen=True, slots=True)
+class Prompts(TurnPrompts):
+    """One file of prompts 2."""
 
-    language: str
     texts: Texts
-
-    def role(self, name: str) -> RoleText | None:
-        """The texts of a role of the documents; None for any other."""
-        return self.texts.roles.get(name)
-
-    def tool(self, name: str) -> ToolText:
-        """The description of the tool `name`; KeyError when there is none."""
-        return self.texts.tools[name]
-
-    def role_prompt(self, role: str, focus: str) -> str:
-        """The instructions of a role; a custom role gets a general text about `focus`."""
-        known = self.role(role)
-        return known.role_prompt if known else fill(self.texts.seats.default_role_prompt, focus=focus)
 
     def system(self, rubric: Rubric, marking: Marking) -> str:
         """The system message of every seat and of the final judge: the same in all debates of a panel."""

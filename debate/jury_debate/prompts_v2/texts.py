@@ -24,12 +24,9 @@ class SystemTexts(Value):
     example_scenario_id: str
 
 
-class SeatTexts(Value):
-    """The block of a seat, or of the final judge: its role and its ballot, after the case."""
+class SeatTexts(before.SeatTexts):
+    """Seats in general, and the block of a seat or of the final judge after the case: its role and its ballot."""
 
-    role_name: str
-    default_role_prompt: str
-    judge_role_prompt: str
     juror: str
     final_judge: str
     ballot: str
@@ -46,10 +43,6 @@ class CaseTexts(before.CaseTexts):
     artifact_summary: str
 
 
-class TurnTexts(before.TurnTexts):
-    """The instructions of each turn."""
-
-
 class Texts(Value):
     """One prompts file. `dimensions` explains each known rubric dimension; `other` is for unknown ones."""
 
@@ -59,7 +52,7 @@ class Texts(Value):
     dimensions: dict[str, str]
     case: CaseTexts
     artifacts: ArtifactTexts
-    turns: TurnTexts
+    turns: before.TurnTexts
     tools: dict[str, ToolText]
 
 
