@@ -46,7 +46,7 @@ def _line(one: "ListedRun") -> str:
     from jury_judge.runs.spending import Spending
 
     row, totals = one.row, one.totals
-    spent = Spending() if totals is None else Spending(cost=totals.cost, unknown=totals.unknown_cost)
+    spent = Spending() if totals is None else Spending.of_run(row, totals)
     return (
         f"{moment(row.first_at)}  {row.run_id}  {run_state_text(one.state, one.holder)}  {run_progress(row)}: "
         f"{run_verdicts(row)}  {spent.cost_text}"
@@ -56,11 +56,14 @@ def _line(one: "ListedRun") -> str:
 def _object(one: "ListedRun") -> dict[str, Any]:
     row, totals = one.row, one.totals
     plain = {name: moment(value) if name.endswith("_at") else value for name, value in asdict(row).items()}
+    del plain["calls_at_most"], plain["cost_at_most"]
     spent = ("calls", "input_tokens", "output_tokens", "cost", "unknown_cost")
     return {
         **plain,
         "unfinished": row.debates - row.ended,
         **{name: 0 if totals is None else getattr(totals, name) for name in spent},
+        "unrecorded_calls": one.unrecorded.calls,
+        "unrecorded_cost": one.unrecorded.cost,
         "state": one.state,
         "process": None if one.holder is None else one.holder._asdict(),
     }

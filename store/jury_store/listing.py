@@ -204,17 +204,17 @@ def runs(connection: Connection, dialect: Dialect) -> list[RunRow]:
     """Rows in the order of the first debate, up to date."""
     tail = _tail(connection, dialect)
     found = {row["run_id"]: dict(row) for row in connection.execute(select(runs_table)).mappings()} | tail.runs
-    sizes = {row[0]: row[1] for row in connection.execute(select(_sizes.c.run_id, _sizes.c.cases))}
+    sizes = {row["run_id"]: row for row in connection.execute(select(_sizes)).mappings()}
     rows = sorted(found.values(), key=lambda row: int(row["position"]))
-    return [RunRow(**row, cases=sizes.get(row["run_id"])) for row in rows]
+    return [RunRow(**{**row, **sizes.get(row["run_id"], {})}) for row in rows]
 
 
 def run(connection: Connection, dialect: Dialect, run_id: str) -> RunRow | None:
     """One row, up to date."""
     tail = _tail(connection, dialect)
     row = tail.runs.get(run_id) or rows_by_id(connection, runs_table, "run_id", [run_id]).get(run_id)
-    cases = connection.scalar(select(_sizes.c.cases).where(_sizes.c.run_id == run_id))
-    return RunRow(**row, cases=cases) if row else None
+    size = connection.execute(select(_sizes).where(_sizes.c.run_id == run_id)).mappings().one_or_none()
+    return RunRow(**{**row, **(size or {})}) if row else None
 
 
 def cases_of(connection: Connection, dialect: Dialect, wanted: Collection[str]) -> dict[str, CaseRow]:
@@ -258,7 +258,7 @@ def further_repeats(connection: Connection, dialect: Dialect, run_id: str, most:
 
 def _row(stored: RowMapping) -> Row:
     row = dict(stored)
-    for name in ("tags", "models"):
+    for name in ("tags", "models", "inherited_steps"):
         if row.get(name) is not None:
             row[name] = tuple(row[name])
     for name, kind in _OF_PEOPLE.items():

@@ -39,7 +39,9 @@ def debate_object(listed: "ListedDebate") -> dict[str, Any]:
 
 def run_object(row: "RunRow") -> dict[str, Any]:
     """The columns of a run."""
-    return _plain(asdict(row))
+    columns = _plain(asdict(row))
+    del columns["calls_at_most"], columns["cost_at_most"]
+    return columns
 
 
 def _marks(row: "DebateRow") -> Iterator[str]:
