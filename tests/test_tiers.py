@@ -64,7 +64,7 @@ def test_by_default_what_is_left_out_is_counted_also_where_workers_run_the_tests
 
     assert DEFAULT == ran
     assert 'left out: 2 tests marked full (pytest -m full; all: -m "full or not full")' in said
-    assert "left out: 1 tests marked long (pytest -m long)" in said
+    assert "left out: 1 test marked long (pytest -m long)" in said
 
 
 @pytest.mark.full

@@ -10,12 +10,14 @@ import pyarrow as pa
 
 from jury_analysis.ballots import check
 from jury_analysis.case_splits import PARTS, Parts, named_parts, split_clusters
-from jury_analysis.certification import Certificate, certify, fewest_labels
+from jury_analysis.certificate import Certificate, fewest_labels
+from jury_analysis.certification import certify
 from jury_analysis.errors import AnalysisError, BadBallots, BadSplit, TooFewLabels
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import proportion
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.last_votes import LastVotes, last_votes
+from jury_analysis.reasons import NONE_ACCEPTED
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import Exclusion, one_panel, without_simulated
 from jury_analysis.scale import OURS, Scale
@@ -99,7 +101,11 @@ class CalibrationReport:
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; figures have 12 decimal places."""
         # A signal is no dataclass; its numbers have fewer decimal places already.
-        return {**json_object(replace(self, signal=ShareSignal())), "signal": self.signal.model_dump(mode="json")}
+        values = {**json_object(replace(self, signal=ShareSignal())), "signal": self.signal.model_dump(mode="json")}
+        for candidate in values["certificate"]["candidates"]:
+            if not candidate["by_cluster"]:
+                del candidate["by_cluster"]
+        return values
 
 
 def calibrate(
@@ -227,7 +233,7 @@ def _test(votes: LastVotes, values: Floats, wrong: Bools, units: Bools, threshol
         return None
     accepted = units & (np.nan_to_num(values, nan=-1.0) >= threshold)
     decided, clusters = units & (votes.verdicts >= 0), votes.matrix.clusters
-    nothing = missing("no verdict of the test part is accepted")
+    nothing = missing(NONE_ACCEPTED)
     return PartReport(
         units=int(units.sum()),
         accepted=int(accepted.sum()),

@@ -351,7 +351,7 @@ def _built(found: FoundRow, reading: RowReading) -> _SelectedCase:
     with at_place(found.row, found.name):
         draft = draft_of(found.data, reading, found.form)
         if found.is_incomplete and draft.built is not None:
-            draft.built.not_shown("lines of the file that cannot be read", "environment", found.row.name)
+            draft.built.not_shown("part of the file that cannot be read", "environment", found.row.name)
         return _SelectedCase(
             case_of_draft(draft, found.data, reading, found.default_id), found, draft.label, draft.roles
         )

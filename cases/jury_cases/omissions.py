@@ -72,7 +72,7 @@ class OmissionReport:
             return None
         named = [_counted(what, found.times, found.size if found.whole else None) for what, found in self.kinds.items()]
         more = f" and {len(named) - _NAMED} more kinds" if len(named) > _NAMED else ""
-        of_cases = f"{self.with_omissions} of {pluralize(self.cases, 'case')}"
+        of_cases = f"{self.with_omissions:,} of {pluralize(self.cases, 'case')}"
         return f"not shown to any juror, in {of_cases}: {', '.join(named[:_NAMED])}{more}"
 
     def blind_line(self) -> str | None:
@@ -114,4 +114,4 @@ def without_omissions(cases: Iterable[Case], *, images_seen: bool) -> Iterator[C
 
 
 def _counted(what: str, count: int, size: int | None) -> str:
-    return f"{count} {what}" + ("" if size is None else f" ({shown_size(size)})")
+    return f"{count:,} {what}" + ("" if size is None else f" ({shown_size(size)})")

@@ -13,6 +13,7 @@ import click
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import PANEL, RUNTIME, SEALS, STORE, resolved_store
+from jury_events.text.pluralize import pluralize
 
 
 @click.command("demo")
@@ -45,7 +46,7 @@ def command(*, as_json: bool, **given: Any) -> int:
         session = ready.session()
         if planned.is_simulated:
             note("The jurors are simulated: rule-based readers. No model is called.")
-        note(f"debate {debate_id}: {len(planned.loaded.panel.seats)} jurors, {planned.loaded.panel.name}")
+        note(f"debate {debate_id}: {pluralize(len(planned.loaded.panel.seats), 'juror')}, {planned.loaded.panel.name}")
 
         async def judge(stopping: asyncio.Event) -> None:
             async with (

@@ -137,6 +137,6 @@ def _files(selection: "Selection", output: str, *, html: bool, store_url: str | 
         fields = {"output": str(Path(output)), "written": done.written, "unchanged": done.unchanged}
         print(json.dumps(fields, ensure_ascii=False))
     elif done.written or done.unchanged:
-        there = f", {done.unchanged} there already" if done.unchanged else ""
+        there = f", {done.unchanged:,} there already" if done.unchanged else ""
         note(f"{pluralize(done.written, 'page' if html else 'cassette')} written to {Path(output)}{there}")
     return max(Exit.INTEGRITY if done.altered else Exit.DONE, *map(code_of, done.refused), Exit.DONE)

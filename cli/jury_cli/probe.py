@@ -163,6 +163,7 @@ def command(**given: Any) -> int:
     if dry_run:
         _dry_run(probe, as_json=as_json)
         return Exit.STOPPED if probe.unreadable.count else Exit.DONE
+    probe.check_report()
     code = _judge_runs(probe, display)
     if code not in {Exit.DONE, Exit.NO_VERDICT}:
         return code

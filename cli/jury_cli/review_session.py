@@ -61,7 +61,7 @@ async def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
             break
         done += answer
     left = len(items) - done
-    note(f"{pluralize(done, 'debate')} reviewed, {left} left")
+    note(f"{pluralize(done, 'debate')} reviewed, {left:,} left")
     return done
 
 

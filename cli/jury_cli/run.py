@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _GROUPS = {
-    "The run": ("run_id", "store_url", "settings", "concurrency", "repeat", "dry_run", "adopt"),
+    "The run": ("run_id", "store_url", "settings", "concurrency", "repeat", "dry_run", "adopt", "trust"),
     "Jurors and rules": (
         "panel_name",
         "preset",
@@ -71,6 +71,7 @@ _GROUPS = {
 _RARE = (
     *(
         "adopt",
+        "trust",
         "preset",
         "verbose",
         "prices",
@@ -125,6 +126,13 @@ def _settings() -> "type[RunSettings]":
     multiple=True,
     type=click.Path(path_type=Path),
     help="Count imported debates of the run whose seals are signed by a public key of this file. Repeatable.",
+)
+@click.option(
+    "--trust",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Apply the panel's calibration only if a public key of this file signed it. Repeatable.",
 )
 @click.option("--strict", is_flag=True, help="Refuse cases with parts that no juror would be shown.")
 @click.option("--verbose", is_flag=True, help="List for each case the parts that jurors are not shown.")

@@ -56,7 +56,7 @@ def headline(run_id: str, tally: Tally, outcome: RunOutcome) -> str:
     if outcome.total is None:
         said = f"run {run_id}: {pluralize(done, 'debate')} judged so far"
     else:
-        said = f"run {run_id}: {done} of {pluralize(outcome.total, 'debate')} judged"
+        said = f"run {run_id}: {done:,} of {pluralize(outcome.total, 'debate')} judged"
     if not tally.finished:
         return said
     if tally.finished == done:
@@ -68,7 +68,8 @@ def course(outcome: RunOutcome) -> list[str]:
     """Duration, rate and cost; those of this session beside those of the whole run."""
     before = f"{pluralize(outcome.before, 'debate')} judged before, " if outcome.before else ""
     fast = rate(outcome.now, outcome.seconds)
-    now = f"{outcome.now or 'none'} now" if outcome.before else f"{pluralize(outcome.now, 'debate')} judged"
+    number = f"{outcome.now:,}" if outcome.now else "none"
+    now = f"{number} now" if outcome.before else f"{pluralize(outcome.now, 'debate')} judged"
     took = f" in {duration(outcome.seconds)}" + (f" ({fast})" if fast else "") if outcome.now else ""
     lines = [f"{before}{now}{took}"]
     if outcome.run_spent is None:
@@ -160,7 +161,7 @@ def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[Condi
         note(f"jury: {outcome.short}; {_resumed(run_id, outcome)} goes on from here")
     if outcome.cancelled_by is not None:
         ahead = (
-            "" if outcome.total is None else f"; {outcome.total - outcome.before - outcome.now} of its cases are left"
+            "" if outcome.total is None else f"; {outcome.total - outcome.before - outcome.now:,} of its cases are left"
         )
         note(f"jury: run {run_id} was cancelled by {outcome.cancelled_by}{ahead}")
     if outcome.problems:

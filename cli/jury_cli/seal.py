@@ -11,6 +11,7 @@ from jury_cli.option_groups import options
 from jury_cli.options import SEAL_LAST, STORE
 from jury_cli.options import debate_ids as debate_id_form
 from jury_cli.seal_attesting import timestamp, witness
+from jury_events.text.pluralize import pluralize
 
 
 @click.group("seal")
@@ -62,7 +63,33 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
         note("nothing is stored yet, so there is nothing to seal")
     else:
         print(latest.note, end="")
-        note(f"{'sealed' if latest.is_new else 'nothing is new since the seal over'} {latest.events} events")
+        note(
+            f"{'sealed' if latest.is_new else 'nothing is new since the seal over'} {pluralize(latest.events, 'event')}"
+        )
+    return Exit.DONE
+
+
+@command.command("calibration", short_help="Sign a calibration file.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--key",
+    "key_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    envvar="JURY_SEAL_KEY",
+    required=True,
+    help="The private key. [$JURY_SEAL_KEY]",
+)
+def calibration(file: Path, key_file: Path) -> int:
+    """Sign a calibration file (`jury calibrate -o`): a signed note over its digest goes into FILE.
+
+    `jury run --trust KEY.pub` then applies it, and refuses calibrations that no such key signed. A calibration that
+    contradicts itself is not signed.
+    """
+    from jury_cli.terminal import note
+    from jury_judge.seals.signing import sign_calibration
+
+    note(f"{file} is signed by {sign_calibration(file, key_file, note)}")
     return Exit.DONE
 
 

@@ -8,6 +8,7 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE
+from jury_events.text.pluralize import pluralize
 from jury_events.text.timestamps import moment
 
 
@@ -36,7 +37,7 @@ def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int
     found = call(stored(store_url).witness(url, keys))
     print(found.note, end="")
     for one in found.cosigned:
-        note(f"cosigned by {one.witness} over {found.events} events, {moment(one.at * 1_000_000)}")
+        note(f"cosigned by {one.witness} over {pluralize(found.events, 'event')}, {moment(one.at * 1_000_000)}")
     return Exit.DONE
 
 
@@ -63,5 +64,5 @@ def timestamp(url: str, certificate_files: tuple[Path, ...], store_url: str | No
     found = call(stored(store_url).timestamp(url, authorities))
     print(found.at.isoformat())
     checked = "" if authorities else "; its signature was not checked: name the authority's certificate with --tsa-cert"
-    note(f"the seal over {found.events} events is time-stamped{checked}")
+    note(f"the seal over {pluralize(found.events, 'event')} is time-stamped{checked}")
     return Exit.DONE

@@ -134,7 +134,7 @@ class WritingLine:
             self._live = _live_line()
         from rich.text import Text
 
-        head = f"the final judge is writing ({len(self._text)} characters) … "
+        head = f"the final judge is writing ({len(self._text):,} characters) … "
         room = max(10, self._live.console.width - len(head) - 1)
         self._live.update(Text(head + visible_line(self._text[-room:], room), no_wrap=True, overflow="crop"))
 
@@ -174,8 +174,10 @@ class ProgressDisplay:
             self._task = self._bar.add_task(f"run {self._run_id}", total=total, completed=stored, rate="", cost="")
             self._bar.start()
         elif not self._quiet and stored:
-            of_all = "" if total is None else f" of {total}"
-            said = f"run {self._run_id}: {stored}{of_all} {'debate' if stored == 1 else 'debates'} judged before"
+            of_all = "" if total is None else f"{stored:,} of "
+            said = (
+                f"run {self._run_id}: {of_all}{pluralize(stored if total is None else total, 'debate')} judged before"
+            )
             note(said, "progress", run=self._run_id, done=stored, total=total)
 
     def total_known(self, total: int) -> None:
@@ -216,7 +218,7 @@ class ProgressDisplay:
                 return
             if speed and self._done < self._total:
                 left += f", about {duration((self._total - self._done) / speed)} left"
-            said = f"run {self._run_id}: {self._done} of {pluralize(self._total, 'debate')}{left}"
+            said = f"run {self._run_id}: {self._done:,} of {pluralize(self._total, 'debate')}{left}"
             note(said, "progress", run=self._run_id, done=self._done, total=self._total)
 
     def _note_problem(self, debate_id: str, problem: BaseException) -> None:

@@ -1,6 +1,6 @@
 """The event of the stream `calls/{id}`: one attempt of one model call, the raw request and the raw answer."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -36,13 +36,39 @@ class RecordedToolCall(Value):
     ok: bool
 
 
+CacheLifetime = Literal["5m", "30m", "1h", "12h"]
+"""How long a provider's prompt cache keeps what was written."""
+
+LIFETIMES: tuple[CacheLifetime, ...] = get_args(CacheLifetime)
+"""The shortest first."""
+
+
+class CacheWrite(Value):
+    """Input tokens that a call wrote to the provider's prompt cache."""
+
+    lifetime: CacheLifetime
+    tokens: Annotated[int, Field(ge=1)]
+
+
 class Usage(Value):
-    """Tokens as the provider counted them; None: it did not say."""
+    """Tokens as the provider counted them; None: it did not say.
+
+    `input_tokens` are all tokens of the prompt: those read from the cache (`cached_input_tokens`), those written to it
+    (`cache_writes`, none: the provider named none) and the others. `reasoning_tokens` are part of `output_tokens`.
+    `service_tier` is the tier that the provider says it used, in its own word.
+    """
 
     input_tokens: Count | None = None
     output_tokens: Count | None = None
     cached_input_tokens: Count | None = None
+    cache_writes: tuple[CacheWrite, ...] = ()
     reasoning_tokens: Count | None = None
+    service_tier: Label | None = None
+
+    @property
+    def written_tokens(self) -> int:
+        """Input tokens written to the cache, of all lifetimes."""
+        return sum(write.tokens for write in self.cache_writes)
 
 
 class ExchangeRecorded(EventBody):
@@ -54,7 +80,7 @@ class ExchangeRecorded(EventBody):
     attempt before it (0 for a first one). `turn` and `attempt` count from 1.
     """
 
-    schema_version: ClassVar[int] = 2
+    schema_version: ClassVar[int] = 3
 
     type: Literal["exchange_recorded"] = "exchange_recorded"
     step: StepId

@@ -62,6 +62,11 @@ def _exchange_recorded_2(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "request": [_with(message, images=[]) for message in body["request"]]}
 
 
+def _exchange_recorded_3(body: dict[str, Any]) -> dict[str, Any]:
+    """Schema 2 counted no tokens written to a cache, and named no service tier."""
+    return {**body, "usage": _with(body["usage"], cache_writes=[], service_tier=None)}
+
+
 def _debate_imported_2(body: dict[str, Any]) -> dict[str, Any]:
     """Schema 1 knew no reviews."""
     return _with(body, review={"after": 0, "until": 0})
@@ -74,6 +79,7 @@ UPCASTERS: dict[tuple[str, int], Upcaster] = {
     ("debate_opened", 2): _debate_opened_3,
     ("judgment_rendered", 1): _judgment_rendered_2,
     ("exchange_recorded", 1): _exchange_recorded_2,
+    ("exchange_recorded", 2): _exchange_recorded_3,
     ("debate_imported", 1): _debate_imported_2,
 }
 """By (type, schema): the upcaster to schema + 1."""

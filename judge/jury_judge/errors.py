@@ -16,6 +16,12 @@ class PanelFileError(JudgeError):
     """A panel, a panel file or a variable that changes it cannot be used; the message names the file or variable."""
 
 
+class CalibrationUntrusted(PanelFileError):
+    """A calibration file is not signed by a trusted key, or its signature is of other content."""
+
+    failure = Failure.ALTERED
+
+
 class VotesNotAlike(JudgeError):
     """Files that are to be counted together have different verdicts; the message names one of them."""
 
@@ -28,6 +34,10 @@ class RunRefused(JudgeError):
     """A run cannot go on as it is asked to: its panel or a case is not what it was begun with."""
 
     failure = Failure.TAKEN
+
+
+class OtherCase(RunRefused):
+    """A debate was begun over another case than the one that is given under its id."""
 
 
 class ReadOtherwise(RunRefused):
@@ -94,6 +104,18 @@ class RunTooLarge(JudgeError):
 
 class PanelNotServed(JudgeError):
     """The server is read-only, or does not have the requested panel."""
+
+
+class SubmissionTaken(JudgeError):
+    """Another server of the store, which runs, executes the submission; the message names it."""
+
+    failure = Failure.UNAVAILABLE
+
+
+class KeptFileRefused(JudgeError):
+    """A file of a kept submission cannot be read; the message names it and the remedy."""
+
+    failure = Failure.ALTERED
 
 
 class TooManySubmissions(JudgeError):

@@ -90,7 +90,8 @@ class Jury(Records):
 
     Raises:
         PanelFileError, SettingError: the panel or a setting cannot be used, or a number is out of its range.
-        BadSealKey: `sources.adopt` has an element that is not a public key.
+        CalibrationUntrusted: no key of `sources.trust` signed the calibration of the panel.
+        BadSealKey: `sources.adopt` or `sources.trust` has an element that is not a public key.
         UnknownProvider: a model of the panel has no provider.
         ExtraMissing: `observation.otel` is set, and its packages are not installed.
     """
@@ -112,7 +113,7 @@ class Jury(Records):
     ) -> None:
         check_bounds(concurrency=(concurrency, 1), patience=(writing.patience, 0))
         surroundings = os.environ if environ is None else environ
-        self._loaded = any_panel(panel, surroundings, overrides)
+        self._loaded = any_panel(panel, surroundings, overrides, _keys(sources.trust))
         self._settings = load_settings(surroundings, store_url=store)
         super().__init__(self._settings.store_url)
         self._roots = None if sources.artifact_roots is None else tuple(map(Path, sources.artifact_roots))

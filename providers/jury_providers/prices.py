@@ -13,11 +13,11 @@ from typing import Annotated, NamedTuple
 from pydantic import AfterValidator, Field, ValidationError
 
 from jury_events import regular_files
-from jury_events.exchange import Usage
+from jury_events.exchange import LIFETIMES, CacheLifetime, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.unknown_fields import first_error, hint
-from jury_events.value import Value
+from jury_events.value import Label, Value
 from jury_providers.errors import ProviderError
 from jury_providers.provider import ModelReply
 from jury_providers.registry import SIMULATED
@@ -29,6 +29,9 @@ _MILLION = 1_000_000
 _MAX_BYTES = 1 << 20
 _SNAPSHOT = re.compile(r"[-@](20[0-9]{2}-[0-9]{2}-[0-9]{2}|20[0-9]{6})$")
 _HEADER = re.compile(r"^\s*\[\[\s*price\s*\]\]", re.MULTILINE)
+
+_STANDARD_TIERS = frozenset({"auto", "default", "standard", "unspecified"})
+"""Words of providers for the tier of the list prices."""
 
 _NOT_BILLED = frozenset(
     {
@@ -60,16 +63,36 @@ class BadPrices(ProviderError):
 class Price(Value):
     """US dollars per million tokens of the models that match one of the patterns (`fnmatch` of `provider/model`).
 
-    Reasoning tokens are billed as output. `cached_input` None: the price of other input. `prompt_over`: for prompts of
-    more tokens only. `until`: last day of validity.
+    Reasoning tokens are billed as output. `cached_input` is the price of tokens read from a prompt cache, `cache_write`
+    of those written to it, by lifetime; without one, the price of other input. `tiers` are factors of the whole price,
+    by the provider's word for the service tier. `prompt_over`: for prompts of more tokens only. `until`: last day of
+    validity.
     """
 
     models: Annotated[tuple[PricePattern, ...], Field(min_length=1, strict=False)]
     input: Dollars
     output: Dollars
     cached_input: Dollars | None = None
+    cache_write: dict[CacheLifetime, Dollars] = Field(default_factory=dict)
+    tiers: dict[Label, Annotated[float, Field(gt=0, le=100)]] = Field(default_factory=dict)
     prompt_over: Annotated[int, Field(ge=0)] | None = None
     until: date | None = None
+
+    def input_cost(self, usage: Usage) -> float:
+        """The cost of the prompt, times a million: what was read from a cache, written to it, and the rest."""
+        total = usage.input_tokens or 0
+        read = min(usage.cached_input_tokens or 0, total)
+        # A lifetime without a price of its own is booked at the dearest that is known: never too little.
+        dearest = max((self.input, *self.cache_write.values())) if self.cache_write else self.input
+        written = sum(write.tokens * self.cache_write.get(write.lifetime, dearest) for write in usage.cache_writes)
+        rest = max(0, total - read - usage.written_tokens)
+        return rest * self.input + read * (self.input if self.cached_input is None else self.cached_input) + written
+
+    def tier_factor(self, tier: str | None) -> float | None:
+        """The factor of a service tier; None: a tier without a known price."""
+        if tier is None or tier.lower() in _STANDARD_TIERS:
+            return 1.0
+        return self.tiers.get(tier.lower())
 
     def applies(self, model: str, tokens: int, on: date) -> bool:
         """Whether it applies to a prompt of `tokens` to `provider/model`; a dated snapshot has its alias's price."""
@@ -104,14 +127,21 @@ class Prices(NamedTuple):
             return 0.0
         if price is None or not usage.input_tokens or usage.output_tokens is None:
             return None
-        cached = min(usage.cached_input_tokens or 0, usage.input_tokens)
-        cached_price = price.input if price.cached_input is None else price.cached_input
-        fresh = (usage.input_tokens - cached) * price.input
-        return (fresh + cached * cached_price + usage.output_tokens * price.output) / _MILLION
+        factor = price.tier_factor(usage.service_tier)
+        if factor is None:
+            return None
+        return factor * (price.input_cost(usage) + usage.output_tokens * price.output) / _MILLION
 
     def upper_bound(self, model: str, input_tokens: int, settings: CallSettings, on: date) -> float | None:
-        """The maximum cost of a call with at most `input_tokens`, answered at full length."""
-        return self.cost(model, Usage(input_tokens=input_tokens, output_tokens=settings.max_output_tokens), on)
+        """The maximum cost of a call with at most `input_tokens`, answered at full length.
+
+        A provider may write the whole prompt to its cache without being asked, for the shortest lifetime that it has.
+        """
+        price = self._of(model, input_tokens, on)
+        if price is None or price is _FREE:
+            return None if price is None else 0.0
+        implicit = next((price.cache_write[one] for one in LIFETIMES if one in price.cache_write), 0.0)
+        return (input_tokens * max(price.input, implicit) + settings.max_output_tokens * price.output) / _MILLION
 
     def _of(self, model: str, tokens: int, on: date) -> Price | None:
         if model.startswith(f"{SIMULATED}/"):

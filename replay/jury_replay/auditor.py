@@ -43,6 +43,7 @@ acceptance accepted probability signal threshold verdict
 answers repairs safety_filter
 artifacts max_calls max_turns mode
 bands needs_review safe_pass
+cache_writes lifetime tokens
 calibration confidence digest on panel prompts risk signal threshold
 check largest majority_position reached seats status
 consensus_checked check end_reason round type
@@ -99,6 +100,7 @@ statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
+usage cache_writes cached_input_tokens input_tokens output_tokens reasoning_tokens service_tier
 usage cached_input_tokens input_tokens output_tokens reasoning_tokens
 votes confidence juror_id kind position round score stale weight
 """  # noqa: E501

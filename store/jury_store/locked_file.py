@@ -31,12 +31,16 @@ class LockedFile:
             OSError: it cannot be written.
         """
         for _ in range(_TRIES):
-            path.parent.mkdir(mode=0o700, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with suppress(FileNotFoundError):  # the folder was removed by a process that left it empty
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
                 if _locked(descriptor) and _is_at(descriptor, path):
                     locked = cls(path, descriptor)
-                    locked.write(content)
+                    try:
+                        locked.write(content)
+                    except OSError:
+                        locked.release()
+                        raise
                     return locked
                 os.close(descriptor)
             time.sleep(_PAUSE)
@@ -67,7 +71,7 @@ class LockedFile:
 def read_locked(path: Path) -> bytes | None:
     """The content of a file that is locked now; None where it is not locked, or cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # it may be a pipe
     except OSError:
         return None
     try:

@@ -6,8 +6,10 @@ from scipy.optimize import brentq
 from scipy.stats import beta, binomtest, t, ttest_1samp
 
 from jury_analysis.calibration import CalibrationOptions, calibrate, promised
-from jury_analysis.certification import Certificate, certify, clopper_pearson, clustered_bound, fewest_labels
+from jury_analysis.certificate import Certificate, fewest_labels
+from jury_analysis.certification import certify, clustered_bound
 from jury_analysis.last_votes import last_votes
+from jury_analysis.risk_bounds import clopper_pearson
 from jury_analysis.scale import Scale
 from jury_analysis.verdict_signals import levels, signal_values
 from jury_analysis.vote_matrix import Bools, Floats, Ints

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +79,15 @@ def rewritten(jury: CommandLine, old: str, new: str) -> Path:
 
 
 def with_threshold(jury: CommandLine, threshold: float, name: str) -> str:
-    """The calibration with another threshold, and the digest that belongs to it."""
+    """The calibration as if its only level were another one, with the digest that belongs to it."""
     from jury_judge.panels.calibration_files import calibration_bytes
 
     content = json.loads((jury.folder / "cal.json").read_bytes())
-    (jury.folder / name).write_bytes(
-        calibration_bytes({key: value for key, value in content.items() if key != "digest"} | {"threshold": threshold})
-    )
+    (candidate,) = content["certificate"]["candidates"]
+    candidate["threshold"] = content["certificate"]["threshold"] = content["threshold"] = threshold
+    del content["digest"]
+    content.pop("note", None)
+    (jury.folder / name).write_bytes(calibration_bytes(content))
     return name
 
 
@@ -120,6 +123,88 @@ def test_a_file_with_another_digit_is_refused(calibrated: CommandLine) -> None:
 
     assert 2 == found.code
     assert "calibrated.yaml:4: final.calibration: cal.json: was changed after jury calibrate wrote it" in found.err
+
+
+def test_a_threshold_that_its_certificate_contradicts_is_refused_under_a_new_digest(calibrated: CommandLine) -> None:
+    from jury_judge.panels.calibration_files import calibration_bytes
+
+    content = json.loads((calibrated.folder / "cal.json").read_bytes())
+    del content["digest"]
+    (calibrated.folder / "cal.json").write_bytes(calibration_bytes({**content, "threshold": 0.333333333}))
+    found = judge(calibrated, "second")
+
+    assert 2 == found.code
+    assert "cal.json: threshold is 0.333333333, and by the counts of its certificate it is 1.0" in found.err
+    assert "calibrate again" in found.err
+
+
+@pytest.fixture
+def signed(calibrated: CommandLine) -> CommandLine:
+    """The calibration signed by `ours`; `theirs` is another key."""
+    for name in ("ours", "theirs"):
+        calibrated("seal", "keygen", name, "--name", f"example.com/{name}")
+    assert 0 == calibrated("seal", "calibration", "cal.json", "--key", "ours").code
+    return calibrated
+
+
+def test_a_signed_calibration_is_applied_under_its_key_and_the_run_says_whose_it_is(signed: CommandLine) -> None:
+    digest = json.loads((signed.folder / "cal.json").read_bytes())["digest"]
+    trusted, unchecked = judge(signed, "second", "calibrated.yaml", "--trust", "ours.pub"), judge(signed, "third")
+
+    assert (0, 0) == (trusted.code, unchecked.code), trusted.err
+    assert re.search(r"the calibration is signed by example.com/ours\+[0-9a-f]{8}", trusted.err)
+    assert "is signed by" not in unchecked.err
+    signed("export", "second~c00", "-o", "one.cassette.jsonl")
+    assert digest in (signed.folder / "one.cassette.jsonl").read_text()
+
+
+def test_a_calibration_that_no_trusted_key_signed_is_refused(signed: CommandLine) -> None:
+    other = judge(signed, "second", "calibrated.yaml", "--trust", "theirs.pub")
+    calibrate(signed, "-o", "cal.json")
+    unsigned = judge(signed, "second", "calibrated.yaml", "--trust", "ours.pub")
+
+    assert (5, 5) == (other.code, unsigned.code)
+    assert "which is none of the keys given" in other.err
+    assert "calibrated.yaml:4: final.calibration: cal.json: is not signed" in unsigned.err
+
+
+def test_a_note_of_other_content_is_refused_with_or_without_a_trusted_key(signed: CommandLine) -> None:
+    note = json.loads((signed.folder / "cal.json").read_bytes())["note"]
+    with_threshold(signed, 0.666666667, "cal.json")
+    content = json.loads((signed.folder / "cal.json").read_bytes())
+    (signed.folder / "cal.json").write_text(json.dumps({**content, "note": note}))
+    trusted, unchecked = judge(signed, "second", "calibrated.yaml", "--trust", "ours.pub"), judge(signed, "second")
+
+    assert (5, 5) == (trusted.code, unchecked.code)
+    assert "its note by example.com/ours" in unchecked.err
+
+
+def test_a_forged_signature_is_refused_under_its_key(signed: CommandLine) -> None:
+    content = json.loads((signed.folder / "cal.json").read_bytes())
+    forged = json.loads((signed.folder / "cal.json").read_bytes())
+    text, blank, line = content["note"].rpartition("\n\n")
+    dash, name, signature = line.split(" ")
+    raw = bytearray(b64decode(signature))
+    raw[20] ^= 1
+    forged["note"] = f"{text}{blank}{dash} {name} {b64encode(raw).decode()}\n"
+    (signed.folder / "cal.json").write_text(json.dumps(forged))
+    found = judge(signed, "second", "calibrated.yaml", "--trust", "ours.pub")
+
+    assert 5 == found.code
+    assert "is not valid for this text" in found.err
+
+
+def test_a_calibration_that_contradicts_itself_is_not_signed(signed: CommandLine) -> None:
+    from jury_judge.panels.calibration_files import calibration_bytes
+
+    content = json.loads((signed.folder / "cal.json").read_bytes())
+    rest = {key: value for key, value in content.items() if key not in {"digest", "note"}}
+    (signed.folder / "cal.json").write_bytes(calibration_bytes({**rest, "risk": 0.01}))
+    found = signed("seal", "calibration", "cal.json", "--key", "ours")
+
+    assert 2 == found.code
+    assert "risk is 0.01" in found.err
+    assert "note" not in json.loads((signed.folder / "cal.json").read_bytes())
 
 
 @pytest.mark.parametrize("option", [("--threshold", "0.67"), ("--max-rounds", "1"), ("--method", "median")])
@@ -181,12 +266,12 @@ def test_rescore_of_another_panel_than_the_calibrated_one_is_not_applicable(cali
 def test_regress_sees_a_changed_threshold(calibrated: CommandLine) -> None:
     judge(calibrated, "second")
     calibrated("export", "second~c00", "-o", "corpus")
-    name = with_threshold(calibrated, 0.123, "other.json")
+    name = with_threshold(calibrated, 0.666666667, "other.json")
     same, changed = calibrated("regress", "corpus"), calibrated("regress", "corpus", "--calibration", name)
 
     assert (0, 1) == (same.code, changed.code)
     assert "judgment.acceptance.threshold" in changed.out
-    assert "+ 0.123" in changed.out
+    assert "+ 0.666666667" in changed.out
 
 
 def test_too_few_labels_are_refused_with_the_number(base: CommandLine) -> None:

@@ -398,7 +398,7 @@ def test_a_case_whose_file_has_unreadable_lines_says_that_it_lacks_some(jury: Co
 
     assert outcome.code == 4
     assert [one for one in outcome.out.splitlines() if one.startswith("case ")] == [
-        "case s2: not shown: 1 lines of the file that cannot be read"
+        "case s2: not shown: 1 part of the file that cannot be read"
     ]
 
 

@@ -227,3 +227,27 @@ def test_a_run_without_twins_shows_leniency_and_length_from_its_votes_alone(jury
     assert ["claude-4", "gpt-5", "mistral-7b"] == [one["seat"] for one in outcome.json["length"]]
     assert {len(cases)} == {one["cases"] for one in outcome.json["length"]}
     assert "the run has no twins" in jury("probe", "--run", "r", "--include-simulated").out
+
+
+LABELS_WITHOUT_ROWS = "case_id,label\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "give --include-simulated"),
+        (("--include-simulated", "--labels", "no-such.csv"), "no-such.csv: there is no such file"),
+        (("--include-simulated", "--labels", "empty.csv"), "empty.csv: contains a header and no row"),
+        (("--include-simulated", "--labels", "reviews"), "there is no store"),
+    ],
+)
+def test_what_the_report_would_refuse_is_refused_before_a_model_is_called(
+    jury: CommandLine, options: tuple[str, ...], says: str
+) -> None:
+    jury.write("cases.jsonl", *rows(2))
+    (jury.folder / "empty.csv").write_text(LABELS_WITHOUT_ROWS)
+    outcome = jury("probe", "cases.jsonl", "--probe", "length", "--in-process", *options)
+
+    assert 2 == outcome.code
+    assert says in outcome.err
+    assert not list(jury.folder.glob("*.db"))

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
 from jury_debate.assignment import AnswerSpec
 from jury_debate.rules_v1.answer_parser import parse_answer
-from jury_events.exchange import Usage
+from jury_events.exchange import CacheWrite, Usage
 from jury_events.outcome import CallOutcome, RefusalReason
 from jury_events.rubric import STANDARD_RUBRIC
 from jury_providers.endpoints import ProviderConnection
@@ -21,6 +22,14 @@ from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, TOOL,
 from support.loop_clock import LoopClock
 
 O = CallOutcome  # noqa: E741
+
+WRITES = {
+    "openai": (CacheWrite(lifetime="30m", tokens=2),),  # the total alone: the API's own default
+    "openai-responses": (CacheWrite(lifetime="12h", tokens=2),),
+    "anthropic": (CacheWrite(lifetime="1h", tokens=2),),
+    "google": (),
+}
+TIERS = {"openai": "flex", "openai-responses": None, "anthropic": "standard", "google": "standard"}
 
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 both_ways = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
@@ -64,8 +73,17 @@ async def test_a_reply_has_text_response_bytes_and_usage(dialect: Dialect, strea
     assert '{"score": 1, "word": "é判"}' == (reply.answer or b"").decode()
     assert b"".join(canned.pieces) == reply.response
     assert ("model-1-0806", dialect.finishes[0], "c-1") == (reply.model_version, reply.finish_reason, reply.request_id)
-    reasoning = None if dialect is ANTHROPIC else 2
-    assert Usage(input_tokens=11, output_tokens=7, cached_input_tokens=4, reasoning_tokens=reasoning) == reply.usage
+    assert (
+        Usage(
+            input_tokens=11,
+            output_tokens=7,
+            cached_input_tokens=4,
+            cache_writes=WRITES[dialect.name],
+            reasoning_tokens=2,
+            service_tier=TIERS[dialect.name],
+        )
+        == reply.usage
+    )
     assert (['{"score": 1, ', '"word": "é判"}'] if streamed else []) == pieces
     assert (False, None) == (reply.simulated, reply.cost)
 
@@ -143,7 +161,19 @@ async def test_implausible_usage_is_ignored(dialect: Dialect) -> None:
     document["usageMetadata"] = ["?"]
     reply = await reply_to(dialect, body(document))
 
-    assert (O.ANSWERED, Usage()) == (reply.outcome, reply.usage)
+    assert (O.ANSWERED, Usage(service_tier=document.get("service_tier"))) == (reply.outcome, reply.usage)
+
+
+@every_dialect
+@pytest.mark.parametrize("word", [7, None, "", "x" * 301, "fl\x1b[31mex", ["flex"]])
+async def test_a_tier_that_is_no_word_is_ignored(dialect: Dialect, word: Any) -> None:
+    document = deepcopy(dialect.reply("x", dialect.finishes[0], ()))
+    for place in (document, document.get("usage"), document.get("usageMetadata")):
+        if place is not None:
+            place.update(dict.fromkeys(place.keys() & {"service_tier", "serviceTier"}, word))
+    reply = await reply_to(dialect, body(document))
+
+    assert (O.ANSWERED, None) == (reply.outcome, reply.usage.service_tier)
 
 
 @every_dialect
@@ -187,7 +217,7 @@ async def test_a_huge_count_is_ignored(dialect: Dialect) -> None:
     document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 2**63)
     reply = await reply_to(dialect, body(document))
 
-    assert (O.ANSWERED, Usage()) == (reply.outcome, reply.usage)
+    assert (O.ANSWERED, Usage(service_tier=document.get("service_tier"))) == (reply.outcome, reply.usage)
 
 
 @every_dialect

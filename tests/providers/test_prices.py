@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.exchange import Usage
+from jury_events.exchange import CacheWrite, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_providers.prices import BadPrices, Price, Prices, cost_of, load_prices
@@ -30,6 +30,96 @@ def test_cached_input_without_a_price_is_input():
     price = Prices((Price(models=("a/b",), input=2.0, output=10.0),))
 
     assert 3.0 == price.cost("a/b", USED.changed(cached_input_tokens=500_000), TODAY)
+
+
+CACHED = Prices(
+    (
+        Price(
+            models=("a/*",),
+            input=2.0,
+            cached_input=0.2,
+            cache_write={"5m": 2.5, "1h": 4.0},
+            output=10.0,
+            tiers={"flex": 0.5, "priority": 2.0},
+        ),
+    )
+)
+
+
+def written(**tokens: int) -> tuple[CacheWrite, ...]:
+    return tuple(CacheWrite.model_validate({"lifetime": key[1:], "tokens": count}) for key, count in tokens.items())
+
+
+def test_what_is_written_to_a_cache_costs_what_its_lifetime_does():
+    usage = Usage(
+        input_tokens=1_000_000,
+        output_tokens=0,
+        cached_input_tokens=500_000,
+        cache_writes=written(_5m=200_000, _1h=100_000),
+    )
+
+    # 200,000 others, 500,000 read, 200,000 written for five minutes and 100,000 for an hour
+    assert CACHED.cost("a/b", usage, TODAY) == pytest.approx(0.4 + 0.1 + 0.5 + 0.4)
+
+
+def test_a_lifetime_without_a_price_costs_as_much_as_the_dearest():
+    usage = Usage(input_tokens=1_000_000, output_tokens=0, cache_writes=written(_12h=1_000_000))
+
+    assert 4.0 == CACHED.cost("a/b", usage, TODAY)
+
+
+def test_without_a_price_a_write_is_input():
+    usage = USED.changed(cache_writes=written(_30m=1_000_000))
+
+    assert 3.0 == TABLE.cost("openai/gpt-x", usage, TODAY)
+
+
+def test_counts_that_exceed_the_prompt_never_lower_the_cost():
+    usage = Usage(input_tokens=100, output_tokens=0, cached_input_tokens=10**9, cache_writes=written(_5m=1_000_000))
+
+    assert CACHED.cost("a/b", usage, TODAY) == pytest.approx(2.5 + 100 * 0.2 / 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("tier", "factor"),
+    [(None, 1), ("default", 1), ("standard", 1), ("STANDARD", 1), ("flex", 0.5), ("priority", 2)],
+)
+def test_a_service_tier_multiplies_the_whole_price(tier: str | None, factor: float):
+    assert factor * 3.0 == CACHED.cost("a/b", USED.changed(service_tier=tier), TODAY)
+
+
+def test_a_tier_that_is_not_listed_has_no_known_cost():
+    assert CACHED.cost("a/b", USED.changed(service_tier="scale"), TODAY) is None
+
+
+def test_writes_of_todays_models_cost_a_quarter_more():
+    usage = Usage(input_tokens=20_900, output_tokens=520, cache_writes=written(_30m=20_900))
+
+    assert load_prices().cost("openai/gpt-6-sol", usage, TODAY) == pytest.approx(0.05745)
+
+
+def test_the_upper_bound_of_a_call_is_a_prompt_written_to_the_cache():
+    bound = CACHED.upper_bound("a/b", 1_000_000, CallSettings(max_output_tokens=1000), TODAY)
+
+    assert bound == pytest.approx(2.5 + 0.01)
+
+
+def test_every_cost_stays_below_the_upper_bound():
+    """Whatever of a prompt is read, written for the shortest lifetime, or neither, by every list price."""
+    settings = CallSettings(max_output_tokens=1000)
+    prices = load_prices()
+    for price in prices.prices:
+        model = price.models[0]
+        shortest = next((one for one in ("5m", "30m") if one in price.cache_write), "5m")
+        for tokens in (1000, 300_000):
+            bound = prices.upper_bound(model, tokens, settings, TODAY)
+            assert bound is not None
+            for read, wrote in ((0, 0), (tokens, 0), (0, tokens), (tokens // 2, tokens // 2)):
+                writes = written(**{f"_{shortest}": wrote}) if wrote else ()
+                usage = Usage(input_tokens=tokens, output_tokens=1000, cached_input_tokens=read, cache_writes=writes)
+                cost = prices.cost(model, usage, TODAY)
+                assert cost is not None
+                assert cost <= bound + 1e-12
 
 
 def test_a_model_that_is_not_listed_has_no_cost():

@@ -79,7 +79,7 @@ def _chat_calls(calls: Calls) -> list[dict[str, Any]]:
 _CHAT_USAGE = {
     "prompt_tokens": 11,
     "completion_tokens": 7,
-    "prompt_tokens_details": {"cached_tokens": 4},
+    "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 2},
     "completion_tokens_details": {"reasoning_tokens": 2},
 }
 
@@ -89,7 +89,7 @@ def _chat(text: str, finish: str, calls: Calls) -> dict[str, Any]:
     if calls:
         message["tool_calls"] = _chat_calls(calls)
     choice = {"index": 0, "message": message, "finish_reason": finish}
-    return {"id": "c-1", "model": "model-1-0806", "choices": [choice], "usage": _CHAT_USAGE}
+    return {"id": "c-1", "model": "model-1-0806", "choices": [choice], "usage": _CHAT_USAGE, "service_tier": "flex"}
 
 
 def _chat_stream(text: str, finish: str, calls: Calls) -> list[Any]:
@@ -102,7 +102,7 @@ def _chat_stream(text: str, finish: str, calls: Calls) -> list[Any]:
         deltas.append({"tool_calls": [{"index": index, "function": {"arguments": second}}]})
     chunks: list[Any] = [{**head, "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
     last = {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
-    return [*chunks, last, {**head, "choices": [], "usage": _CHAT_USAGE}, "[DONE]"]
+    return [*chunks, last, {**head, "choices": [], "usage": _CHAT_USAGE, "service_tier": "flex"}, "[DONE]"]
 
 
 def _responses(text: str, finish: str, calls: Calls) -> dict[str, Any]:
@@ -124,7 +124,11 @@ def _responses(text: str, finish: str, calls: Calls) -> dict[str, Any]:
         "usage": {
             "input_tokens": 11,
             "output_tokens": 7,
-            "input_tokens_details": {"cached_tokens": 4},
+            "input_tokens_details": {
+                "cached_tokens": 4,
+                "cache_write_tokens": 2,
+                "cache_write_tokens_details": {"ttl_30m_tokens": 0, "ttl_12h_tokens": 2},
+            },
             "output_tokens_details": {"reasoning_tokens": 2},
         },
     }
@@ -158,7 +162,10 @@ def _messages(text: str, finish: str, calls: Calls) -> dict[str, Any]:
             "input_tokens": 5,
             "cache_read_input_tokens": 4,
             "cache_creation_input_tokens": 2,
+            "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 2},
+            "service_tier": "standard",
             "output_tokens": 7,
+            "output_tokens_details": {"thinking_tokens": 2},
         },
     }
 
@@ -194,6 +201,7 @@ _GOOGLE_REST = {
         "candidatesTokenCount": 5,
         "thoughtsTokenCount": 2,
         "cachedContentTokenCount": 4,
+        "serviceTier": "standard",
     },
     "modelVersion": "model-1-0806",
     "responseId": "c-1",

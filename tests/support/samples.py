@@ -11,7 +11,7 @@ from jury_events.debate_events import (
     InheritedSteps,
     TextsErased,
 )
-from jury_events.exchange import ExchangeRecorded, RecordedToolCall, RequestMessage, Usage
+from jury_events.exchange import CacheWrite, ExchangeRecorded, RecordedToolCall, RequestMessage, Usage
 from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased, VersionRange
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
@@ -146,7 +146,13 @@ def an_exchange(pen: DeterministicParts) -> ExchangeRecorded:
             ),
         ),
         finish_reason="tool_calls",
-        usage=Usage(input_tokens=1200, output_tokens=34, cached_input_tokens=1024),
+        usage=Usage(
+            input_tokens=1200,
+            output_tokens=34,
+            cached_input_tokens=1024,
+            cache_writes=(CacheWrite(lifetime="30m", tokens=128),),
+            service_tier="default",
+        ),
         cost=0.00421,
         latency_ms=812.125,
         waited_ms=1310.5,

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from jury_events.text.pluralize import pluralize
+
 FULL, LONG = "full", "long"
 _LEFT_OUT = "left out"
 _COMMANDS = {FULL: 'pytest -m full; all: -m "full or not full"', LONG: "pytest -m long"}
@@ -62,7 +64,7 @@ class Tiers:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for mark, count in self.left_out.items():
-            terminalreporter.write_line(f"left out: {count} tests marked {mark} ({_COMMANDS[mark]})")
+            terminalreporter.write_line(f"left out: {pluralize(count, 'test')} marked {mark} ({_COMMANDS[mark]})")
 
 
 def _named(config: pytest.Config) -> Iterable[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from jury_events.debate_events import RoundStarted
-from jury_events.exchange import ExchangeRecorded
+from jury_events.exchange import CacheWrite, ExchangeRecorded, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import make_part
@@ -156,3 +156,32 @@ def test_a_statement_shows_the_changes_since_the_evaluation_before():
     assert ["The code was never sent."] == [one.text() for one in changed.css("ins")]
     assert "Same verdict · 40.5 → 40: tool_usage 10.5 → 10" in shown.all(".changes-since p")
     assert 2 == len(shown.all(".changes-since"))
+
+
+@pytest.mark.parametrize(
+    ("language", "cache", "tier"),
+    [
+        ("en", "Tokens read from / written to the cache", "Service tier"),
+        ("ja", "キャッシュから読み取り/書き込みトークン", "サービスティア"),
+    ],
+)
+def test_a_call_shows_what_it_read_from_the_cache_and_wrote_to_it(language: str, cache: str, tier: str) -> None:
+    usage = Usage(
+        input_tokens=4000,
+        output_tokens=5,
+        cached_input_tokens=1024,
+        cache_writes=(CacheWrite(lifetime="5m", tokens=1000), CacheWrite(lifetime="1h", tokens=500)),
+        service_tier="flex",
+    )
+    debate = DebateBuilder().called("openai/gpt", CallOutcome.ANSWERED, usage, 0.1)
+    shown = page(debate, f"{ADDRESS}/exchanges/1?lang={language}")
+
+    facts = dict(zip(shown.all(".exchange dt"), shown.all(".exchange dd"), strict=True))
+    assert ["1", "024", "/", "1", "500"] == facts[cache].split()
+    assert "flex" == facts[tier]
+
+
+def test_a_call_without_a_cache_says_nothing_of_one() -> None:
+    debate = DebateBuilder().called("openai/gpt", CallOutcome.ANSWERED, Usage(input_tokens=4000), 0.1)
+
+    assert "cache" not in page(debate, f"{ADDRESS}/exchanges/1").one(".exchange dl")

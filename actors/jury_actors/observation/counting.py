@@ -79,6 +79,7 @@ class CountingObserver(Observer):
             ("input", usage.input_tokens),
             ("output", usage.output_tokens),
             ("cached_input", usage.cached_input_tokens),
+            ("cache_write", usage.written_tokens or None),
             ("reasoning", usage.reasoning_tokens),
         ):
             if count is not None:

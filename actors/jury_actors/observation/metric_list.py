@@ -62,7 +62,7 @@ TOKENS = Metric(
     "jury_tokens",
     "counter",
     (*_MODEL, "kind"),
-    "Tokens as providers counted them: input, output, and of these cached_input and reasoning.",
+    "Tokens as providers counted them: input, output, and of these cached_input, cache_write and reasoning.",
 )
 COST = Metric("jury_cost_dollars", "counter", _MODEL, "Cost of recorded calls whose cost is known, in US dollars.")
 CALLS_UNPRICED = Metric("jury_calls_unpriced", "counter", _MODEL, "Recorded calls whose cost is unknown.")

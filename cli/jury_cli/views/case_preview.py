@@ -43,7 +43,7 @@ def preview_lines(preview: "CasePreview") -> Iterator[str]:
         yield f"not used:     {line}"
     if tokens := preview.tokens:
         mean, most = round(sum(tokens) / len(tokens)), max(tokens)
-        measured = "" if len(tokens) == omissions.cases else f", of the first {len(tokens)} cases"
+        measured = "" if len(tokens) == omissions.cases else f", of the first {pluralize(len(tokens), 'case')}"
         yield f"tokens:       about {mean:,} in a juror's first prompt, {most:,} in the longest{measured}"
 
 

@@ -62,13 +62,13 @@ def runs_page(
     for name, only in (("A", compared.only_in_a), ("B", compared.only_in_b)):
         if only:
             shown = only if everything else only[:SHOWN]
-            more = f" and {len(only) - len(shown)} more (--all lists them)" if len(only) > len(shown) else ""
+            more = f" and {len(only) - len(shown):,} more (--all lists them)" if len(only) > len(shown) else ""
             page.line(f"only in {name} ({len(only)}): {', '.join(shown)}{more}", indent=2)
     if compared.flips:
         page.heading(f"Flips ({len(compared.flips)})")
         page.table([("case", "A", "B", "debate A", "debate B", ""), *(_flip(*flip) for flip in flips)], indent=2)
         if len(flips) < len(compared.flips):
-            page.line(f"and {len(compared.flips) - len(flips)} more (--all lists them)", indent=2)
+            page.line(f"and {len(compared.flips) - len(flips):,} more (--all lists them)", indent=2)
     return page
 
 
@@ -121,7 +121,7 @@ def _differences(page: Page, panel: "Sequence[PanelDifference]", *, everything: 
     rows = [(one.field, *(visible_line(_shown(side), _CELL) for side in (one.before, one.now)), "≠") for one in shown]
     page.table([("field", "A", "B", ""), *rows], indent=2)
     if len(panel) > len(shown):
-        page.line(f"and {len(panel) - len(shown)} more (--all lists them)", indent=2)
+        page.line(f"and {len(panel) - len(shown):,} more (--all lists them)", indent=2)
 
 
 def _position_row(row: ComparisonRow) -> tuple[str, ...]:

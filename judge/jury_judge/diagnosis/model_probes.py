@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 
 from jury_events.models import is_other_model
+from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
 from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.panels.files import LoadedPanel
@@ -20,7 +21,7 @@ async def probed(loaded: LoadedPanel) -> AsyncGenerator[DiagnosisFinding, None]:
     calls = probe_settings(panel)
     longest = max(settings.timeout_seconds for settings in calls.values())
     yield DiagnosisFinding(
-        "note", f"probing: {len(calls)} calls, one for each model of the panel, for up to {longest:g} s"
+        "note", f"probing: {pluralize(len(calls), 'call')}, one for each model of the panel, for up to {longest:g} s"
     )
     primary = {seat.model for seat in panel.seats} | ({panel.final.judge.model} if panel.final.judge else set())
     for one in await probe(calls, provider_factory(endpoints=loaded.endpoints)):

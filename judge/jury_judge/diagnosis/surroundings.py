@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from jury_actors.ray_access import token_for
 from jury_events.errors import JuryError
+from jury_events.text.pluralize import pluralize
 from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.settings.store import load_settings
 from jury_store.errors import StoreMissing
@@ -73,7 +74,9 @@ def _store(store_url: str | None) -> Iterator[DiagnosisFinding]:
         return
     try:
         role, user = store.writer_role, store.user
-        yield DiagnosisFinding("ok", f"store {name}: {store.last_position()} events, {len(store.runs())} runs")
+        yield DiagnosisFinding(
+            "ok", f"store {name}: {pluralize(store.last_position(), 'event')}, {pluralize(len(store.runs()), 'run')}"
+        )
         if role is not None:
             yield DiagnosisFinding("ok", f"writes are made as the database role {role}, which may not change events")
         elif user is not None and not user.may_write:

@@ -1,94 +1,206 @@
 """Calibration files: JSON with everything that `jury calibrate` found, and a digest of it."""
 
-from collections.abc import Mapping
+import json
+import os
+from collections.abc import Collection, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from jury_analysis.certificate_check import Contradiction, RecordedCalibration, contradiction
 from jury_events.calibration import Calibration
 from jury_events.canonical import canonical_json
 from jury_events.text.strict_json import JsonRefused, decode_text
 from jury_events.text.validation import condensed
 from jury_events.text.visible_text import visible_line
-from jury_judge.errors import PanelFileError
+from jury_judge.errors import CalibrationUntrusted, PanelFileError
 from jury_judge.panels.document import PanelDocument, read_text
+from jury_store.errors import BadNote
+from jury_store.seals.keys import PublicKey, SealKey
+from jury_store.seals.statement import CALIBRATION, read_statement, sign_statement, statement_fault
 
 FORMAT = 1
 FIELD = "calibration"
-_APPLIED = ("on", "risk", "confidence", "signal", "threshold")
+DIGEST = "digest"
+NOTE = "note"
 
 
 def calibration_bytes(content: Mapping[str, Any]) -> bytes:
     """The bytes of a file with this content: canonical JSON with `calibration` (the format) and `digest`."""
     document = {**content, FIELD: FORMAT}
-    return canonical_json({**document, "digest": _digest(document)}) + b"\n"
+    return canonical_json({**document, DIGEST: _digest(document)}) + b"\n"
 
 
-def read_calibration(path: Path, name: str | None = None) -> Calibration:
+class ReadCalibration(NamedTuple):
+    """The numbers that a panel applies, and the trusted key that signed them, by name; None: none was checked."""
+
+    calibration: Calibration
+    signed_by: str | None
+
+
+def read_calibration(path: Path, name: str | None = None, trust: Collection[PublicKey] = ()) -> ReadCalibration:
     """The numbers that a panel applies.
 
     Args:
         path: of the file.
         name: of the file in messages.
+        trust: one of these keys must have signed it; (): the signature is not verified, only its digest.
 
     Raises:
-        PanelFileError: it cannot be read, is no calibration, was changed after it was written, or is of no panel.
+        CalibrationUntrusted: it is signed for other content, or no key of `trust` signed it.
+        PanelFileError: it cannot be read, is no calibration, was changed after it was written, contradicts its own
+            counts, or is of no panel.
     """
     name = name or visible_line(str(path), 1000)
+    document = read_content(path, name)
+    digest, note = document.pop(DIGEST), document.pop(NOTE, None)
+    signed_by = _signer(name, digest, note, trust)
+    try:
+        # As JSON: strict values take arrays for tuples there alone.
+        recorded = RecordedCalibration.model_validate_json(
+            canonical_json({key: value for key, value in document.items() if key != FIELD})
+        )
+        return ReadCalibration(_applied(name, recorded, digest), signed_by)
+    except ValidationError as error:
+        raise PanelFileError(f"{name}: not a calibration file: {condensed(error)}") from error
+
+
+def signed_bytes(document: Mapping[str, Any], key: SealKey) -> bytes:
+    """The bytes of a calibration file (`read_content`) with the key's signed note over its digest."""
+    note = sign_statement(CALIBRATION, document[DIGEST], key)
+    return canonical_json({**document, NOTE: note}) + b"\n"
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a calibration file whole, or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_content(path: Path, name: str) -> dict[str, Any]:
+    """A calibration file as JSON values; its digest is that of the rest without the note.
+
+    Raises:
+        PanelFileError: it cannot be read, is no calibration file, or was changed after it was written.
+    """
     text = read_text(path, name, lambda: f"{name}: there is no such calibration file; jury calibrate -o writes one")
     try:
         document = decode_text(text)
     except JsonRefused as error:
         raise PanelFileError(f"{name}: not a calibration file: {error}") from error
-    if not isinstance(document, dict) or FIELD not in document or "digest" not in document:
+    if not isinstance(document, dict) or FIELD not in document or DIGEST not in document:
         raise PanelFileError(f"{name}: not a calibration file; jury calibrate -o writes one")
     if document[FIELD] != FORMAT:
         raise PanelFileError(
             f"{name}: a calibration file of format {document[FIELD]!r:.20} is not known; upgrade jury-judge"
         )
-    digest = document.pop("digest")
-    found = _digest(document)
+    digest = document[DIGEST]
+    found = _digest({key: value for key, value in document.items() if key not in {DIGEST, NOTE}})
     if digest != found:
         raise PanelFileError(
             f"{name}: was changed after jury calibrate wrote it (its digest is {str(digest)[:16]}, that of its content "
             f"{found[:16]}): restore the file, or calibrate again"
         )
-    panel = document.get("panel")
-    if not isinstance(panel, dict):
+    return document
+
+
+def _signer(name: str, digest: str, note: Any, trust: Collection[PublicKey]) -> str | None:
+    """The trusted key that signed the digest; None where none is asked for."""
+    if note is None:
+        if trust:
+            raise CalibrationUntrusted(
+                f"{name}: is not signed, and only calibrations by a trusted key are taken: sign it with: "
+                "jury seal calibration FILE --key KEY"
+            )
+        return None
+    again = "restore the file, or sign it again with: jury seal calibration FILE --key KEY"
+    try:
+        statement = read_statement(str(note), CALIBRATION)
+    except BadNote as error:
+        raise CalibrationUntrusted(f"{name}: its note: {error}; {again}") from None
+    if statement.digest != digest:
+        raise CalibrationUntrusted(
+            f"{name}: its note by {visible_line(statement.key, 200)} is over the content {statement.digest[:16]}, its "
+            f"content is {digest[:16]}: {again}"
+        )
+    if not trust:
+        return None
+    if (fault := statement_fault(statement, trust)) is not None:
+        raise CalibrationUntrusted(f"{name}: its note: {visible_line(fault, 400)}; {again}")
+    return statement.key
+
+
+def _applied(name: str, recorded: RecordedCalibration, digest: Any) -> Calibration:
+    """What the counts of the certificate certify, where nothing in the file contradicts them."""
+    certificate = recorded.certificate
+    if recorded.panel is None:
         raise PanelFileError(
             f"{name}: was made from votes of files, which name no panel: calibrate on debates of a store"
         )
-    try:
-        numbers = {key: document.get(key) for key in _APPLIED}
-        # As JSON: strict values take arrays for tuples there alone.
-        return Calibration.model_validate_json(
-            canonical_json({**numbers, "digest": digest, "panel": panel.get("panel"), "prompts": panel.get("prompts")})
+    if certificate.clusters < certificate.units and not any(one.by_cluster for one in certificate.candidates):
+        raise PanelFileError(
+            f"{name}: has no counts by cluster, from which its bounds would follow; an earlier version wrote it: "
+            "calibrate again"
         )
-    except ValidationError as error:
-        raise PanelFileError(f"{name}: not a calibration file: {condensed(error)}") from error
+    if (other := contradiction(recorded)) is not None:
+        raise PanelFileError(f"{name}: {_contradicted(other)}")
+    if certificate.threshold is None:
+        raise PanelFileError(f"{name}: certifies no threshold: calibrate again, with more labels or a higher risk")
+    return Calibration(
+        digest=digest,
+        panel=recorded.panel.panel,
+        prompts=recorded.panel.prompts,
+        on=recorded.on,
+        risk=certificate.risk,
+        confidence=certificate.confidence,
+        signal=recorded.signal,
+        threshold=certificate.threshold,
+    )
 
 
-def with_calibration(document: PanelDocument) -> PanelDocument:
-    """The panel document with the numbers of its calibration file in place of the file's path.
+def with_calibration(document: PanelDocument, trust: Collection[PublicKey] = ()) -> tuple[PanelDocument, str | None]:
+    """The panel document with the numbers of its calibration file in place of the file's path, and who signed them.
+
+    Args:
+        document: of the panel file.
+        trust: see `read_calibration`.
 
     Raises:
+        CalibrationUntrusted: no key of `trust` signed the file, or its note is over other content.
         PanelFileError: the file cannot be used; see `read_calibration`.
     """
     final = document.data.get("final")
     if not isinstance(final, dict) or final.get(FIELD) is None:
-        return document
+        return document, None
     path = final[FIELD]
     if not isinstance(path, str) or not path:
         raise document.refused(
             ("final", FIELD), "final.calibration: must be the path of a calibration file, from the panel file's folder"
         )
     try:
-        found = read_calibration(Path(document.folder, path))
+        found = read_calibration(Path(document.folder, path), trust=trust)
     except PanelFileError as error:
-        raise document.refused(("final", FIELD), f"final.calibration: {error}") from error
-    return document._replace(data={**document.data, "final": {**final, FIELD: found}})
+        raise type(error)(str(document.refused(("final", FIELD), f"final.calibration: {error}"))) from error
+    data = {**document.data, "final": {**final, FIELD: found.calibration}}
+    return document._replace(data=data), found.signed_by
+
+
+def _contradicted(found: Contradiction) -> str:
+    said, recomputed = (visible_line(json.dumps(one, ensure_ascii=False), 200) for one in found[1:])
+    return (
+        f"{found.field} is {said}, and by the counts of its certificate it is {recomputed}: a calibration that "
+        "contradicts itself is not applied; restore the file, or calibrate again"
+    )
 
 
 def _digest(document: Mapping[str, Any]) -> str:

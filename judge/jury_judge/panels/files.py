@@ -1,6 +1,6 @@
 """Loads the panel: a preset or a panel file (YAML or JSON), changed by the environment and explicit arguments."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -20,6 +20,7 @@ from jury_judge.panels.redaction import NO_REDACTION, Redaction
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS
+from jury_store.seals.keys import PublicKey
 
 _NO_OVERRIDES = Overrides()
 
@@ -30,6 +31,8 @@ class LoadedPanel(NamedTuple):
     resolved: ResolvedPanel
     endpoints: Endpoints = NO_ENDPOINTS
     redaction: Redaction = NO_REDACTION
+    signed_by: str | None = None
+    """The trusted key that signed its calibration; None: there is none, or no key was to be trusted."""
 
     @property
     def panel(self) -> Panel:
@@ -38,7 +41,10 @@ class LoadedPanel(NamedTuple):
 
 
 def load_panel(
-    name_or_path: str | None, environ: Mapping[str, str], overrides: Overrides = _NO_OVERRIDES
+    name_or_path: str | None,
+    environ: Mapping[str, str],
+    overrides: Overrides = _NO_OVERRIDES,
+    trust: Collection[PublicKey] = (),
 ) -> LoadedPanel:
     """The panel with every default filled in.
 
@@ -51,16 +57,20 @@ def load_panel(
             without seats gets simulated jurors.
         environ: the environment, as `os.environ`.
         overrides: explicit arguments.
+        trust: one of these keys must have signed the calibration of the panel, if it has one.
 
     Raises:
+        CalibrationUntrusted: none did, or the calibration is signed for other content.
         PanelFileError: the file, a field, a variable or an argument is invalid.
     """
     document: PanelDocument | None = None
     reached = NO_ENDPOINTS
+    signed_by: str | None = None
     if name_or_path is None or name_or_path in PRESETS:
         spec = PanelSpec() if name_or_path is None else PanelSpec(preset=name_or_path)
     else:
-        document = with_calibration(with_prompts(read_document(name_or_path, (*PRESETS, *BUNDLED_PANELS))))
+        written = with_prompts(read_document(name_or_path, (*PRESETS, *BUNDLED_PANELS)))
+        document, signed_by = with_calibration(written, trust)
         spec = _spec(document)
         reached = endpoints.read_endpoints(document)
     if overrides.preset is not None:
@@ -75,7 +85,7 @@ def load_panel(
     check_judge(resolved.panel, overrides)
     if document is None:
         return LoadedPanel(resolved)
-    return LoadedPanel(resolved, reached, redaction_rules.read_redaction(document))
+    return LoadedPanel(resolved, reached, redaction_rules.read_redaction(document), signed_by)
 
 
 def check_judge(panel: Panel, overrides: Overrides) -> None:

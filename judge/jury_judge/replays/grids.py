@@ -251,7 +251,7 @@ def _calibration(raw: Any) -> Calibration | str:
         return "off"
     if not (name := _word(raw)):
         raise ValueError
-    return read_calibration(Path(name))
+    return read_calibration(Path(name)).calibration
 
 
 _SWITCH = _Form(_switch, "on or off")

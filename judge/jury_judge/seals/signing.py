@@ -5,7 +5,9 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from jury_actors.effects import Effects
-from jury_judge.seals.key_files import Say, signer
+from jury_events.text.visible_text import visible_line
+from jury_judge.panels.calibration_files import read_calibration, read_content, signed_bytes, write_file
+from jury_judge.seals.key_files import Say, read_private_key, signer
 from jury_judge.seals.stored_seals import note_text
 from jury_store.event_store import EventStore
 from jury_store.sealer import Sealer
@@ -61,3 +63,26 @@ def seal_now(store: EventStore, key_file: Path, last_file: Path | None, say: Say
         store.store_seal(made)
     latest = store.latest_seal()
     return None if latest is None else SealedLog(latest.tree_size, note_text(latest), made is not None)
+
+
+def sign_calibration(file: Path, key_file: Path, say: Say) -> str:
+    """Sign a calibration file: a note over its digest goes into it, in place of one that is there.
+
+    Args:
+        file: as `jury calibrate -o` writes it.
+        key_file: of the private key.
+        say: takes warnings.
+
+    Returns:
+        The key, by name and id.
+
+    Raises:
+        PanelFileError: it is no calibration that a panel could apply.
+        SealError: the key cannot be read, or is none.
+        OSError: the file cannot be written.
+    """
+    name = visible_line(str(file), 1000)
+    key = read_private_key(key_file, say)
+    read_calibration(file, name)
+    write_file(file, signed_bytes(read_content(file, name), key))
+    return f"{key.public.name}+{key.public.key_id.hex()}"

@@ -21,7 +21,7 @@ from jury_judge.runs.writing import Writing
 from jury_judge.serving.kept_submissions import kept_submissions
 from jury_judge.serving.reviewing import Reviewing
 from jury_judge.serving.service import Service
-from jury_judge.serving.submissions import MakeJury
+from jury_judge.serving.submissions import LOOK_SECONDS, MakeJury
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.settings.serving import ServeSettings
 from jury_judge.settings.store import load_settings
@@ -153,16 +153,22 @@ class ServedStore:
 
 @asynccontextmanager
 async def resuming(service: Service, say: Say) -> AsyncIterator[None]:
-    """Go on meanwhile with what an earlier server of the store did not end."""
+    """Go on meanwhile with what servers of the store that ended left, also with what others leave later."""
 
     async def resume() -> None:
-        try:
-            resumed = await service.submissions.resume()
-        except (OSError, ValueError) as error:
-            say(f"jury: submissions of an earlier server cannot be read: {error}")
-        else:
-            if resumed:
-                say(f"jury: going on with {pluralize(resumed, 'submission')} of an earlier server")
+        said = ""
+        while True:
+            try:
+                resumed = await service.submissions.resume()
+            except OSError as error:
+                line = f"jury: submissions of an earlier server cannot be read: {error}; they are looked for again"
+                if line != said:
+                    say(line)
+                said = line
+            else:
+                if resumed:
+                    say(f"jury: going on with {pluralize(resumed, 'submission')} of an earlier server")
+            await asyncio.sleep(LOOK_SECONDS)
 
     task = asyncio.create_task(resume())
     try:

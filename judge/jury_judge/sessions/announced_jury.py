@@ -29,6 +29,8 @@ def announced_jury(
     if not is_simulated(loaded):
         for line in recipients(panel, loaded.endpoints, None if runtime.ray_address else os.environ):
             say(line)
+    if loaded.signed_by is not None:
+        say(f"the calibration is signed by {loaded.signed_by}")
     jury = Jury(loaded, store=store_url, runtime=runtime, observation=observation, **options)
     if (warning := self_judging_warning(panel)) is not None:
         say(f"warning: {warning}")

@@ -111,6 +111,7 @@ def hand_over(
             markdown=None,
             strict=False,
             adopt=(),
+            trust=(),
         )
         handed = HandedRun(asked, planned.loaded, tuple(run.adopt), door)
         status = str(status_place(url, run.run_id))

@@ -21,7 +21,9 @@ from jury_judge.sessions.planned_run import Cases, PlannedRun
 from jury_judge.sessions.run_session import RunOutcome
 from jury_judge.settings.probe import ProbeSettings
 from jury_judge.statistics.probe_reports import speakers_run
+from jury_judge.statistics.vote_reports import probe_labels
 from jury_judge.stores.stores import Say
+from jury_providers.registry import SIMULATED
 
 _log = logging.getLogger(__name__)
 
@@ -51,6 +53,25 @@ class PlannedProbe:
     def unreadable(self) -> UnreadableRows:
         """What was left out of the files, since it cannot be read."""
         return self._planned.cases.unreadable
+
+    def check_report(self) -> None:
+        """Refuse, before a model is called, what the report would refuse after all debates.
+
+        Raises:
+            SettingsRefused: simulated jurors judge, and the settings do not count simulated debates.
+            CaseFileError, VotesNotAlike: a file of labels cannot be used.
+            SettingError: labels are reviews, and the store has none.
+            StoreError: the store that has the reviews cannot be read.
+        """
+        seats = self._planned.loaded.panel.seats_and_judge
+        if not self.asked.include_simulated and any(seat.model.startswith(f"{SIMULATED}/") for seat in seats):
+            raise SettingsRefused(
+                "the panel has simulated jurors, and debates of theirs say nothing about models: give "
+                "{include_simulated} to count them all the same, or another panel with {panel_name}",
+                usage=False,
+            )
+        if self.asked.labels:
+            probe_labels(self.asked, lambda _line: None)
 
     def check_twins(self) -> list[str]:
         """Lines about the probes without a twin among the cases; cases are read for some seconds at most.
@@ -113,8 +134,10 @@ async def judge_probe(
     Raises:
         SettingError: no case has a twin of these probes; or as of `judge_run`.
         CaseFileError, RunRefused, StoreLocked, KeyMissing: as of `judge_run`.
+        SettingsRefused, VotesNotAlike, StoreError: the report would be refused, as of `PlannedProbe.check_report`.
         OnlySimulated: all debates are simulated, and the settings do not ask for them.
     """
+    await asyncio.to_thread(probe.check_report)
     for line in await asyncio.to_thread(probe.check_twins):
         say(line)
     outcomes: list[RunOutcome] = []

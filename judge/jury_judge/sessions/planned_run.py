@@ -62,7 +62,7 @@ class PlannedRun:
         self.cases = cases
         self.settings = settings
         self.environ = os.environ if environ is None else environ
-        self.loaded = loaded or load_panel(settings.panel_name, self.environ, settings.overrides)
+        self.loaded = loaded or _load(settings, self.environ)
         self.run = Run(
             run_id=settings.run_id or generated or fresh_run_id(),
             resolved=self.loaded.resolved,
@@ -76,7 +76,7 @@ class PlannedRun:
     def of_example(cls, settings: RunSettings, generated: str, environ: Mapping[str, str] | None = None) -> Self:
         """The run of the bundled case, in the language of the panel, under a generated id."""
         surroundings = os.environ if environ is None else environ
-        loaded = load_panel(settings.panel_name, surroundings, settings.overrides)
+        loaded = _load(settings, surroundings)
         case = load_example(loaded.panel.language)
         return cls(_OneCase(case), settings, loaded=loaded, environ=surroundings, generated=generated)
 
@@ -112,6 +112,10 @@ class PlannedRun:
             return self.cases
         images_seen = sees_images(self.loaded.panel)
         return lambda fetch: without_omissions(self.cases(fetch), images_seen=images_seen)
+
+
+def _load(settings: RunSettings, environ: Mapping[str, str]) -> LoadedPanel:
+    return load_panel(settings.panel_name, environ, settings.overrides, read_keys(settings.trust))
 
 
 class _OneCase:

@@ -10,6 +10,7 @@ from jury_actors.admission.budget import Ceiling
 from jury_actors.effects import Effects
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_cases.omissions import omissions_text
+from jury_events.text.pluralize import pluralize
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import ceiling, check_priced
@@ -210,7 +211,7 @@ class PreparedRun:
             yield blind
         line = checked.omissions.line()
         if line is not None and checked.total is None:
-            line += f" (of the first {checked.omissions.cases} cases; jury cases reads them all)"
+            line += f" (of the first {pluralize(checked.omissions.cases, 'case')}; jury cases reads them all)"
         if line is not None:
             yield line
 

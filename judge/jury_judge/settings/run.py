@@ -42,6 +42,7 @@ class RunSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSett
         repeat: debates a case; a larger number adds debates to a run.
         strict: refuse cases with parts that no juror would be shown.
         adopt: files of public keys: an imported debate counts as judged if its seal is signed by one of them.
+        trust: files of public keys: the panel's calibration must be signed by one of them.
         store_patience: seconds for which a store that cannot be written is tried again, while answers are kept.
         otel: send a trace of each debate that ends, as the standard variables of OpenTelemetry say.
     """
@@ -60,6 +61,7 @@ class RunSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSett
     repeat: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 1
     strict: bool = False
     adopt: tuple[Path, ...] = ()
+    trust: tuple[Path, ...] = ()
     store_patience: Annotated[float, Field(ge=0, le=LONGEST_PATIENCE)] = STORE_PATIENCE
     otel: bool = False
 

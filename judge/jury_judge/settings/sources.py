@@ -14,10 +14,13 @@ class Sources:
             folder for cases and rows, which the caller wrote; for case files no other folder.
         adopt: public keys (lines, as `jury seal keygen` writes them): an imported debate counts as judged if its seal
             is signed by one of them.
+        trust: public keys likewise: the calibration of a panel file must be signed by one of them. (): signatures of
+            calibrations are not verified.
     """
 
     artifact_roots: Iterable[str | os.PathLike[str]] | None = None
     adopt: Iterable[str] = ()
+    trust: Iterable[str] = ()
 
 
 ANY_SOURCE = Sources()

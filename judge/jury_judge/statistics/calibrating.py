@@ -1,6 +1,5 @@
 """Calibrations of recorded debates: what `jury calibrate` finds, with the panel that it is of."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from jury_analysis.calibration import CalibrationOptions, CalibrationReport, cal
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
-from jury_judge.panels.calibration_files import calibration_bytes
+from jury_judge.panels.calibration_files import calibration_bytes, write_file
 from jury_judge.panels.document import read_text
 from jury_judge.stores.debates import panel_of
 from jury_judge.tables.ballot_sources import stored_ballots
@@ -159,9 +158,4 @@ def write_calibration(path: Path, found: FoundCalibration) -> None:
     """
     content = found.file_bytes()
     check_output_path(path, content[:_BEGINS])
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_file(path, content)

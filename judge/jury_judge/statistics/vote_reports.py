@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from jury_analysis.ballots import SCHEMA, STATISTICS_COLUMNS
 from jury_analysis.gate_plan import GatePlan
@@ -16,7 +18,7 @@ from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import StatisticsSettings
 from jury_judge.settings.store import load_settings
-from jury_judge.settings.vote_sources import VoteSources
+from jury_judge.settings.vote_sources import REVIEWS, VoteSources
 from jury_judge.settings.votes import VoteReading
 from jury_judge.settings.worth import WorthSettings
 from jury_judge.statistics.analysis_options import (
@@ -132,11 +134,22 @@ def plan_report(asked: GateSettings, say: Say) -> GatePlan:
 def probe_report(asked: "ProbeSettings", say: Say) -> RunProbes:
     """See `VoteReports.probes`."""
     assert asked.run_id is not None, "settings refuse a report without a run"
+    labels = probe_labels(asked, say) if asked.labels else None
     with closing(_opened(asked.store_url)) as store:
-        labels = later_labels(asked.labels, VerdictWords(), store, say)[0] if asked.labels else None
         return run_probes(
             store, asked.run_id, labels=labels, simulated=asked.include_simulated, tolerated=asked.tolerate
         )
+
+
+def probe_labels(asked: "ProbeSettings", say: Say) -> pa.Table:
+    """The labels that came later than the debates of a probe.
+
+    Raises:
+        CaseFileError, VotesNotAlike, SettingError: as of `later_labels`.
+        StoreError: labels are reviews, and their store cannot be read.
+    """
+    with closing(_opened(asked.store_url)) if REVIEWS in asked.labels else nullcontext() as store:
+        return later_labels(asked.labels, VerdictWords(), store, say)[0]
 
 
 def _judged(asked: GateSettings, say: Say) -> Judged:

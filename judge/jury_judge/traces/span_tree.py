@@ -176,6 +176,7 @@ def _call(stored: StoredEvent, ids: dict[str, Attribute | None]) -> SpanFact:
             "gen_ai.usage.input_tokens": usage.input_tokens,
             "gen_ai.usage.output_tokens": usage.output_tokens,
             "gen_ai.usage.cache_read.input_tokens": usage.cached_input_tokens,
+            "gen_ai.usage.cache_creation.input_tokens": usage.written_tokens or None,
             "gen_ai.usage.reasoning.output_tokens": usage.reasoning_tokens,
             "gen_ai.conversation.id": ids["jury.debate.id"],
             "error.type": failed,

@@ -20,7 +20,9 @@ from jury_providers.sdk.reply_parsing import (
     ConversationTurn,
     ParsedReply,
     as_json,
+    cache_writes,
     count_at,
+    label_at,
     object_at,
     objects,
     outcome_of,
@@ -179,10 +181,22 @@ def _tools_used(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _usage(usage: dict[str, Any]) -> Usage:
     cached = count_at(usage, "cache_read_input_tokens")
+    written = count_at(usage, "cache_creation_input_tokens")
+    lifetimes = object_at(usage, "cache_creation")
     return Usage(
-        input_tokens=total(count_at(usage, "input_tokens"), cached, count_at(usage, "cache_creation_input_tokens")),
+        input_tokens=total(count_at(usage, "input_tokens"), cached, written),
         output_tokens=count_at(usage, "output_tokens"),
         cached_input_tokens=cached,
+        cache_writes=cache_writes(
+            written,
+            {
+                "5m": count_at(lifetimes, "ephemeral_5m_input_tokens"),
+                "1h": count_at(lifetimes, "ephemeral_1h_input_tokens"),
+            },
+            otherwise="5m",
+        ),
+        reasoning_tokens=count_at(object_at(usage, "output_tokens_details"), "thinking_tokens"),
+        service_tier=label_at(usage, "service_tier"),
     )
 
 

@@ -19,6 +19,7 @@ from jury_providers.sdk.reply_parsing import (
     ParsedReply,
     as_json,
     count_at,
+    label_at,
     object_at,
     objects,
     outcome_of,
@@ -227,4 +228,5 @@ def _usage(usage: dict[str, Any]) -> Usage:
         output_tokens=total(count_at(usage, "candidatesTokenCount"), thoughts),
         cached_input_tokens=count_at(usage, "cachedContentTokenCount"),
         reasoning_tokens=thoughts,
+        service_tier=label_at(usage, "serviceTier"),
     )

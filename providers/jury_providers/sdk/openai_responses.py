@@ -9,12 +9,13 @@ from typing import Any
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelRequest, RequestedTool
-from jury_providers.sdk.openai_sdk import OpenAISdk
+from jury_providers.sdk.openai_sdk import OpenAISdk, openai_cache_writes
 from jury_providers.sdk.reply_parsing import (
     ConversationTurn,
     ParsedReply,
     count_at,
     data_url,
+    label_at,
     object_at,
     objects,
     outcome_of,
@@ -84,7 +85,7 @@ class OpenAIResponses(OpenAISdk):
             tools,
             model_version=text_at(document, "model"),
             finish_reason=finish,
-            usage=_usage(object_at(document, "usage")),
+            usage=_usage(document),
             response_id=text_at(document, "id"),
             error=f"refused: {refusal}" if refusal else None,
         )
@@ -117,10 +118,14 @@ def _tool(item: dict[str, Any]) -> RequestedTool:
     return RequestedTool(text_at(item, "call_id") or "", text_at(item, "name") or "", text_at(item, "arguments") or "")
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
+def _usage(document: dict[str, Any]) -> Usage:
+    usage = object_at(document, "usage")
+    sent = object_at(usage, "input_tokens_details")
     return Usage(
         input_tokens=count_at(usage, "input_tokens"),
         output_tokens=count_at(usage, "output_tokens"),
-        cached_input_tokens=count_at(object_at(usage, "input_tokens_details"), "cached_tokens"),
+        cached_input_tokens=count_at(sent, "cached_tokens"),
+        cache_writes=openai_cache_writes(sent),
         reasoning_tokens=count_at(object_at(usage, "output_tokens_details"), "reasoning_tokens"),
+        service_tier=label_at(document, "service_tier"),
     )

@@ -5,9 +5,21 @@ from typing import Any, ClassVar
 import httpx2
 from openai import AsyncOpenAI
 
+from jury_events.exchange import CacheWrite
 from jury_providers.provider import ModelRequest
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.http_client import SharedHttpClient
+from jury_providers.sdk.reply_parsing import cache_writes, count_at, object_at
+
+
+def openai_cache_writes(details: dict[str, Any]) -> tuple[CacheWrite, ...]:
+    """The tokens written to the prompt cache, of the details of a prompt's tokens; 30 minutes unless it says else."""
+    lifetimes = object_at(details, "cache_write_tokens_details")
+    return cache_writes(
+        count_at(details, "cache_write_tokens"),
+        {"30m": count_at(lifetimes, "ttl_30m_tokens"), "12h": count_at(lifetimes, "ttl_12h_tokens")},
+        otherwise="30m",
+    )
 
 
 class OpenAISdk(SdkAdapter):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jury_events.exchange import Usage
+from jury_events.exchange import CacheLifetime, CacheWrite, Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelMessage, ModelPicture, RequestedTool
 
@@ -101,6 +101,8 @@ def text_at(value: Mapping[str, Any], key: str) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
+_LONGEST_LABEL = 300
+
 _MOST_TOKENS = 10**9
 """A larger count is implausible, and could overflow sums of tokens or costs."""
 
@@ -116,6 +118,29 @@ def total(*counts: int | None) -> int | None:
     """The sum of the known counts; None if none is known."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
+
+
+def cache_writes(
+    written: int | None, by_lifetime: Mapping[CacheLifetime, int | None], otherwise: CacheLifetime
+) -> tuple[CacheWrite, ...]:
+    """The tokens written to a prompt cache.
+
+    Args:
+        written: all of them, as the provider says.
+        by_lifetime: those of each lifetime, where it says so.
+        otherwise: the lifetime of those whose lifetime it does not say.
+    """
+    counts = {lifetime: tokens or 0 for lifetime, tokens in by_lifetime.items()}
+    unnamed = (written or 0) - sum(counts.values())
+    if unnamed > 0:
+        counts[otherwise] = counts.get(otherwise, 0) + unnamed
+    return tuple(CacheWrite(lifetime=lifetime, tokens=tokens) for lifetime, tokens in counts.items() if tokens)
+
+
+def label_at(value: Mapping[str, Any], key: str) -> str | None:
+    """A provider's own word as a label; None if there is none, or it is no label."""
+    found = text_at(value, key)
+    return found if found is not None and found.isprintable() and len(found) <= _LONGEST_LABEL else None
 
 
 def as_json(value: Any) -> str:

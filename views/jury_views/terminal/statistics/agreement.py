@@ -75,7 +75,9 @@ def _pairs(page: Page, figures: Figures, found: "Agreement") -> None:
     page.blank()
     page.table([("pair of seats", "", "raw", "κ", "κ weighted", "debates"), *rows], indent=2)
     if len(shown) < len(found.pairs):
-        page.line(f"and {len(found.pairs) - len(shown)} pairs that agree more (--json has all)", indent=2)
+        page.line(
+            f"and {pluralize(len(found.pairs) - len(shown), 'pair')} of closer agreement (--json has all)", indent=2
+        )
 
 
 def _kappa(pair: "PairAgreement") -> tuple[float, tuple[str, str]]:

@@ -1,19 +1,31 @@
 """Model calls."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from jury_web.api.schemas.base import CamelModel, Moment
 
 
+class CacheWrite(CamelModel):
+    """Tokens written to the provider's prompt cache."""
+
+    lifetime: Literal["5m", "30m", "1h", "12h"]
+    tokens: int
+
+
 class TokenUsage(CamelModel):
-    """Token counts of the provider."""
+    """Token counts of the provider, and the service tier that it says it used.
+
+    Those read from its prompt cache, written to it and the others are all among the input tokens.
+    """
 
     input_tokens: int | None
     output_tokens: int | None
     cached_input_tokens: int | None
+    cache_writes: list[CacheWrite]
     reasoning_tokens: int | None
+    service_tier: str | None
 
 
 class ExchangeSummary(CamelModel):

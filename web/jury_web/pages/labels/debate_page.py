@@ -42,6 +42,8 @@ class DebatePageLabels(TranslatedLabels):
     model_heading = Translation("Model", "モデル")
     outcomes = Translation("Outcomes", "結果")
     tokens_heading = Translation("Tokens in / out", "入力/出力トークン")
+    cache_heading = Translation("Tokens read from / written to the cache", "キャッシュから読み取り/書き込みトークン")
+    service_tier = Translation("Service tier", "サービスティア")
     latency = Translation("Time", "所要時間")
     erasures = Translation("Texts were erased", "消去された本文があります")
     anchor = Translation("Link to event {number}", "イベント{number}へのリンク")

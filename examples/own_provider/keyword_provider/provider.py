@@ -1,4 +1,4 @@
-"""The provider `kitchen`: one rule instead of a model. A real provider calls its service in `call`."""
+"""The provider `keyword`: one rule instead of a model. A real provider calls its service in `call`."""
 
 import json
 import re
@@ -13,11 +13,11 @@ _BALLOT = re.compile(r"(?<![A-Za-z0-9])[a-z2-7]{16}(?![A-Za-z0-9])")
 
 
 def make(endpoint: Endpoint) -> Provider:
-    """The entry point. `endpoint` is the panel file's entry `providers.kitchen`."""
-    return Kitchen(endpoint.base_url)
+    """The entry point. `endpoint` is the panel file's entry `providers.keyword`."""
+    return KeywordProvider(endpoint.base_url)
 
 
-class Kitchen(Provider):
+class KeywordProvider(Provider):
     """Passes every case without the word "password"."""
 
     max_in_flight = 8

@@ -1,0 +1,278 @@
+"""What a calibration says beside its own counts: every number that follows from others, computed again.
+
+A digest shows that a file was not damaged, not that its numbers belong together: anyone who writes a file can make its
+digest. What a panel applies therefore follows from the counts of the certificate.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from jury_analysis.certificate import Certificate, Tried, certificate
+from jury_events.calibration import Chance, Hex256, Signal
+from jury_events.value import Value
+
+TOLERANCE = 1e-9
+"""Figures have 12 decimals, of which processors and libraries agree on these."""
+
+_MOST = 1_000_000_000
+_MOST_ROWS = 100_000
+_Count = Annotated[int, Field(ge=0, le=_MOST)]
+_Within = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Contradiction(NamedTuple):
+    """A field, what it says, and what it must say by the other numbers."""
+
+    field: str
+    said: Any
+    recomputed: Any
+
+
+class CountsRow(Value):
+    """A candidate of a recorded certificate: the counts are read, the rest is compared."""
+
+    threshold: Chance
+    accepted: Annotated[int, Field(ge=1, le=_MOST)]
+    wrong: _Count
+    upper_bound: float
+    outcome: str
+    by_cluster: Annotated[tuple[tuple[_Count, _Count, _Count], ...], Field(max_length=_MOST_ROWS)] = ()
+
+
+class RecordedCertificate(Value):
+    """The certificate of a calibration file."""
+
+    risk: _Within
+    confidence: _Within
+    bound: str
+    units: Annotated[int, Field(ge=1, le=_MOST)]
+    clusters: Annotated[int, Field(ge=1, le=_MOST)]
+    subject: _Count
+    fewest: _Count
+    candidates: Annotated[tuple[CountsRow, ...], Field(max_length=1500)]
+    threshold: Chance | None
+    coverage: Chance | None
+    labels_needed: int | None
+    reason: str | None
+    warnings: tuple[str, ...]
+
+
+class RecordedPart(Value):
+    """The cases of one part."""
+
+    debates: _Count
+    labelled: _Count
+    clusters: _Count
+    digest: str
+
+
+class RecordedFigure(Value):
+    """An estimate; its interval and notes do not follow from counts."""
+
+    value: float | None
+    interval: Any
+    n: _Count
+    reason: str | None
+    notes: tuple[str, ...]
+
+
+class RecordedTest(Value):
+    """The report on the test part."""
+
+    units: _Count
+    accepted: _Count
+    wrong: _Count
+    risk: RecordedFigure
+    coverage: RecordedFigure
+    accuracy: RecordedFigure
+
+
+class RecordedPanel(Value):
+    """The panel that it is of."""
+
+    name: str
+    panel: Hex256
+    prompts: Hex256
+
+
+class RecordedCalibration(Value):
+    """The fields of a calibration file that others follow from, or that follow from others."""
+
+    on: Literal["error", "false_pass"]
+    verdict: Literal["jury", "plurality"]
+    categories: Annotated[tuple[str, ...], Field(min_length=2, max_length=127)]
+    seats: Annotated[tuple[str, ...], Field(min_length=1)]
+    signal: Signal
+    split: Any
+    seed: Any
+    parts: dict[Literal["fit", "certify", "test"], RecordedPart]
+    certificate: RecordedCertificate
+    test: RecordedTest | None
+    labels: str
+    excluded: Any
+    warnings: tuple[str, ...]
+    risk: _Within
+    confidence: _Within
+    threshold: Chance | None
+    panel: RecordedPanel | None
+
+
+def contradiction(recorded: RecordedCalibration) -> Contradiction | None:
+    """The first number that contradicts the others; None where all belong together."""
+    return next(_contradictions(recorded), None)
+
+
+def recomputed_certificate(recorded: RecordedCertificate) -> Certificate:
+    """The certificate of the recorded counts."""
+    return certificate(
+        [Tried(one.threshold, one.accepted, one.wrong, one.by_cluster) for one in recorded.candidates],
+        units=recorded.units,
+        clusters=recorded.clusters,
+        subject=recorded.subject,
+        risk=recorded.risk,
+        confidence=recorded.confidence,
+    )
+
+
+def _contradictions(recorded: RecordedCalibration) -> Iterator[Contradiction]:
+    of = recorded.certificate
+    yield from _counts(of)
+    yield from _differences("certificate", of.model_dump(), asdict(recomputed_certificate(of)))
+    for name in ("risk", "confidence", "threshold"):
+        yield from _differences(name, getattr(recorded, name), getattr(of, name))
+    yield from _parts(recorded)
+    yield from _test(recorded)
+    yield from _signal(recorded)
+    for place, warning in enumerate(of.warnings):
+        if warning not in recorded.warnings:
+            yield Contradiction("warnings", None, of.warnings[place])
+
+
+def _differences(field: str, said: Any, recomputed: Any) -> Iterator[Contradiction]:
+    """Of JSON values, field by field."""
+    if isinstance(said, Mapping) and isinstance(recomputed, Mapping):
+        for name in sorted(said.keys() | recomputed.keys()):
+            yield from _differences(f"{field}.{name}", said.get(name), recomputed.get(name))
+    elif isinstance(said, Sequence) and isinstance(recomputed, Sequence) and not isinstance(said, str):
+        for place in range(max(len(said), len(recomputed))):
+            pair = (one[place] if place < len(one) else None for one in (said, recomputed))
+            yield from _differences(f"{field}.{place}", *pair)
+    elif isinstance(said, float) and isinstance(recomputed, int | float) and not isinstance(recomputed, bool):
+        if abs(said - recomputed) > TOLERANCE:
+            yield Contradiction(field, said, recomputed)
+    elif said != recomputed:
+        yield Contradiction(field, said, recomputed)
+
+
+def _counts(of: RecordedCertificate) -> Iterator[Contradiction]:
+    """Counts that no votes can have; `recomputed` is the nearest that they could have."""
+    yield from _at_most("certificate.clusters", of.clusters, of.units)
+    yield from _at_most("certificate.subject", of.subject, of.units)
+    for place, one in enumerate(of.candidates):
+        field = f"certificate.candidates.{place}"
+        yield from _at_most(f"{field}.accepted", one.accepted, of.subject)
+        yield from _at_most(f"{field}.wrong", one.wrong, one.accepted)
+        yield from _tables(field, one, of)
+    for place, (before, after) in enumerate(pairwise(of.candidates), 1):
+        field = f"certificate.candidates.{place}"
+        if after.threshold >= before.threshold:
+            yield Contradiction(f"{field}.threshold", after.threshold, f"less than {before.threshold:.9g}")
+        if after.accepted <= before.accepted:
+            yield Contradiction(f"{field}.accepted", after.accepted, f"more than {before.accepted}")
+        least, most = before.wrong, before.wrong + after.accepted - before.accepted
+        if not least <= after.wrong <= most:
+            yield Contradiction(f"{field}.wrong", after.wrong, f"{least} to {most}")
+
+
+def _tables(field: str, one: CountsRow, of: RecordedCertificate) -> Iterator[Contradiction]:
+    """The counts by cluster, which are there where a cluster has several units."""
+    if of.clusters == of.units:
+        if one.by_cluster:
+            yield Contradiction(f"{field}.by_cluster", f"{len(one.by_cluster)} rows", "none: every unit is a cluster")
+        return
+    if not one.by_cluster:
+        yield Contradiction(f"{field}.by_cluster", None, f"the counts by cluster, of {of.clusters} clusters")
+        return
+    rows = one.by_cluster
+    if list(rows) != sorted(set(rows)) or any(wrong > accepted or not number for accepted, wrong, number in rows):
+        yield Contradiction(f"{field}.by_cluster", "counts that clusters cannot have", "sorted counts")
+    for name, said, found in (
+        ("accepted", one.accepted, sum(accepted * number for accepted, _, number in rows)),
+        ("wrong", one.wrong, sum(wrong * number for _, wrong, number in rows)),
+        ("by_cluster", sum(number for *_, number in rows), of.clusters),
+    ):
+        if said != found:
+            yield Contradiction(f"{field}.{name}", said, found)
+
+
+def _at_most(field: str, said: int, most: int) -> Iterator[Contradiction]:
+    if said > most:
+        yield Contradiction(field, said, f"at most {most}")
+
+
+def _parts(recorded: RecordedCalibration) -> Iterator[Contradiction]:
+    for name, part in sorted(recorded.parts.items()):
+        yield from _at_most(f"parts.{name}.labelled", part.labelled, part.debates)
+        yield from _at_most(f"parts.{name}.clusters", part.clusters, part.debates)
+        if bool(part.clusters) != bool(part.debates):
+            yield Contradiction(f"parts.{name}.clusters", part.clusters, min(1, part.debates))
+    certified, of = recorded.parts.get("certify"), recorded.certificate
+    if certified is None:
+        yield Contradiction("parts.certify", None, f"{of.units} labels")
+        return
+    yield from _differences("parts.certify.labelled", certified.labelled, of.units)
+    # A cluster may have no labelled case.
+    if certified.labelled == certified.debates:
+        yield from _differences("parts.certify.clusters", certified.clusters, of.clusters)
+    elif not of.clusters <= certified.clusters <= of.clusters + certified.debates - certified.labelled:
+        yield Contradiction("parts.certify.clusters", certified.clusters, f"at least {of.clusters}")
+
+
+def _test(recorded: RecordedCalibration) -> Iterator[Contradiction]:
+    part, test = recorded.parts.get("test"), recorded.test
+    labelled = 0 if part is None or recorded.certificate.threshold is None else part.labelled
+    if test is None:
+        if labelled:
+            yield Contradiction("test", None, f"the report on {labelled} labels")
+        return
+    yield from _differences("test.units", test.units, labelled)
+    yield from _at_most("test.accepted", test.accepted, test.units)
+    yield from _at_most("test.wrong", test.wrong, test.accepted)
+    for name, figure, share, whole in (
+        ("risk", test.risk, test.wrong, test.accepted),
+        ("coverage", test.coverage, test.accepted, test.units),
+    ):
+        yield from _differences(f"test.{name}.n", figure.n, whole)
+        value = None if figure.value is None else float(figure.value)
+        yield from _differences(f"test.{name}.value", value, share / whole if whole else None)
+        if (figure.value is None) != (figure.reason is not None):
+            yield Contradiction(f"test.{name}.reason", figure.reason, None)
+    yield from _at_most("test.accuracy.n", test.accuracy.n, test.units)
+
+
+def _signal(recorded: RecordedCalibration) -> Iterator[Contradiction]:
+    """A signal is of the seats and verdicts of the file; the share is one of so many seats."""
+    signal, seats = recorded.signal, recorded.seats
+    if signal.kind == "weights":
+        yield from _differences("signal.verdicts", signal.verdicts, len(recorded.categories))
+        yield from _unknown("signal.labels", signal.labels, recorded.categories)
+        yield from _unknown("signal.inputs", [one.seat for one in signal.inputs], seats)
+    elif signal.kind == "dawid_skene":
+        yield from _differences("signal.verdicts", list(signal.verdicts), list(recorded.categories))
+        yield from _unknown("signal.seats", [one.seat for one in signal.seats], seats)
+    elif signal.kind == "share":
+        for place, one in enumerate(recorded.certificate.candidates):
+            votes = round(one.threshold * len(seats))
+            yield from _differences(
+                f"certificate.candidates.{place}.threshold", one.threshold, max(1, votes) / len(seats)
+            )
+
+
+def _unknown(field: str, said: Sequence[str], known: Sequence[str]) -> Iterator[Contradiction]:
+    for one in said:
+        if one not in known:
+            yield Contradiction(field, one, f"one of {', '.join(known[:5])}")
