@@ -359,9 +359,37 @@ def check_lengths(line: Json, content: str, debate: str, streams: Streams, key_l
     coded = from_base64(named.group(2) if named else "", "the signature of the lengths")
     for name, own_id, key in map(read_key, key_lines):
         if (name, own_id) == (lengths["key"], coded[:4]):
-            key.verify(coded[4:], f"{text}\n".encode())
+            try:
+                key.verify(coded[4:], f"{text}\n".encode())
+            except InvalidSignature:
+                raise Wrong("the signature of the lengths is not over its note") from None
             return "ok    no stream was longer when the file was written: its lengths are signed by a key that you gave"
     return "open  its lengths are signed by no key that you gave: later events cannot be excluded"
+
+
+def audit_seal(raw: bytes | None, streams: Streams, keys: list[str], kept: str | None) -> None:
+    if raw is None:
+        require(not keys and not kept, "there is no seal: nothing shows which log the debate comes from")
+        say("open  there is no seal: a recomputed file would look the same")
+        return
+    seal = read_line(raw, "the seal", "note", "streams")
+    covered = check_seal(seal, streams)
+    origin, size, _, _, _ = read_note(seal["note"])
+    for stream, count in covered.items():
+        say(f"ok    {stream}: {count} of {len(streams[stream])} events were in the log {origin} of {size} events")
+    if any(count < len(streams[stream]) for stream, count in covered.items()):
+        require(not keys and not kept, "events came after the seal: nothing shows who wrote those")
+        say("open  events after the seal are not covered by it")
+    if keys:
+        check_signature(seal["note"], keys)
+        say("ok    the seal is signed by a key that you gave")
+    else:
+        say("open  no --key was given: whose log it is was not checked")
+    if kept is not None:
+        check_kept(seal["note"], kept)
+        say("ok    your checkpoint states the same root")
+    else:
+        say("open  no --checkpoint was given: a log rewritten and sealed again by its owner would look the same")
 
 
 def audit(path: Path, keys: list[str], kept: str | None) -> None:
@@ -380,33 +408,12 @@ def audit(path: Path, keys: list[str], kept: str | None) -> None:
     erased = check_references(debate, streams, texts)
     say(f"ok    {len(texts)} texts are as recorded, {erased} were erased on record, none is missing")
     last = lines.pop() if manifest["lengths"] else None
+    audit_seal(lines[-1] if manifest["sealed"] else None, streams, keys, kept)
     if last is None:
         say("open  no lengths are signed: later events of these streams cannot be excluded")
     else:
         content = hashlib.sha256(b"".join(lines[1:])).hexdigest()
         say(check_lengths(read_line(last, "the signed lengths", "lengths", "note"), content, debate, streams, keys))
-    if not manifest["sealed"]:
-        require(not keys and not kept, "there is no seal: nothing shows which log the debate comes from")
-        say("open  there is no seal: a recomputed file would look the same")
-        return
-    seal = read_line(lines[-1], "the seal", "note", "streams")
-    covered = check_seal(seal, streams)
-    origin, size, _, _, _ = read_note(seal["note"])
-    for stream, count in covered.items():
-        say(f"ok    {stream}: {count} of {len(streams[stream])} events were in the log {origin} of {size} events")
-    if any(count < len(streams[stream]) for stream, count in covered.items()):
-        require(not keys and not kept, "events came after the seal: nothing shows who wrote those")
-        say("open  events after the seal are not covered by it")
-    if keys:
-        check_signature(seal["note"], keys)
-        say("ok    the seal is signed by a key that you gave")
-    else:
-        say("open  no --key was given: whose log it is was not checked")
-    if kept is not None:
-        check_kept(seal["note"], kept)
-        say("ok    your checkpoint states the same root")
-    else:
-        say("open  no --checkpoint was given: a log rewritten and sealed again by its owner would look the same")
 
 
 def main() -> int:
