@@ -36,6 +36,10 @@ class RunRefused(JudgeError):
     failure = Failure.TAKEN
 
 
+class OtherCase(RunRefused):
+    """A debate was begun over another case than the one that is given under its id."""
+
+
 class ReadOtherwise(RunRefused):
     """A case whose debate was opened under the reading of an earlier version is read otherwise now."""
 
@@ -94,12 +98,36 @@ class TooManyReports(JudgeError):
     failure = Failure.UNAVAILABLE
 
 
+class TooManyReviews(JudgeError):
+    """As many reviews of one person wait as may."""
+
+    failure = Failure.UNAVAILABLE
+
+
+class ReviewerLeft(JudgeError):
+    """The client disconnected before its review was recorded."""
+
+    failure = Failure.UNAVAILABLE
+
+
 class RunTooLarge(JudgeError):
     """The run has more debates than a server computes statistics of."""
 
 
 class PanelNotServed(JudgeError):
     """The server is read-only, or does not have the requested panel."""
+
+
+class SubmissionTaken(JudgeError):
+    """Another server of the store, which runs, executes the submission; the message names it."""
+
+    failure = Failure.UNAVAILABLE
+
+
+class KeptFileRefused(JudgeError):
+    """A file of a kept submission cannot be read; the message names it and the remedy."""
+
+    failure = Failure.ALTERED
 
 
 class TooManySubmissions(JudgeError):

@@ -115,6 +115,8 @@ def row_fault(row: Mapping[str, Any]) -> str | None:
     """Why a row cannot be stored as a `DebateRow`; None: it can."""
     try:
         _ROW.model_validate(row)
+        if row["status"] == "completed" and row["final_verdict"] is None:
+            return "final_verdict: a completed debate has one"
     except (ValidationError, UnicodeError) as error:
         if isinstance(error, UnicodeError):
             return str(error)

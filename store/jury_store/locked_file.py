@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _MOST = 64 * 1024
+_MOST_WRITTEN = 2 * 1024 * 1024
 _TRIES = 10
 _PAUSE = 0.01
 """Seconds between tries: a reader has the lock for a moment."""
@@ -31,12 +32,16 @@ class LockedFile:
             OSError: it cannot be written.
         """
         for _ in range(_TRIES):
-            path.parent.mkdir(mode=0o700, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with suppress(FileNotFoundError):  # the folder was removed by a process that left it empty
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
                 if _locked(descriptor) and _is_at(descriptor, path):
                     locked = cls(path, descriptor)
-                    locked.write(content)
+                    try:
+                        locked.write(content)
+                    except OSError:
+                        locked.release()
+                        raise
                     return locked
                 os.close(descriptor)
             time.sleep(_PAUSE)
@@ -53,6 +58,22 @@ class LockedFile:
             self._longest = max(self._longest, len(content))
             os.pwrite(self._descriptor, content.ljust(self._longest), 0)
 
+    def written_after(self, size: int) -> bytes:
+        """What another process wrote behind the first `size` bytes, also after the file was deleted.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        return b"" if self._descriptor is None else os.pread(self._descriptor, _MOST_WRITTEN, size)
+
+    def unlink(self) -> bool:
+        """Delete the file and keep it open; False where another process has deleted it."""
+        try:
+            self._path.unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
     def release(self) -> None:
         """Delete the file, and its folder if that is empty; twice is allowed."""
         if self._descriptor is not None:
@@ -67,7 +88,7 @@ class LockedFile:
 def read_locked(path: Path) -> bytes | None:
     """The content of a file that is locked now; None where it is not locked, or cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # it may be a pipe
     except OSError:
         return None
     try:

@@ -23,7 +23,8 @@ _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 def debate_ids(events: Iterable[StoredEvent]) -> set[str]:
     """The ids of the debates of these events."""
-    return set(map(stream_debate, {event.stream for event in events}))
+    names: set[object] = {event.stream for event in events}
+    return {stream_debate(name) for name in names if isinstance(name, str)}  # a SQLite column may contain any type
 
 
 def opened_run(event: StoredEvent) -> str | None:
@@ -56,6 +57,8 @@ class ListProjection:
         """
         before: dict[str, tuple[str, ...]] = {}
         for event in events:
+            if type(event.stream) is not str:  # in a SQLite column of any type; jury verify reports it
+                continue
             if not event.stream.startswith(STREAMS.get(event.type, event.stream)):
                 continue
             debate_id = stream_debate(event.stream)

@@ -11,11 +11,11 @@ import pytest
 
 from jury_judge.errors import RunRefused
 from jury_judge.jury import Jury
-from jury_judge.live.feed import Feed
 from jury_judge.serving.kept_submissions import KeptSubmission, KeptSubmissions, kept_submissions
-from jury_judge.serving.submissions import Submission, Submissions
+from jury_judge.serving.service import Service
+from jury_judge.serving.submission_attempts import Submission
+from jury_judge.serving.submissions import Submissions
 from jury_judge.settings.runtime import RuntimeSettings
-from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.opening import open_store
 from support.debate_harness import a_case
@@ -34,26 +34,27 @@ def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
 @asynccontextmanager
 async def server(url: str, script: Script = NO_FAULTS, panel: str = "usual") -> AsyncIterator[Submissions]:
     """The submissions of a server with one panel."""
-    upgrade(url)
-    store = open_store(url, write=False)
-    feed = Feed(store)
-    submissions = Submissions(
+    async with service(url, script, panel) as found:
+        yield found.submissions
+
+
+@asynccontextmanager
+async def service(url: str, script: Script = NO_FAULTS, panel: str = "usual") -> AsyncIterator[Service]:
+    found = Service(
+        open_store(url, write=False),
         {
             panel: lambda on_chunk: Jury(
                 "independent", store=url, runtime=RuntimeSettings(simulate=script), on_chunk=on_chunk
             )
         },
-        store,
-        feed,
+        store_url=url,
+        database=Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite") else None,
         kept=kept_submissions(url),
     )
     try:
-        yield submissions
+        yield found
     finally:
-        feed.end()
-        await submissions.close()
-        await feed.close()
-        store.close()
+        await found.close()
 
 
 async def ended(submission: Submission | None) -> None:

@@ -11,7 +11,7 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
 from jury_events.case import Case
 from jury_events.panel import Panel
-from jury_judge.errors import ReadOtherwise, RunRefused
+from jury_judge.errors import OtherCase, ReadOtherwise, RunRefused
 from jury_judge.runs.recorded_content import is_same_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import RunIndex
@@ -188,8 +188,9 @@ def is_over(
     """Whether one debate has ended; None if the store does not have it.
 
     Raises:
-        RunRefused: it was opened with another panel, or over another case; or it was imported and is not adopted
-            (`adopt`: by these keys), is in quarantine, or cannot be read.
+        OtherCase: it was opened over another case.
+        RunRefused: it was opened with another panel; or it was imported and is not adopted (`adopt`: by these keys), is
+            in quarantine, or cannot be read.
         ReadOtherwise: an earlier version read the case otherwise, and the debate is not over.
     """
     found = store.debate(debate_id)
@@ -206,7 +207,7 @@ def is_over(
     part = store.parts(debate_id, [found.case_part]).get(found.case_part)
     row = row._replace(salt=None if part is None else part.salt)
     if row.salt is not None and not is_same_case(case, debate_id, row, row.salt, store):
-        raise RunRefused(
+        raise OtherCase(
             f"debate {debate_id} judged another case under that id: its content has changed since (or what the panel "
             "file redacts of it); use another run or id, or give the case its old content"
         )
@@ -217,18 +218,19 @@ def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStor
     """Refuse a recorded debate of a run that judged other content than the case.
 
     Raises:
-        RunRefused: it did; or it is in quarantine, or cannot be read, or was imported and is not adopted.
+        OtherCase: it did.
+        RunRefused: it is in quarantine, or cannot be read, or was imported and is not adopted.
         ReadOtherwise: an earlier version read the case otherwise, and the debate is not over.
     """
     not_set_aside(debate, row)
     check_adopted(store, f"run {run.run_id!r}", debate, row, run.adopt)
     if row.case_id != case.case_id:
-        raise RunRefused(
+        raise OtherCase(
             f"debate {debate} of run {run.run_id!r} is over another case, {row.case_id!r}; give the run another --run "
             "id"
         )
     if row.salt is not None and not is_same_case(case, debate, row, row.salt, store):
-        raise RunRefused(
+        raise OtherCase(
             f"run {run.run_id!r} judged another case under the id {case.case_id!r}: its content has changed since "
             "(or what the panel file redacts of it); give the run another --run id, or the case its old content"
         )

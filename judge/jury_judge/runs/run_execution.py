@@ -22,7 +22,7 @@ from jury_judge.runs.run_jobs import RunJobs
 from jury_judge.runs.run_lines import Line, RunLines
 from jury_judge.runs.run_progress import ProgressListener, RunProgress, moves
 from jury_store.debate_rows import CaseRow
-from jury_store.errors import AppendRefused, Fenced, StoreError
+from jury_store.errors import AppendRefused, Fenced, StoreError, StoreFailed, StoreUnreachable
 from jury_store.event_store import EventStore
 
 _T = TypeVar("_T")
@@ -84,7 +84,7 @@ async def execute_run(
         driving=driving,
         supervision=supervision,
         state=RunProgress(moved=moves(moved)),
-        index=_PatientIndex(store, patience, asyncio.get_running_loop()),
+        index=_PatientIndex(store, patience),
     )
     state = execution.state
     lines = RunLines(run, checked, store, index=execution.index, patience=patience, state=state)
@@ -237,11 +237,10 @@ async def _next(items: AsyncGenerator[Finished, None]) -> Finished | None:
 
 @dataclass(frozen=True)
 class _PatientIndex:
-    """Reads the index of a store from any thread but the loop's, again while the store is away."""
+    """Reads the index of a store in the thread of the caller, again while the store is away."""
 
     store: EventStore
     patience: StoreRetry
-    loop: asyncio.AbstractEventLoop
 
     def cases_of(self, debate_ids: Collection[str]) -> Mapping[str, CaseRow]:
         """See `DebateIndex`."""
@@ -252,11 +251,16 @@ class _PatientIndex:
         return self._read(partial(self.store.ended_positions, debate_ids))
 
     def _read(self, read: Callable[[], _T]) -> _T:
-        async def patiently() -> _T:
-            found, _ = await self.patience.run(partial(asyncio.to_thread, read), reads=True)
-            return found
+        async def attempt() -> _T:
+            return read()
 
-        return asyncio.run_coroutine_threadsafe(patiently(), self.loop).result()
+        try:
+            return read()
+        except (StoreFailed, StoreUnreachable):
+            # In a loop of this thread: one that the caller's loop awaits would need a second thread of the pool, and
+            # with many runs at once all threads of the pool may be here.
+            found, _ = asyncio.run(self.patience.run(attempt, reads=True))
+            return found
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,12 @@ from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.jury import Jury
 from jury_judge.panels.files import load_panel
 from jury_judge.reviews.named_tokens import TOKEN_RULE, is_token, named_tokens
-from jury_judge.reviews.reviews import ReviewRecorder
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
 from jury_judge.serving.kept_submissions import kept_submissions
 from jury_judge.serving.reviewing import Reviewing
 from jury_judge.serving.service import Service
-from jury_judge.serving.submissions import MakeJury
+from jury_judge.serving.submissions import LOOK_SECONDS, MakeJury
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.settings.serving import ServeSettings
 from jury_judge.settings.store import load_settings
@@ -85,7 +84,7 @@ class ServedStore:
         assert self._store is not None, "call open() before"
         reviewing = None
         if self.reviewers:
-            reviewing = Reviewing(ReviewRecorder(self.url).record, blind=not self._settings.open_reviews)
+            reviewing = Reviewing.over(self.url, blind=not self._settings.open_reviews)
         return Service(
             self._store,
             self._panels,
@@ -153,16 +152,22 @@ class ServedStore:
 
 @asynccontextmanager
 async def resuming(service: Service, say: Say) -> AsyncIterator[None]:
-    """Go on meanwhile with what an earlier server of the store did not end."""
+    """Go on meanwhile with what servers of the store that ended left, also with what others leave later."""
 
     async def resume() -> None:
-        try:
-            resumed = await service.submissions.resume()
-        except (OSError, ValueError) as error:
-            say(f"jury: submissions of an earlier server cannot be read: {error}")
-        else:
-            if resumed:
-                say(f"jury: going on with {pluralize(resumed, 'submission')} of an earlier server")
+        said = ""
+        while True:
+            try:
+                resumed = await service.submissions.resume()
+            except OSError as error:
+                line = f"jury: submissions of an earlier server cannot be read: {error}; they are looked for again"
+                if line != said:
+                    say(line)
+                said = line
+            else:
+                if resumed:
+                    say(f"jury: going on with {pluralize(resumed, 'submission')} of an earlier server")
+            await asyncio.sleep(LOOK_SECONDS)
 
     task = asyncio.create_task(resume())
     try:

@@ -11,6 +11,7 @@ from jury_judge.running.live_runs import LiveRuns
 from jury_judge.serving.kept_submissions import KeptSubmissions
 from jury_judge.serving.reviewing import Reviewing
 from jury_judge.serving.store_reader import StoreReader
+from jury_judge.serving.submission_states import SubmissionStates
 from jury_judge.serving.submissions import MakeJury, Submissions
 from jury_judge.statistics.run_reports import RunReports
 from jury_store.event_store import EventStore
@@ -53,7 +54,8 @@ class Service:
         self.records = Records.over(store, self.feed, store_url or "")
         self.reports = RunReports(store)
         self.live_runs = LiveRuns(store, store_url)
-        self.submissions = Submissions(panels or {}, store, self.feed, kept=kept)
+        self.submissions = Submissions(panels or {}, store, self.feed, kept=kept, database=database)
+        self.submission_states = SubmissionStates(self.submissions, store, self.live_runs, kept)
         self.reviewing = reviewing
         self._database = database
 
@@ -83,6 +85,8 @@ class Service:
         try:
             await self.submissions.close()
         finally:
+            if self.reviewing is not None:
+                await self.reviewing.close()
             await self.feed.close()
             await asyncio.to_thread(self.reports.close)
             await asyncio.to_thread(self.live_runs.close)

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Literal
 
 from jury_events.case import Case
-from jury_judge.errors import RunRefused
+from jury_judge.errors import OtherCase, RunRefused
 
 Kind = Literal["evaluation", "run"]
 
@@ -32,20 +32,21 @@ class SubmissionClaim:
         """
         for other in running:
             if any(digest != self.cases[debate] for debate, digest in other.cases.items() if debate in self.cases):
-                self._refuse("with another case")
+                raise self._refused(OtherCase, "with another case")
             if other.panel != self.panel and (
                 self._is_named_as(other) or not self.cases.keys().isdisjoint(other.cases)
             ):
-                self._refuse("with another panel")
+                raise self._refused(RunRefused, "with another panel")
             if self._is_named_as(other) and self.cases.keys() != other.cases.keys():
-                self._refuse("with other cases")
+                raise self._refused(OtherCase, "with other cases")
 
     def _is_named_as(self, other: "SubmissionClaim") -> bool:
         return (self.kind, self.name) == (other.kind, other.name)
 
-    def _refuse(self, how: str) -> None:
-        raise RunRefused(
-            f"{self.kind} {self.name} is running here {how}; use another run or id, or wait until it has finished"
+    def _refused(self, error: type[RunRefused], how: str) -> RunRefused:
+        return error(
+            f"{self.kind} {self.name} is running or kept here {how}; "
+            "use another run or id, or wait until it has finished"
         )
 
 

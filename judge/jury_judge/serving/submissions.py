@@ -1,30 +1,32 @@
 """Evaluations and runs submitted over HTTP, which a `Jury` runs in this process.
 
-What they give is stored only in the log. At shutdown they stop; where they are kept on disk, `resume` goes on with them
-after a restart, and the same request resumes them anyway.
+What they give is stored only in the log. At shutdown they stop; where they are kept on disk, `resume` of the next
+server, or of another one that runs, goes on with them, and the same request resumes them anyway.
 """
 
 import asyncio
 import logging
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from pathlib import Path
 
 from jury_actors.failing import has_failed
 from jury_cases.errors import CaseFileError
 from jury_events.case import Case
-from jury_events.errors import InputError, JuryError
+from jury_events.errors import JuryError
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
-from jury_judge.errors import JuryClosed, PanelNotServed, RunUnfinished, TooManySubmissions
+from jury_judge.errors import KeptFileRefused, PanelNotServed, TooManySubmissions
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed, Opening
 from jury_judge.runs.run import fresh_debate_id, fresh_run_id
-from jury_judge.serving.kept_submissions import KeptSubmission, KeptSubmissions
+from jury_judge.serving.kept_submissions import KeptFile, KeptSubmission, KeptSubmissions
+from jury_judge.serving.submission_attempts import Order, Submission, SubmissionAttempts
 from jury_judge.serving.submission_claims import Kind, SubmissionClaim, submission_claim
 from jury_store.event_store import EventStore
 
@@ -43,6 +45,9 @@ _START_SECONDS = 2.0
 _RESUME_SECONDS = 0.3
 """The same for what was opened before, and will not open again."""
 
+LOOK_SECONDS = 2.0
+"""Between two looks for submissions that a server left."""
+
 _RESUMED_AT_ONCE = 32
 """Kept submissions that are begun at once."""
 
@@ -50,21 +55,6 @@ _log = logging.getLogger(__name__)
 
 MakeJury = Callable[[Callable[[str, str], None]], Jury]
 """Makes a Jury that passes on what final judges write: debate id and text."""
-
-
-@dataclass(kw_only=True)
-class Submission:
-    """One evaluation, or one run. `problem` is the error that stopped it."""
-
-    kind: Kind
-    id: str
-    task: asyncio.Task[None]
-    problem: BaseException | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether its task has not ended."""
-        return not self.task.done()
 
 
 class Submissions:
@@ -76,6 +66,7 @@ class Submissions:
         feed: receives what final judges write, and reports debates that open.
         max_running: submissions that may run at once.
         kept: keeps submissions until they are over; None: a restarted server knows none.
+        database: the file of a SQLite store.
     """
 
     def __init__(
@@ -86,8 +77,11 @@ class Submissions:
         *,
         max_running: int = MAX_RUNNING,
         kept: KeptSubmissions | None = None,
+        database: Path | None = None,
     ) -> None:
         self._kept = kept
+        self._attempts = SubmissionAttempts(store, kept, database)
+        self._passed: set[KeptFile] = set()
         self.panels = tuple(panels)
         self._make = dict(panels)
         self._store = store
@@ -116,27 +110,12 @@ class Submissions:
             PanelNotServed: unknown panel, or a read-only server.
             TooManySubmissions: too many are running.
             RunRefused: another submission runs under that name.
-            JuryError: see `Jury.evaluate`.
+            OtherCase: another is kept under that name.
+            JuryError: see `Jury.evaluate`. What waits for another process is accepted: see `Submission.waits_for`.
         """
         debate_id = fresh_debate_id(case) if run_id is None else id_of(run_id, case.case_id)
-        return await self._evaluate(
-            KeptSubmission("evaluation", debate_id, self._panel(panel), (case,), run_id, submission_id)
-        )
-
-    async def _evaluate(self, wanted: KeptSubmission) -> Submission:
-        debate_id, run_id, (case,) = wanted.name, wanted.run_id, wanted.cases
-        claim = await asyncio.to_thread(submission_claim, "evaluation", debate_id, wanted.panel, {debate_id: case})
-        if (running := self._running_or_claim(claim)) is not None:
-            return running
-
-        async def execute(jury: Jury) -> None:
-            await jury.evaluate(case, run_id=run_id, debate_id=debate_id, submission_id=wanted.submission_id)
-
-        def is_known() -> bool:
-            stream = debate_stream(debate_id)
-            return stream in self._store.heads([stream])
-
-        return await self._begin(claim, wanted, execute, lambda opening: opening.debate_id == debate_id, is_known)
+        wanted = KeptSubmission("evaluation", debate_id, self._panel(panel), (case,), run_id, submission_id)
+        return await self._asked(wanted)
 
     async def run(
         self, cases: Sequence[Case], *, panel: str | None, run_id: str | None, concurrency: int | None
@@ -148,40 +127,39 @@ class Submissions:
         """
         name = run_id or fresh_run_id()
         wanted = KeptSubmission("run", name, self._panel(panel), tuple(cases), name, concurrency=concurrency)
-        return await self._run(wanted)
-
-    async def _run(self, wanted: KeptSubmission) -> Submission:
-        name, cases = wanted.name, wanted.cases
-        debates = {id_of(name, case.case_id): case for case in cases}
-        claim = await asyncio.to_thread(submission_claim, "run", name, wanted.panel, debates)
-        if (running := self._running_or_claim(claim)) is not None:
-            return running
-
-        async def execute(jury: Jury) -> None:
-            async for _ in jury.evaluate_many(cases, run_id=name, concurrency=wanted.concurrency):
-                pass
-
-        def is_known() -> bool:
-            return bool(self._store.debates(run_id=name, limit=1))
-
-        return await self._begin(claim, wanted, execute, lambda opening: opening.run_id == name, is_known)
+        return await self._asked(wanted)
 
     async def resume(self) -> int:
-        """Go on with the submissions that an earlier server kept; returns how many. Problems are logged."""
-        if self._kept is None or not self.panels:
+        """Go on with the submissions that no living server has; returns how many. Problems are logged, each once.
+
+        Raises:
+            OSError: the folder cannot be read.
+        """
+        kept = self._kept
+        if kept is None or not self.panels:
             return 0
-        found = await asyncio.to_thread(list, self._kept.all())
+        waiting = {kept.find(one.kind, one.id) for one in self._known.values() if one.running and one.waits_for}
+        found = await asyncio.to_thread(kept.left, self._passed | {file for file in waiting if file is not None})
         slots = asyncio.Semaphore(_RESUMED_AT_ONCE)
 
-        async def resume_one(wanted: KeptSubmission) -> bool:
+        async def resume_one(file: KeptFile) -> bool:
             async with slots:
+                if len(self._claims) >= self._max_running:
+                    return False
                 try:
+                    wanted = await asyncio.to_thread(kept.read, file)
                     self._panel(wanted.panel)
-                    await (self._evaluate(wanted) if wanted.kind == "evaluation" else self._run(wanted))
+                    submission = await self._begun(wanted, since=file.written // 1000)
+                except TooManySubmissions:
+                    return False
+                except KeptFileRefused as error:
+                    _log.warning("%s", error) if kept.has(file) else None
                 except JuryError as error:
                     _log.warning("%s %s could not be resumed: %s", wanted.kind, wanted.name, error)
-                    return False
-                return True
+                else:
+                    return submission.waits_for is None
+                self._passed.add(file)
+                return False
 
         return sum(await asyncio.gather(*map(resume_one, found)))
 
@@ -225,53 +203,76 @@ class Submissions:
             opening = self._juries[panel] = asyncio.create_task(entered)
         return await asyncio.shield(opening)
 
-    async def _begin(
-        self,
-        claim: SubmissionClaim,
-        wanted: KeptSubmission,
-        execute: Callable[[Jury], Coroutine[Any, Any, None]],
-        opens: Callable[[Opening], bool],
-        is_known: Callable[[], bool],
-    ) -> Submission:
-        opened = asyncio.Event()
-        task = None
-
-        def check(opening: Opening) -> None:
-            if opens(opening):
-                opened.set()
-
-        try:
-            jury = await self._jury(claim.panel)
-            await self._keep(wanted)
-            within = _RESUME_SECONDS if await asyncio.to_thread(is_known) else _START_SECONDS
-            async with self._feed.openings(check):
-                task = asyncio.create_task(execute(jury))
-                submission = self._register(Submission(kind=claim.kind, id=claim.name, task=task), claim)
-                seen = asyncio.create_task(opened.wait())
-                await asyncio.wait({task, seen}, timeout=within, return_when=asyncio.FIRST_COMPLETED)
-                seen.cancel()
-        finally:
-            if task is None:
-                self._claims.discard(claim)
-        if task.done() and submission.problem is not None:
-            if self._kept is not None:
-                self._kept.drop(claim.kind, claim.name)  # the answer to the request is the problem
+    async def _asked(self, wanted: KeptSubmission) -> Submission:
+        """Start or resume what a request asks for; raises the problem that stopped it at once."""
+        submission = await self._begun(wanted)
+        if not submission.running and submission.problem is not None:
             raise submission.problem
         return submission
 
-    async def _keep(self, wanted: KeptSubmission) -> None:
+    async def _begun(self, wanted: KeptSubmission, *, since: int | None = None) -> Submission:
+        """Start or resume a submission, asked for now, or (`since`, in µs since 1970-01-01 UTC) kept by a server."""
+        cases = wanted.debates
+        claim = await asyncio.to_thread(submission_claim, wanted.kind, wanted.name, wanted.panel, cases)
+        if (running := self._running_or_claim(claim)) is not None:
+            return running
+        submission = Submission(kind=claim.kind, id=claim.name, debates=frozenset(cases), answered=since is not None)
+        task = None
         try:
-            if self._kept is not None:
-                await asyncio.to_thread(self._kept.keep, wanted)
-        except OSError as error:  # it can run without that
-            _log.warning(
-                "%s %s is not kept for a restarted server (%s); the same request would resume it",
-                wanted.kind,
-                wanted.name,
-                error.strerror,
-            )
+            if since is None:
+                await asyncio.to_thread(self._check_kept, claim)
+            jury = await self._jury(claim.panel)
+            order = self._order(wanted, jury, since)
+            within = _RESUME_SECONDS if await asyncio.to_thread(order.is_known) else _START_SECONDS
+            async with self._feed.openings(partial(_note_opening, submission)):
+                task = submission.task = asyncio.create_task(self._attempts.go_on(submission, order))
+                self._register(submission, claim)
+                seen = asyncio.create_task(submission.moved.wait())
+                await asyncio.wait({task, seen}, timeout=within, return_when=asyncio.FIRST_COMPLETED)
+                seen.cancel()
+        finally:
+            submission.answered = True
+            if task is None:
+                self._claims.discard(claim)
+        return submission
 
-    def _register(self, submission: Submission, claim: SubmissionClaim) -> Submission:
+    def _order(self, wanted: KeptSubmission, jury: Jury, since: int | None) -> Order:
+        async def evaluate() -> None:
+            (case,) = wanted.cases
+            await jury.evaluate(case, run_id=wanted.run_id, debate_id=wanted.name, submission_id=wanted.submission_id)
+
+        async def run() -> None:
+            async for _ in jury.evaluate_many(wanted.cases, run_id=wanted.name, concurrency=wanted.concurrency):
+                pass
+
+        def is_known() -> bool:
+            if wanted.kind == "run":
+                return bool(self._store.debates(run_id=wanted.name, limit=1))
+            stream = debate_stream(wanted.name)
+            return stream in self._store.heads([stream])
+
+        return Order(
+            wanted=wanted,
+            execute=evaluate if wanted.kind == "evaluation" else run,
+            is_known=is_known,
+            since=time.time_ns() // 1000 if since is None else since,
+            to_keep=since is None,
+            was_kept=since is not None,
+        )
+
+    def _check_kept(self, claim: SubmissionClaim) -> None:
+        """Compare a claim with the submission that is kept under its name, here or by another server."""
+        kept = self._kept
+        file = None if kept is None else kept.find(claim.kind, claim.name)
+        if kept is None or file is None:
+            return
+        try:
+            other = kept.read(file)
+        except KeptFileRefused:
+            return  # what is asked for now takes its place
+        claim.check([submission_claim(other.kind, other.name, other.panel, other.debates)])
+
+    def _register(self, submission: Submission, claim: SubmissionClaim) -> None:
         key = (submission.kind, submission.id)
         self._known[key] = submission
         self._known.move_to_end(key)
@@ -280,31 +281,34 @@ class Submissions:
 
         def ended(task: asyncio.Task[None]) -> None:
             self._claims.discard(claim)
+            submission.debates = frozenset()
+            submission.waits_for = None
             if task.cancelled():
                 return
             problem = submission.problem = task.exception()
-            if self._kept is not None and not _may_go_on(problem):
-                self._kept.drop(submission.kind, submission.id)
-            if problem is not None:
-                expected = isinstance(problem, JuryError)
-                _log.log(
-                    logging.INFO if expected else logging.ERROR,
-                    "%s %s stopped: %s",
-                    submission.kind,
-                    submission.id,
-                    problem,
-                    exc_info=None if expected else problem,
-                )
+            if problem is None:
+                return
+            file = None if self._kept is None else self._kept.find(submission.kind, submission.id)
+            if file is not None:
+                self._passed.add(file)
+            expected = isinstance(problem, JuryError)
+            _log.log(
+                # A client that waits for the answer gets the problem; of any other nobody knows.
+                (logging.WARNING if submission.answered else logging.INFO) if expected else logging.ERROR,
+                "%s %s stopped%s: %s",
+                submission.kind,
+                submission.id,
+                "" if file is None else ", and stays kept",
+                problem,
+                exc_info=None if expected else problem,
+            )
 
         submission.task.add_done_callback(ended)
-        return submission
 
 
-def _may_go_on(problem: BaseException | None) -> bool:
-    """Whether a submission that ended with this problem may come further after a restart."""
-    if isinstance(problem, InputError):
-        return isinstance(problem, RunUnfinished | JuryClosed)
-    return problem is not None
+def _note_opening(submission: Submission, opening: Opening) -> None:
+    if opening.debate_id in submission.debates:
+        submission.moved.set()
 
 
 def refuse_uris(cases: Sequence[Case]) -> None:

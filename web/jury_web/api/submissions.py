@@ -1,13 +1,13 @@
 """Endpoints that submit cases. They answer at once, with links to the debate or run."""
 
 import asyncio
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, Response
 
 from jury_events.case import Case
-from jury_judge import DebateFilter
-from jury_judge.serving.service import Service
+from jury_judge.serving.submission_attempts import Submission
+from jury_judge.serving.submission_states import SubmissionState
 from jury_judge.serving.submissions import refuse_uris
 from jury_judge.serving.submitted_cases import submitted_cases
 from jury_web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found
@@ -28,19 +28,16 @@ async def evaluate(service: ServiceDependency, request: EvaluationRequest, respo
     submission = await service.submissions.evaluate(
         case, panel=request.panel, run_id=settings.run_id, submission_id=request.submission_id
     )
-    return _accepted(
-        response, submission.id, "running" if submission.running else "finished", _debate_links(submission.id)
-    )
+    return _accepted(response, submission, _debate_links(submission.id))
 
 
 @router.get("/evaluations/{debate_id}", operation_id="readEvaluation", responses=error_responses(404, 422, 503))
 def evaluation(service: ServiceDependency, debate_id: DebateId) -> SubmissionStatus:
     """The status of an evaluation."""
-    row = service.reader.row(debate_id)
-    finished = row is not None and row.has_ended
-    return _status(
-        service, "evaluation", debate_id, known=row is not None, finished=finished, links=_debate_links(debate_id)
-    )
+    found = service.submission_states.read("evaluation", debate_id)
+    if found is None:
+        raise debate_not_found(debate_id)
+    return _status(debate_id, found, _debate_links(debate_id))
 
 
 @router.post("/runs", operation_id="startRun", status_code=202, responses=_REFUSALS)
@@ -52,17 +49,16 @@ async def start_run(service: ServiceDependency, request: RunRequest, response: R
     submission = await service.submissions.run(
         cases, panel=request.panel, run_id=settings.run_id, concurrency=settings.asked_at_once
     )
-    return _accepted(
-        response, submission.id, "running" if submission.running else "finished", _run_links(submission.id)
-    )
+    return _accepted(response, submission, _run_links(submission.id))
 
 
 @router.get("/runs/{run_id}/state", operation_id="readRunState", responses=error_responses(404, 422, 503))
 def run_state(service: ServiceDependency, run_id: RunId) -> SubmissionStatus:
-    """The status of a run, as far as this server knows it: finished when all submitted cases are."""
-    there = bool(service.reader.debates(DebateFilter(run_id), limit=1))
-    left = bool(service.reader.debates(DebateFilter(run_id, unfinished=True), limit=1))
-    return _status(service, "run", run_id, known=there, finished=there and not left, links=_run_links(run_id))
+    """The status of a run: finished when all of its cases are, or when it was cancelled."""
+    found = service.submission_states.read("run", run_id)
+    if found is None:
+        raise RequestRefused(404, f"there is no run {run_id!r} in this store", "GET /api/runs lists the runs")
+    return _status(run_id, found, _run_links(run_id))
 
 
 def _cases(tables: list[dict[str, Any]], places: list[str]) -> list[Case]:
@@ -71,26 +67,20 @@ def _cases(tables: list[dict[str, Any]], places: list[str]) -> list[Case]:
     return cases
 
 
-def _accepted(response: Response, name: str, state: Literal["running", "finished"], links: Links) -> SubmissionStatus:
+def _accepted(response: Response, submission: Submission, links: Links) -> SubmissionStatus:
     response.headers["Location"] = links.state
-    return SubmissionStatus(id=name, state=state, links=links)
+    if not submission.running:
+        return _status(submission.id, SubmissionState("finished"), links)
+    state = SubmissionState("running" if submission.waits_for is None else "waiting", submission.waits_for)
+    return _status(submission.id, state, links)
 
 
-def _status(
-    service: Service, kind: Literal["evaluation", "run"], name: str, *, known: bool, finished: bool, links: Links
-) -> SubmissionStatus:
-    submission = service.submissions.find(kind, name)
-    if submission is not None and submission.running:
-        return SubmissionStatus(id=name, state="running", links=links)
-    if submission is not None and submission.problem is not None and not (finished and kind == "evaluation"):
-        problem = error_response(submission.problem)
+def _status(name: str, found: SubmissionState, links: Links) -> SubmissionStatus:
+    message = None
+    if found.problem is not None:
+        problem = error_response(found.problem)
         message = problem.error if problem.remedy is None else f"{problem.error}; {problem.remedy}"
-        return SubmissionStatus(id=name, state="stopped", problem=message, links=links)
-    if not known:
-        if kind == "evaluation":
-            raise debate_not_found(name)
-        raise RequestRefused(404, f"there is no run {name!r} in this store", "GET /api/runs lists the runs")
-    return SubmissionStatus(id=name, state="finished" if finished else "unfinished", links=links)
+    return SubmissionStatus(id=name, state=found.state, problem=message, process=found.process, links=links)
 
 
 def _debate_links(debate_id: str) -> Links:

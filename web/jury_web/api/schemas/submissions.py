@@ -80,11 +80,15 @@ class Links(CamelModel):
 class SubmissionStatus(CamelModel):
     """The status of an evaluation or a run.
 
-    running: this server runs it. finished: nothing is left to do. stopped: an error (`problem`) stopped it here.
-    unfinished: this server does not run it (another process may); the same request resumes it.
+    running: this server runs it, or `process` does. waiting: `problem` says for what; it goes on by itself. finished:
+    nothing is left to do. stopped: an error (`problem`) stopped it here. unfinished: no process runs it; the same
+    request resumes it.
     """
 
     id: str
-    state: Literal["running", "finished", "stopped", "unfinished"]
-    problem: Annotated[str | None, Field(description="The error that stopped it, with the remedy.")] = None
+    state: Literal["running", "waiting", "finished", "stopped", "unfinished"]
+    problem: Annotated[
+        str | None, Field(description="The error that stopped it, or what it waits for, with the remedy.")
+    ] = None
+    process: Annotated[str | None, Field(description="The process that runs it, where that is not this server.")] = None
     links: Links
