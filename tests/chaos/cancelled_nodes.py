@@ -118,9 +118,9 @@ class _Run:
         ended = self.debates()
         report.ended = dict(Counter(report.ended) + Counter(end for ends in ended.values() for end in ends))
         yield from (f"{debate} ended {len(ends)} times: {ends}" for debate, ends in ended.items() if len(ends) != 1)
-        for row in self.jury("runs", "--json", "--store", self.url).json:
-            if row["state"] == "running":
-                yield f"{self.run_id} is listed as running"
+        listed = self.jury("runs", "--json", "--store", self.url)
+        if listed.code or [row for row in listed.json if row["state"] == "running"]:
+            yield f"jury runs ended with {listed.code}: {listed.out[-300:]}{listed.err[-300:]}"
         code, said = self._detach() if detaches else (0, "")
         if "goes on already" in said or "Traceback" in said:
             yield f"detached again, {self.run_id} ended with {code}: {said[-500:]}"
