@@ -59,7 +59,7 @@ class SqlEventStore(EventStore):
     """Created by `jury_store.opening.open_store`.
 
     `writer` is None for a read-only store, `user` where the database has none (SQLite). `on_close` releases other
-    resources, such as a lock.
+    resources, such as a lock. `before_close` may be set: it ends what uses the store in another thread.
     """
 
     def __init__(
@@ -76,6 +76,7 @@ class SqlEventStore(EventStore):
         self._writer = writer
         self.user = user
         self._on_close = on_close
+        self.before_close: Callable[[], None] = lambda: None
         self._dialect = DIALECTS[reader.dialect.name]
         self._write_lock = threading.Lock()
         self._kept_connection: Connection | None = None
@@ -315,6 +316,7 @@ class SqlEventStore(EventStore):
         return self.user.eraser if self.user else None
 
     def close(self) -> None:
+        self.before_close()
         with self._write_lock:
             if self._closed:
                 return

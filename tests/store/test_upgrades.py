@@ -8,7 +8,8 @@ from sqlalchemy import create_engine
 
 from jury_events.conditions import parse_conditions
 from jury_events.verdict import Verdict
-from jury_judge.reviews.reviews import NewReview, record_review
+from jury_judge.reviews.review_changes import NewReview
+from jury_judge.reviews.reviews import record_review
 from jury_migrations.comparison import check
 from jury_migrations.upgrading import upgrade
 from jury_replay.verify import verify
