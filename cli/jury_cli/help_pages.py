@@ -1,7 +1,7 @@
 """How help is written: names are never broken at a hyphen, and bounds of numbers are in words."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import click
 
@@ -22,7 +22,7 @@ class HelpPage(click.HelpFormatter):
         """A paragraph."""
         super().write_text(text.replace("-", _WHOLE))
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Names with their descriptions."""
         super().write_dl([(_named(name), _described(text)) for name, text in rows], col_max, col_spacing)
 
