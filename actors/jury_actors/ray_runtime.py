@@ -87,6 +87,8 @@ async def ray_runtime(
             yield runtime
         await watch.close()
         await collection.close()
+        if actors.budget is not None:
+            await unless_ended(head.gone, repeated(remotely, actors.budget.close))
         # First those that write, then the clerk, which stores what waits.
         actors.kill_writers()
         await unless_ended(head.gone, repeated(remotely, actors.clerk.close))
@@ -136,8 +138,9 @@ class _Actors:
         self._watch(self.clerk, "the clerk's process", "another takes its place and goes on with the log")
         if config.limited and not config.shared_cluster:
             self._start_writer(LimiterActor, LIMITER)
-        if config.ceiling.bounded:
-            budget = self._start_writer(BudgetActor, BUDGET, config.ceiling)
+        self.budget = None
+        if config.ceiling.counted:
+            self.budget = budget = self._start_writer(BudgetActor, BUDGET, self._namespace, config.ceiling)
             self._watch(budget, "the process that keeps the budget", "no further call can be made")
         # Of the endpoints a plain dict: a mapping proxy does not pickle.
         self._config = config._replace(endpoints=dict(config.endpoints))
