@@ -10,6 +10,7 @@ from urllib.parse import quote_plus
 from sqlalchemy import URL, Engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from jury_store.append_taker import AppendTaker
 from jury_store.driver_errors import describe_damage, describe_disk_error, first_line
 from jury_store.errors import (
     DamagedFile,
@@ -155,7 +156,12 @@ def _open_sqlite(url: URL, *, write: bool, run: str, wait: float) -> SqlEventSto
             writer.dispose()
         release()
         raise
-    return SqlEventStore(name=name, reader=reader, writer=writer, on_close=release)
+    store = SqlEventStore(name=name, reader=reader, writer=writer, on_close=release)
+    if write:
+        taker = AppendTaker(path, store.append)
+        store.before_close = taker.stop
+        taker.start()
+    return store
 
 
 def _check_size(url: URL, engine: Engine, path: Path) -> None:
@@ -163,8 +169,9 @@ def _check_size(url: URL, engine: Engine, path: Path) -> None:
     wal = path.with_name(f"{path.name}-wal")
 
     def differs() -> bool:
-        if wal.exists() and wal.stat().st_size:
-            return False  # the last pages may be there
+        with suppress(FileNotFoundError):
+            if wal.stat().st_size:
+                return False  # the last pages may be there
         with connection_errors(url), engine.connect() as connection:
             pages: int = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             size: int = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
