@@ -12,7 +12,7 @@ from jury_judge.comparisons.groups import fields_there, grouped
 from jury_judge.running.live_runs import LiveRuns
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
-from jury_web.pages.disagreements import MOST, SHOWN, LabelDisagreements, has_labels, label_disagreements, split_debates
+from jury_web.pages.disagreements import MOST, SHOWN, LabelDisagreements, SplitVoting, has_labels, label_disagreements
 from jury_web.pages.page_request import PageNotFound, PageRequest
 from jury_web.pages.run_page import LATEST, run_page
 from jury_web.pages.run_statistics_pages import REFUSALS, RefusedReport, refused_report
@@ -91,10 +91,11 @@ class RunPages:
         by = request.query.get("group_by", "").strip()
         field = parse_field(by) if by else None
         groups = grouped(latest, field) if field else []
-        page = run_page(self._reader, found, latest)
+        voting = SplitVoting()
+        histories = self._reader.events_of([row.debate_id for row in latest])
+        page = run_page(found, latest, voting.noted(histories))
         differences: tuple[LabelDisagreements, ...] = label_disagreements(self._reader, run_id) if labelled else ()
         most = MOST if request.query.get("split") == "all" else SHOWN
-        histories = self._reader.events_of([row.debate_id for row in latest if row.final_verdict is not None])
         return request.html(
             "run.html",
             "runs",
@@ -108,6 +109,6 @@ class RunPages:
             panels=panels,
             refused=refused,
             differences=differences,
-            split=split_debates(latest, histories, most=most),
+            split=voting.farthest(latest, most=most),
             most_split=MOST,
         )
