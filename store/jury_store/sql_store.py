@@ -59,7 +59,7 @@ class SqlEventStore(EventStore):
     """Created by `jury_store.opening.open_store`.
 
     `writer` is None for a read-only store, `user` where the database has none (SQLite). `on_close` releases other
-    resources, such as a lock.
+    resources, such as a lock. `before_close` may be set: it ends what uses the store in another thread.
     """
 
     def __init__(
@@ -76,6 +76,7 @@ class SqlEventStore(EventStore):
         self._writer = writer
         self.user = user
         self._on_close = on_close
+        self.before_close: Callable[[], None] = lambda: None
         self._dialect = DIALECTS[reader.dialect.name]
         self._write_lock = threading.Lock()
         self._kept_connection: Connection | None = None
@@ -198,6 +199,10 @@ class SqlEventStore(EventStore):
         with self._writing() as connection, connection.begin():
             connection.exec_driver_sql(self._dialect.upsert_run_size, (run_id, cases))
 
+    def store_run_lease(self, run_id: str, calls: int, cost: float) -> None:
+        with self._writing() as connection, connection.begin():
+            connection.exec_driver_sql(self._dialect.upsert_run_lease, (run_id, calls, cost))
+
     def attestations(self) -> list[Attestation]:
         with self._reading() as connection:
             return seal_rows.attestations(connection, self._dialect)
@@ -315,6 +320,7 @@ class SqlEventStore(EventStore):
         return self.user.eraser if self.user else None
 
     def close(self) -> None:
+        self.before_close()
         with self._write_lock:
             if self._closed:
                 return
