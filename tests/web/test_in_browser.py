@@ -219,6 +219,9 @@ async def test_the_language_is_switched_and_stays(browser, site):
             "スコアの分布",
             "ラウンド別の立場変更",
             "費用",
+            "ラベルとの比較",
+            "陪審団とラベルが異なる議論",
+            "陪審員の判定が最も分かれた議論",
             "ケースの項目による集計",
         ] == others
 
