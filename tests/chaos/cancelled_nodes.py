@@ -32,7 +32,7 @@ _COMES_BACK = 300.0
 """Seconds for which a cancellation is waited for: it says every 15 s what it waits for."""
 
 _ENDS = {"debate_completed", "debate_failed", "debate_cancelled"}
-_SLOW = ("--simulate", "latency=2", "--simulate", "sigma=0")
+_SLOW = ("--simulate", "latency=8", "--simulate", "sigma=0")
 _PANEL = {
     "seats": [{"juror_id": name, "model": "simulated/juror"} for name in ("one", "two")],
     "final": {"method": "majority_vote"},
@@ -41,10 +41,15 @@ _PANEL = {
 
 @dataclass
 class CancelReport:
-    """One death of a node: runs cancelled, how their debates ended, seconds that cancellations took, what failed."""
+    """One death of a node.
+
+    `struck` of the runs had debates that were cancelled. Then how all debates ended, the seconds that each cancellation
+    took, and what does not hold.
+    """
 
     seed: int
     runs: int
+    struck: int = 0
     order: str = ""
     ended: dict[str, int] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
@@ -61,14 +66,14 @@ def strike(ground: Ground, seed: int, runs: int) -> CancelReport:
     """
     rng = random.Random(seed)
     folder = Path(tempfile.mkdtemp(dir=ground.folder))
-    report = CancelReport(seed, runs, "death first" if rng.random() < 0.5 else "cancellation first")
+    report = CancelReport(seed, runs, order="death first" if rng.random() < 0.5 else "cancellation first")
     with ExitStack() as ends:
         these = [_Run(folder, f"s{seed}n{number}", ground) for number in range(runs)]
         for one in these:
-            one.begin(report)
             ends.callback(one.reader.close)
-        begun = [one for one in these if one.is_begun]
-        moment = rng.randrange(2 * CASES, 8 * CASES)
+        detached = [one.detach() for one in these]
+        begun = [one for one, process in zip(these, detached, strict=True) if one.is_begun(process, report)]
+        moment = rng.randrange(CASES, 6 * CASES)
         eventually(lambda: all(one.reader.last_position() > moment or one.is_over for one in begun), _COMES_BACK)
         _strike(ground, begun, report)
         ground.nodes.do("add {}")
@@ -86,7 +91,6 @@ class _Run:
         self.jury = CommandLine(folder)
         self.env = ground.nodes.env
         self.reader: EventStore = open_store(self.url, write=False)
-        self.is_begun = False
         names = [f"c{number}" for number in range(CASES)]
         self._cases = self.jury.write(
             "cases.jsonl", *({"case_id": name, "question": f"{name}?", "response": "Yes."} for name in names)
@@ -95,12 +99,16 @@ class _Run:
         at = ("--store", self.url, "--ray-address", ground.nodes.address, "--panel", panel, "--replicas", "1")
         self._options = (*at, *_SLOW)
 
-    def begin(self, report: CancelReport) -> None:
-        """Detach it, and wait until its debates are open."""
-        code, said = self._detach()
-        self.is_begun = code == 0
-        if not self.is_begun:
-            report.violations.append(f"{self.run_id} was not begun ({code}): {said[-300:]}")
+    def detach(self) -> "subprocess.Popen[bytes]":
+        """The command that hands it to the cluster."""
+        return self.jury.start("run", self._cases, "--run", self.run_id, "--detach", *self._options, env=self.env)
+
+    def is_begun(self, process: "subprocess.Popen[bytes]", report: CancelReport) -> bool:
+        """Whether that command has handed it over, once it has ended."""
+        _, said = process.communicate()
+        if process.returncode:
+            report.violations.append(f"{self.run_id} was not begun ({process.returncode}): {said[-300:]!r}")
+        return process.returncode == 0
 
     @property
     def is_over(self) -> bool:
@@ -116,21 +124,18 @@ class _Run:
     def broken(self, report: CancelReport, *, detaches: bool) -> Iterator[str]:
         """What does not hold of it now; `detaches`: the command is called once more, which joins the cluster."""
         ended = self.debates()
+        report.struck += any("debate_cancelled" in ends for ends in ended.values())
         report.ended = dict(Counter(report.ended) + Counter(end for ends in ended.values() for end in ends))
         yield from (f"{debate} ended {len(ends)} times: {ends}" for debate, ends in ended.items() if len(ends) != 1)
         listed = self.jury("runs", "--json", "--store", self.url)
         if listed.code or [row for row in listed.json if row["state"] == "running"]:
             yield f"jury runs ended with {listed.code}: {listed.out[-300:]}{listed.err[-300:]}"
-        code, said = self._detach() if detaches else (0, "")
-        if "goes on already" in said or "Traceback" in said:
-            yield f"detached again, {self.run_id} ended with {code}: {said[-500:]}"
+        if detaches:
+            _, said = (again := self.detach()).communicate()
+            if b"goes on already" in said or b"Traceback" in said:
+                yield f"detached again, {self.run_id} ended with {again.returncode}: {said[-500:]!r}"
         if (done := self.jury("verify", "--all", "--store", self.url)).code:
             yield f"jury verify ended with {done.code}: {done.out[-300:]}{done.err[-300:]}"
-
-    def _detach(self) -> tuple[int, str]:
-        process = self.jury.start("run", self._cases, "--run", self.run_id, "--detach", *self._options, env=self.env)
-        _, said = process.communicate()
-        return process.returncode, said.decode()
 
 
 def _strike(ground: Ground, runs: list[_Run], report: CancelReport) -> None:
@@ -163,7 +168,7 @@ def campaign(*, strikes: int, runs: int, seed: int, minutes: float | None, path:
     until = time.monotonic() + 60 * (minutes or 10**6)
     found: list[CancelReport] = []
     with tempfile.TemporaryDirectory(prefix="chaos-", dir="/tmp") as folder, shared_ground(Path(folder)) as ground:
-        while sum(len(one.seconds) for one in found) < strikes and time.monotonic() < until:
+        while sum(one.struck for one in found) < strikes and time.monotonic() < until:
             found.append(strike(ground, seed * 1000 + len(found), runs))
             click.echo(json.dumps(asdict(found[-1])), err=True)
             path.write_text(json.dumps([asdict(one) for one in found], indent=1) + "\n")

@@ -79,6 +79,7 @@ def test_runs_are_cancelled_while_a_node_dies(ground: Ground) -> None:
 
     assert [] == report.violations
     assert 2 == len(report.seconds)
+    assert report.struck
 
 
 def test_a_report_adds_up_its_scenarios() -> None:
