@@ -45,11 +45,14 @@ async def _runs(store_url: str | None) -> "list[ListedRun]":
 def _object(one: "ListedRun") -> dict[str, Any]:
     row, totals = one.row, one.totals
     plain = {name: moment(value) if name.endswith("_at") else value for name, value in asdict(row).items()}
+    del plain["calls_at_most"], plain["cost_at_most"]
     spent = ("calls", "input_tokens", "output_tokens", "cost", "unknown_cost")
     return {
         **plain,
         "unfinished": row.debates - row.ended,
         **{name: 0 if totals is None else getattr(totals, name) for name in spent},
+        "unrecorded_calls": one.unrecorded.calls,
+        "unrecorded_cost": one.unrecorded.cost,
         "state": one.state,
         "process": None if one.holder is None else one.holder._asdict(),
     }

@@ -40,20 +40,20 @@ def rows_by_id(
     return found
 
 
-def run_sizes(connection: Connection, run_id: str | None = None) -> dict[str, int | None]:
-    """The numbers of cases of all runs, or of one, by run id.
+def run_sizes(connection: Connection, run_id: str | None = None) -> dict[str, Row]:
+    """The numbers of cases, and the leases, of all runs, or of one, by run id.
 
     Raises:
         StoreDamaged: a row has a value of a wrong type.
     """
     query = select(sizes) if run_id is None else select(sizes).where(sizes.c.run_id == run_id)
-    return {row.run_id: row.cases for row in _TYPES[sizes.name].checked(connection.execute(query).all())}
+    return {row.run_id: row._asdict() for row in _TYPES[sizes.name].checked(connection.execute(query).all())}
 
 
 def list_row(stored: RowMapping) -> Row:
     """The row with the types that it has in memory; a value that has none of them stays as it is."""
     row = dict(stored)
-    for name in ("tags", "models"):
+    for name in ("tags", "models", "inherited_steps"):
         if isinstance(row.get(name), list):
             row[name] = tuple(row[name])
     for name, kind in _OF_PEOPLE.items():

@@ -230,7 +230,7 @@ def runs(connection: Connection, dialect: Dialect) -> list[RunRow]:
     found = {row.run_id: row._asdict() for row in listed} | tail.runs
     sizes = run_sizes(connection)
     rows = sorted(found.values(), key=lambda row: row["position"])
-    return [RunRow(**row, cases=sizes.get(row["run_id"])) for row in rows]
+    return [RunRow(**{**row, **sizes.get(row["run_id"], {})}) for row in rows]
 
 
 def run(connection: Connection, dialect: Dialect, run_id: str) -> RunRow | None:
@@ -239,7 +239,7 @@ def run(connection: Connection, dialect: Dialect, run_id: str) -> RunRow | None:
     row = tail.runs.get(run_id)
     if row is None:
         row = rows_by_id(connection, runs_table, "run_id", [run_id]).get(run_id)
-    return RunRow(**row, cases=run_sizes(connection, run_id).get(run_id)) if row else None
+    return RunRow(**{**row, **run_sizes(connection, run_id).get(run_id, {})}) if row else None
 
 
 def cases_of(connection: Connection, dialect: Dialect, wanted: Collection[str]) -> dict[str, CaseRow]:

@@ -264,7 +264,13 @@ def _fold(row: Row, event: StoredEvent, body: _DecodedBody) -> None:
         row["status"], row["problem"] = "unreadable", _problem(event, error)
 
 
+def _forked(row: Row, _event: StoredEvent, body: Row) -> None:
+    row["inherited_steps"] = tuple(body["steps"])
+
+
 def _exchange(row: Row, _event: StoredEvent, body: Row) -> None:
+    if body["step"] in (row["inherited_steps"] or ()):
+        return  # a copy: the call was made by the debate that this one is a fork of
     usage = body["usage"]
     row["calls"] += 1
     row["simulated"] = row["simulated"] or body["simulated"]
@@ -357,6 +363,7 @@ _BESIDE = frozenset({"debate_imported", "debate_quarantined", "debate_released",
 """Events about a debate that are not part of it."""
 
 _FOLDS = {
+    "debate_forked": _forked,
     "exchange_recorded": _exchange,
     "round_started": _round,
     "consensus_checked": _check,

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISION = "0010"
+REVISION = "0011"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -172,6 +172,7 @@ debates = Table(
     Column("metadata", JsonColumn, nullable=False),
     Column("agent_cost", Float),
     Column("models", JsonColumn),
+    Column("inherited_steps", JsonColumn),
     Column("not_shown", Integer, nullable=False),
     Column("case_part", Bytes, nullable=False),
     Column("opened_at", BigInteger, nullable=False),
@@ -247,13 +248,15 @@ ballots = Table(
     PrimaryKeyConstraint("debate_id", name="ballots_pkey"),
 )
 
-# How many cases a run has. For progress displays, not part of the log: updated when the run is continued with more
-# cases; no judgment depends on it.
+# How many cases a run has, and how many calls and US dollars a run with a budget has taken at most, with the calls that
+# were sent and are not recorded. Not part of the log: updated while the run goes on; no judgment depends on it.
 run_sizes = Table(
     "run_sizes",
     metadata,
     Column("run_id", NAME, nullable=False),
     Column("cases", Integer),
+    Column("calls_at_most", BigInteger),
+    Column("cost_at_most", Float),
     PrimaryKeyConstraint("run_id", name="run_sizes_pkey"),
 )
 

@@ -199,6 +199,10 @@ class SqlEventStore(EventStore):
         with self._writing() as connection, connection.begin():
             connection.exec_driver_sql(self._dialect.upsert_run_size, (run_id, cases))
 
+    def store_run_lease(self, run_id: str, calls: int, cost: float) -> None:
+        with self._writing() as connection, connection.begin():
+            connection.exec_driver_sql(self._dialect.upsert_run_lease, (run_id, calls, cost))
+
     def attestations(self) -> list[Attestation]:
         with self._reading() as connection:
             return seal_rows.attestations(connection, self._dialect)

@@ -50,6 +50,8 @@ NO_RECORD = {
         "run_id",
     ): "how many cases a run was to judge is bookkeeping; nothing that was judged follows from it",
     ("run_sizes", "cases"): "likewise",
+    ("run_sizes", "calls_at_most"): "a budget's own account of what was sent; nothing that was judged follows from it",
+    ("run_sizes", "cost_at_most"): "likewise",
     ("run_sizes", "a row deleted"): "likewise",
     ("projections", "position"): "behind, what is searched is carried again; ahead, and of the lists, it is found",
     (

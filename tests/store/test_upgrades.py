@@ -122,8 +122,10 @@ def test_a_store_of_the_eighth_schema_keeps_its_lists_and_takes_reviews(
     assert store.project()
     before = store.list_debates()
     store.close()
-    for column in ("accepted", "human_verdict", "reviews", "assignments"):
+    for column in ("accepted", "human_verdict", "reviews", "assignments", "inherited_steps"):
         sql(empty_url, f"ALTER TABLE debates DROP COLUMN {column}")
+    for column in ("calls_at_most", "cost_at_most"):
+        sql(empty_url, f"ALTER TABLE run_sizes DROP COLUMN {column}")
     for rows in ("unfinished", "imported", "unreadable"):  # of later schemas
         sql(empty_url, f"DROP INDEX debates_run_{rows}")
     sql(empty_url, "UPDATE alembic_version SET version_num = '0008'")

@@ -66,7 +66,7 @@ def _executed_run_cells(one: "ListedRun") -> tuple[str, ...]:
     from jury_judge.runs.spending import Spending
 
     row, totals = one.row, one.totals
-    spent = Spending() if totals is None else Spending(cost=totals.cost, unknown=totals.unknown_cost)
+    spent = Spending() if totals is None else Spending.of_run(row, totals)
     began, state = moment(row.first_at), run_state_text(one.state, one.holder)
     return began, row.run_id, state, *_run_cells(row), spent.cost_text
 
@@ -85,7 +85,9 @@ def debate_object(listed: "ListedDebate") -> dict[str, Any]:
 
 def run_object(row: "RunRow") -> dict[str, Any]:
     """The columns of a run."""
-    return _plain(asdict(row))
+    columns = _plain(asdict(row))
+    del columns["calls_at_most"], columns["cost_at_most"]
+    return columns
 
 
 def _marks(row: "DebateRow") -> Iterator[str]:

@@ -84,6 +84,8 @@ class RunLabels(TranslatedLabels):
         "No cost: the jurors are simulated, or their models are free.",
         "費用はかかっていません（模擬陪審員、または無料のモデルです）。",
     )
+    live_unrecorded = Translation("Sent and not recorded", "送信済み・未記録")
+    live_unrecorded_most = Translation("{count} calls, {cost} at most", "{count}件、最大{cost}")
     cost_unknown = Translation("unknown in {count} debates", "{count}件の議論で不明")
     of_latest = Translation("Of the latest {count} of {total} debates.", "全{total}件のうち最新{count}件の集計です。")
     number = Translation("Debates", "議論")
