@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from jury_debate.case_text import render_case
 from jury_debate.datamark import unmark
-from jury_debate.prompts import LANGUAGES, Prompts, load_prompts
+from jury_debate.prompts import LANGUAGES
+from jury_debate.prompts_v1 import PromptsV1, load_prompts
 from jury_events.case import Case, ExecutionResult, Image, QuestionSpec, Scenario
 from jury_events.transcript import (
     Attachment,
@@ -21,7 +22,7 @@ from jury_events.transcript import (
 from jury_events.verdict import Verdict
 
 M = "⟦k3f9⟧"
-JA, EN = (load_prompts(1, language) for language in LANGUAGES)
+JA, EN = (load_prompts(language) for language in LANGUAGES)
 
 REFUND = Scenario(
     scenario_id="refund",
@@ -135,7 +136,7 @@ def test_a_missing_response_is_reported_as_missing() -> None:
 
 
 @pytest.mark.parametrize("prompts", [JA, EN])
-def test_neither_the_label_nor_the_ids_of_a_single_case_are_shown(prompts: Prompts) -> None:
+def test_neither_the_label_nor_the_ids_of_a_single_case_are_shown(prompts: PromptsV1) -> None:
     text = render_case(case(PLAIN), prompts, M)
 
     assert not any(word in text for word in ("unsafe", "benign", "plain"))
@@ -277,7 +278,7 @@ SPEAKERS = (
 )
 
 
-def speakers(prompts: Prompts) -> str:
+def speakers(prompts: PromptsV1) -> str:
     execution = ExecutionResult(transcript=Transcript(items=SPEAKERS))
     text = unmark(render_case(case(PLAIN.changed(execution=execution)), prompts, M), M)
     return text[text.index("[1]" if prompts is EN else "【1】") :]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from jury_events.debate_history import DebateHistory
 from jury_judge.records.integrity import Progress
@@ -23,17 +23,23 @@ if TYPE_CHECKING:
 class CassetteRecords(OpenStore):
     """Cassettes, pages and tables of debates."""
 
-    async def cassette(self, debate_id: str) -> bytes:
+    async def cassette(self, debate_id: str, *, key_file: Path | None = None, say: Say = log_line) -> bytes:
         """The cassette of a debate: every event, every text and the seal of its log (docs/cassettes.md).
 
+        Args:
+            debate_id: of the debate.
+            key_file: the private key that signs how long its streams are; None: the cassette does not say.
+            say: takes warnings.
+
         Raises:
+            SealError: the key cannot be read, or is none.
             DebateNotFound: there is none of that id.
             RecordDamaged: it does not verify.
         """
         from jury_judge.replays.exporting import cassette
 
         check_debate_id(debate_id)
-        return await self._read(cassette, debate_id)
+        return await self._read(cassette, debate_id, key_file, say)
 
     async def page(self, debate_id: str, render: "Render", *, say: Say = log_line) -> "ExportedDocument":
         """A debate as one page, by what `render` makes of its history and of whether it is intact.
@@ -57,6 +63,7 @@ class CassetteRecords(OpenStore):
         selection: "Selection",
         output: str | Path = ".",
         *,
+        key_file: Path | None = None,
         progress: Progress | None = None,
         say: Say = log_line,
     ) -> "ExportedFiles":
@@ -65,6 +72,7 @@ class CassetteRecords(OpenStore):
         Args:
             selection: which debates.
             output: a folder, made where it is missing; for one debate a file, unless it is a folder or ends with `/`.
+            key_file: the private key that signs how long the streams are, and when; None: no cassette says it.
             progress: called with the number of debates done so far.
             say: takes a line for each debate that is not written, with the reason.
 
@@ -72,10 +80,11 @@ class CassetteRecords(OpenStore):
             DebateNotFound: no debate has that id, is of that run, or meets the conditions.
             OutputPathTaken: there is a file of another kind.
             CassetteError: a file cannot be written.
+            SealError: the key cannot be read, or is none.
         """
         from jury_judge.replays.exporting import export_cassettes
 
-        return await self._read(export_cassettes, selection.debates, str(output), progress=progress, say=say)
+        return await self._read(export_cassettes, selection.debates, str(output), key_file, progress=progress, say=say)
 
     async def export_pages(
         self,
@@ -95,13 +104,20 @@ class CassetteRecords(OpenStore):
         return await self._read(export_pages, selection.debates, str(output), render, progress=progress, say=say)
 
     async def export_tables(
-        self, selection: "Selection", folder: Path, *, texts: bool = False, progress: Progress | None = None
+        self,
+        selection: "Selection",
+        folder: Path,
+        *,
+        form: Literal["parquet", "csv"] = "parquet",
+        texts: bool = False,
+        progress: Progress | None = None,
     ) -> dict[str, int]:
-        """Write debates, ballots, exchanges and labels as Parquet files (docs/tables.md); the rows of each table.
+        """Write debates, ballots, exchanges and labels as files (docs/tables.md); the rows of each table.
 
         Args:
             selection: which debates.
             folder: made where it is missing; files of an earlier export are replaced at the end.
+            form: of the files.
             texts: with the texts of cases, requests and answers.
             progress: called with the number of debates done so far.
 
@@ -112,7 +128,30 @@ class CassetteRecords(OpenStore):
         """
         from jury_judge.replays.exporting import tables
 
-        return await self._read(tables, selection.debates, folder, texts, progress)
+        return await self._read(tables, selection.debates, folder, form=form, texts=texts, progress=progress)
+
+    async def export_debates(
+        self,
+        selection: "Selection",
+        output: Path | BinaryIO,
+        *,
+        texts: bool = False,
+        progress: Progress | None = None,
+    ) -> int:
+        """Write the table of debates alone as CSV (docs/tables.md); how many rows it has.
+
+        Args:
+            selection: which debates.
+            output: a file, which replaces an older one of this table at the end; or what takes the bytes.
+            texts: with the texts of cases.
+            progress: called with the number of debates done so far.
+
+        Raises:
+            DebateNotFound, OutputPathTaken, OSError: as `export_tables`.
+        """
+        from jury_judge.replays.exporting import debates_csv
+
+        return await self._read(debates_csv, selection.debates, output, texts, progress)
 
     async def import_cassettes(
         self,
