@@ -13,6 +13,7 @@ from unittest.mock import patch
 import httpx2
 
 from jury_cases import rows
+from jury_judge.panels.calibration_files import calibration_bytes
 from jury_store.errors import TextsRemain
 from jury_store.sql_store import SqlEventStore
 from support.command_line import CommandLine
@@ -104,6 +105,12 @@ def _undecodable(jury: CommandLine) -> int:
     return 0
 
 
+def _unsigned_calibration(jury: CommandLine) -> int:
+    (jury.folder / "cal.json").write_bytes(calibration_bytes({}))
+    (jury.folder / "unsigned.yaml").write_text("preset: independent\nfinal: {calibration: cal.json}\n")
+    return jury("seal", "keygen", "key").code
+
+
 def _gone(jury: CommandLine) -> int:
     with unguarded(jury.folder / "jury.db") as store:
         store.execute("DELETE FROM events WHERE stream = 'debate/r1~leak'")
@@ -149,6 +156,13 @@ _SKIPPING = "{} damaged.jsonl --skip-unreadable"
 def _damaged(jury: CommandLine) -> int:
     """A case file with a line that cannot be read."""
     (jury.folder / "damaged.jsonl").write_text('{"question": "Q?", "response": "R."}\n{"question": }\n')
+    return 0
+
+
+def _cut_short(jury: CommandLine) -> int:
+    """The last page of the store's file is gone."""
+    path = jury.folder / "jury.db"
+    path.write_bytes(path.read_bytes()[:-4096])
     return 0
 
 
@@ -244,6 +258,7 @@ ROWS = (
     Row("every command", 2, "there is no store, or it cannot be opened", _jury("list", _emptied)),
     Row("every command", 4, "output cannot be written (the disk is full)", _to_a_full_disk("list")),
     Row("every command", 4, "a defect of Jury Judge itself", _defect),
+    Row("every command", 5, "the store is damaged, or a row that is read was altered", _jury("list", _cut_short)),
     Row("every command", 130, "interrupted", _interrupted("watch --run r1", said=b"Ctrl-C ends it")),
     Row("demo", 0, "the debate ended", _jury("demo --in-process")),
     Row("demo", 3, "the debate ended without a quorum or a verdict", _jury(f"demo --in-process {_LOST}")),
@@ -270,6 +285,12 @@ ROWS = (
         _jury("run earlier.jsonl --in-process --run r6", _begun_by_an_earlier_version),
     ),
     Row("run", 5, "a stored debate of the run was altered", _jury("run cases.jsonl --in-process --run r1", _gone)),
+    Row(
+        "run",
+        5,
+        "the panel's calibration is signed for other content, or by none of the keys of `--trust`",
+        _jury("run cases.jsonl --in-process --run r2 --panel unsigned.yaml --trust key.pub", _unsigned_calibration),
+    ),
     Row(
         "run",
         130,

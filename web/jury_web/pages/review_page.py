@@ -5,6 +5,7 @@ from typing import NamedTuple
 from jury_events.debate_events import DebateCompleted, DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.judgment import Judgment
+from jury_events.local_facts import LaterEvents
 from jury_events.review_facts import Review, ReviewFacts
 from jury_views.events_by_phase import events_by_phase, role_of
 from jury_views.review_objects import Reasons, reasons_in
@@ -19,7 +20,7 @@ class JuryResult(NamedTuple):
     """What the jury came to, and what other people said of it.
 
     `completed` and `judgment` are None where the debate failed or was cancelled. `roles`: names of seats by id;
-    `reasons`: of reviews, by number.
+    `reasons`: of reviews, by number; `later_events`: of an imported debate, whether its origin may have more.
     """
 
     completed: DebateCompleted | None
@@ -27,6 +28,7 @@ class JuryResult(NamedTuple):
     roles: dict[str, str]
     reviews: ReviewFacts
     reasons: Reasons
+    later_events: LaterEvents | None
 
 
 class CaseToReview(NamedTuple):
@@ -86,4 +88,5 @@ def _result(reading: DebateHistory) -> JuryResult:
         roles={vote.juror_id: role_of(reading.opened.panel, vote.juror_id) for vote in votes},
         reviews=reading.reviews,
         reasons=reasons_in(reading),
+        later_events=reading.local.later_events,
     )
