@@ -39,19 +39,23 @@ def panel(tmp_path: Path, server: ChargingServer) -> Path:
     return path
 
 
+def kill_with_calls_in_flight(command: Command, server: ChargingServer, options: tuple[str, ...]) -> None:
+    server.hold()
+    before = server.charged
+    running = command.start(*options)
+    eventually(lambda: running.process.poll() is not None or server.charged - before >= AT_ONCE)
+    assert running.process.poll() is None, running.stderr
+    running.kill_everything()
+    server.release()
+    eventually(lambda: not server.held)
+
+
 def killed_and_resumed(command: Command, server: ChargingServer, panel: Path, kills: int) -> str:
     """The last lines of a run with a budget, after its process was killed so often with calls in flight."""
     options = ("--in-process", "--concurrency", "2", "--panel", str(panel), "--max-cost", str(MOST))
     options += ("--prices", str(panel.with_name("prices.toml")))
     for _ in range(kills):
-        server.hold()
-        before = server.charged
-        running = command.start(*options)
-        eventually(lambda: running.process.poll() is not None or server.charged - before >= AT_ONCE)
-        assert running.process.poll() is None, running.stderr
-        running.kill_everything()
-        server.release()
-        eventually(lambda: not server.held)
+        kill_with_calls_in_flight(command, server, options)
     listed = json.loads(listed_runs(command))
     assert AT_ONCE * kills <= listed[0]["unrecorded_calls"] <= (AT_ONCE + 2) * kills
     last = command.call(*options)
