@@ -4,13 +4,17 @@ import json
 import os
 import random
 import re
+import signal
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+from urllib.error import HTTPError
 
 from chaos.counted_models import RUN
 from chaos.ground import Ground
@@ -45,6 +49,9 @@ _PATIENCE = 240.0
 """Seconds in which something must happen while something is left to do."""
 
 _POSTS_AT_ONCE = 8
+_ROLLS = 0.3
+"""How often a server is also replaced without a strike."""
+
 _URL = re.compile(r"http://\S+")
 
 
@@ -93,6 +100,7 @@ class Site:
         self.servers: list[Server] = []
         self.writer: Started | None = None
         self.all: list[Started] = []
+        self._over = False
 
     @property
     def rows(self) -> list[dict[str, str]]:
@@ -120,19 +128,26 @@ class Site:
         self.writer = self._writer.start(*self._writer_options)
         return self.writer
 
-    def submit(self) -> None:
-        """Half as one run, half one by one, at all servers in turn; nothing is refused."""
+    def submit(self, threads: ThreadPoolExecutor) -> list[Future[None]]:
+        """Half as one run, half one by one, to any server that lives; a client asks again where its server died."""
         rows = self.submitted
         half = 0 if KINDS[self.scenario.kind].writer else len(rows) // 2  # its run is executed by the writer
-        if half:
-            self.servers[0].ask("/api/runs", {"cases": rows[:half], "runId": RUN, "concurrency": 2})
-        with ThreadPoolExecutor(_POSTS_AT_ONCE) as threads:
-            turns = [self.servers[number % len(self.servers)] for number in range(len(rows))]
-            asked = [
-                threads.submit(server.ask, "/api/evaluations", {"case": row, "runId": RUN})
-                for server, row in zip(turns, rows[half:], strict=False)
-            ]
-            assert {"running", "waiting", "finished"} >= {one.result()["state"] for one in asked}
+        run = ("/api/runs", {"cases": rows[:half], "runId": RUN, "concurrency": 2})
+        lone = [("/api/evaluations", {"case": row, "runId": RUN}) for row in rows[half:]]
+        return [threads.submit(self._accepted, *one) for one in [*([run] if half else []), *lone]]
+
+    def _accepted(self, path: str, body: dict[str, Any]) -> None:
+        while not self._over:
+            for server in random.sample(self.servers, len(self.servers)):
+                try:
+                    state = server.ask(path, body)["state"]
+                except HTTPError as error:
+                    raise AssertionError(f"{path} got {error.code}: {error.read().decode()}") from error
+                except (OSError, HTTPException):  # it was killed
+                    continue
+                assert state in {"running", "waiting", "finished"}, state
+                return
+            time.sleep(0.05)
 
     def keep(self) -> None:
         """Leave submissions in the folder as a killed server does, among damaged and special files."""
@@ -157,13 +172,23 @@ class Site:
         """The files that stay."""
         return [file for file in self.kept.left() if file.stem in DAMAGED]
 
+    def give_up(self) -> None:
+        """Clients ask no more."""
+        self._over = True
+
+    def roll(self) -> Iterator[str]:
+        """Replace a server as an operator does: the next one starts before the old one ends."""
+        self.serve()
+        old = self.servers.pop(0)
+        old.started.process.send_signal(signal.SIGTERM)
+        yield from _ended_badly(old)
+
     def end(self) -> Iterator[str]:
         """End the servers as an operator does, and run the writer's cases to their end."""
         for server in self.servers:
-            server.started.process.send_signal(15)
+            server.started.process.send_signal(signal.SIGTERM)
         for server in self.servers:
-            if code := server.started.ends(_PATIENCE):
-                yield f"a server ended with {code}: {server.started.stderr[-500:]}"
+            yield from _ended_badly(server)
         for _ in range(2):
             if self.writer is not None and self.writer.ends(_PATIENCE):
                 self.write()
@@ -190,9 +215,12 @@ def play_served(ground: Ground, scenario: Scenario) -> ScenarioReport:
             eventually(lambda: writer.process.poll() is not None or _events(reader))
         for _ in range(kind.servers):
             site.serve()
-        if not kind.folder_full:
-            site.submit()
+        threads = ends.enter_context(ThreadPoolExecutor(_POSTS_AT_ONCE))
+        ends.callback(site.give_up)
+        asked = [] if kind.folder_full else site.submit(threads)
         _strike(site, reader, report, rng)
+        for one in asked:
+            one.result(_PATIENCE)
         report.violations += _left(site, reader)
         report.violations += site.end()
         report.calls = len(site.all)
@@ -224,6 +252,13 @@ def _strike(site: Site, reader: EventStore, report: ScenarioReport, rng: random.
         killed.started.ends()
         if not overlaps:
             site.serve()
+        if rng.random() < _ROLLS:
+            report.violations += site.roll()
+
+
+def _ended_badly(server: Server) -> Iterator[str]:
+    if code := server.started.ends(_PATIENCE):
+        yield f"a server ended with {code}: {server.started.stderr[-500:]}"
 
 
 def _moves(reader: EventStore, done: Callable[[], bool]) -> None:
