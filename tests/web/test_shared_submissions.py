@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from jury_providers.simulated.script import Script
 from jury_store.errors import StoreFailed
 from jury_store.opening import open_store
 from support.debate_harness import a_case
+from support.waiting import comes
 
 from .test_kept_submissions import CASES, NEVER, ended, service, url
 
@@ -40,12 +42,6 @@ __all__ = ["url"]  # a fixture
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submission_attempts, "_FIRST_PAUSE", 0.02)
     monkeypatch.setattr(submission_attempts, "LONGEST_PAUSE", 0.05)
-
-
-async def until(true: Callable[[], bool]) -> None:
-    """Wait for a condition, as long as the test may take."""
-    while not true():  # noqa: ASYNC110
-        await asyncio.sleep(0.02)
 
 
 def run_state(of: Service, name: str = "r1") -> tuple[str | None, bool]:
@@ -109,7 +105,7 @@ async def test_what_another_process_keeps_from_being_written_is_tried_again_when
     async with service(url) as second:
         begun = await second.submissions.resume()
         submission = second.submissions.find("run", "r1")
-        await until(lambda: submission.waits_for is not None)
+        await comes(lambda: submission.waits_for is not None)
         kept = [one.name for one in kept_submissions(url).all()]
         await second.submissions.resume()
         end()
@@ -291,6 +287,20 @@ async def test_damaged_and_special_files_are_named_once_and_the_others_are_resum
         line = f"{folder / stem}.json: {reason}, so this submission is not gone on with; delete the file"
         assert 1 == caplog.text.count(line), stem
     assert set(reasons) == {path.stem for path in folder.glob("*.json")}
+
+
+async def test_runs_that_are_resumed_at_once_need_no_thread_each(url: str) -> None:
+    async with service(url, NEVER) as first:
+        for number in range(4):
+            await start(first, f"r{number}")
+    with ThreadPoolExecutor(2) as threads:
+        asyncio.get_running_loop().set_default_executor(threads)
+        async with service(url) as second:
+            await second.submissions.resume()
+            for number in range(4):
+                await ended(second.submissions.find("run", f"r{number}"))
+
+            assert {("finished", False)} == {run_state(second, f"r{number}") for number in range(4)}
 
 
 async def test_more_submissions_than_may_run_are_resumed_as_others_end(sqlite_url: str) -> None:
