@@ -51,6 +51,10 @@ class ClerkInterface(Protocol):
         """Store the number of cases of a run; None: they are still being counted."""
         ...
 
+    async def store_run_lease(self, run_id: str, calls: int, cost: float) -> None:
+        """Store what a run may have taken at most; durable when it returns. A repetition does no harm."""
+        ...
+
 
 class Clerk:
     """Writes in one thread with group commit; reads beside it.
@@ -118,6 +122,10 @@ class Clerk:
     async def store_run_size(self, run_id: str, cases: int | None) -> None:
         """See `ClerkInterface`."""
         await asyncio.to_thread(self._store.store_run_size, run_id, cases)
+
+    async def store_run_lease(self, run_id: str, calls: int, cost: float) -> None:
+        """See `ClerkInterface`."""
+        await self._retry.run(lambda: asyncio.to_thread(self._store.store_run_lease, run_id, calls, cost))
 
     async def _read(self, read: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, bool]:
         return await self._retry.run(lambda: asyncio.to_thread(read, *args, **kwargs), reads=True)

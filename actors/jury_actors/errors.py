@@ -106,6 +106,22 @@ class ActorLost(ClusterLost):
         )
 
 
+class DetachedRunLost(ActorError):
+    """The process on a Ray cluster that a run was handed to is gone; says why, and what to do."""
+
+    failure = Failure.STOPPED
+
+    def __init__(self, run_id: str, reason: str) -> None:
+        super().__init__(run_id, reason)
+
+    def __str__(self) -> str:
+        run_id, reason = self.args
+        return (
+            f"the process on the Ray cluster that {run_id} was handed to was lost: {reason}. What is recorded stays; "
+            "`jury runs` shows whether the run goes on, and the same command resumes it if not"
+        )
+
+
 class NotResumable(ActorError):
     """A debate to resume was imported, or is in quarantine; the message names the remedy."""
 

@@ -1,35 +1,110 @@
-"""On which node of a Ray cluster a juror starts. Pure."""
+"""On which nodes of a Ray cluster the jurors are. Pure.
+
+Nodes have jurors in proportion to their CPUs, and every seat has equally many. Where a node joined, jurors are moved to
+it: one is started there and one is retired elsewhere, so that no more run than the cluster can serve.
+"""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 
-class NodePlacement:
-    """Each juror on the node with the fewest jurors for its CPUs.
+class Placed(NamedTuple):
+    """A juror process that new debates may use: the index of its seat; its node, None while that is not known."""
 
-    Ray's own strategy SPREAD may know a node only some time after it has joined, and would leave it without jurors.
+    name: str
+    seat: int
+    node: str | None
+
+
+class Plan(NamedTuple):
+    """What is to be done: `start` a juror of this seat on this node; `retire` the jurors of these names."""
+
+    start: Sequence[tuple[int, str]]
+    retire: Sequence[str]
+
+
+def shares(cpus: Mapping[str, float], jurors: int, present: Mapping[str, int] | None = None) -> dict[str, int]:
+    """How many jurors each node gets: one after the other goes to the node with the fewest for its CPUs.
+
+    Args:
+        cpus: of each node, more than 0.
+        jurors: in all.
+        present: on each node now; of nodes that are equal otherwise, those that have jurors keep them.
     """
+    had = present or {}
+    found = dict.fromkeys(cpus, 0)
+    for _ in range(jurors if cpus else 0):
+        node = min(cpus, key=lambda one: ((found[one] + 1) / cpus[one], found[one] >= had.get(one, 0), one))
+        found[node] += 1
+    return found
 
-    def __init__(self) -> None:
-        self._cpus: Mapping[str, float] = {}
-        self._node_of: dict[str, str] = {}
 
-    @property
-    def cpus(self) -> float:
-        """Of all nodes together."""
-        return sum(self._cpus.values())
+def plan(cpus: Mapping[str, float], jurors: Sequence[Placed], seats: int, each: int) -> Plan:
+    """How to come from these jurors to `each` a seat, with its share on each node, by the fewest moves.
 
-    def update(self, cpus: Mapping[str, float]) -> None:
-        """The nodes that are alive, and the CPUs of each, more than 0; without any the last ones are kept."""
-        self._cpus = cpus or self._cpus  # none is alive: the cluster is about to be lost
+    Args:
+        cpus: of each node that may have jurors, more than 0.
+        jurors: those that are there, oldest first. One whose node is not known is counted, and left alone.
+        seats: how many there are.
+        each: jurors a seat.
+    """
+    if not cpus:
+        return Plan((), ())
+    present = Counter(one.node for one in jurors if one.node in cpus)
+    unknown = sum(one.node is None for one in jurors)
+    wanted = shares(cpus, max(0, seats * each - unknown), {str(node): count for node, count in present.items()})
+    planned = _Planned(jurors, seats)
+    for node in sorted({one.node for one in jurors if one.node is not None}):
+        for _ in range(planned.on(node) - wanted.get(node, 0)):
+            planned.retire(node)
+    for node in cpus:
+        for _ in range(wanted[node] - planned.on(node)):
+            planned.start(node)
+    planned.level(each)
+    return Plan(planned.started, planned.retired)
 
-    def choose(self, juror: str) -> str:
-        """The node on which `juror` shall start; it counts there until `remove`."""
-        jurors = Counter(self._node_of.values())
-        node = min(self._cpus, key=lambda one: ((jurors[one] + 1) / self._cpus[one], one))
-        self._node_of[juror] = node
-        return node
 
-    def remove(self, juror: str) -> None:
-        """It has ended."""
-        self._node_of.pop(juror, None)
+class _Planned:
+    """The jurors as they will be."""
+
+    def __init__(self, jurors: Sequence[Placed], seats: int) -> None:
+        self._jurors = list(jurors)
+        self._seats = Counter(dict.fromkeys(range(seats), 0))
+        self._seats.update(one.seat for one in jurors)
+        self._here = Counter((one.node, one.seat) for one in jurors)
+        self.started: list[tuple[int, str]] = []
+        self.retired: list[str] = []
+
+    def on(self, node: str) -> int:
+        """How many jurors are on a node."""
+        return sum(self._here[node, seat] for seat in self._seats)
+
+    def retire(self, node: str) -> None:
+        """The youngest on a node, of the seat that has the most."""
+        seats = {one.seat for one in self._jurors if one.node == node}
+        self._retire(node, max(seats, key=lambda seat: (self._seats[seat], self._here[node, seat], seat)))
+
+    def start(self, node: str) -> None:
+        """One on a node, of the seat that has the fewest."""
+        seat = min(self._seats, key=lambda seat: (self._seats[seat], self._here[node, seat], seat))
+        self.started.append((seat, node))
+        self._seats[seat] += 1
+        self._here[node, seat] += 1
+
+    def level(self, each: int) -> None:
+        """Let no seat have fewer than `each`: it gets a juror where one of a seat that has more is retired."""
+        while min(self._seats.values()) < each:
+            crowded = [one for one in self._jurors if one.node is not None and self._seats[one.seat] > each]
+            if not crowded:
+                return
+            node = str(crowded[-1].node)
+            self._retire(node, crowded[-1].seat)
+            self.start(node)
+
+    def _retire(self, node: str, seat: int) -> None:
+        one = next(one for one in reversed(self._jurors) if (one.node, one.seat) == (node, seat))
+        self._jurors.remove(one)
+        self.retired.append(one.name)
+        self._seats[seat] -= 1
+        self._here[node, seat] -= 1

@@ -1,6 +1,6 @@
 """Lines from actors to the user while a run goes on; the driver writes them to stderr."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from secrets import token_hex
 from typing import Self
 
@@ -74,9 +74,9 @@ class Recurrence:
     def __init__(self, most: int, within: float) -> None:
         self._most = most
         self._within = within
-        self._times: dict[str, list[float]] = {}
+        self._times: dict[Hashable, list[float]] = {}
 
-    def happened(self, name: str, now: float) -> bool:
+    def happened(self, name: Hashable, now: float) -> bool:
         """Count one more; returns whether that is too often."""
         times = [one for one in self._times.get(name, ()) if now - one <= self._within]
         self._times[name] = [*times, now]

@@ -14,9 +14,10 @@ from typing import Any
 
 import ray
 
-from jury_actors.admission.budget import BudgetRule, Ceiling
+from jury_actors.admission.budget import BudgetRule, Ceiling, Spent
+from jury_actors.admission.budget_service import BudgetService
 from jury_actors.admission.limiter import Limiter
-from jury_actors.admission.service import BEAT, AdmissionInterface, AdmissionRule, AdmissionService
+from jury_actors.admission.service import BEAT, AdmissionInterface, AdmissionService
 from jury_actors.clerk import Clerk, ClerkInterface
 from jury_actors.coordinator import Coordinator
 from jury_actors.failing import has_failed
@@ -140,11 +141,11 @@ class _AdmissionActor(ServiceActor):
         self._sweeper: asyncio.Task[None] | None = None
 
     @abstractmethod
-    def _rule(self) -> AdmissionRule:
+    def _served(self) -> AdmissionService:
         """Decides on requests."""
 
     async def _make(self) -> AdmissionService:
-        service = AdmissionService(self._rule(), token_hex(8), linger=LINGER)
+        service = self._served()
         self._sweeper = asyncio.create_task(self._sweep(service))
         return service
 
@@ -160,19 +161,32 @@ class _AdmissionActor(ServiceActor):
 class LimiterActor(_AdmissionActor):
     """The process of a limiter."""
 
-    def _rule(self) -> AdmissionRule:
-        return Limiter()
+    def _served(self) -> AdmissionService:
+        return AdmissionService(Limiter(), token_hex(8), linger=LINGER)
 
 
 class BudgetActor(_AdmissionActor):
     """The process of a run's budget. A successor does not know what is reserved: it halts every call."""
 
-    def __init__(self, name: str, observation: ObservationSettings, ceiling: Ceiling) -> None:
+    def __init__(self, name: str, observation: ObservationSettings, namespace: str, ceiling: Ceiling) -> None:
         super().__init__(name, observation)
+        self._namespace = namespace
         self._ceiling = ceiling
 
-    def _rule(self) -> AdmissionRule:
-        return BudgetRule(self._ceiling, lost=ray.get_runtime_context().was_current_actor_reconstructed)
+    def _served(self) -> AdmissionService:
+        rule = BudgetRule(self._ceiling, lost=ray.get_runtime_context().was_current_actor_reconstructed)
+        clerk = ray_proxy(ClerkInterface, partial(ray.get_actor, CLERK, namespace=self._namespace), repeats=True)
+
+        async def store(lease: Spent) -> None:
+            assert self._ceiling.run is not None
+            await clerk.store_run_lease(self._ceiling.run, *lease)
+
+        return BudgetService(rule, token_hex(8), store, linger=LINGER)
+
+    async def close(self) -> None:
+        """Store what is settled and reserved."""
+        if self._made is not None:
+            await (await self._made).close_lease()
 
 
 class JurorActor(ServiceActor):
@@ -190,7 +204,7 @@ class JurorActor(ServiceActor):
             config,
             token_hex(8),
             limiter=ray_proxy(AdmissionInterface, limiter, replaceable=True) if config.limited else None,
-            budget=ray_proxy(AdmissionInterface, partial(find, BUDGET)) if config.ceiling.bounded else None,
+            budget=ray_proxy(AdmissionInterface, partial(find, BUDGET)) if config.ceiling.counted else None,
             observer=self._observer,
         )
         providers = provider_factory(config.script, config.endpoints)

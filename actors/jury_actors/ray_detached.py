@@ -19,10 +19,12 @@ from secrets import token_hex
 from typing import Any, NamedTuple
 
 import ray
-from ray.exceptions import RayActorError
+from ray.exceptions import OutOfMemoryError, RayActorError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from jury_actors.errors import DetachedRunLost
 from jury_actors.private_folder import private_folder
+from jury_actors.ray_losses import loss_reason
 from jury_store.locked_file import read_locked
 
 _NAMESPACE = "jury-runs"
@@ -103,6 +105,8 @@ class DetachedRunActor:
 class DetachedRun:
     """The actor of one run of one store, from a driver that joined the cluster.
 
+    Its calls raise `DetachedRunLost` once the actor is gone.
+
     Args:
         run_id: the run, which names its log.
         here: keep the process on this node, as its store is a file of this machine.
@@ -111,6 +115,7 @@ class DetachedRun:
     def __init__(self, run_id: str, *, here: bool) -> None:
         node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         place: dict[str, Any] = {"scheduling_strategy": node} if here else {}
+        self._run_id = run_id
         actor: Any = ray.remote(DetachedRunActor)
         self._actor = actor.options(
             name=f"{run_id}-{token_hex(4)}",
@@ -125,20 +130,23 @@ class DetachedRun:
 
     def put(self, chunk: bytes) -> None:
         """Send a piece of the input."""
-        ray.get(self._actor.put.remote(chunk))
+        self._answer(self._actor.put.remote(chunk))
 
     def start(self, arguments: Sequence[str], handed: bytes, status: str | None) -> None:
         """See `DetachedRunActor.start`."""
-        ray.get(self._actor.start.remote(arguments, handed, status))
+        self._answer(self._actor.start.remote(arguments, handed, status))
 
     def state(self) -> ProcessState:
-        """See `DetachedRunActor.state`; an actor that is gone has the code 1."""
-        try:
-            state: ProcessState = ray.get(self._actor.state.remote())
-        except RayActorError as error:
-            return ProcessState(1, running=False, output=f"the process on the cluster was lost: {error}")
-        return state
+        """See `DetachedRunActor.state`."""
+        found: ProcessState = self._answer(self._actor.state.remote())
+        return found
 
     def kill(self) -> None:
         """End the actor; the process that it started, if any, stays."""
         ray.kill(self._actor)
+
+    def _answer(self, call: Any) -> Any:
+        try:
+            return ray.get(call)
+        except (RayActorError, OutOfMemoryError) as error:
+            raise DetachedRunLost(self._run_id, loss_reason(error)) from error

@@ -58,8 +58,6 @@ def inspect_nodes(wanted: NodeCheck, nodes: Sequence[dict[str, Any]] | None = No
 class CheckedNodes:
     """The nodes that jurors of a run may use. On a cluster that was joined each is looked at, once.
 
-    Ray may still start on older nodes what was meant for one that has only just joined (docs/ray.md).
-
     Args:
         config: of the run.
         say: takes a line for each node that joins and is not used; is called from any thread.
@@ -71,6 +69,8 @@ class CheckedNodes:
         self._wanted = NodeCheck(config.panel, config.endpoints, None if self._sqlite else config.store_url)
         self._say = say
         self._usable: dict[str, bool] = {}
+        self.names: dict[str, str] = {}
+        """The nodes that `cpus` found last, those without a CPU included, as users know them, by id."""
 
     def check(self) -> None:
         """Refuse a cluster on which a run would fail, before anything is recorded or paid.
@@ -106,6 +106,7 @@ class CheckedNodes:
         if self._shared:
             self._look_at([node for node in nodes if _id(node) not in self._usable])
             nodes = [node for node in nodes if self._usable.get(_id(node))]
+        self.names = {_id(node): _name(node) for node in nodes}
         cpus = {_id(node): float(node["Resources"].get("CPU", 0)) for node in nodes}
         return {node: found for node, found in cpus.items() if found} or dict.fromkeys(cpus, 1.0)
 
@@ -128,6 +129,10 @@ def _id(node: dict[str, Any]) -> str:
     return str(node["NodeID"])
 
 
+def _name(node: dict[str, Any]) -> str:
+    return f"{node['NodeManagerAddress']} ({_id(node)[:8]})"
+
+
 def _call(node_id: str, wanted: NodeCheck) -> Any:
     pinned = NodeAffinitySchedulingStrategy(node_id, soft=False)
     remote: Any = ray.remote(findings)
@@ -138,7 +143,7 @@ def _call(node_id: str, wanted: NodeCheck) -> Any:
 
 
 def _report(node: dict[str, Any], call: Any, here: NodeFindings) -> NodeReport:
-    name = f"{node['NodeManagerAddress']} ({_id(node)[:8]})"
+    name = _name(node)
     try:
         there: NodeFindings = ray.get(call, timeout=0)
     except ray.exceptions.GetTimeoutError:

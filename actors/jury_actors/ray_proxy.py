@@ -14,6 +14,7 @@ from ray.exceptions import ActorDiedError, ActorUnavailableError, RayError, RayT
 from jury_actors.backoff import Backoff
 from jury_actors.errors import ClusterLost
 from jury_actors.mailbox import IncarnationLost
+from jury_actors.ray_losses import loss_reason
 from jury_events.errors import JuryError
 
 P = ParamSpec("P")
@@ -50,8 +51,7 @@ async def remotely(method: Any, *args: Any) -> Any:
     except ActorUnavailableError as error:
         raise IncarnationLost from error
     except RayError as error:
-        first = (str(error).strip().splitlines() or ["no reason given"])[0]
-        raise ClusterLost(f"{type(error).__name__}: {first}") from error
+        raise ClusterLost(f"{type(error).__name__}: {loss_reason(error)}") from error
 
 
 async def repeated(call: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -8,7 +8,7 @@ from jury_actors.ray_cluster import head_address, start_ray, stop_ray
 # Above all others, since it sets what Ray reads when it is imported.
 # isort: split
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Collection, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from secrets import token_hex
@@ -21,9 +21,9 @@ from jury_actors.clerk import ClerkInterface
 from jury_actors.coordinator import CoordinatorInterface
 from jury_actors.coordinators import Coordinators, coordinators_for
 from jury_actors.daemon_thread import in_daemon_thread
-from jury_actors.node_placement import NodePlacement
 from jury_actors.notices import Say, say_nothing
 from jury_actors.observation.metric_totals import MetricTotals
+from jury_actors.ray_actor_states import actor_state
 from jury_actors.ray_actors import (
     BUDGET,
     CLERK,
@@ -40,7 +40,7 @@ from jury_actors.ray_nodes import CheckedNodes
 from jury_actors.ray_processes import end_own_processes
 from jury_actors.ray_proxy import ray_proxy, remotely, repeated, unless_ended
 from jury_actors.ray_watch import RayWatch, Watched
-from jury_actors.replica_scaler import ReplicaScaler
+from jury_actors.replica_scaler import ClusterView, JurorPlace, ReplicaScaler
 from jury_actors.runtime import Runtime, RuntimeConfig
 
 __all__ = ["ray_runtime", "start_ray", "stop_ray"]
@@ -76,7 +76,7 @@ async def ray_runtime(
     ended: asyncio.Future[None] = loop.create_future()
     watch = RayWatch(say, ended)
     collection = RayCollection(totals, every=EVERY)
-    actors = _Actors(config, nodes, watch, collection)
+    actors = _Actors(config, nodes, watch, collection, say)
     patience = _PATIENCE_WITH_OTHERS if config.shared_cluster else _PATIENCE
     head = HeadWatch(head_address(), ended, patience=patience)
     try:
@@ -87,6 +87,8 @@ async def ray_runtime(
             yield runtime
         await watch.close()
         await collection.close()
+        if actors.budget is not None:
+            await unless_ended(head.gone, repeated(remotely, actors.budget.close))
         # First those that write, then the clerk, which stores what waits.
         actors.kill_writers()
         await unless_ended(head.gone, repeated(remotely, actors.clerk.close))
@@ -120,7 +122,9 @@ async def _until_left(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 class _Actors:
     """The actors of a runtime, watched by `watch`, their observations fetched by `collection`."""
 
-    def __init__(self, config: RuntimeConfig, nodes: CheckedNodes, watch: RayWatch, collection: RayCollection) -> None:
+    def __init__(
+        self, config: RuntimeConfig, nodes: CheckedNodes, watch: RayWatch, collection: RayCollection, say: Say
+    ) -> None:
         self._nodes = nodes
         self._observation = config.observation
         self._collection = collection
@@ -134,24 +138,23 @@ class _Actors:
         self._watch(self.clerk, "the clerk's process", "another takes its place and goes on with the log")
         if config.limited and not config.shared_cluster:
             self._start_writer(LimiterActor, LIMITER)
-        if config.ceiling.bounded:
-            budget = self._start_writer(BudgetActor, BUDGET, config.ceiling)
+        self.budget = None
+        if config.ceiling.counted:
+            self.budget = budget = self._start_writer(BudgetActor, BUDGET, self._namespace, config.ceiling)
             self._watch(budget, "the process that keeps the budget", "no further call can be made")
         # Of the endpoints a plain dict: a mapping proxy does not pickle.
         self._config = config._replace(endpoints=dict(config.endpoints))
-        self._placement = NodePlacement()
         starts = self._start_juror, self._end_juror
-        self.replicas = ReplicaScaler(config.seats, *starts, self._look_at_nodes, fixed=config.replicas)
-        cpus = self._look_at_nodes()
-        self.replicas.start()
-        self._shared = config.shared_cluster
-        wanted = config.coordinators or coordinators_for(cpus)
+        self._replicas = ReplicaScaler(config.seats, *starts, self._look_at_nodes, fixed=config.replicas, say=say)
+        found = self._look_at_nodes()
+        self._replicas.start(found)
+        wanted = config.coordinators or coordinators_for(sum(found.cpus.values()))
         self.coordinators = [self._start_coordinator(number) for number in range(wanted)]
 
     async def follow_nodes(self, coordinators: Coordinators) -> None:
-        """Adapt the number of replicas until cancelled, on a shared cluster; a local one has one node for good."""
-        if self._shared:
-            await self.replicas.follow(coordinators)
+        """Adapt the replicas until cancelled, on a shared cluster; a local one has one node for good."""
+        if self._config.shared_cluster:
+            await self._replicas.follow(coordinators)
 
     def kill_writers(self) -> None:
         """End every actor but the clerk."""
@@ -163,23 +166,26 @@ class _Actors:
         self._watch(coordinator, "a coordinator's process", "another takes its place and goes on with its debates")
         return coordinator
 
-    def _start_juror(self, seat: int, name: str) -> None:
+    def _start_juror(self, seat: int, name: str, node: str) -> None:
         juror_id = self._config.seats[seat]
         shown = "the final judge's process" if juror_id is None else f"the process of juror {juror_id}"
-        place = {}
-        if self._config.shared_cluster:
-            # Soft: Ray takes another node if this one is lost.
-            place["scheduling_strategy"] = NodeAffinitySchedulingStrategy(self._placement.choose(name), soft=True)
+        place = _on_node(node) if self._config.shared_cluster else {}
         juror = self._start_writer(JurorActor, name, self._namespace, self._config, **place)
         self._watch(juror, shown, "another takes its place and is asked again what was not answered")
 
-    def _look_at_nodes(self) -> float:
-        """The CPUs of the cluster; the nodes are noted for the jurors that start next. May block for long."""
-        self._placement.update(self._nodes.cpus())
-        return self._placement.cpus
+    def _look_at_nodes(self, jurors: Collection[str] = ()) -> ClusterView:
+        """The nodes of the cluster, and where these jurors are. May block for long."""
+        cpus = self._nodes.cpus()
+        states = {name: actor_state(self._writers[name]) for name in jurors}
+        # One that Ray has not started yet is not among the places: it is on its way to the node that it was meant for.
+        places = {
+            name: JurorPlace(found.node, found.alive)
+            for name, found in states.items()
+            if found is not None and (found.alive or found.restarts)
+        }
+        return ClusterView(cpus, places, self._nodes.names)
 
     async def _end_juror(self, name: str) -> None:
-        self._placement.remove(name)
         juror = self._writers.pop(name)
         await self._watched_by.remove(juror)
         if self._observation.is_on:
@@ -201,6 +207,15 @@ class _Actors:
         if self._observation.is_on:
             self._collection.add(ObservedActor(name, handle))
         return handle
+
+
+def _on_node(node: str) -> dict[str, Any]:
+    """Options of an actor that starts on this node, and on another only once this one is lost.
+
+    Ray's `NodeAffinitySchedulingStrategy(soft=True)` puts an actor without CPUs elsewhere about every other time.
+    """
+    label = "ray.io/node-id"
+    return {"label_selector": {label: node}, "fallback_strategy": [{"label_selector": {label: f"!{node}"}}]}
 
 
 def _absolute(store_url: str) -> str:

@@ -1,7 +1,8 @@
 """Watches a runtime's actors from the driver: reports their notices and deaths; ends a run that makes no progress.
 
 Ray restarts a dead actor, as often as it dies. That is right for a process that was killed, but would never end for one
-that dies of its input.
+that dies of its input. An actor may die many times before one of its successors answers, so Ray is asked how often it
+has restarted an actor that was lost.
 """
 
 import asyncio
@@ -11,9 +12,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from jury_actors.backoff import Backoff
+from jury_actors.daemon_thread import in_daemon_thread
+from jury_actors.death_count import DeathCount
 from jury_actors.errors import ActorLost
 from jury_actors.mailbox import MailboxClient
 from jury_actors.notices import Notice, Recurrence, Say
+from jury_actors.ray_actor_states import ActorState, actor_state
 from jury_actors.ray_proxy import remotely
 
 MOST_DEATHS = 10
@@ -25,7 +29,13 @@ MOST_AWAY = 300.0
 """Seconds for which an actor may not answer, as behind a network partition, before the run ends."""
 
 _PROBES = Backoff(base=0.2, cap=1.0)
-"""Seconds between probes of an actor that does not answer: one that dies again in between is counted once."""
+"""Seconds between probes of an actor that does not answer."""
+
+_LOOK_EVERY = 1.0
+"""Seconds between two questions to Ray about an actor that was lost."""
+
+_LOOKS = 30
+"""Questions after which Ray's number of restarts is waited for no longer: only the connection was lost."""
 
 
 class Watched(NamedTuple):
@@ -43,6 +53,8 @@ class RayWatch:
         say: takes one line for the user.
         ended: the runtime's end.
         clock: seconds.
+        state: what Ray knows of an actor, by its handle; may block.
+        look_every: seconds between two questions.
     """
 
     def __init__(
@@ -51,24 +63,33 @@ class RayWatch:
         ended: "asyncio.Future[None]",
         *,
         clock: Callable[[], float] = time.monotonic,
+        state: Callable[[Any], ActorState | None] = actor_state,
+        look_every: float = _LOOK_EVERY,
     ) -> None:
         self._say = say
         self._ended = ended
         self._clock = clock
+        self._state = state
+        self._look_every = look_every
+        self._looking: dict[Any, asyncio.Task[None]] = {}
+        self._counts: dict[Any, DeathCount] = {}
         self._deaths = Recurrence(MOST_DEATHS, DEATHS_WITHIN)
         self._mailboxes: dict[Any, MailboxClient[object, str]] = {}
 
     def add(self, actor: Watched) -> None:
         """Watch this actor."""
+        self._counts[actor.handle] = DeathCount()
         self._mailboxes[actor.handle] = self._watch(actor)
 
     async def remove(self, handle: Any) -> None:
         """Watch the actor no longer: it is about to be ended."""
         await self._mailboxes.pop(handle).close()
+        await self._stop_looking(handle)
 
     async def close(self) -> None:
         """Stop watching."""
         await asyncio.gather(*(mailbox.close() for mailbox in self._mailboxes.values()))
+        await asyncio.gather(*map(self._stop_looking, list(self._looking)))
 
     def _watch(self, actor: Watched) -> MailboxClient[object, str]:
         lost_at = 0.0
@@ -76,10 +97,12 @@ class RayWatch:
         def on_loss(_unconfirmed: list[object]) -> list[object]:
             nonlocal lost_at
             lost_at = self._clock()
-            self._lose(actor)
+            self._died(actor, self._counts[actor.handle].lost())
+            self._look_at(actor)
             return []
 
         def on_away() -> None:
+            self._look_at(actor)
             if self._clock() - lost_at > MOST_AWAY:
                 self._end(f"{actor.name} has not answered for {MOST_AWAY:g} s")
 
@@ -93,11 +116,37 @@ class RayWatch:
             away=_PROBES,
         )
 
-    def _lose(self, actor: Watched) -> None:
-        if self._deaths.happened(actor.name, self._clock()):
+    def _look_at(self, actor: Watched) -> None:
+        """Ask Ray how often the actor died, until that is settled."""
+        if actor.handle not in self._looking or self._looking[actor.handle].done():
+            self._looking[actor.handle] = asyncio.create_task(self._settle(actor))
+
+    async def _settle(self, actor: Watched) -> None:
+        """Until the actor is alive, and Ray has restarted it once for each death that was counted."""
+        count = self._counts[actor.handle]
+        for _ in range(_LOOKS):
+            found = await in_daemon_thread(partial(self._state, actor.handle))
+            if found is not None:
+                self._died(actor, count.restarted(found.restarts))
+                if found.alive and found.restarts >= count.total:
+                    return
+            await asyncio.sleep(self._look_every)
+
+    async def _stop_looking(self, handle: Any) -> None:
+        if (task := self._looking.pop(handle, None)) is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    def _died(self, actor: Watched, times: int) -> None:
+        """So many deaths were found that were not counted before."""
+        now = self._clock()
+        too_often = [self._deaths.happened(actor.handle, now) for _ in range(times)]
+        if any(too_often):
             self._end(f"{actor.name} died {MOST_DEATHS} times within {DEATHS_WITHIN:g} s")
-        elif not self._ended.done():
-            self._say(Notice(f"{actor.name} was lost; {actor.then}", "actor_lost", actor=actor.name))
+        elif times and not self._ended.done():
+            how_often = "" if times == 1 else f" {times} times"
+            said = f"{actor.name} was lost{how_often}; {actor.then}"
+            self._say(Notice(said, "actor_lost", actor=actor.name, deaths=times))
 
     def _end(self, what: str) -> None:
         if not self._ended.done():

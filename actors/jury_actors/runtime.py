@@ -7,7 +7,8 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from jury_actors.admission.admission import Admission
-from jury_actors.admission.budget import BudgetRule, Ceiling
+from jury_actors.admission.budget import BudgetRule, Ceiling, Spent
+from jury_actors.admission.budget_service import BudgetService
 from jury_actors.admission.client import AdmissionClient
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.model_class import ModelClasses
@@ -154,6 +155,14 @@ def admission(
     )
 
 
+def _budget_service(ceiling: Ceiling, clerk: Clerk) -> BudgetService:
+    async def store(lease: Spent) -> None:
+        assert ceiling.run is not None
+        await clerk.store_run_lease(ceiling.run, *lease)
+
+    return BudgetService(BudgetRule(ceiling), "budget", store)
+
+
 @asynccontextmanager
 async def in_process_runtime(
     config: RuntimeConfig,
@@ -181,7 +190,7 @@ async def in_process_runtime(
         providers = wrap_providers(provider_factory(config.script, config.endpoints))
         rule = Limiter(backoff=backoff, jitter=effects.jitter)
         limiter = AdmissionService(rule, "limiter") if config.limited else None
-        budget = AdmissionService(BudgetRule(config.ceiling), "budget") if config.ceiling.bounded else None
+        budget = _budget_service(config.ceiling, clerk) if config.ceiling.counted else None
 
         def juror(client: str) -> Juror:
             calls = admission(config, client, limiter=limiter, budget=budget, observer=observer)
@@ -208,5 +217,7 @@ async def in_process_runtime(
                 await coordinator.close()
             for one in jurors.values():
                 await one.close()
+            if budget is not None:
+                await budget.close_lease()
             for service in (service for service in (limiter, budget) if service is not None):
                 service.close()

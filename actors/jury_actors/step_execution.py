@@ -35,9 +35,11 @@ _MODEL_NAME = 200
 
 
 @lru_cache(maxsize=256)
-def _schema(rules: int, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]) -> dict[str, Any]:
+def _schema(
+    rules: int, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...], one_form: bool
+) -> dict[str, Any]:
     """A run uses one or two schemas; callers must not change them."""
-    return rules_of(rules).answer_schema(rubric, statement=statement, scenarios=scenarios)
+    return rules_of(rules).answer_schema(rubric, statement=statement, scenarios=scenarios, one_form=one_form)
 
 
 class StepExecution:
@@ -103,7 +105,13 @@ class StepExecution:
                 for message in call.messages
             ),
             tools=self._tools() if call.tools else (),
-            schema=_schema(assignment.rules, spec.rubric, statement=spec.statement, scenarios=spec.scenarios),
+            schema=_schema(
+                assignment.rules,
+                spec.rubric,
+                statement=spec.statement,
+                scenarios=spec.scenarios,
+                one_form=spec.one_form,
+            ),
             settings=assignment.settings,
             trace=f"{assignment.debate_id}/{exchange}",
         )

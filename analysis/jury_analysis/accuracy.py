@@ -16,8 +16,10 @@ from jury_analysis.correctness import decided
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion
 from jury_analysis.plurality import panel_plurality
+from jury_analysis.reasons import NO_DECIDED, NO_PASS_OR_FAIL, NO_SUCH_LABEL, NO_UNIT_LABEL, ONE_LABEL
 from jury_analysis.scale import Scale
 from jury_analysis.vote_matrix import Codes, VoteMatrix
+from jury_analysis.wording import Reason
 
 
 @dataclass(frozen=True)
@@ -116,9 +118,9 @@ def _against_labels(matrix: VoteMatrix, rater: str, seat: str | None, verdicts: 
         no_verdict=int(np.count_nonzero(labelled & (verdicts < 0))),
         abstentions=int(np.count_nonzero(labelled & (verdicts >= 0) & (given < 0))),
         confusion=_confusion(labels, verdicts, len(scale.categories)),
-        accuracy=_share(right, labelled, clusters, "no unit has a label"),
-        coverage=_share(known, labelled, clusters, "no unit has a label"),
-        accuracy_of_decided=_share(right, known, clusters, "no labelled unit has a decided verdict"),
+        accuracy=_share(right, labelled, clusters, NO_UNIT_LABEL),
+        coverage=_share(known, labelled, clusters, NO_UNIT_LABEL),
+        accuracy_of_decided=_share(right, known, clusters, NO_DECIDED),
         false_passes=passed[0],
         false_pass_rate=passed[1],
         false_fails=failed[0],
@@ -138,7 +140,7 @@ def _confusion(labels: Codes, verdicts: Codes, categories: int) -> tuple[tuple[i
 
 
 def _share(
-    successes: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_], clusters: npt.NDArray[np.int32], otherwise: str
+    successes: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_], clusters: npt.NDArray[np.int32], otherwise: Reason
 ) -> Estimate:
     return proportion(successes, counted, clusters) if counted.any() else missing(otherwise)
 
@@ -148,11 +150,11 @@ def _extreme_error(
 ) -> tuple[int | None, Estimate]:
     """How often the verdict at one end of the order meets the label at the other; 0 is the first end, -1 the last."""
     if not scale.ordered:
-        return None, missing("the verdicts have no order, so none is a pass or a fail")
+        return None, missing(NO_PASS_OR_FAIL)
     size = len(scale.categories)
     counted = labels == label % size
     wrong = counted & (verdicts == verdict % size)
-    return int(wrong.sum()), _share(wrong, counted, clusters, f"no unit has the label {scale.categories[label]}")
+    return int(wrong.sum()), _share(wrong, counted, clusters, NO_SUCH_LABEL(name=scale.categories[label]))
 
 
 def _kappa(labels: Codes, verdicts: Codes, clusters: npt.NDArray[np.int32], size: int) -> Estimate:
@@ -164,11 +166,11 @@ def _kappa(labels: Codes, verdicts: Codes, clusters: npt.NDArray[np.int32], size
     """
     n = len(labels)
     if not n:
-        return missing("no labelled unit has a decided verdict")
+        return missing(NO_DECIDED)
     table = np.bincount(labels.astype(np.int64) * size + verdicts, minlength=size * size).reshape(size, size)
     kappa = float(coefficients.kappa(table[None].astype(np.float64), coefficients.identity_weights(size))[0])
     if np.isnan(kappa):
-        return missing("labels and verdicts are all of one category", n)
+        return missing(ONE_LABEL, n)
     of_labels, of_verdicts = table.sum(axis=1) / n, table.sum(axis=0) / n
     chance = float(of_labels @ of_verdicts)
     changes = ((labels == verdicts) - np.trace(table) / n) / (1 - chance) - (1 - kappa) / (1 - chance) * (

@@ -9,12 +9,17 @@ import numpy as np
 from jury_analysis import coefficients
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import RESAMPLES, SEED, bootstrap, proportion
+from jury_analysis.reasons import (
+    EQUAL_SCORES,
+    GROUPED_CLUSTERS,
+    NO_COMPLETE_CASE,
+    NO_PAIR,
+    NO_PAIR_OF_THESE,
+    NO_SCORES,
+    NOT_ORDERED,
+    ONE_CATEGORY,
+)
 from jury_analysis.vote_matrix import ABSTAINED, STALE, Floats, Ints, VoteMatrix, distinct_codes, patterns
-
-ONE_CATEGORY = "only one verdict occurs: agreement cannot be distinguished from chance"
-NO_PAIR = "no case has votes of two seats"
-NO_PAIR_OF_THESE = "no case has votes of both seats"
-NOT_ORDERED = "the verdicts have no order"
 
 _GROUPS = 5000
 """More clusters than these are drawn in groups: the width of the interval is the same but for 1 or 2 %."""
@@ -135,7 +140,7 @@ def coefficients_of(
         return np.column_stack(columns)
 
     paired, complete = votes > 1, votes == raters
-    incomplete = ONE_CATEGORY if complete.any() else "no case has a vote of every seat"
+    incomplete = ONE_CATEGORY if complete.any() else NO_COMPLETE_CASE
     width = 6 if ordered else 4
     estimates = bootstrap(
         figures,
@@ -155,7 +160,7 @@ def _alpha_of_scores(matrix: VoteMatrix, resamples: int, seed: int) -> Estimate:
     used = np.flatnonzero(present)
     paired = int(np.count_nonzero(present > 1))
     if not paired:
-        return missing("no case has scores of two seats")
+        return missing(NO_SCORES)
     names = distinct_codes(matrix.clusters[used])
     codes = np.searchsorted(names, matrix.clusters[used]) % _GROUPS
     units = coefficients.score_sums(matrix.scores[used])
@@ -166,12 +171,12 @@ def _alpha_of_scores(matrix: VoteMatrix, resamples: int, seed: int) -> Estimate:
         drawn,
         drawn,
         n=paired,
-        undefined="all scores are equal",
+        undefined=EQUAL_SCORES,
         resamples=resamples,
         seed=seed,
     )
     if len(names) > len(sums):
-        note = f"{len(names)} clusters were drawn in {len(sums)} groups"
+        note = GROUPED_CLUSTERS(clusters=len(names), groups=len(sums))
         estimate = replace(estimate, notes=(*estimate.notes, note))
     return estimate
 

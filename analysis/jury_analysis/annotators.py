@@ -23,6 +23,7 @@ from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean
 from jury_analysis.labels import check_labels
 from jury_analysis.plurality import panel_plurality
+from jury_analysis.reasons import FEW_HUMANS, NO_OTHER_ANNOTATOR, NO_TWO_ANNOTATORS, TOO_FEW_ANNOTATORS
 from jury_analysis.vote_matrix import Codes, Floats, VoteMatrix, vote_matrix
 
 FEWEST_CASES = 30
@@ -127,7 +128,7 @@ def annotators(matrix: VoteMatrix, labels: pa.Table, *, epsilon: float = EPSILON
         annotators=tuple(_fit(humans, counts, index) for index in range(len(humans.seats))),
         agreement=clustered_mean(agreement, several, humans.clusters).mean
         if several.any()
-        else missing("no case has two annotators"),
+        else missing(NO_TWO_ANNOTATORS),
         cases=int(np.count_nonzero(size)),
         cases_of_several=int(several.sum()),
         tests=tuple(test.against(rater, seat, decided(verdicts, matrix.scale)) for rater, seat, verdicts in judges),
@@ -178,9 +179,7 @@ def _fit(humans: VoteMatrix, counts: npt.NDArray[np.int64], index: int) -> Annot
     return AnnotatorFit(
         annotator=humans.seats[index],
         cases=cases,
-        agreement=clustered_mean(share, compared, humans.clusters).mean
-        if cases
-        else missing("no case has a label of another annotator"),
+        agreement=clustered_mean(share, compared, humans.clusters).mean if cases else missing(NO_OTHER_ANNOTATOR),
     )
 
 
@@ -202,14 +201,11 @@ class _LeaveOneOut:
         enough = [index for index, wins in enumerate(each) if len(wins.cases) >= FEWEST_CASES]
         few = tuple(name for index, name in enumerate(self.names) if index not in enough)
         if len(enough) < FEWEST_HUMANS:
-            reason = (
-                f"the test needs {FEWEST_HUMANS} annotators or more with {FEWEST_CASES} cases each that have a verdict "
-                f"and a label of another annotator; here are {len(enough)}"
-            )
+            reason = TOO_FEW_ANNOTATORS(annotators=FEWEST_HUMANS, cases=FEWEST_CASES, found=len(enough))
             return AlternativeAnnotator(rater, seat, self.epsilon, (), few, missing(reason), missing(reason), None)
         humans = self._tested([self.names[index] for index in enough], [each[index] for index in enough])
         rate = sum(human.beaten for human in humans) / len(humans)
-        note = "no interval: the humans are few, and no sample of cases"
+        note = FEW_HUMANS
         return AlternativeAnnotator(
             rater=rater,
             seat=seat,

@@ -17,6 +17,7 @@ from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import proportion
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.last_votes import LastVotes, last_votes
+from jury_analysis.reasons import NONE_ACCEPTED
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import Exclusion, one_panel, without_simulated
 from jury_analysis.scale import OURS, Scale
@@ -232,7 +233,7 @@ def _test(votes: LastVotes, values: Floats, wrong: Bools, units: Bools, threshol
         return None
     accepted = units & (np.nan_to_num(values, nan=-1.0) >= threshold)
     decided, clusters = units & (votes.verdicts >= 0), votes.matrix.clusters
-    nothing = missing("no verdict of the test part is accepted")
+    nothing = missing(NONE_ACCEPTED)
     return PartReport(
         units=int(units.sum()),
         accepted=int(accepted.sum()),

@@ -21,6 +21,7 @@ from jury_analysis.correctness import decided
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion, wilson
 from jury_analysis.plurality import panel_plurality
+from jury_analysis.reasons import ALL_RIGHT_OR_WRONG, NO_CONFIDENCE, NO_DECIDED_CONFIDENCE
 from jury_analysis.scale import OURS
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix
 
@@ -149,7 +150,7 @@ def _curve(
     right, values, clusters = (given == matrix.labels)[used], stated[used], matrix.clusters[used]
     kind, rater, seat = names
     if not len(values):
-        nothing = missing("no labelled unit has a decided verdict with this confidence")
+        nothing = missing(NO_DECIDED_CONFIDENCE)
         accuracy = mean = ece = brier = auroc = nothing
     else:
         every = np.ones(len(values), dtype=np.bool_)
@@ -185,9 +186,7 @@ def _bins(values: Floats, right: Bools, clusters: npt.NDArray[np.int32]) -> tupl
             n=int(n),
             right=int(rights[index]),
             mean_confidence=float(sums[index] / n) if n else None,
-            rate=wilson(int(rights[index]), int(n), int(sampled[index]))
-            if n
-            else missing("no unit has such a confidence"),
+            rate=wilson(int(rights[index]), int(n), int(sampled[index])) if n else missing(NO_CONFIDENCE),
         )
         for index, n in enumerate(sizes)
     )
@@ -209,7 +208,7 @@ def _auroc(values: Floats, right: Bools, clusters: npt.NDArray[np.int32]) -> Est
     """
     rights, wrongs = int(right.sum()), int((~right).sum())
     if not rights or not wrongs:
-        return missing("the verdicts are all right or all wrong", len(values))
+        return missing(ALL_RIGHT_OR_WRONG, len(values))
     levels, code = np.unique(values, return_inverse=True)
     of_right = np.bincount(code[right], minlength=len(levels))
     of_wrong = np.bincount(code[~right], minlength=len(levels))

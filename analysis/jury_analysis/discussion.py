@@ -19,7 +19,17 @@ from jury_analysis.correctness import errors
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import FEWEST, clustered_mean, holm, proportion
 from jury_analysis.plurality import panel_plurality, strict_plurality
+from jury_analysis.reasons import (
+    FEWER_THAN,
+    NO_DEBATE_LABEL,
+    NO_LABELLED_PAIR,
+    NO_OPPOSITION,
+    NO_PANEL_DECIDED,
+    NO_VOTE_IN_BOTH,
+    SAME_GAIN,
+)
 from jury_analysis.vote_matrix import Bools, Codes, VoteMatrix
+from jury_analysis.wording import Reason
 
 Table = tuple[tuple[int, ...], ...]
 
@@ -36,7 +46,7 @@ class NetGainTest:
     p_value: float | None
     p_holm: float | None
     """Corrected for the number of steps that were tested (Holm 1979)."""
-    reason: str | None
+    reason: Reason | None
     """Why there is no p value."""
 
 
@@ -205,7 +215,7 @@ class _RoundPair:
             pairs=int(self.paired.sum()),
             unpaired=int(alone.sum()),
             transitions=_table(self.before[self.paired], self.after[self.paired], self.size, self.size),
-            changed=self._share(self.before != self.after, self.paired, "no seat voted in both rounds"),
+            changed=self._share(self.before != self.after, self.paired, NO_VOTE_IN_BOTH),
             net_gain=self._net_gain(labels),
             conformity=self._conformity(peers, opposed),
             conformity_peers_right=self._conformity(peers, opposed & (peers_err == 0)),
@@ -239,15 +249,13 @@ class _RoundPair:
             wrong_to_right=counts[1][0],
             wrong_to_wrong=counts[1][1],
             gain=counts[1][0] - counts[0][1],
-            rate=clustered_mean(gains, np.ones(pairs), clusters).mean
-            if pairs
-            else missing("no labelled pair of votes"),
+            rate=clustered_mean(gains, np.ones(pairs), clusters).mean if pairs else missing(NO_LABELLED_PAIR),
             test=_net_gain_test(gains, clusters),
         )
 
     def _conformity(self, peers: Codes, opposed: Bools) -> Conformity:
         adopted = opposed & (self.after == peers)
-        rate = self._share(adopted, opposed, "no seat was opposed to a plurality of its peers")
+        rate = self._share(adopted, opposed, NO_OPPOSITION)
         return Conformity(opposed=int(opposed.sum()), adopted=int(adopted.sum()), rate=rate)
 
     def _moves(self) -> SeatMoves:
@@ -261,7 +269,7 @@ class _RoundPair:
             adopted[seat] = (other & (self.before == new)).sum(axis=0)
         return SeatMoves(seats=seats, opposed=_rows(opposed), adopted=_rows(adopted))
 
-    def _share(self, successes: Bools, counted: Bools, otherwise: str) -> Estimate:
+    def _share(self, successes: Bools, counted: Bools, otherwise: Reason) -> Estimate:
         if not counted.any():
             return missing(otherwise)
         return proportion(successes[counted], np.ones(int(counted.sum()), dtype=np.bool_), self.clusters[counted])
@@ -274,7 +282,7 @@ def _net_gain_test(gains: npt.NDArray[np.float64], clusters: npt.NDArray[np.int3
     reason = None
     if p_value is None:
         few = len(totals) < FEWEST
-        reason = f"fewer than {FEWEST} clusters" if few else "all clusters have the same gain"
+        reason = FEWER_THAN(least=FEWEST) if few else SAME_GAIN
     return NetGainTest(clusters=len(totals), p_value=p_value, p_holm=None, reason=reason)
 
 
@@ -288,7 +296,7 @@ def _round_votes(number: int, matrix: VoteMatrix) -> RoundVotes:
     present = np.any(matrix.kinds >= 0, axis=1)
     labelled = present & (matrix.labels >= 0)
     right = labelled & (plurality == matrix.labels)
-    accuracy = proportion(right, labelled, matrix.clusters) if labelled.any() else missing("no debate has a label")
+    accuracy = proportion(right, labelled, matrix.clusters) if labelled.any() else missing(NO_DEBATE_LABEL)
     return RoundVotes(
         round=number,
         debates=int(present.sum()),
@@ -317,7 +325,7 @@ def _judge_against_vote(rounds: list[VoteMatrix]) -> JudgeAgainstVote | None:
     return JudgeAgainstVote(
         debates=int(judged.sum()),
         table=_table(np.where(vote < 0, size, vote)[judged], judges[judged], size + 1, size),
-        follows=proportion(follows, decided, matrix.clusters) if decided.any() else missing("no panel was decided"),
+        follows=proportion(follows, decided, matrix.clusters) if decided.any() else missing(NO_PANEL_DECIDED),
         overrules=int(overrules.sum()),
         overrules_to_right=int(np.count_nonzero(overrules & (judge_err == 0) & (vote_err == 1))),
         overrules_to_wrong=int(np.count_nonzero(overrules & (judge_err == 1) & (vote_err == 0))),

@@ -15,11 +15,8 @@ from jury_analysis.correctness import decided, errors
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import RESAMPLES, SEED, bootstrap, proportion
 from jury_analysis.plurality import strict_plurality
+from jury_analysis.reasons import NO_DECIDED, NO_DECIDED_BY_ALL, NO_ERRORS_OF_PAIR, NO_ERRORS_OF_PAIRS, ONE_SEAT_NO_PAIR
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix, patterns
-
-_NO_PHI = "a seat of the pair is always right or always wrong, so its errors correlate with nothing"
-_NO_COMPLETE = "no labelled unit was decided by all seats"
-_ONE_SEAT = "one seat has no pair"
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ def effective_votes(matrix: VoteMatrix, *, resamples: int = RESAMPLES, seed: int
         return np.column_stack((sums.accuracy_if_independent(counts), mean, effective, phi))
 
     if not used.any():
-        estimates = [missing("no labelled unit has a decided verdict")] * (3 + len(pairs))
+        estimates = [missing(NO_DECIDED)] * (3 + len(pairs))
     else:
         estimates = list(
             bootstrap(
@@ -90,9 +87,9 @@ def effective_votes(matrix: VoteMatrix, *, resamples: int = RESAMPLES, seed: int
                     *(known[used, one] & known[used, two] for one, two in pairs),
                 ],
                 undefined=[
-                    _NO_COMPLETE,
-                    *[_NO_PHI.replace("a seat of the pair", "in each pair, a seat") if pairs else _ONE_SEAT] * 2,
-                    *[_NO_PHI] * len(pairs),
+                    NO_DECIDED_BY_ALL,
+                    *[NO_ERRORS_OF_PAIRS if pairs else ONE_SEAT_NO_PAIR] * 2,
+                    *[NO_ERRORS_OF_PAIR] * len(pairs),
                 ],
                 resamples=resamples,
                 seed=seed,
@@ -178,7 +175,7 @@ def _mean_of_defined(values: Floats) -> Floats:
 def _on_complete_units(matrix: VoteMatrix, wrong: Codes, complete: Bools) -> tuple[Estimate, Estimate, tuple[str, ...]]:
     """Accuracy of the plurality and of the best seat, and the names of the best seats."""
     if not complete.any():
-        return missing(_NO_COMPLETE), missing(_NO_COMPLETE), ()
+        return missing(NO_DECIDED_BY_ALL), missing(NO_DECIDED_BY_ALL), ()
     votes = decided(matrix.votes, matrix.scale)
     plurality, _ = strict_plurality(tallies(votes, len(matrix.scale.categories)))
     right = complete & (plurality == matrix.labels)

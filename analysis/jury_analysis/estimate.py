@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from jury_analysis.wording import Reason
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -31,8 +33,8 @@ class Estimate:
     interval: Interval | None = None
     n: int = 0
     """How many units the value is based on: debates, votes or pairs, as the report's docstring says."""
-    reason: str | None = None
-    notes: tuple[str, ...] = field(default=())
+    reason: Reason | None = None
+    notes: tuple[Reason, ...] = field(default=())
 
     def __post_init__(self) -> None:
         """A missing value has a reason, and a known one has none."""
@@ -40,6 +42,6 @@ class Estimate:
             raise ValueError("an estimate has either a value or the reason why there is none")
 
 
-def missing(reason: str, n: int = 0) -> Estimate:
+def missing(reason: Reason, n: int = 0) -> Estimate:
     """An estimate without a value."""
     return Estimate(value=None, n=n, reason=reason)

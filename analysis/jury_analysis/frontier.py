@@ -9,6 +9,7 @@ import numpy as np
 from jury_analysis.correctness import decided
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import clustered_mean, proportion
+from jury_analysis.reasons import FIRST_ROUND
 from jury_analysis.step_costs import StepCosts
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix
 
@@ -135,7 +136,7 @@ def round_worth(
             RoundWorth(
                 rounds=panel.rounds,
                 value=point.value,
-                gain=missing("there is no round before it") if gain is None else gain.mean,
+                gain=missing(FIRST_ROUND) if gain is None else gain.mean,
                 p_value=None if gain is None else gain.p_value,
                 decided=point.decided,
                 cost=point.cost,

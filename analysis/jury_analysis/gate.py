@@ -15,9 +15,10 @@ from jury_analysis.intervals import RESAMPLES, SEED
 from jury_analysis.paired import Paired, PairedChange, paired
 from jury_analysis.pairing import PairedOptions, Verdicts
 from jury_analysis.power import POWER, PairedVariation
+from jury_analysis.reasons import NO_REPEATS
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import without_simulated
-from jury_analysis.self_agreement import NO_REPEATS, self_agreement
+from jury_analysis.self_agreement import self_agreement
 from jury_analysis.vote_matrix import vote_matrix
 
 Decision = Literal["pass", "fail", "inconclusive"]

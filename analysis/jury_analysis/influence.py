@@ -6,6 +6,7 @@ import numpy as np
 
 from jury_analysis.estimate import missing
 from jury_analysis.intervals import AnyInts, ClusteredMean, Floats, clustered_mean
+from jury_analysis.reasons import CONSTANT_PREDICTOR, EMPTY_GROUP
 from jury_analysis.vote_matrix import Bools
 
 
@@ -17,7 +18,7 @@ def difference_of_means(values: Floats, group: Bools, clusters: AnyInts) -> Clus
     """
     inside, outside = int(np.count_nonzero(group)), int(np.count_nonzero(~group))
     if not inside or not outside:
-        return ClusteredMean(missing("one of the two groups is empty", inside + outside), None, None)
+        return ClusteredMean(missing(EMPTY_GROUP, inside + outside), None, None)
     means = float(values[group].mean()), float(values[~group].mean())
     influence = np.where(group, (values - means[0]) / inside, (means[1] - values) / outside)
     return _linearised(means[0] - means[1], influence, clusters)
@@ -31,7 +32,7 @@ def slope_within(values: Floats, predictor: Floats, strata: AnyInts, clusters: A
     x, y = _centred(predictor, strata), _centred(values, strata)
     squares = float(x @ x)
     if squares <= 0:
-        return ClusteredMean(missing("the predictor does not vary within a stratum", len(values)), None, None)
+        return ClusteredMean(missing(CONSTANT_PREDICTOR, len(values)), None, None)
     slope = float(x @ y) / squares
     return _linearised(slope, x * (y - slope * x) / squares, clusters)
 

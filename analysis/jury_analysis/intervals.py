@@ -12,6 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from jury_analysis.estimate import Estimate, Interval, missing
+from jury_analysis.reasons import (
+    ALIKE_WITHIN_LIMITS,
+    CLUSTERS_ARE_FEW,
+    DEPENDENT,
+    FEW_CHANGES_WITHIN_LIMITS,
+    FEWER_CLUSTERS,
+    NO_RESAMPLES,
+    NO_UNIT,
+    NOT_DEFINED,
+    UNCHANGED_WITHIN_LIMITS,
+    UNDEFINED_IN_MANY,
+    UNDEFINED_IN_SOME,
+    WIDTH_ZERO,
+)
+from jury_analysis.wording import Reason
 
 FEWEST = 10
 FEW = 30
@@ -26,9 +41,6 @@ AnyInts = npt.NDArray[np.int64] | npt.NDArray[np.int32]
 Statistic = Callable[[Floats], Floats]
 """From counts [resamples, patterns] to figures [resamples] or [resamples, figures]; nan where undefined."""
 
-DEPENDENT = "Wilson's interval takes the units for independent, but some are of one cluster"
-NO_RESAMPLES = "no interval: 0 resamples"
-WIDTH_ZERO = "no interval: the data do not vary, and an interval of width zero would claim certainty"
 
 _NORMAL_QUANTILE = NormalDist().inv_cdf(1 - _TAIL)
 _NOTHING = 1e-12  # rounding errors, relative to the value
@@ -54,7 +66,7 @@ def bootstrap(
     *,
     n: int | Sequence[int] | None = None,
     bases: Sequence[npt.NDArray[np.bool_]] | None = None,
-    undefined: str | Sequence[str] = "the data do not define it",
+    undefined: Reason | Sequence[Reason] = NOT_DEFINED,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> tuple[Estimate, ...]:
@@ -91,7 +103,7 @@ def bootstrap(
     else:
         sizes = [len(patterns) if n is None else n] * len(values) if n is None or isinstance(n, int) else list(n)
         samples = [int(_number_of(clusters))] * len(values)
-    reasons = [undefined] * len(values) if isinstance(undefined, str) else list(undefined)
+    reasons = [undefined] * len(values) if isinstance(undefined, Reason) else list(undefined)
     return tuple(
         missing(reason, size)
         if np.isnan(value)
@@ -115,7 +127,7 @@ def clustered_mean(values: npt.ArrayLike, weights: npt.ArrayLike, clusters: AnyI
     counted = weight > 0
     units = int(np.count_nonzero(counted))
     if not units:
-        return ClusteredMean(missing("no unit counts"), None, None)
+        return ClusteredMean(missing(NO_UNIT), None, None)
     codes = np.asarray(clusters)[counted]
     sampled = np.flatnonzero(np.bincount(codes))
     sums = np.bincount(codes, weights=value[counted] * weight[counted])[sampled]
@@ -167,14 +179,13 @@ def bounded_change(differences: npt.ArrayLike, clusters: AnyInts, *, largest: fl
             raise AssertionError(f"there are {FEWEST} clusters or more, so the share has limits")
         middle, half = (1 - others.high) * mean, others.high * largest
         limits = Interval(middle - half, middle + half, "wilson", number)
-        alike = "all clusters change alike" if changing else "no cluster changes"
-        notes += (f"{alike}: the interval is from Wilson's limit of the clusters that may differ",)
+        notes += (ALIKE_WITHIN_LIMITS if changing else UNCHANGED_WITHIN_LIMITS,)
     else:
         sums = np.bincount(codes, weights=values)
         low, high = _square_and_add(int(np.count_nonzero(sums > 0)), int(np.count_nonzero(sums < 0)), number)
         low, high = min(largest * low, interval.low), max(largest * high, interval.high)
         limits = Interval(low, high, "clustered t and wilson", number)
-        notes += (f"only {changing} clusters change, fewer than {FEWEST}: the interval covers Wilson limits",)
+        notes += (FEW_CHANGES_WITHIN_LIMITS(n=changing, least=FEWEST),)
     return replace(found, mean=replace(found.mean, interval=limits, notes=notes))
 
 
@@ -203,7 +214,7 @@ def proportion(successes: npt.ArrayLike, counted: npt.ArrayLike, clusters: AnyIn
     success, count = np.asarray(successes, dtype=np.bool_), np.asarray(counted, dtype=np.bool_)
     units = int(np.count_nonzero(count))
     if not units:
-        return missing("no unit counts")
+        return missing(NO_UNIT)
     number = _number_of(clusters[count])
     if number == units:
         return wilson(int(np.count_nonzero(success & count)), units)
@@ -227,7 +238,7 @@ def wilson(successes: float, n: int, clusters: int | None = None) -> Estimate:
             all the same, and a note says so. The rules for few clusters are about these. None: each unit is one.
     """
     if not n:
-        return missing("no unit counts")
+        return missing(NO_UNIT)
     share, number = successes / n, n if clusters is None else clusters
     notes = _notes(number)
     if number < FEWEST:
@@ -344,20 +355,20 @@ def _with_percentiles(value: float, n: int, drawn: Floats, how: tuple[int, int, 
     defined = drawn[~np.isnan(drawn)]
     lost = len(drawn) - len(defined)
     if lost > _MOST_UNDEFINED * len(drawn):
-        return Estimate(value, None, n, notes=(*notes, f"no interval: undefined in {lost} of {resamples} resamples"))
+        return Estimate(value, None, n, notes=(*notes, UNDEFINED_IN_MANY(n=lost, all=resamples)))
     if lost:
-        notes = (*notes, f"undefined in {lost} of {resamples} resamples, which the interval leaves out")
+        notes = (*notes, UNDEFINED_IN_SOME(n=lost, all=resamples))
     low, high = (float(bound) for bound in np.quantile(defined, (_TAIL, 1 - _TAIL)))
     if high - low <= _NOTHING * max(1.0, abs(value)):
         return Estimate(value, None, n, notes=(*notes, WIDTH_ZERO))
     return Estimate(value, Interval(low, high, "cluster bootstrap", clusters, resamples, seed), n, notes=notes)
 
 
-def _notes(clusters: int) -> tuple[str, ...]:
+def _notes(clusters: int) -> tuple[Reason, ...]:
     if clusters < FEWEST:
-        return (f"no interval: {clusters} cluster{'' if clusters == 1 else 's'}, fewer than {FEWEST}",)
+        return (FEWER_CLUSTERS(n=clusters, least=FEWEST),)
     if clusters < FEW:
-        return (f"only {clusters} clusters, fewer than {FEW}: the interval may be too narrow",)
+        return (CLUSTERS_ARE_FEW(n=clusters, least=FEW),)
     return ()
 
 

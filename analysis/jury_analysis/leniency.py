@@ -13,9 +13,8 @@ from jury_analysis.estimate import Estimate, missing
 from jury_analysis.influence import difference_of_means, slope_within
 from jury_analysis.intervals import ClusteredMean, holm
 from jury_analysis.model_families import model_family
+from jury_analysis.reasons import NO_LENGTH, NO_PASS
 from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
-
-_NO_ORDER = "the verdicts have no order, so none is a pass"
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def length_effects(matrix: VoteMatrix, lengths: Sequence[int | None]) -> tuple[L
 def _length_effect(matrix: VoteMatrix, place: int, known: Bools, doublings: Floats) -> LengthEffect:
     counted = known & (matrix.votes[:, place] >= 0)
     if not matrix.scale.ordered or not counted.any():
-        reason = "no labelled case has a vote and a known length" if matrix.scale.ordered else _NO_ORDER
+        reason = NO_LENGTH if matrix.scale.ordered else NO_PASS
         slope = ClusteredMean(missing(reason), None, None)
     else:
         passes = (matrix.votes[counted, place] == 0).astype(np.float64)

@@ -22,10 +22,12 @@ from jury_analysis.intervals import bounded_change, holm, proportion
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.paired_tests import PairedTest, bowker, mcnemar, stuart_maxwell
 from jury_analysis.pairing import SETS, PairedOptions, Pairing, Pairs, Verdicts
+from jury_analysis.reasons import NO_PAIR_COUNTS, NO_PASS_OR_FAIL, OF_FIRST_SET, OF_SECOND_SET
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import Exclusion, one_panel, without_simulated
 from jury_analysis.scale import Scale
 from jury_analysis.vote_matrix import Bools, Floats, Ints
+from jury_analysis.wording import Reason
 
 HIGHEST_SCORE = 100.0
 """The lowest is 0."""
@@ -97,7 +99,7 @@ class Paired:
 
     categories: tuple[str, ...]
     ordered: bool
-    warnings: tuple[str, ...]
+    warnings: tuple[Reason, ...]
     """To be shown first."""
     panels: tuple[str | None, str | None]
     """The fingerprint of each set's panel; None where it is unknown."""
@@ -162,18 +164,18 @@ def paired(
     """
     options = options or PairedOptions()
     tables: list[pa.Table] = []
-    warnings: list[str] = []
+    warnings: list[Reason] = []
     excluded: list[Exclusion] = []
     panels: list[str | None] = []
-    for name, ballots in zip(SETS, (first, second), strict=True):
+    for name, ballots, of_set in zip(SETS, (first, second), (OF_FIRST_SET, OF_SECOND_SET), strict=True):
         table = check(ballots, STATISTICS_COLUMNS)
         if not table.num_rows:
             raise BadBallots(f"the {name} set has no ballots")
         if labels is not None:
             table = label_ballots(table, resolve(labels)).ballots
         sample = without_simulated(table, include=options.simulated)
-        warnings += [f"{name} set: {warning}" for warning in sample.warnings]
-        excluded += [replace(one, reason=f"{name} set: {one.reason}") for one in sample.excluded]
+        warnings += [of_set(reason=warning) for warning in sample.warnings]
+        excluded += [replace(one, reason=of_set(reason=one.reason)) for one in sample.excluded]
         panels.append(one_panel(sample.ballots))
         tables.append(sample.ballots)
     joined = Pairing(tables, options)
@@ -239,7 +241,7 @@ def _change(
 ) -> PairedChange:
     """`values` is [pairs, 2]; `counted` are the pairs that the figure is about."""
     if not counted.any():
-        return PairedChange(figure, verdict, None, None, missing("no pair counts"), None, None, None)
+        return PairedChange(figure, verdict, None, None, missing(NO_PAIR_COUNTS), None, None, None)
     numbers = values[counted].astype(np.float64)
     first, second = (float(mean) for mean in numbers.mean(axis=0))
     differences = numbers[:, 1] - numbers[:, 0]
@@ -283,7 +285,7 @@ def _against_labels(pairs: Pairs) -> PairedLabels:
 
 def _extreme(figure: str, pairs: Pairs, *, verdict: int, label: int) -> PairedChange:
     if not pairs.scale.ordered:
-        reason = missing("the verdicts have no order, so none is a pass or a fail")
+        reason = missing(NO_PASS_OR_FAIL)
         return PairedChange(figure, None, None, None, reason, None, None, None)
     return _change(figure, None, pairs.verdicts == verdict, pairs.labels == label, pairs.clusters)
 

@@ -7,7 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from jury_analysis.intervals import FEWEST
+from jury_analysis.reasons import FEW_CHANGES, NO_CHANGE, TOO_FEW_CLUSTERS
 from jury_analysis.vote_matrix import Floats, Ints
+from jury_analysis.wording import Reason
 
 
 @dataclass(frozen=True)
@@ -19,9 +21,9 @@ class PairedTest:
     p_value: float | None
     p_holm: float | None
     """Corrected for all tests of the report (Holm 1979)."""
-    reason: str | None
+    reason: Reason | None
     """Why there is no test."""
-    notes: tuple[str, ...]
+    notes: tuple[Reason, ...]
 
 
 def stuart_maxwell(before: Ints, after: Ints, clusters: npt.NDArray[np.int32], size: int) -> PairedTest:
@@ -56,25 +58,25 @@ def _chi_square(contributions: Floats, clusters: npt.NDArray[np.int32]) -> Paire
     """
     number = len(np.unique(clusters))
     if number < FEWEST:
-        return _untested(f"{number} clusters, fewer than {FEWEST}")
+        return _untested(TOO_FEW_CLUSTERS(n=number, least=FEWEST))
     _, codes = np.unique(clusters, return_inverse=True)
     sums = np.stack([np.bincount(codes, weights=column) for column in contributions.T], axis=1)
     moved = int(np.count_nonzero(np.any(sums != 0, axis=1)))
     if not moved:
-        return _untested("no cluster changes")
+        return _untested(NO_CHANGE)
     matrix = sums.T @ sums
     degrees = int(np.linalg.matrix_rank(matrix, hermitian=True))
     total = sums.sum(axis=0)
     statistic = float(total @ np.linalg.pinv(matrix, hermitian=True) @ total)
     from scipy.special import chdtrc  # noqa: PLC0415  (part of an extra, and slow to import)
 
-    few = f"only {moved} clusters change, fewer than {FEWEST}: the chi-square distribution is a rough approximation"
+    few = FEW_CHANGES(n=moved, least=FEWEST)
     return PairedTest(
         statistic, degrees, float(chdtrc(degrees, statistic)), None, None, (few,) if moved < FEWEST else ()
     )
 
 
-def _untested(reason: str) -> PairedTest:
+def _untested(reason: Reason) -> PairedTest:
     return PairedTest(None, None, None, None, reason, ())
 
 

@@ -19,6 +19,7 @@ from jury_analysis.seat_value import ORDERS, SeatValues, seat_values
 from jury_analysis.smaller_panels import MOST_PANELS, by_plurality, chosen_subsets
 from jury_analysis.step_costs import StepCosts, step_costs
 from jury_analysis.vote_matrix import VoteMatrix, by_round
+from jury_analysis.wording import Reason
 
 Counting = Literal["recount", "plurality"]
 Recount = Callable[[VoteMatrix, Sequence[tuple[str, ...]], Sequence[int]], Iterable[SmallerPanel]]
@@ -54,7 +55,7 @@ class PanelWorth:
 
     categories: tuple[str, ...]
     ordered: bool
-    warnings: tuple[str, ...]
+    warnings: tuple[Reason, ...]
     """To be shown first."""
     excluded: tuple[Exclusion, ...]
     panel: str | None

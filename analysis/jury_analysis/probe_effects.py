@@ -14,9 +14,11 @@ from jury_analysis.intervals import ClusteredMean, clustered_mean, holm, proport
 from jury_analysis.paired import VerdictFlip
 from jury_analysis.pairing import PairedOptions, Pairing
 from jury_analysis.probe_tests import sign_test, tolerance_test, upper_bound
+from jury_analysis.reasons import NO_TWO_VERDICTS, NO_VERDICT, OF_PROBE
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import Exclusion, without_simulated
 from jury_analysis.vote_matrix import Bools, Codes, Floats, VoteMatrix
+from jury_analysis.wording import Reason
 
 LEVEL = 0.05
 """Of the corrected tests: below, a probe found something."""
@@ -118,7 +120,7 @@ class ProbeReport:
 
     categories: tuple[str, ...]
     ordered: bool
-    warnings: tuple[str, ...]
+    warnings: tuple[Reason, ...]
     """To be shown first."""
     excluded: tuple[Exclusion, ...]
     tolerated: float
@@ -153,13 +155,13 @@ def probe_effects(
     """
     options = options or PairedOptions()
     effects: list[ProbeEffect] = []
-    warnings: dict[str, None] = {}
+    warnings: dict[Reason, None] = {}
     excluded: list[Exclusion] = []
     for probe in probes:
         samples = [without_simulated(check(table), include=options.simulated) for table in (probe.cases, probe.twins)]
         for sample in samples:
             warnings.update(dict.fromkeys(sample.warnings))
-            excluded += [replace(one, reason=f"{probe.probe}: {one.reason}") for one in sample.excluded]
+            excluded += [replace(one, reason=OF_PROBE(probe=probe.probe, reason=one.reason)) for one in sample.excluded]
         effects.append(_effect(probe, Pairing([sample.ballots for sample in samples], options), tolerated))
     tests = _tests(effects)
     return ProbeReport(
@@ -250,7 +252,7 @@ def _rater(how: _How, seat: str | None, twins: _Twins) -> ProbedRater:
         rater="jury" if seat is None else "seat",
         seat=seat,
         pairs=pairs,
-        flips=proportion(flipped, both, how.clusters) if pairs else missing("no pair has two verdicts"),
+        flips=proportion(flipped, both, how.clusters) if pairs else missing(NO_TWO_VERDICTS),
         by_direction=tuple(_flips(before[flipped], after[flipped], scale.categories)),
         direction="verdict" if how.first_positions is None else "first speaker",
         towards_first=int(np.count_nonzero(steps < 0)) if oriented else None,
@@ -310,7 +312,7 @@ def _false_passes_of(how: _How, text: str | None, verdicts: Codes, counted: Bool
         text=text,
         answers=answers,
         passes=int(np.count_nonzero(passed)),
-        rate=proportion(passed, counted, how.clusters) if answers else missing("no verdict"),
+        rate=proportion(passed, counted, how.clusters) if answers else missing(NO_VERDICT),
         upper_bound=upper_bound(passed, counted, how.clusters),
         p_value=tolerance_test(passed, counted, how.clusters, how.tolerated),
         p_holm=None,

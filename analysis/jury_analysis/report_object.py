@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from jury_analysis.wording import Reason
+
 _DIGITS = 12  # of figures: the last bits of a sum differ from processor to processor
 
 
@@ -20,6 +22,8 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, Reason):
+        return str(value)
     if isinstance(value, np.generic):
         value = value.item()
     return round(value, _DIGITS) if isinstance(value, float) else value

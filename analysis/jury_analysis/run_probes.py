@@ -6,6 +6,7 @@ from typing import Any
 from jury_analysis.leniency import LengthEffect, OwnFamily
 from jury_analysis.probe_effects import ProbeReport
 from jury_analysis.report_object import json_object
+from jury_analysis.wording import Reason
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,7 @@ class RunProbes:
     """The report on a run."""
 
     run_id: str
-    warnings: tuple[str, ...]
+    warnings: tuple[Reason, ...]
     """To be shown first: those of the twins' report, and of the cases alone; each once."""
     cases: int
     """Judged cases that are no twins; repeats are not counted."""

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.errors import MixedPanels, OnlySimulated
+from jury_analysis.reasons import SIMULATED_COUNT, SIMULATED_DEBATES, SIMULATED_ONLY
 from jury_analysis.scale import OURS, Scale
-from jury_events.text.pluralize import pluralize
+from jury_analysis.wording import Reason
 
 _SHOWN = 5  # panels that a message names
 
@@ -30,9 +32,9 @@ class BallotOptions:
 class Exclusion:
     """What was left out of the figures, and why."""
 
-    reason: str
-    unit: str
-    """What is counted: `debates`, `votes` or `cases`."""
+    reason: Reason
+    unit: Literal["debates", "votes", "cases"]
+    """What is counted."""
     count: int
 
 
@@ -42,7 +44,7 @@ class Sample:
 
     ballots: pa.Table
     excluded: tuple[Exclusion, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Reason, ...]
 
 
 def without_simulated(table: pa.Table, *, include: bool) -> Sample:
@@ -56,8 +58,7 @@ def without_simulated(table: pa.Table, *, include: bool) -> Sample:
         return Sample(table, (), ())
     everything = debates_in(table)
     if include:
-        are = "is simulated: its" if everything == 1 else "are simulated: their"
-        warning = f"{simulated:,} of {pluralize(everything, 'debate')} {are} votes are no evaluation by a model"
+        warning = SIMULATED_ONLY if everything == 1 else SIMULATED_COUNT(n=simulated, all=everything)
         return Sample(table, (), (warning,))
     if simulated == everything:
         all_of_them = "the only debate is" if simulated == 1 else f"all {simulated:,} debates are"
@@ -65,7 +66,7 @@ def without_simulated(table: pa.Table, *, include: bool) -> Sample:
             f"{all_of_them} simulated, so nothing can be said about models: "
             "use --include-simulated to compute them all the same"
         )
-    excluded = Exclusion("simulated", "debates", simulated)
+    excluded = Exclusion(SIMULATED_DEBATES, "debates", simulated)
     return Sample(table.filter(pc.invert(table["simulated"])), (excluded,), ())
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import SEED, clustered_mean, proportion
+from jury_analysis.reasons import NO_UNIT_LABEL, ONE_SEAT
 from jury_analysis.subset_counting import CELLS, UnitPatterns, count_subsets, subset_members, unit_patterns
 from jury_analysis.vote_matrix import Bools, Floats, VoteMatrix
 
@@ -15,9 +16,6 @@ MOST_EXACT = 12
 
 ORDERS = 2000
 """Orders of the seats that are drawn for a larger panel."""
-
-NO_LABELS = "no unit has a label"
-_ONE_SEAT = "the panel has one seat: without it there is none"
 
 
 @dataclass(frozen=True)
@@ -72,9 +70,9 @@ def seat_values(matrix: VoteMatrix, *, orders: int = ORDERS, seed: int = SEED) -
     exact = len(matrix.seats) <= MOST_EXACT
     if not labelled.any():
         nothing = tuple(
-            SeatWorth(name, missing(NO_LABELS), None, missing(NO_LABELS), None, None) for name in matrix.seats
+            SeatWorth(name, missing(NO_UNIT_LABEL), None, missing(NO_UNIT_LABEL), None, None) for name in matrix.seats
         )
-        return SeatValues(0, missing(NO_LABELS), missing(NO_LABELS), None, None, nothing)
+        return SeatValues(0, missing(NO_UNIT_LABEL), missing(NO_UNIT_LABEL), None, None, nothing)
     found = unit_patterns(matrix)
     values, errors = _exact(matrix, found) if exact else _drawn(matrix, found, orders, seed)
     size = len(matrix.seats)
@@ -88,7 +86,7 @@ def seat_values(matrix: VoteMatrix, *, orders: int = ORDERS, seed: int = SEED) -
     for index, name in enumerate(matrix.seats):
         shapley = clustered_mean(of_units(values[index]), labelled, matrix.clusters).mean
         if size == 1:
-            seats.append(SeatWorth(name, shapley, None, missing(_ONE_SEAT), None, None))
+            seats.append(SeatWorth(name, shapley, None, missing(ONE_SEAT), None, None))
             continue
         right, decided = of_units(said.right[index + 1]), of_units(said.decided[index + 1])
         lost = of_units(said.right[0]) - right

@@ -8,11 +8,10 @@ from jury_analysis.agreement import coefficients_of
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import RESAMPLES, SEED
 from jury_analysis.plurality import panel_plurality
+from jury_analysis.reasons import NO_REPEATS, NO_REPEATS_OF_SEAT
 from jury_analysis.vote_matrix import Codes, VoteMatrix, patterns
 
 PANEL = "panel"
-NO_REPEATS = "no case was judged more than once: run with --repeat"
-NO_REPEATS_OF_SEAT = "the seat has no two votes on a case"
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,8 @@ import numpy as np
 from jury_analysis.estimate import Estimate, Interval, missing
 from jury_analysis.intervals import clustered_mean, proportion, t_quantile
 from jury_analysis.plurality import panel_plurality
+from jury_analysis.reasons import ALL_LABELLED, NO_DEBATE_LABEL, NOT_RANDOM
 from jury_analysis.vote_matrix import Bools, VoteMatrix
-
-NOT_RANDOM = "the labelled debates were not declared a random sample of all"
-NO_LABELS = "no debate has a label"
-ALL_LABELLED = "every debate has a label: the share of labels needs no correction"
 
 
 @dataclass(frozen=True)
@@ -56,14 +53,14 @@ def _share(
         verdict=name,
         count=int(np.count_nonzero(given)),
         raw=proportion(given, everything, matrix.clusters),
-        labelled=proportion(true, labelled, matrix.clusters) if labelled.any() else missing(NO_LABELS),
+        labelled=proportion(true, labelled, matrix.clusters) if labelled.any() else missing(NO_DEBATE_LABEL),
         corrected=_corrected(matrix, given, true, labelled) if random_labels else missing(NOT_RANDOM, matrix.units),
     )
 
 
 def _corrected(matrix: VoteMatrix, given: Bools, true: Bools, labelled: Bools) -> Estimate:
     if not labelled.any():
-        return missing(NO_LABELS, matrix.units)
+        return missing(NO_DEBATE_LABEL, matrix.units)
     if labelled.all():
         return missing(ALL_LABELLED, matrix.units)
     predicted = clustered_mean(given, ~labelled, matrix.clusters)

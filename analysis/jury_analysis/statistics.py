@@ -19,12 +19,14 @@ from jury_analysis.effective_votes import EffectiveVotes, effective_votes
 from jury_analysis.errors import BadBallots
 from jury_analysis.intervals import RESAMPLES, SEED, holm
 from jury_analysis.labels import label_ballots, resolve
+from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import BallotOptions, Exclusion, debates_in, panels_of, plain_text, without_simulated
 from jury_analysis.scale import Scale
 from jury_analysis.self_agreement import Repeats, self_agreement
 from jury_analysis.shares import VerdictShare, shares
 from jury_analysis.vote_matrix import VoteMatrix, by_round
+from jury_analysis.wording import Reason
 
 SCHEMA_NUMBER = 1
 """Of `Statistics.to_dict`; `schema/stats.schema.json` describes it."""
@@ -95,7 +97,7 @@ class Statistics:
     ordered: bool
     resamples: int
     seed: int
-    warnings: tuple[str, ...]
+    warnings: tuple[Reason, ...]
     """To be shown first."""
     excluded: tuple[Exclusion, ...]
     """Left out of all panels; each panel has its own exclusions beside these."""
@@ -192,7 +194,7 @@ def _panel(
 
 
 def _exclusions(rounds: Iterable[VoteMatrix], first: VoteMatrix) -> Iterator[Exclusion]:
-    counts: dict[str, int] = {}
+    counts: dict[Reason, int] = {}
     for matrix in rounds:
         for reason, count in matrix.excluded.items():
             counts[reason] = counts.get(reason, 0) + count
@@ -200,7 +202,7 @@ def _exclusions(rounds: Iterable[VoteMatrix], first: VoteMatrix) -> Iterator[Exc
         yield Exclusion(reason, "votes", count)
     alone = first.units - int(np.count_nonzero(np.count_nonzero(first.votes >= 0, axis=1) > 1))
     if alone:
-        yield Exclusion("fewer than two votes in the first evaluation: not in the agreement", "debates", alone)
+        yield Exclusion(FEWER_THAN_TWO_VOTES, "debates", alone)
 
 
 def _corrected(panels: tuple[PanelStatistics, ...]) -> tuple[tuple[PanelStatistics, ...], int]:

@@ -8,7 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import KINDS, unified
+from jury_analysis.reasons import STALE_VOTES, SYNTHETIC_VOTES
 from jury_analysis.scale import Scale
+from jury_analysis.wording import Reason
 
 Codes = npt.NDArray[np.int8]
 Ints = npt.NDArray[np.int64]
@@ -57,7 +59,7 @@ class VoteMatrix:
     seats: tuple[str, ...]
     """Seats of jurors; the final judge is none."""
     scale: Scale
-    excluded: dict[str, int]
+    excluded: dict[Reason, int]
     """Why votes of this round were left out (`stale`, `synthetic`), and how many; reasons without any are absent."""
 
     @property
@@ -172,7 +174,7 @@ class _Columns:
         votes = np.full(shape, -1, dtype=np.int8)
         votes[place] = self.verdict[chosen]
         excluded = {}
-        for kind, name, kept in ((STALE, "stale", stale), (SYNTHETIC, "synthetic", synthetic)):
+        for kind, name, kept in ((STALE, STALE_VOTES, stale), (SYNTHETIC, SYNTHETIC_VOTES, synthetic)):
             count = int(np.count_nonzero(kinds == kind))
             if count and not kept:
                 votes[kinds == kind] = -1

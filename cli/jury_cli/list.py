@@ -21,11 +21,19 @@ if TYPE_CHECKING:
     Rows = AsyncIterator[ListedDebate]
 
 
+_ALIGNED = 500
+"""Lines that are read before they are printed: their columns are as wide as the widest of them."""
+
+
 @click.command("list")
 @options(CHOSEN, GROUP)
 @click.option("--totals", is_flag=True, help="Print what all of them come to instead of the debates.")
 @options(ORDERED)
-@click.option("--columns", metavar="NAMES", help="Print these columns, parted by commas, with tabs and a heading.")
+@click.option(
+    "--columns",
+    metavar="NAMES",
+    help="Print these columns, as case_id,final_verdict, with tabs and a heading; the names are those of --json.",
+)
 @click.option("--runs", "of_runs", is_flag=True, help="List the runs instead.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most N lines. [default: all]")
 @options(STORE)
@@ -72,12 +80,17 @@ async def _print(rows: "Rows", names: Sequence[str] | None, *, as_json: bool) ->
 
 
 async def _print_lines(rows: "Rows") -> bool:
-    from jury_cli.views.debate_list import debate_lines
+    from jury_cli.views.debate_list import DebateLines
 
+    lines, some = DebateLines(), list["ListedDebate"]()
     listed = None
     async for listed in rows:
-        for line in debate_lines(listed):
-            print(line)
+        some.append(listed)
+        if len(some) == _ALIGNED:
+            print(*lines.of(some), sep="\n")
+            some.clear()
+    if some:
+        print(*lines.of(some), sep="\n")
     return listed is not None
 
 
@@ -92,8 +105,7 @@ async def _print_columns(rows: "Rows", names: Sequence[str]) -> bool:
 
 
 async def _print_runs(records: "Records", limit: int | None, *, as_json: bool) -> bool:
-    from jury_cli.views.debate_list import run_object
-    from jury_cli.views.run_progress import run_progress, run_verdicts
+    from jury_cli.views.debate_list import run_lines, run_object
 
     rows = (await records.run_rows())[:limit]
     if as_json:
@@ -102,8 +114,8 @@ async def _print_runs(records: "Records", limit: int | None, *, as_json: bool) -
             printed.take(run_object(row))
         printed.end()
     else:
-        for row in rows:
-            print(f"{row.run_id}  {run_progress(row)}: {run_verdicts(row)}")
+        for line in run_lines(rows):
+            print(line)
     return bool(rows)
 
 

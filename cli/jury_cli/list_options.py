@@ -31,6 +31,25 @@ SORTS = (
 )
 """Those of the store, which `--help` does not load."""
 
+SHORT_NAMES = {
+    "debate": "debate_id",
+    "case": "case_id",
+    "run": "run_id",
+    "verdict": "final_verdict",
+    "score": "final_score",
+    "quorum": "quorum_met",
+    "opened": "opened_at",
+    "updated": "updated_at",
+    "ended": "ended_at",
+}
+"""What columns are called in JSON and in exported tables, by their shorter names. Both are accepted."""
+
+
+def _sort(_context: click.Context, _option: click.Parameter, name: str) -> str:
+    """The name of the store."""
+    return next((short for short, long in SHORT_NAMES.items() if name == long), name)
+
+
 _VERDICTS = click.Choice([verdict.value for verdict in Verdict])
 _DOLLARS = click.FloatRange(min=0, max=1e12)
 _MOST = 200
@@ -84,9 +103,10 @@ CHOSEN: Options = (
 ORDERED: Options = (
     click.option(
         "--sort",
-        type=click.Choice(SORTS),
-        default="opened",
-        help="By what debates are sorted; what is not known counts as less than anything. [default: opened]",
+        type=click.Choice((*(SHORT_NAMES.get(one, one) for one in SORTS), *SHORT_NAMES)),
+        callback=_sort,
+        default="opened_at",
+        help="By what debates are sorted; what is not known counts as less than anything. [default: opened_at]",
         metavar="COLUMN",
     ),
     click.option("--order", type=click.Choice(["desc", "asc"]), default="desc", help="[default: desc]"),

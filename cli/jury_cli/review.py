@@ -127,21 +127,21 @@ async def _review(store_url: str | None, asked: "ReviewSettings") -> None:
 async def _record(records: "Records", asked: "ReviewSettings") -> None:
     """Record what the options say of one debate."""
     from jury_cli.terminal import note
-    from jury_judge.reviews.reviews import NewReview
+    from jury_judge.reviews.review_changes import NewReview
     from jury_views.review_objects import assignment_object, review_object
 
     debate_id, by = asked.debate_id or "", asked.reviewer or ""
     made: dict[str, Any]
     if asked.verdict is not None:
         new = NewReview(by, asked.verdict, asked.reason, asked.blind, asked.minutes)
-        review = await records.review(debate_id, new)
+        review = await records.review(debate_id, new, say=note)
         said, made = f"{asked.verdict} recorded", review_object(review, new.reason.strip() or None)
     elif asked.assign is not None:
-        assignment = await records.assign_review(debate_id, asked.assign, by=by)
+        assignment = await records.assign_review(debate_id, asked.assign, by=by, say=note)
         said, made = f"{assignment.reviewer} is asked for a review", assignment_object(assignment)
     else:
         number = asked.withdraw or 0
-        await records.withdraw_review(debate_id, number, by=by, reason=asked.reason)
+        await records.withdraw_review(debate_id, number, by=by, reason=asked.reason, say=note)
         said, made = f"{number} is withdrawn", {"withdraws": number}
     if asked.as_json:
         print(json.dumps({"debate_id": debate_id, **made}, ensure_ascii=False))
@@ -159,7 +159,7 @@ async def _draw(records: "Records", chosen: "DebateFilter", asked: "ReviewSettin
     from jury_cli.terminal import note
 
     reviewer = asked.reviewer or ""
-    drawn = await records.draw_reviews(reviewer, asked.sample or 0, seed=asked.seed, chosen=chosen)
+    drawn = await records.draw_reviews(reviewer, asked.sample or 0, seed=asked.seed, chosen=chosen, say=note)
     note(f"{drawn.size} of {drawn.population} cases drawn at random for {reviewer} (seed {drawn.seed})")
 
 

@@ -13,8 +13,8 @@ from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:
     from jury_judge import Records
+    from jury_judge.reviews.review_changes import NewReview
     from jury_judge.reviews.review_queue import QueueItem
-    from jury_judge.reviews.reviews import NewReview
 
 KEYS = {"p": Verdict.SAFE_PASS, "n": Verdict.NEEDS_REVIEW, "f": Verdict.UNSAFE_FAIL}
 _SKIP, _QUIT, _AGAIN = "s", "q", "r"
@@ -67,7 +67,7 @@ async def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
 
 async def _review(item: "QueueItem", place: str, session: Session) -> bool | None:
     """Whether the debate was reviewed; None: the session ends."""
-    from jury_judge.reviews.reviews import NewReview, reviewed_before
+    from jury_judge.reviews.review_changes import NewReview, reviewed_before
     from jury_views.terminal.debate import render_case, render_debate
 
     history = await session.records.read(item.row.debate_id)
@@ -109,7 +109,7 @@ async def _record(debate_id: str, new: "NewReview", session: Session) -> bool | 
 
     while True:
         try:
-            await session.records.review(debate_id, new)
+            await session.records.review(debate_id, new, say=note)
         except ReasonRefused as error:
             note(f"jury: not recorded: {error}")
             new = new._replace(reason=_reason())

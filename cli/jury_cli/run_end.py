@@ -9,9 +9,8 @@ from jury_cli.terminal import note
 from jury_events.text.durations import duration, rate
 from jury_events.text.pluralize import pluralize
 from jury_events.verdict import Verdict
-from jury_judge.errors import ReadOtherwise
 from jury_judge.report_files import write_report
-from jury_judge.sessions.run_session import RunOutcome
+from jury_judge.sessions.run_session import RunOutcome, stop_cause
 from jury_judge.settings.reports import ReportSettings
 from jury_views.reports.fail_conditions import ConditionResult
 from jury_views.reports.judged_case import JudgedCase
@@ -66,19 +65,21 @@ def headline(run_id: str, tally: Tally, outcome: RunOutcome) -> str:
 
 
 def course(outcome: RunOutcome) -> list[str]:
-    """Duration, rate and cost; those of earlier sessions apart."""
+    """Duration, rate and cost; those of this session beside those of the whole run."""
     before = f"{pluralize(outcome.before, 'debate')} judged before, " if outcome.before else ""
     fast = rate(outcome.now, outcome.seconds)
     number = f"{outcome.now:,}" if outcome.now else "none"
     now = f"{number} now" if outcome.before else f"{pluralize(outcome.now, 'debate')} judged"
     took = f" in {duration(outcome.seconds)}" + (f" ({fast})" if fast else "") if outcome.now else ""
     lines = [f"{before}{now}{took}"]
-    if outcome.spent is None:
+    if outcome.run_spent is None:
         lines.append("calls, tokens and cost: unknown, the store could not be read")
-    elif outcome.spent_before is not None and outcome.spent_before.calls:
-        lines.append(f"now: {outcome.spent}; before: {outcome.spent_before}")
+    elif outcome.spent is None:
+        lines.append(f"the run: {outcome.run_spent}")
+    elif outcome.spent.calls < outcome.run_spent.calls:
+        lines += [f"this command: {outcome.spent}", f"the run: {outcome.run_spent}"]
     else:
-        lines.append(str(outcome.spent))
+        lines.append(str(outcome.run_spent))
     return lines
 
 
@@ -118,11 +119,28 @@ def _unfinished(finished: "Finished") -> JudgedCase:
     )
 
 
+def _resumed(run_id: str, outcome: RunOutcome) -> str:
+    """The command that goes on where the budget is used up."""
+    than = "" if outcome.bounds is None else f" than {outcome.bounds}"
+    return f"the same command with --run {run_id} and a higher bound{than}"
+
+
 def _note_stopped(run_id: str, outcome: RunOutcome) -> None:
-    """The debates that could not go on; those of another reading apart, as no later call resumes them."""
-    stopped, otherwise = Named(), Named()
+    """The debates that could not go on, by what resumes them; nothing resumes those of another reading."""
+    stopped, otherwise, bounded, lost = Named(), Named(), Named(), Named()
+    kinds = {"reading": otherwise, "budget": bounded, "budget_lost": lost, "other": stopped}
     for one in outcome.problems:
-        (otherwise if isinstance(one.problem, ReadOtherwise) else stopped).take(one.debate_id)
+        kinds[stop_cause(one)].take(one.debate_id)
+    if bounded.count:
+        note(
+            f"jury: the budget stopped {pluralize(bounded.count, 'debate')}: {bounded.names}; "
+            f"{_resumed(run_id, outcome)} resumes {'it' if bounded.count == 1 else 'them'}"
+        )
+    if lost.count:
+        note(
+            f"jury: {pluralize(lost.count, 'debate')} could not go on: {lost.names}; the same command with "
+            f"--run {run_id} and the same bound resumes the run"
+        )
     if otherwise.count:
         note(
             f"jury: {pluralize(otherwise.count, 'unfinished case')} read otherwise than when the run began: "
@@ -140,7 +158,7 @@ def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[Condi
     if outcome.interrupted:
         return Exit.INTERRUPTED
     if outcome.short is not None:
-        note(f"jury: {outcome.short}; the same command with --run {run_id} and a higher bound goes on from here")
+        note(f"jury: {outcome.short}; {_resumed(run_id, outcome)} goes on from here")
     if outcome.cancelled_by is not None:
         ahead = (
             "" if outcome.total is None else f"; {outcome.total - outcome.before - outcome.now:,} of its cases are left"

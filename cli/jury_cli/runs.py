@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 def command(*, limit: int | None, store_url: str | None, as_json: bool) -> int:
     """List the runs, the newest first: when they began, how far they are, verdicts, cost, and who executes them."""
     from jury_cli.terminal import note
+    from jury_cli.views.debate_list import executed_run_lines
 
     found = call(_runs(store_url))[:limit]
     if as_json:
         objects = ",\n".join(json.dumps(_object(one), ensure_ascii=False) for one in found)
         print(f"[\n{objects}\n]")
     else:
-        for one in found:
-            print(_line(one))
+        for line in executed_run_lines(found):
+            print(line)
         if not found:
             note("no runs in this store yet; jury run CASES records one")
     return Exit.DONE
@@ -41,26 +42,17 @@ async def _runs(store_url: str | None) -> "list[ListedRun]":
         return await records.runs()
 
 
-def _line(one: "ListedRun") -> str:
-    from jury_cli.views.run_progress import run_progress, run_state_text, run_verdicts
-    from jury_judge.runs.spending import Spending
-
-    row, totals = one.row, one.totals
-    spent = Spending() if totals is None else Spending(cost=totals.cost, unknown=totals.unknown_cost)
-    return (
-        f"{moment(row.first_at)}  {row.run_id}  {run_state_text(one.state, one.holder)}  {run_progress(row)}: "
-        f"{run_verdicts(row)}  {spent.cost_text}"
-    )
-
-
 def _object(one: "ListedRun") -> dict[str, Any]:
     row, totals = one.row, one.totals
     plain = {name: moment(value) if name.endswith("_at") else value for name, value in asdict(row).items()}
+    del plain["calls_at_most"], plain["cost_at_most"]
     spent = ("calls", "input_tokens", "output_tokens", "cost", "unknown_cost")
     return {
         **plain,
         "unfinished": row.debates - row.ended,
         **{name: 0 if totals is None else getattr(totals, name) for name in spent},
+        "unrecorded_calls": one.unrecorded.calls,
+        "unrecorded_cost": one.unrecorded.cost,
         "state": one.state,
         "process": None if one.holder is None else one.holder._asdict(),
     }

@@ -44,12 +44,14 @@ class AnswerSpec(NamedTuple):
     """What an answer must contain.
 
     `ballot` is the seat's id that must be returned; `scenarios` the ids to be judged one by one, () for a case of one.
+    `one_form`: every answer of the debate has all fields, null where the step does not ask for them.
     """
 
     ballot: str
     rubric: Rubric
     statement: bool
     scenarios: tuple[str, ...]
+    one_form: bool = False
 
 
 class Assignment(NamedTuple):

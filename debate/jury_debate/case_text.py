@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from jury_debate.datamark import mark
 from jury_debate.prompt_texts import CaseTexts, fill
-from jury_debate.prompts import Prompts
+from jury_debate.prompts_v1 import Prompts
 from jury_events.case import Case, Scenario
 from jury_events.text.sizes import shown_size
 from jury_events.transcript import (

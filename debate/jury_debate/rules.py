@@ -125,8 +125,15 @@ class Rules(Protocol):
             judge_failure: why there is none.
         """
 
-    def answer_schema(self, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]) -> dict[str, Any]:
-        """The JSON schema of an answer, for providers with structured output; the parser is stricter still."""
+    def answer_schema(
+        self, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...], one_form: bool = False
+    ) -> dict[str, Any]:
+        """The JSON schema of an answer, for providers with structured output; the parser is stricter still.
+
+        Args:
+            rubric: of the panel.
+            statement, scenarios, one_form: as in `AnswerSpec`.
+        """
 
     def answer_tool(
         self,

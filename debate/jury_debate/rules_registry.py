@@ -6,13 +6,16 @@ from jury_debate.errors import UnknownRules
 from jury_debate.rules import Rules
 from jury_debate.rules_v1.rules import RulesV1
 from jury_debate.rules_v2.rules import RulesV2
+from jury_debate.rules_v3.rules import RulesV3
 from jury_events.panel import Panel
 
 RULES: Mapping[int, Rules] = {
     1: RulesV1(),
     2: RulesV2(),
+    3: RulesV3(),
 }
-LATEST = RULES[max(RULES)]
+LATEST = RULES[2]
+"""New debates use it. Version 3 belongs to prompts 2, which are opened where they are named."""
 
 CALIBRATIONS_SINCE = 2
 """Version 1 takes no notice of a calibration."""

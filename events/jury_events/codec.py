@@ -129,6 +129,8 @@ def _decoded(stored: StoredEvent) -> tuple[AnyEvent, bytes]:
     """The event and its body in the current schema."""
     current = SCHEMAS.get(stored.type)
     where = _where(stored)
+    if type(stored.schema) is not int:  # a SQLite column may contain any type
+        raise MalformedBody(f"{where}: the column schema contains {type(stored.schema).__name__}, not int")
     if current is None or not 1 <= stored.schema <= current:
         raise UnknownEventType(
             f"{where} is {stored.type!r}, schema {stored.schema}, which this version does not know; upgrade jury-judge"

@@ -85,7 +85,8 @@ def whole(parts: Iterable[Part]) -> Iterator[Part]:
     """
     for part in parts:
         if not part.is_whole:
-            raise AlteredPart(encode_digest(part.digest))
+            digest: object = part.digest  # a SQLite column may contain any type
+            raise AlteredPart(encode_digest(digest) if isinstance(digest, bytes) else repr(digest)[:80])
         yield part
 
 

@@ -98,6 +98,18 @@ class TooManyReports(JudgeError):
     failure = Failure.UNAVAILABLE
 
 
+class TooManyReviews(JudgeError):
+    """As many reviews of one person wait as may."""
+
+    failure = Failure.UNAVAILABLE
+
+
+class ReviewerLeft(JudgeError):
+    """The client disconnected before its review was recorded."""
+
+    failure = Failure.UNAVAILABLE
+
+
 class RunTooLarge(JudgeError):
     """The run has more debates than a server computes statistics of."""
 

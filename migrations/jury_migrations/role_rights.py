@@ -26,7 +26,7 @@ _WRITER: dict[str, tuple[str, ...]] = {
     "debate_fields": (*_APPEND, "DELETE"),
     "runs": (*_APPEND, "UPDATE", "DELETE"),
     "ballots": (*_APPEND, "UPDATE", "DELETE"),
-    "run_sizes": (*_APPEND, "UPDATE (cases)"),
+    "run_sizes": (*_APPEND, "UPDATE (cases, calls_at_most, cost_at_most)"),
     "search_texts": (*_APPEND, "DELETE"),
     _VERSION_TABLE: ("SELECT",),
 }

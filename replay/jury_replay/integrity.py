@@ -17,7 +17,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_events.errors import EventError
 from jury_events.ids import DEBATE_PREFIX, LOCAL_PREFIX, stream_debate
-from jury_events.parts import Digest, decode_digest, encode_digest
+from jury_events.parts import Digest, Part, decode_digest, encode_digest
 from jury_events.streams import Head
 from jury_replay.quarantine import is_set_aside
 
@@ -84,9 +84,13 @@ def check_debate(history: DebateHistory) -> Checked:
         events=sum(map(len, history.streams.values())),
         parts=len(history.parts),
         erased=len(missing.keys() & erasable),
-        bytes=sum(len(event.body) for event in events) + sum(len(part.content) for part in history.parts.values()),
+        bytes=sum(len(event.body) for event in events) + sum(_size(part) for part in history.parts.values()),
         failures=tuple(failures),
     )
+
+
+def _size(part: Part) -> int:
+    return len(part.content) if _is_bytes(part.content) else 0
 
 
 def _is_bytes(value: object) -> bool:
@@ -127,6 +131,8 @@ def _stream_failure(
     for version, event in enumerate(events, 1):
         if event.version != version:
             gap = f"event {version} is missing: the next one stored is event {event.version}"
+            if wrong := _wrong_types(event, _KINDS):
+                gap = f"a column contains a value of the wrong type: {wrong}"
             return _at(event, gap)._replace(version=version, event_id=None)
         fault = _event_fault(event, previous, named, read=read)
         if fault is not None:
@@ -136,11 +142,11 @@ def _stream_failure(
         previous, position = event.hash, event.position
     if head is None:
         return IntegrityFailure(stream, "there are events, but the stream has no head")
+    if wrong := _wrong_types(head, _HEAD_KINDS):
+        return IntegrityFailure(stream, f"a column of its head contains a value of the wrong type: {wrong}")
     if head.version != len(events):
         cut = f"the head says that the last event is {head.version}, stored are {len(events)}"
-        return IntegrityFailure(
-            stream, cut, (min(head.version, len(events)) if type(head.version) is int else len(events)) + 1
-        )
+        return IntegrityFailure(stream, cut, min(head.version, len(events)) + 1)
     if head.hash != previous:
         return IntegrityFailure(stream, "the head contains another hash than the last event", len(events))
     return None
@@ -148,6 +154,8 @@ def _stream_failure(
 
 _KINDS = (int, str, int, str, str, int, int, bytes, bytes)
 """Of the columns of an event, in their order."""
+
+_HEAD_KINDS = (int, int, bytes)
 
 _FOLLOWING = (JurorEvaluated, JurorAbstained, StatementMade, JudgmentRendered)
 """Events that name the exchanges that they follow from."""
@@ -157,7 +165,7 @@ def _event_fault(event: StoredEvent, previous: bytes, named: dict[str, StoredEve
     try:
         # SQLite stores a fraction in an integer column, and the hash covers only the digits before the point.
         if tuple(map(type, event)) != _KINDS:
-            return f"a column contains a value of the wrong type: {_wrong_column(event)}"
+            return f"a column contains a value of the wrong type: {_wrong_types(event, _KINDS)}"
         if stored_hash(previous, event) != event.hash:
             return "its hash does not follow from it and the event before: something was changed"
         if not read and not event.stream.startswith(LOCAL_PREFIX):
@@ -175,10 +183,11 @@ def _event_fault(event: StoredEvent, previous: bytes, named: dict[str, StoredEve
     return None
 
 
-def _wrong_column(event: StoredEvent) -> str:
+def _wrong_types(row: StoredEvent | Head | Part, kinds: Sequence[type]) -> str:
+    """The columns of a row with values of a wrong type; empty where there is none."""
     return ", ".join(
         f"{name} contains {type(value).__name__}, not {kind.__name__}"
-        for name, value, kind in zip(event._fields, event, _KINDS, strict=True)
+        for name, value, kind in zip(row._fields, row, kinds, strict=True)
         if type(value) is not kind
     )
 
@@ -204,16 +213,21 @@ def _text_failures(history: DebateHistory, references: dict[Digest, StoredEvent]
                 continue
             name = encode_digest(digest)
         except TypeError:
-            yield IntegrityFailure(
-                f"debate/{history.debate_id}", f"a text stands under {str(digest)[:80]!r}, which is no digest"
-            )
+            what = f"a text stands under {str(digest)[:80]!r}, which is no digest{_wrong_part(part)}"
+            yield IntegrityFailure(f"debate/{history.debate_id}", what)
             continue
         if event is None:
             yield IntegrityFailure(
                 f"debate/{history.debate_id}", f"no event refers to the stored text {name}", part=name
             )
         else:
-            yield _at(event, f"the text {name} is not the one that was recorded", part=name)
+            yield _at(event, f"the text {name} is not the one that was recorded{_wrong_part(part)}", part=name)
+
+
+def _wrong_part(part: Part) -> str:
+    """The columns of a text with values of a wrong type."""
+    wrong = _wrong_types(part, (bytes, bytes, bytes))
+    return f": {wrong}" if wrong else ""
 
 
 def _at(event: StoredEvent, what: str, part: str | None = None) -> IntegrityFailure:

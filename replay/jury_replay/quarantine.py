@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 
 from pydantic import ValidationError
 
@@ -12,7 +13,7 @@ from jury_events.ids import local_stream, stream_debate
 from jury_events.local_events import DebateQuarantined, DebateReleased
 from jury_events.local_facts import LocalFacts, local_facts
 from jury_replay.errors import QuarantineRefused
-from jury_store.errors import StoreError, WrongVersion
+from jury_store.errors import StoreDamaged, StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore
 
 _READ_AT_ONCE = 500
@@ -29,7 +30,13 @@ def set_aside(store: EventStore, debate_ids: Collection[str]) -> set[str]:
     wanted = [local_stream(one) for one in debate_ids]
     found: dict[str, list[StoredEvent]] = {}
     for start in range(0, len(wanted), _READ_AT_ONCE):
-        found |= store.read_streams(wanted[start : start + _READ_AT_ONCE])
+        chunk = wanted[start : start + _READ_AT_ONCE]
+        try:
+            found |= store.read_streams(chunk)
+        except StoreDamaged:
+            for one in chunk:
+                with suppress(StoreDamaged):
+                    found |= store.read_streams([one])
     return {stream_debate(name) for name, events in found.items() if is_set_aside(events)}
 
 

@@ -17,7 +17,7 @@ from jury_replay.attested import NO_TRUST, Attested, Trust
 from jury_replay.import_checks import import_failures
 from jury_replay.imports import origin_failures
 from jury_replay.integrity import IntegrityFailure, check_debate
-from jury_replay.quarantine import set_aside
+from jury_replay.quarantine import is_set_aside
 from jury_replay.replay import Replayed, ReplayStatus, replay_history
 from jury_replay.sealed import check_seals
 from jury_replay.selection import ALL_STORED, DebateSelection, spread
@@ -187,7 +187,7 @@ def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) ->
         origin = origins.get(history.debate_id)
         failures += import_failures(history, origin) if checked.failures else origin_failures(history, origin)
     failures += _list_failures(store, histories)
-    quarantined = len(set_aside(store, debate_ids))
+    quarantined = sum(is_set_aside(history.stored_local) for history in histories)
     equal, erased_of = statuses[ReplayStatus.EQUAL], statuses[ReplayStatus.ERASED]
     return _Chunk(debates, events, parts, erased, size, equal, erased_of, failures, quarantined)
 

@@ -12,7 +12,7 @@ from jury_events.ids import PREFIXES, stream_debate, streams_of
 from jury_events.parts import Digest, Part, encode_digest
 from jury_events.streams import Head
 from jury_store.dialects import Dialect
-from jury_store.event_rows import by_stream, read_events
+from jury_store.event_rows import by_stream, read_unchecked_events
 from jury_store.inventory import Inventory
 from jury_store.row_checks import row_faults
 from jury_store.schema import EPOCH, POSITION
@@ -87,7 +87,7 @@ def histories(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> l
     """Everything stored of these debates, in the order of the ids."""
     execute = connection.exec_driver_sql
     streams = dialect.id_list([name for one in ids for name in streams_of(one)])
-    events = by_stream(read_events(connection, dialect.read_streams, (streams,)))
+    events = by_stream(read_unchecked_events(connection, dialect.read_streams, (streams,)))
     twins: dict[str, list[str]] = defaultdict(list)
     heads: dict[str, Head] = {}
     for stream, *head in execute(dialect.heads_in, (streams,)):

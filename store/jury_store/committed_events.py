@@ -14,7 +14,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest, Part
 from jury_store.append_plan import PartRow
 from jury_store.dialects import Dialect
-from jury_store.event_rows import read_events
+from jury_store.event_rows import read_unchecked_events
 from jury_store.event_store import Append
 from jury_store.projection_checkpoints import LISTS, SEARCH
 from jury_store.search_terms import SEARCHABLE
@@ -126,4 +126,4 @@ def events_after(
 ) -> list[StoredEvent]:
     """The next events after a position, at most `limit`: kept ones, else read from the database."""
     kept = recent.after(position, limit)
-    return read_events(connection, dialect.read_all, (position, limit)) if kept is None else kept
+    return read_unchecked_events(connection, dialect.read_all, (position, limit)) if kept is None else kept

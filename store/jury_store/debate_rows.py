@@ -36,7 +36,8 @@ class DebateRow:
     """A summary of one debate. Times in microseconds since 1970-01-01 UTC, cost in US dollars (None: unknown).
 
     `position` is that of the opening event, `rounds` counts started rounds, `calls` recorded exchanges, `asked_again`
-    steps whose call may have been repeated. `method` is the panel's final method, `decided_by` the one that decided.
+    steps whose call may have been repeated. `inherited_steps` are those of a fork whose exchanges are copies of its
+    origin's, which count here in no sum. `method` is the panel's final method, `decided_by` the one that decided.
     `accepted`: whether a calibrated panel lets the jury's verdict stand without a person; None: it has no calibration.
     `case_part` is the digest of the case. The verdict is set by the judgment. `label`, `cluster`, `tags`, `metadata`
     and `agent_cost` are those of the case; `not_shown` counts items of the case that no juror sees. `models` are the
@@ -81,6 +82,7 @@ class DebateRow:
     metadata: Mapping[_Text, MetadataValue] = field(default_factory=dict)
     agent_cost: _Dollars | None = None
     models: tuple[_Text, ...] = ()
+    inherited_steps: tuple[_Text, ...] | None = None
     not_shown: _Small = 0
     imported: Imported | None = None
     imported_from: _Text | None = None
@@ -115,6 +117,8 @@ def row_fault(row: Mapping[str, Any]) -> str | None:
     """Why a row cannot be stored as a `DebateRow`; None: it can."""
     try:
         _ROW.model_validate(row)
+        if row["status"] == "completed" and row["final_verdict"] is None:
+            return "final_verdict: a completed debate has one"
     except (ValidationError, UnicodeError) as error:
         if isinstance(error, UnicodeError):
             return str(error)
@@ -128,7 +132,8 @@ class RunRow:
     """A summary of one run: debates by status and verdict; first opening and last event in µs since 1970-01-01 UTC.
 
     `debates` counts opened debates. `cases` is the run's number of cases; None: unknown, because they are still being
-    counted, or the debates were run one by one.
+    counted, or the debates were run one by one. `calls_at_most` and `cost_at_most` (US dollars) say what a run with a
+    budget may have taken, with the calls that were sent and are not recorded; None: it never had a budget.
     """
 
     run_id: str
@@ -143,6 +148,8 @@ class RunRow:
     first_at: int
     last_at: int
     cases: int | None = None
+    calls_at_most: int | None = None
+    cost_at_most: float | None = None
 
     @property
     def ended(self) -> int:
@@ -153,6 +160,27 @@ class RunRow:
     def total(self) -> int | None:
         """The number of debates at the end of the run; None: unknown."""
         return None if self.cases is None else max(self.cases, self.debates)
+
+    def unrecorded(self, totals: "Totals") -> "Unrecorded":
+        """What was sent and not recorded, at most; `totals` are those of the run, read after this row.
+
+        While a process executes the run, these are also its calls in flight.
+        """
+        calls = (self.calls_at_most or 0) - totals.calls
+        return Unrecorded(calls, max(0.0, (self.cost_at_most or 0.0) - totals.cost)) if calls > 0 else Unrecorded()
+
+
+class Unrecorded(NamedTuple):
+    """Calls that may have been sent and are not recorded: how many, and what they can cost at most, in US dollars.
+
+    Without such calls the cost is 0. It includes what calls can have cost that are recorded without a cost.
+    """
+
+    calls: int = 0
+    cost: float = 0.0
+
+
+NOTHING_UNRECORDED = Unrecorded()
 
 
 class CaseRow(NamedTuple):

@@ -91,6 +91,10 @@ class Dialect:
             "INSERT INTO run_sizes (run_id, cases) VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET cases = "
             "CASE WHEN run_sizes.cases > excluded.cases THEN run_sizes.cases ELSE excluded.cases END"
         )
+        self.upsert_run_lease = sql(
+            "INSERT INTO run_sizes (run_id, calls_at_most, cost_at_most) VALUES (?, ?, ?) ON CONFLICT (run_id) "
+            "DO UPDATE SET calls_at_most = excluded.calls_at_most, cost_at_most = excluded.cost_at_most"
+        )
         self.lock_checkpoint = sql(f"SELECT position FROM projections WHERE name = ?{lock}")
         self.set_checkpoint = sql("UPDATE projections SET position = ? WHERE name = ?")
         self.openings = sql(

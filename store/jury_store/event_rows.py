@@ -10,11 +10,25 @@ from jury_events.envelope import StoredEvent
 from jury_store.dialects import Dialect
 from jury_store.driver_cursor import DriverCursor
 from jury_store.errors import StoreDamaged
+from jury_store.row_types import RowTypes
 from jury_store.schema import EPOCH, POSITION
+
+_TYPES = RowTypes.of("events")
+_COUNTERS = RowTypes.of("counters")
 
 
 def read_events(connection: Connection, statement: str, parameters: Sequence[Any]) -> list[StoredEvent]:
-    """The events that a statement of the dialect selects."""
+    """The events that a statement of the dialect selects.
+
+    Raises:
+        StoreDamaged: a column contains a value of a wrong type.
+    """
+    rows = DriverCursor(connection).rows(statement, tuple(parameters))
+    return list(map(StoredEvent._make, _TYPES.checked(rows)))
+
+
+def read_unchecked_events(connection: Connection, statement: str, parameters: Sequence[Any]) -> list[StoredEvent]:
+    """The same for readers that go on without an event that cannot be read: verification and projections."""
     return list(map(StoredEvent._make, DriverCursor(connection).rows(statement, tuple(parameters))))
 
 
@@ -54,10 +68,10 @@ def the_counter(rows: Sequence[Sequence[Any]], name: str) -> int:
     Raises:
         StoreDamaged: the counter is missing.
     """
-    if len(rows) != 1 or not isinstance(rows[0][0], int):
+    if len(rows) != 1:
         raise StoreDamaged(
             f"the counter {name!r} is missing or duplicated: the database was altered, so nothing more is written to "
             "it. Run jury verify --all, and restore a backup"
         )
-    value: int = rows[0][0]
+    value: int = _COUNTERS.checked([(name, rows[0][0])])[0][1]
     return value

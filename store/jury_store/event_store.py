@@ -207,6 +207,21 @@ class EventStore(ABC):
         """
 
     @abstractmethod
+    def store_run_lease(self, run_id: str, calls: int, cost: float) -> None:
+        """Store what a run may have taken at most, with its calls that are not recorded; the newest figures stay.
+
+        Durable when it returns: it is called before the calls are sent.
+
+        Args:
+            run_id: of the run.
+            calls: recorded ones and those that may have been sent.
+            cost: of these, in US dollars.
+
+        Raises:
+            ReadOnlyStore: the store was opened for reading.
+        """
+
+    @abstractmethod
     def attestations(self) -> list[Attestation]:
         """Cosignatures and time-stamps of the seals over this log, by size, kind and digest."""
 

@@ -19,10 +19,11 @@ from jury_events.ids import streams_of
 from jury_store import audit_queries
 from jury_store.debate_rows import indexed_values
 from jury_store.dialects import Dialect
-from jury_store.event_rows import read_events
+from jury_store.event_rows import read_unchecked_events
 from jury_store.inventory import ListFault
 from jury_store.list_queries import FIELDS_IN_COLUMNS
-from jury_store.listing import has_ended, lag, rows_by_id
+from jury_store.list_rows import rows_by_id
+from jury_store.listing import has_ended, lag
 from jury_store.projection import Row, projected, run_counts
 from jury_store.projection_checkpoints import LISTS, NAMES, SEARCH, checkpoint_position
 from jury_store.schema import ballots, debate_fields, debates, metadata, runs
@@ -60,12 +61,13 @@ def debate_faults(connection: Connection, dialect: Dialect, records: Sequence[De
     listed_to, indexed_to = checkpoint_position(connection, LISTS), checkpoint_position(connection, SEARCH)
     for start in range(0, len(records), _CHUNK):
         chunk = records[start : start + _CHUNK]
+        ids = [record.debate_id for record in chunk]
         try:
-            listed = rows_by_id(connection, debates, "debate_id", [record.debate_id for record in chunk])
+            listed = rows_by_id(connection, debates, "debate_id", ids, checked=False)
         except (JuryError, ValueError, TypeError):
             listed = _readable_rows(connection, chunk)
         fields = _fields(connection, listed.values())
-        sheets = rows_by_id(connection, ballots, "debate_id", [record.debate_id for record in chunk])
+        sheets = rows_by_id(connection, ballots, "debate_id", ids, checked=False)
         search = indexed_events(connection, filter(None, map(_opening, chunk)))
         for record in chunk:
             found = listed.get(record.debate_id)
@@ -122,7 +124,7 @@ def _readable_rows(connection: Connection, records: Sequence[DebateHistory]) -> 
     found: dict[str, Row] = {}
     for record in records:
         try:
-            found |= rows_by_id(connection, debates, "debate_id", [record.debate_id])
+            found |= rows_by_id(connection, debates, "debate_id", [record.debate_id], checked=False)
         except (JuryError, ValueError, TypeError):
             continue
     return found
@@ -165,7 +167,7 @@ def _last(record: DebateHistory) -> int:
 
 
 def _reread(connection: Connection, dialect: Dialect, debate_id: str, last: int) -> list[StoredEvent]:
-    events = read_events(connection, dialect.read_streams, (dialect.id_list(streams_of(debate_id)),))
+    events = read_unchecked_events(connection, dialect.read_streams, (dialect.id_list(streams_of(debate_id)),))
     return [event for event in events if event.position <= last]
 
 

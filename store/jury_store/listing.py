@@ -3,26 +3,34 @@
 All functions work in the transaction of the connection.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, Table, bindparam, delete, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, func, or_, select
 
 from jury_events.envelope import StoredEvent
 from jury_events.ids import MOST_REPEATS, repeat_of, stream_debate, streams_of
 from jury_events.parts import Digest
-from jury_events.review_facts import AssignedReview, Review
 from jury_store import search_index
 from jury_store.ballot_sheet import UNREADABLE, BallotSheet
 from jury_store.committed_events import CommittedEvents, events_after
-from jury_store.debate_ballots import DebateBallots
-from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals, indexed_values
+from jury_store.debate_ballots import DEBATE_COLUMNS, DebateBallots
+from jury_store.debate_rows import (
+    EVERY_DEBATE,
+    CaseRow,
+    DebateFilter,
+    DebateRow,
+    RunRow,
+    Totals,
+    indexed_values,
+)
 from jury_store.dialects import Dialect
 from jury_store.driver_cursor import DriverCursor
 from jury_store.errors import StoreDamaged
-from jury_store.event_rows import last_position, read_events
+from jury_store.event_rows import last_position, read_unchecked_events
 from jury_store.list_order import PageCursor, SortOrder
 from jury_store.list_queries import FIELDS_IN_COLUMNS, ballots_query, conditions, debates_query
+from jury_store.list_rows import checked_row, list_row, rows_by_id, run_sizes
 from jury_store.list_totals import single_group, sum_groups, totals_by_run
 from jury_store.list_writer import insert_rows, update_rows
 from jury_store.open_debates import OpenDebate, OpenDebates
@@ -34,6 +42,7 @@ from jury_store.projection_checkpoints import (
     reset_checkpoint,
     set_checkpoint,
 )
+from jury_store.row_types import RowTypes, damaged_row
 from jury_store.schema import ballots as ballots_table
 from jury_store.schema import debates as debates_table
 from jury_store.schema import metadata
@@ -46,7 +55,6 @@ _PAGE = 5000
 
 _parts = metadata.tables["parts"]
 _fields = metadata.tables["debate_fields"]
-_sizes = metadata.tables["run_sizes"]
 _UNLIMITED = 2**62
 _REPEATS = tuple("%~%~" + "_" * digits for digits in range(1, len(str(MOST_REPEATS)) + 1))
 """The forms of the ids of repeats (`jury_events.ids.repeat_id`)."""
@@ -55,8 +63,18 @@ _OPENING = frozenset({"position", "run_id", "opened_at"})
 """Columns that no later event changes."""
 _UNCHANGED = _OPENING | {"ended_at", "imported", "problem"}
 
-_OF_PEOPLE: dict[str, type[Review | AssignedReview]] = {"reviews": Review, "assignments": AssignedReview}
-"""Columns of lists of values."""
+_RUN = RowTypes.of("runs")
+_ENDED = RowTypes.of("debates", "debate_id", "position")
+_CASE = (
+    RowTypes.of("debates", "debate_id", "case_id", "status", "case_part")
+    .joined(RowTypes.of("parts", "salt", outer=True))
+    .joined(RowTypes.of("debates", "imported", "quarantined", "position"))
+)
+_BALLOTS = (
+    RowTypes.of("debates", *DEBATE_COLUMNS, "metadata")
+    .joined(RowTypes.of("ballots", "panel", "votes", outer=True))
+    .joined(RowTypes.of("debates", "ended_at"))
+)
 
 
 def advance(
@@ -124,7 +142,9 @@ def lag(connection: Connection, dialect: Dialect, name: str = LISTS) -> int:
 def debate(connection: Connection, dialect: Dialect, debate_id: str) -> DebateRow | None:
     """One row, up to date."""
     tail = _tail(connection, dialect, of=[debate_id])
-    row = tail.debates.get(debate_id) or rows_by_id(connection, debates_table, "debate_id", [debate_id]).get(debate_id)
+    row = tail.debates.get(debate_id)
+    if row is None:
+        row = rows_by_id(connection, debates_table, "debate_id", [debate_id]).get(debate_id)
     return DebateRow(**row) if row else None
 
 
@@ -142,7 +162,9 @@ def debates(
     matches = _text_matches(connection, dialect, wanted, tail)
     # A debate of the tail may no longer match, or sort elsewhere: with that many rows more, enough remain.
     query = debates_query(dialect, wanted, order, limit=limit + len(tail.debates), after=after, text_matches=matches)
-    found = {row["debate_id"]: _row(row) for row in connection.execute(query).mappings()}
+    found = {
+        row["debate_id"]: checked_row(debates_table, list_row(row)) for row in connection.execute(query).mappings()
+    }
     for debate_id, row in tail.debates.items():
         found.pop(debate_id, None)
         if order.is_after(row, after) and wanted.matches(row, matches.__contains__):
@@ -181,7 +203,8 @@ def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *gro
     query = query.where(*conditions(dialect, wanted, matches)).group_by(*groups)
     if tail.debates:
         query = query.where(columns.debate_id.not_in(bindparam("tail", sorted(tail.debates), expanding=True)))
-    found: list[Row] = [dict(row) for row in connection.execute(query).mappings()]
+    types = RowTypes.of("debates", *(str(group.key) for group in groups))
+    found: list[Row] = [dict(types.checked_row(row)) for row in connection.execute(query).mappings()]
     found += [single_group(row) for row in tail.debates.values() if wanted.matches(row, matches.__contains__)]
     return found
 
@@ -203,25 +226,29 @@ def _text_matches(
 def runs(connection: Connection, dialect: Dialect) -> list[RunRow]:
     """Rows in the order of the first debate, up to date."""
     tail = _tail(connection, dialect)
-    found = {row["run_id"]: dict(row) for row in connection.execute(select(runs_table)).mappings()} | tail.runs
-    sizes = {row[0]: row[1] for row in connection.execute(select(_sizes.c.run_id, _sizes.c.cases))}
-    rows = sorted(found.values(), key=lambda row: int(row["position"]))
-    return [RunRow(**row, cases=sizes.get(row["run_id"])) for row in rows]
+    listed = _RUN.checked(connection.execute(select(runs_table)).all())
+    found = {row.run_id: row._asdict() for row in listed} | tail.runs
+    sizes = run_sizes(connection)
+    rows = sorted(found.values(), key=lambda row: row["position"])
+    return [RunRow(**{**row, **sizes.get(row["run_id"], {})}) for row in rows]
 
 
 def run(connection: Connection, dialect: Dialect, run_id: str) -> RunRow | None:
     """One row, up to date."""
     tail = _tail(connection, dialect)
-    row = tail.runs.get(run_id) or rows_by_id(connection, runs_table, "run_id", [run_id]).get(run_id)
-    cases = connection.scalar(select(_sizes.c.cases).where(_sizes.c.run_id == run_id))
-    return RunRow(**row, cases=cases) if row else None
+    row = tail.runs.get(run_id)
+    if row is None:
+        row = rows_by_id(connection, runs_table, "run_id", [run_id]).get(run_id)
+    return RunRow(**{**row, **run_sizes(connection, run_id).get(run_id, {})}) if row else None
 
 
 def cases_of(connection: Connection, dialect: Dialect, wanted: Collection[str]) -> dict[str, CaseRow]:
     """The cases of those debates that exist, up to date."""
     tail = _tail(connection, dialect, of=wanted)
     rows = connection.exec_driver_sql(dialect.cases_of, (dialect.id_list(wanted),))
-    found = {row[0]: CaseRow(*row[1:]) for row in rows}
+    found = {}
+    for debate_id, *fields in _CASE.checked(rows.all()):
+        found[debate_id] = CaseRow(*fields)
     salts = _salts(connection, tail.debates)
     for debate_id, row in tail.debates.items():
         found[debate_id] = CaseRow.of(row, salts.get((debate_id, row["case_part"])))
@@ -231,7 +258,8 @@ def cases_of(connection: Connection, dialect: Dialect, wanted: Collection[str]) 
 def ended_positions(connection: Connection, dialect: Dialect, wanted: Collection[str]) -> dict[str, int]:
     """The positions of the opening events of those debates that are over, up to date."""
     tail = _tail(connection, dialect, of=wanted)
-    found: dict[str, int] = dict(DriverCursor(connection).rows(dialect.ended_positions, (dialect.id_list(wanted),)))
+    rows = DriverCursor(connection).rows(dialect.ended_positions, (dialect.id_list(wanted),))
+    found: dict[str, int] = dict(_ENDED.checked(rows))
     # No event makes a debate that is over run again.
     found |= {debate_id: row["position"] for debate_id, row in tail.debates.items() if row["ended_at"] is not None}
     return found
@@ -256,17 +284,6 @@ def further_repeats(connection: Connection, dialect: Dialect, run_id: str, most:
     )
 
 
-def _row(stored: RowMapping) -> Row:
-    row = dict(stored)
-    for name in ("tags", "models"):
-        if row.get(name) is not None:
-            row[name] = tuple(row[name])
-    for name, kind in _OF_PEOPLE.items():
-        if row.get(name) is not None:
-            row[name] = tuple(kind(*one) for one in row[name])
-    return row
-
-
 def ballots(
     connection: Connection, dialect: Dialect, wanted: DebateFilter, *, ended_only: bool
 ) -> Iterator[list[DebateBallots]]:
@@ -281,7 +298,7 @@ def ballots(
     after, more = "", True
     while more:
         query = ballots_query(dialect, wanted, ended_only=ended_only, after=after, limit=_PAGE, text_matches=matches)
-        rows = connection.execute(query).all()
+        rows = _BALLOTS.checked(connection.execute(query).all())
         more = len(rows) == _PAGE
         after = rows[-1].debate_id if rows else after
         count = next((n for n, row in enumerate(fresh) if more and row["debate_id"] > after), len(fresh))
@@ -293,13 +310,20 @@ def ballots(
             if ended_at is None:
                 unstored += rows_by_id(connection, debates_table, "debate_id", [row[0]]).values()
             else:
-                found.append(DebateBallots.stored(row))
+                found.append(_stored_ballots(row))
         for start in range(0, len(unstored), _CHUNK):
             chunk = unstored[start : start + _CHUNK]
             sheets = _folded(connection, dialect, [row["debate_id"] for row in chunk], _UNLIMITED)
             found += [DebateBallots.of(row, sheets[row["debate_id"]]) for row in chunk]
         if found:
             yield sorted(found, key=lambda one: one.debate_id)
+
+
+def _stored_ballots(row: Sequence[Any]) -> DebateBallots:
+    try:
+        return DebateBallots.stored(row)
+    except (AttributeError, ValueError) as error:
+        raise damaged_row(debates_table, {"debate_id": row[0]}, f"column metadata contains no JSON: {error}") from None
 
 
 def has_ended(row: Row) -> bool:
@@ -332,7 +356,7 @@ def _folded(connection: Connection, dialect: Dialect, debates: Collection[str], 
     wanted = sorted(debates)
     for start in range(0, len(wanted), _CHUNK):
         streams = [stream for one in wanted[start : start + _CHUNK] for stream in streams_of(one)]
-        events = read_events(connection, dialect.read_streams, (dialect.id_list(streams),))
+        events = read_unchecked_events(connection, dialect.read_streams, (dialect.id_list(streams),))
         wanted_events = sorted((event for event in events if event.position <= until), key=lambda one: one.position)
         projection.advance(wanted_events)
     sheets = projection.ballots or {}
@@ -361,13 +385,14 @@ def _tail(connection: Connection, dialect: Dialect, of: Collection[str] | None =
     """
     begin = checkpoint_position(connection, LISTS)
     if of is not None:
-        touched = {stream_debate(row[0]) for row in connection.exec_driver_sql(dialect.streams_after, (begin,))}
-        of = touched.intersection(of)
+        streams = {row[0] for row in connection.exec_driver_sql(dialect.streams_after, (begin,))}
+        of = {stream_debate(name) for name in streams if isinstance(name, str)}.intersection(of)
         if not of:
             return ListProjection({}, {})
-    events = read_events(connection, dialect.read_all, (begin, _UNLIMITED))
+    events = read_unchecked_events(connection, dialect.read_all, (begin, _UNLIMITED))
     if of is not None:
-        events = [event for event in events if stream_debate(event.stream) in of]
+        wanted = {name for one in of for name in streams_of(one)}
+        events = [event for event in events if event.stream in wanted]
     projection = _load(connection, events)
     projection.advance(events)
     return projection
@@ -378,17 +403,6 @@ def _load(connection: Connection, events: list[StoredEvent]) -> ListProjection:
     opened = {run_id for event in events if (run_id := opened_run(event)) is not None}
     run_ids = opened | {row["run_id"] for row in rows.values() if row["run_id"] is not None}
     return ListProjection(rows, rows_by_id(connection, runs_table, "run_id", run_ids))
-
-
-def rows_by_id(connection: Connection, table: Table, key: str, ids: Collection[str]) -> dict[str, Row]:
-    """The rows of a list that exist."""
-    query = select(table).where(table.c[key].in_(bindparam("ids", expanding=True)))
-    found: dict[str, Row] = {}
-    wanted = sorted(ids)
-    for start in range(0, len(wanted), _CHUNK):
-        for row in connection.execute(query, {"ids": wanted[start : start + _CHUNK]}).mappings():
-            found[row[key]] = _row(row)
-    return found
 
 
 def _save(connection: Connection, dialect: Dialect, table: Table, rows: dict[str, Row], known: set[str]) -> None:

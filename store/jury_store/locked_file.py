@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _MOST = 64 * 1024
+_MOST_WRITTEN = 2 * 1024 * 1024
 _TRIES = 10
 _PAUSE = 0.01
 """Seconds between tries: a reader has the lock for a moment."""
@@ -56,6 +57,22 @@ class LockedFile:
             # In one write, and never shorter than before: a reader finds the old content or the new one.
             self._longest = max(self._longest, len(content))
             os.pwrite(self._descriptor, content.ljust(self._longest), 0)
+
+    def written_after(self, size: int) -> bytes:
+        """What another process wrote behind the first `size` bytes, also after the file was deleted.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        return b"" if self._descriptor is None else os.pread(self._descriptor, _MOST_WRITTEN, size)
+
+    def unlink(self) -> bool:
+        """Delete the file and keep it open; False where another process has deleted it."""
+        try:
+            self._path.unlink()
+        except FileNotFoundError:
+            return False
+        return True
 
     def release(self) -> None:
         """Delete the file, and its folder if that is empty; twice is allowed."""

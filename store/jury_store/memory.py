@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
@@ -36,6 +37,7 @@ class MemoryEventStore(EventStore):
         self._attestations: dict[bytes, Attestation] = {}
         self._origins: dict[str, bytes] = {}
         self._run_sizes: dict[str, int | None] = {}
+        self._run_leases: dict[str, dict[str, Any]] = {}
         self._epoch = 0
         self._lists = ListProjection({}, {}, {})
         self._projected = 0
@@ -168,6 +170,10 @@ class MemoryEventStore(EventStore):
             before = self._run_sizes.get(run_id)
             self._run_sizes[run_id] = cases if cases is None or before is None else max(cases, before)
 
+    def store_run_lease(self, run_id: str, calls: int, cost: float) -> None:
+        with self._lock:
+            self._run_leases[run_id] = {"calls_at_most": calls, "cost_at_most": cost}
+
     def attestations(self) -> list[Attestation]:
         with self._lock:
             return sorted(self._attestations.values(), key=lambda one: (one.tree_size, one.kind, one.digest))
@@ -247,7 +253,8 @@ class MemoryEventStore(EventStore):
         with self._lock:
             self.project()
             rows = sorted(self._lists.runs.values(), key=lambda row: row["position"])
-            return [RunRow(**row, cases=self._run_sizes.get(row["run_id"])) for row in rows]
+            sizes, leases = self._run_sizes, self._run_leases
+            return [RunRow(**row, cases=sizes.get(row["run_id"]), **leases.get(row["run_id"], {})) for row in rows]
 
     def run(self, run_id: str) -> RunRow | None:
         return next((row for row in self.runs() if row.run_id == run_id), None)

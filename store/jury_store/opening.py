@@ -10,6 +10,7 @@ from urllib.parse import quote_plus
 from sqlalchemy import URL, Engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from jury_store.append_taker import AppendTaker
 from jury_store.driver_errors import describe_disk_error, first_line
 from jury_store.errors import (
     MayNotWrite,
@@ -149,7 +150,12 @@ def _open_sqlite(url: URL, *, write: bool, run: str, wait: float) -> SqlEventSto
             writer.dispose()
         release()
         raise
-    return SqlEventStore(name=name, reader=reader, writer=writer, on_close=release)
+    store = SqlEventStore(name=name, reader=reader, writer=writer, on_close=release)
+    if write:
+        taker = AppendTaker(path, store.append)
+        store.before_close = taker.stop
+        taker.start()
+    return store
 
 
 def _checkpoint_wal(path: Path) -> None:

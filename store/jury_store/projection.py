@@ -23,7 +23,8 @@ _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 def debate_ids(events: Iterable[StoredEvent]) -> set[str]:
     """The ids of the debates of these events."""
-    return set(map(stream_debate, {event.stream for event in events}))
+    names: set[object] = {event.stream for event in events}
+    return {stream_debate(name) for name in names if isinstance(name, str)}  # a SQLite column may contain any type
 
 
 def opened_run(event: StoredEvent) -> str | None:
@@ -56,6 +57,8 @@ class ListProjection:
         """
         before: dict[str, tuple[str, ...]] = {}
         for event in events:
+            if type(event.stream) is not str:  # in a SQLite column of any type; jury verify reports it
+                continue
             if not event.stream.startswith(STREAMS.get(event.type, event.stream)):
                 continue
             debate_id = stream_debate(event.stream)
@@ -261,7 +264,13 @@ def _fold(row: Row, event: StoredEvent, body: _DecodedBody) -> None:
         row["status"], row["problem"] = "unreadable", _problem(event, error)
 
 
+def _forked(row: Row, _event: StoredEvent, body: Row) -> None:
+    row["inherited_steps"] = tuple(body["steps"])
+
+
 def _exchange(row: Row, _event: StoredEvent, body: Row) -> None:
+    if body["step"] in (row["inherited_steps"] or ()):
+        return  # a copy: the call was made by the debate that this one is a fork of
     usage = body["usage"]
     row["calls"] += 1
     row["simulated"] = row["simulated"] or body["simulated"]
@@ -354,6 +363,7 @@ _BESIDE = frozenset({"debate_imported", "debate_quarantined", "debate_released",
 """Events about a debate that are not part of it."""
 
 _FOLDS = {
+    "debate_forked": _forked,
     "exchange_recorded": _exchange,
     "round_started": _round,
     "consensus_checked": _check,

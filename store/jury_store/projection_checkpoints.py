@@ -11,12 +11,14 @@ from sqlalchemy import Connection, select
 from jury_store.dialects import Dialect
 from jury_store.driver_cursor import DriverCursor
 from jury_store.errors import StoreDamaged
+from jury_store.row_types import RowTypes
 from jury_store.schema import metadata
 
 LISTS = "lists"
 SEARCH = "search"
 NAMES = {LISTS: "the lists", SEARCH: "the search index"}
 
+_TYPES = RowTypes.of("projections")
 _projections = metadata.tables["projections"]
 
 
@@ -35,12 +37,12 @@ def lock_checkpoint(connection: Connection, dialect: Dialect, name: str) -> int:
 
 
 def _position(rows: Sequence[Sequence[Any]], name: str) -> int:
-    if len(rows) != 1 or not isinstance(rows[0][0], int):
+    if len(rows) != 1:
         raise StoreDamaged(
             f"the checkpoint of {NAMES[name]} is missing or duplicated: the database was altered. Run jury verify "
             "--all; jury db rebuild rebuilds the lists"
         )
-    position: int = rows[0][0]
+    position: int = _TYPES.checked([(name, rows[0][0])])[0][1]
     return position
 
 

@@ -9,9 +9,10 @@ column types. Differences in the declarations of tables are found by `jury_migra
 from collections.abc import Iterator
 from hashlib import sha256
 
-from sqlalchemy import BigInteger, Boolean, Column, Connection, Float, Integer, LargeBinary, Table
+from sqlalchemy import Boolean, Connection, Table
 from sqlalchemy.exc import DBAPIError
 
+from jury_store.row_types import storage_classes
 from jury_store.schema import metadata
 
 SHOWN = 20
@@ -53,7 +54,7 @@ def _key(table: Table) -> list[str]:
 
 def _wrong_types(connection: Connection, table: Table, existing: set[str]) -> Iterator[str]:
     checked = existing.intersection(_CHECKED_COLUMNS.get(table.name, existing))
-    types = {column.name: _storage_classes(column) for column in table.columns if column.name in checked}
+    types = {column.name: storage_classes(column) for column in table.columns if column.name in checked}
     if not types:
         return  # missing columns are reported by the comparison of the schema
     wrong = " OR ".join(f"typeof({name}) NOT IN ({_quoted(allowed)})" for name, allowed in types.items())
@@ -73,19 +74,6 @@ def _wrong_types(connection: Connection, table: Table, existing: set[str]) -> It
         ]
         what = ", ".join(faults) or f"one of {', '.join(booleans)} is neither 0 nor 1"
         yield f"table {table.name}, row {place}: {what}"
-
-
-def _storage_classes(column: Column[object]) -> tuple[str, ...]:
-    """SQLite's names for the types of values that the column may contain."""
-    declared = column.type
-    allowed: tuple[str, ...] = ("text",)
-    if isinstance(declared, LargeBinary):
-        allowed = ("blob",)
-    elif isinstance(declared, Integer | BigInteger | Boolean):
-        allowed = ("integer",)
-    elif isinstance(declared, Float):
-        allowed = ("real",)
-    return (*allowed, "null") if column.nullable else allowed
 
 
 def _quoted(words: tuple[str, ...]) -> str:

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISION = "0010"
+REVISION = "0011"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -37,6 +37,17 @@ NAME = Text().with_variant(Text(collation="C"), "postgresql")
 """Ids and labels, compared by bytes, so that both databases list and export in one order."""
 
 
+class Bytes(LargeBinary):
+    """Bytes as the driver returns them: SQLAlchemy would make five zero bytes of the number 5."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:  # noqa: ARG002  (the interface)
+        return None
+
+
+NO_JSON = object()
+"""In place of a value that is not JSON."""
+
+
 class JsonColumn(TypeDecorator[Any]):
     """Decoded JSON stored as text; only in the lists, which can be rebuilt."""
 
@@ -47,7 +58,10 @@ class JsonColumn(TypeDecorator[Any]):
         return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002  (the interface)
-        return None if value is None else json.loads(value)
+        try:
+            return None if value is None else json.loads(value)
+        except (TypeError, ValueError):
+            return NO_JSON  # a SQLite column may contain any value
 
 
 # Positions are assigned by the writer, never by autoincrement.
@@ -61,8 +75,8 @@ Table(
     Column("type", NAME, nullable=False),
     Column("schema", Integer, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
-    Column("body", LargeBinary, nullable=False),
-    Column("hash", LargeBinary, nullable=False),
+    Column("body", Bytes, nullable=False),
+    Column("hash", Bytes, nullable=False),
     PrimaryKeyConstraint("position", name="events_pkey"),
     UniqueConstraint("stream", "version", name="events_stream_version"),
     UniqueConstraint("stream", "event_id", name="events_stream_event_id"),
@@ -74,7 +88,7 @@ Table(
     Column("stream", NAME, nullable=False),
     Column("version", Integer, nullable=False),
     Column("epoch", BigInteger, nullable=False),
-    Column("hash", LargeBinary, nullable=False),
+    Column("hash", Bytes, nullable=False),
     PrimaryKeyConstraint("stream", name="streams_pkey"),
 )
 
@@ -83,9 +97,9 @@ Table(
     "parts",
     metadata,
     Column("debate_id", NAME, nullable=False),
-    Column("digest", LargeBinary, nullable=False),
-    Column("salt", LargeBinary, nullable=False),
-    Column("content", LargeBinary, nullable=False),
+    Column("digest", Bytes, nullable=False),
+    Column("salt", Bytes, nullable=False),
+    Column("content", Bytes, nullable=False),
     PrimaryKeyConstraint("debate_id", "digest", name="parts_pkey"),
 )
 
@@ -101,9 +115,9 @@ Table(
     "seals",
     metadata,
     Column("tree_size", BigInteger().with_variant(Integer(), "sqlite"), autoincrement=False, nullable=False),
-    Column("root", LargeBinary, nullable=False),
-    Column("frontier", LargeBinary, nullable=False),
-    Column("note", LargeBinary, nullable=False),
+    Column("root", Bytes, nullable=False),
+    Column("frontier", Bytes, nullable=False),
+    Column("note", Bytes, nullable=False),
     Column("sealed_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("tree_size", name="seals_pkey"),
 )
@@ -113,7 +127,7 @@ Table(
     "origins",
     metadata,
     Column("debate_id", NAME, nullable=False),
-    Column("seal", LargeBinary, nullable=False),
+    Column("seal", Bytes, nullable=False),
     PrimaryKeyConstraint("debate_id", name="origins_pkey"),
 )
 
@@ -121,10 +135,10 @@ Table(
 Table(
     "attestations",
     metadata,
-    Column("digest", LargeBinary, nullable=False),
+    Column("digest", Bytes, nullable=False),
     Column("tree_size", BigInteger, nullable=False),
     Column("kind", NAME, nullable=False),
-    Column("content", LargeBinary, nullable=False),
+    Column("content", Bytes, nullable=False),
     Column("kept_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("digest", name="attestations_pkey"),
 )
@@ -158,8 +172,9 @@ debates = Table(
     Column("metadata", JsonColumn, nullable=False),
     Column("agent_cost", Float),
     Column("models", JsonColumn),
+    Column("inherited_steps", JsonColumn),
     Column("not_shown", Integer, nullable=False),
-    Column("case_part", LargeBinary, nullable=False),
+    Column("case_part", Bytes, nullable=False),
     Column("opened_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
@@ -233,13 +248,15 @@ ballots = Table(
     PrimaryKeyConstraint("debate_id", name="ballots_pkey"),
 )
 
-# How many cases a run has. For progress displays, not part of the log: updated when the run is continued with more
-# cases; no judgment depends on it.
+# How many cases a run has, and how many calls and US dollars a run with a budget has taken at most, with the calls that
+# were sent and are not recorded. Not part of the log: updated while the run goes on; no judgment depends on it.
 run_sizes = Table(
     "run_sizes",
     metadata,
     Column("run_id", NAME, nullable=False),
     Column("cases", Integer),
+    Column("calls_at_most", BigInteger),
+    Column("cost_at_most", Float),
     PrimaryKeyConstraint("run_id", name="run_sizes_pkey"),
 )
 

@@ -18,7 +18,7 @@ from jury_events.streams import erased_in
 from jury_store.committed_events import CommittedEvents, events_after
 from jury_store.dialects import Dialect
 from jury_store.driver_cursor import DriverCursor
-from jury_store.event_rows import read_events
+from jury_store.event_rows import read_unchecked_events
 from jury_store.projection_checkpoints import (
     SEARCH,
     checkpoint_position,
@@ -82,7 +82,7 @@ def remove(connection: Connection, dialect: Dialect, debate_id: str, digests: Co
     Waits for a concurrent `advance`, which may have read these texts.
     """
     lock_checkpoint(connection, dialect, SEARCH)
-    events = read_events(connection, dialect.read_stream, (debate_stream(debate_id), 0))
+    events = read_unchecked_events(connection, dialect.read_stream, (debate_stream(debate_id), 0))
     affected = [one for one in searchable_events(events) if not set(digests).isdisjoint(one.digests)]
     positions = sorted(one.event.position for one in affected)
     query = select(_texts.c.position).where(_texts.c.position.in_(bindparam("positions", expanding=True)))
@@ -116,7 +116,7 @@ def debates_matching(
 
 def tail_matches(connection: Connection, dialect: Dialect, terms: Sequence[str]) -> frozenset[int]:
     """The same for the next `TAIL` events after the checkpoint."""
-    events = read_events(connection, dialect.read_all, (checkpoint_position(connection, SEARCH), TAIL))
+    events = read_unchecked_events(connection, dialect.read_all, (checkpoint_position(connection, SEARCH), TAIL))
     searchable = searchable_events(events)
     opened = _openings(connection, dialect, searchable)
     found = terms_by_event(searchable, _texts_of(connection, dialect, searchable))

@@ -82,7 +82,7 @@ def _runs(text: str) -> list[tuple[str, str]]:
 def searchable_digests(event: StoredEvent) -> tuple[Digest, ...]:
     """The digests of the searchable texts of an event, in reading order: statement, rationale."""
     references = _REFERENCES.get(event.type)
-    if references is None or not event.stream.startswith("debate/"):
+    if references is None or type(event.stream) is not str or not event.stream.startswith("debate/"):
         return ()
     try:
         return tuple(decode_digest(ref["part"]) for ref in references(decoded(event.body)) if ref is not None)

@@ -36,6 +36,7 @@ from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.open_debates import OpenDebates
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
 from jury_store.projection_checkpoints import SEARCH
+from jury_store.row_types import RowTypes
 from jury_store.schema import metadata
 from jury_store.scrubbing import scrub
 from jury_store.seals.attestation import Attestation
@@ -47,6 +48,8 @@ _CHUNK = 500
 
 _parts = metadata.tables["parts"]
 # By digest: a debate may have megabytes of other texts.
+_HEADS = RowTypes.of("streams", "stream", "version", "epoch", "hash")
+_PARTS = RowTypes.of("parts", "digest", "salt", "content")
 _PARTS_BY_DIGEST = select(_parts.c.digest, _parts.c.salt, _parts.c.content).where(
     _parts.c.debate_id == bindparam("debate"), _parts.c.digest.in_(bindparam("digests", expanding=True))
 )
@@ -56,7 +59,7 @@ class SqlEventStore(EventStore):
     """Created by `jury_store.opening.open_store`.
 
     `writer` is None for a read-only store, `user` where the database has none (SQLite). `on_close` releases other
-    resources, such as a lock.
+    resources, such as a lock. `before_close` may be set: it ends what uses the store in another thread.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class SqlEventStore(EventStore):
         self._writer = writer
         self.user = user
         self._on_close = on_close
+        self.before_close: Callable[[], None] = lambda: None
         self._dialect = DIALECTS[reader.dialect.name]
         self._write_lock = threading.Lock()
         self._kept_connection: Connection | None = None
@@ -122,7 +126,7 @@ class SqlEventStore(EventStore):
     def heads(self, streams: Collection[str]) -> dict[str, Head]:
         with self._reading() as connection:
             rows = connection.exec_driver_sql(self._dialect.heads_in, (self._dialect.id_list(streams),))
-            return {row[0]: Head(row[1], row[2], row[3]) for row in rows}
+            return {row[0]: Head(row[1], row[2], row[3]) for row in _HEADS.checked(rows.all())}
 
     def read_stream(self, stream: str, after: int = 0) -> list[StoredEvent]:
         with self._reading() as connection:
@@ -149,7 +153,7 @@ class SqlEventStore(EventStore):
                 found += (Part(*row) for row in connection.execute(_PARTS_BY_DIGEST, chosen))
             erasures = connection.exec_driver_sql(self._dialect.erasures, (debate_stream(debate_id),))
             erased = erased_in(row[0] for row in erasures)
-        return {part.digest: part for part in whole(found) if part.digest not in erased}
+        return {part.digest: part for part in whole(_PARTS.checked(found)) if part.digest not in erased}
 
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
         found: dict[str, dict[Digest, Part]] = defaultdict(dict)
@@ -194,6 +198,10 @@ class SqlEventStore(EventStore):
     def store_run_size(self, run_id: str, cases: int | None) -> None:
         with self._writing() as connection, connection.begin():
             connection.exec_driver_sql(self._dialect.upsert_run_size, (run_id, cases))
+
+    def store_run_lease(self, run_id: str, calls: int, cost: float) -> None:
+        with self._writing() as connection, connection.begin():
+            connection.exec_driver_sql(self._dialect.upsert_run_lease, (run_id, calls, cost))
 
     def attestations(self) -> list[Attestation]:
         with self._reading() as connection:
@@ -312,6 +320,7 @@ class SqlEventStore(EventStore):
         return self.user.eraser if self.user else None
 
     def close(self) -> None:
+        self.before_close()
         with self._write_lock:
             if self._closed:
                 return

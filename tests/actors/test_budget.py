@@ -120,7 +120,7 @@ def test_a_successor_halts_every_call():
     it.want(a_permit_request())
 
     assert (1, []) == (len(it.halted), it.began)
-    assert "call the same run again" in it.halted[0]
+    assert "the same command goes on with the same bound" in it.halted[0]
 
 
 @pytest.mark.parametrize(

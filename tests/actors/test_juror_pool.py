@@ -2,14 +2,18 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Any
 
+import pytest
+
+from jury_actors.errors import ClusterLost
 from jury_actors.juror_client import JurorClient
 from jury_actors.juror_pool import JurorPool, replica_name, replicas_among
 from jury_actors.mailbox import Delivery
 from jury_actors.messages import Chunk, ForgetDebate, StepRequest, StepResult
-from jury_actors.replica_scaler import ReplicaScaler, replicas_for
+from jury_actors.replica_scaler import ClusterView, JurorPlace, ReplicaScaler, replicas_for
 from support.waiting import comes
 
 DEBATES = [f"r~{number}" for number in range(200)]
@@ -94,66 +98,144 @@ def test_a_seat_has_as_many_replicas_as_the_cpus_can_serve() -> None:
 
 
 class Cluster:
-    """A cluster with so many CPUs, whose coordinator still uses the replicas in `serving`."""
+    """A cluster whose nodes have so many CPUs; its coordinator still uses the replicas in `serving`.
 
-    def __init__(self, cpus: float, fixed: int | None = None) -> None:
+    `late` jurors are not alive yet; Ray starts on `instead`, where it is set, what was meant for another node.
+    """
+
+    def __init__(self, cpus: dict[str, float], fixed: int | None = None) -> None:
         self.cpus = cpus
-        self.running: list[str] = []
+        self.running: dict[str, str] = {}
         self.serving: set[str] = set()
-        self.told: list[dict[str | None, list[str]]] = []
-        self.scaler = ReplicaScaler(("a", None), self._start, self._stop, lambda: self.cpus, fixed=fixed)
-        self.scaler.start()
+        self.late: set[str] = set()
+        self.instead: str | None = None
+        self.told: list[set[str]] = []
+        self.said: list[str] = []
+        self.started = 0
+        starts = self._start, self._stop
+        self.scaler = ReplicaScaler(("a", None), *starts, self.view, fixed=fixed, say=self.said.append)
+        self.scaler.start(self.view(()))
 
-    def _start(self, seat: int, name: str) -> None:
+    def view(self, names: Collection[str]) -> ClusterView:
+        places = {name: JurorPlace(self.running[name], alive=True) for name in names if name not in self.late}
+        return ClusterView(dict(self.cpus), places, {node: f"10.0.0.{node}" for node in self.cpus})
+
+    def _start(self, seat: int, name: str, node: str) -> None:
         assert name.startswith(f"juror-{seat}-")
-        self.running.append(name)
+        assert name not in self.running
+        self.started += 1
+        self.running[name] = self.instead or node
 
     async def _stop(self, name: str) -> None:
-        self.running.remove(name)
+        del self.running[name]
 
     async def use_replicas(self, replicas: Any) -> frozenset[str]:
-        self.told.append(replicas)
-        return frozenset(self.serving | {name for names in replicas.values() for name in names})
+        used = {name for names in replicas.values() for name in names}
+        assert all(replicas.values()), "every seat has a replica"
+        self.told.append(used)
+        return frozenset(self.serving | used)
 
-    async def look(self) -> list[str]:
-        await self.scaler.look(self)  # type: ignore[arg-type]  # of the coordinator only this one call is used
-        return sorted(self.running)
+    async def look(self, times: int = 1) -> Counter[str]:
+        """How many replicas run on each node after so many looks."""
+        for _ in range(times):
+            await self.scaler.look(self)  # type: ignore[arg-type]  # of the coordinators only this one call is used
+        return Counter(self.running.values())
 
 
 async def test_replicas_follow_the_nodes() -> None:
-    cluster = Cluster(4)
-    before = sorted(cluster.running)
-    assert before == await cluster.look()
-    assert [] == cluster.told, "nothing changed, so the coordinator is not called"
+    cluster = Cluster({"1": 4})
+    before = set(cluster.running)
 
-    cluster.cpus = 6
-    assert [*before[:2], "juror-0-2", *before[2:], "juror-1-2"] == await cluster.look()
+    assert {"1": 4} == await cluster.look()
+    assert [] == cluster.told, "nothing changed, so the coordinators are not called"
 
-    cluster.cpus, cluster.serving = 2, {"juror-0-2"}
-    assert ["juror-0-0", "juror-0-2", "juror-1-0"] == await cluster.look(), "one still serves a debate"
+    cluster.cpus = {"1": 6}
+    assert {"1": 6} == await cluster.look(2)
+    assert before < cluster.told[-1] == set(cluster.running)
+
+    cluster.cpus, cluster.serving = {"1": 2}, {"juror-0-2"}
+    assert {"1": 3} == await cluster.look(), "one still serves a debate"
     cluster.serving = set()
-    assert ["juror-0-0", "juror-1-0"] == await cluster.look()
+    assert {"1": 2} == await cluster.look()
     told = len(cluster.told)
     await cluster.look()
     assert told == len(cluster.told)
 
 
-async def test_a_fixed_number_does_not_follow() -> None:
-    cluster = Cluster(100, fixed=2)
+async def test_a_node_that_joined_gets_jurors_though_no_seat_gets_more() -> None:
+    """A juror of one seat is moved: four CPUs for a panel of two seats have one each on both nodes."""
+    cluster = Cluster({"1": 2}, fixed=1)
+    cluster.cpus = {"1": 2, "2": 2}
+    [moved] = await cluster.look() - Counter({"1": 2})
 
+    assert "2" == moved
+    assert {"1": 1, "2": 1} == await cluster.look()
+    assert ["the node 10.0.0.2 joined: it has 1 of 2 juror processes"] == cluster.said
+
+
+async def test_a_juror_is_retired_once_its_successor_is_alive_and_its_last_debate_is_over() -> None:
+    cluster = Cluster({"1": 2}, fixed=1)
+    before = set(cluster.running)
+    cluster.cpus = {"1": 2, "2": 2}
+    await cluster.look()
+    [successor] = set(cluster.running) - before
+    cluster.late, cluster.serving = {successor}, before
+    assert {"1": 2, "2": 1} == await cluster.look()
+    assert [] == cluster.told, "the coordinators do not use a juror that has not started"
+
+    cluster.late = set()
+    assert {"1": 2, "2": 1} == await cluster.look(3), "one still serves a debate"
+    assert successor in cluster.told[-1]
+    assert 2 == len(cluster.told[-1])
+
+    cluster.serving = set()
+    assert {"1": 1, "2": 1} == await cluster.look()
+
+
+async def test_replicas_are_not_moved_for_ever_where_ray_starts_them_elsewhere() -> None:
+    cluster = Cluster({"1": 4})
+    cluster.instead = "1"
+    cluster.cpus = {"1": 4, "2": 4}
+    await cluster.look(100)
+    started = cluster.started
+    await cluster.look(100)
+
+    assert started == cluster.started
+    assert 1 == len(cluster.said)
+    assert "the node 10.0.0.2 joined: it gets no juror process" in cluster.said[0]
+
+
+async def test_a_fixed_number_stays() -> None:
+    cluster = Cluster({"1": 100}, fixed=2)
     assert ["juror-0-0", "juror-0-1", "juror-1-0", "juror-1-1"] == sorted(cluster.running)
-    await cluster.scaler.follow(cluster)  # type: ignore[arg-type]  # returns at once
+
+    cluster.cpus = {"1": 100, "2": 100}
+    assert {"1": 2, "2": 2} == await cluster.look(4)
+
+
+async def test_a_look_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jury_actors.replica_scaler.EVERY", 0.0)
+    cluster = Cluster({"1": 4})
+    cluster.cpus = {"1": 0.0}
+    await cluster.scaler.follow(cluster)  # type: ignore[arg-type]  # returns
+
+    assert ["followed no longer (ZeroDivisionError" in line for line in cluster.said] == [True]
+
+
+def test_a_cluster_without_a_node_is_lost() -> None:
+    with pytest.raises(ClusterLost, match="none of its nodes is alive"):
+        Cluster({})
 
 
 def test_a_cluster_that_does_not_answer_does_not_hold_up_the_end_of_a_run() -> None:
     """Ray's calls of a head that is gone block for a minute, and then Ray ends the process."""
     asked, answer = threading.Event(), threading.Event()
-    cluster = Cluster(4)
+    cluster = Cluster({"1": 4})
 
-    def unanswered() -> float:
+    def unanswered(_names: Collection[str]) -> ClusterView:
         asked.set()
         answer.wait()
-        return 4
+        return ClusterView({"1": 4})
 
     async def interrupted() -> None:
         cluster.scaler = ReplicaScaler(("a",), cluster._start, cluster._stop, unanswered)

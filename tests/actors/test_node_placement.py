@@ -1,51 +1,83 @@
-"""Jurors are spread over the nodes of a cluster by their CPUs."""
+"""Jurors are spread over the nodes of a cluster by their CPUs, and moved when nodes join."""
 
 from collections import Counter
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from jury_actors.node_placement import NodePlacement
+from jury_actors.node_placement import Placed, Plan, plan, shares
 
-
-@pytest.fixture
-def placement() -> NodePlacement:
-    placement = NodePlacement()
-    placement.update({"large": 8.0, "small": 2.0})
-    return placement
+CPUS = st.dictionaries(st.sampled_from("ABCDE"), st.sampled_from([1.0, 2.0, 4.0, 10.0, 64.0]), min_size=1)
 
 
-def choose(placement: NodePlacement, first: int, last: int) -> Counter[str]:
-    return Counter(placement.choose(f"juror-{number}") for number in range(first, last))
+def done(jurors: list[Placed], wanted: Plan) -> list[Placed]:
+    """The jurors after the plan was carried out."""
+    named = [f"{len(jurors)}-{number}" for number in range(len(wanted.start))]
+    started = [Placed(name, seat, node) for name, (seat, node) in zip(named, wanted.start, strict=True)]
+    return [one for one in jurors if one.name not in wanted.retire] + started
 
 
-def test_nodes_have_jurors_by_their_cpus(placement: NodePlacement) -> None:
-    assert choose(placement, 0, 10) == {"large": 8, "small": 2}
-    assert placement.cpus == 10
+def placed(cpus: dict[str, float], seats: int, each: int) -> list[Placed]:
+    return done([], plan(cpus, [], seats, each))
 
 
-def test_a_node_that_joined_takes_the_next_jurors(placement: NodePlacement) -> None:
-    choose(placement, 0, 10)
-    placement.update({"large": 8.0, "small": 2.0, "joined": 8.0})
-
-    assert choose(placement, 10, 18) == {"joined": 8}
+def on_nodes(jurors: list[Placed]) -> dict[str | None, int]:
+    return dict(Counter(one.node for one in jurors))
 
 
-def test_a_juror_that_ended_makes_room_on_its_node(placement: NodePlacement) -> None:
-    nodes = {f"juror-{number}": placement.choose(f"juror-{number}") for number in range(10)}
-    ended = next(juror for juror, node in nodes.items() if node == "small")
-    placement.remove(ended)
-
-    assert placement.choose("next") == "small"
+def test_nodes_have_jurors_by_their_cpus() -> None:
+    assert {"large": 8, "small": 2} == shares({"large": 8.0, "small": 2.0}, 10)
 
 
-def test_a_lost_node_has_no_further_jurors(placement: NodePlacement) -> None:
-    choose(placement, 0, 10)
-    placement.update({"large": 8.0})
+def test_jurors_are_moved_to_a_large_node_that_joined_a_small_one() -> None:
+    jurors = placed({"head": 2.0}, 4, 1)
+    wanted = plan({"head": 2.0, "joined": 10.0}, jurors, 4, 3)
 
-    assert choose(placement, 10, 14) == {"large": 4}
+    assert {"joined": 10} == dict(Counter(node for _, node in wanted.start))
+    assert 2 == len(wanted.retire)
+    assert {"head": 2, "joined": 10} == on_nodes(done(jurors, wanted))
 
 
-def test_a_look_that_finds_no_node_keeps_those_known_before(placement: NodePlacement) -> None:
-    placement.update({})
+def test_jurors_are_moved_to_a_node_that_joined_though_no_more_are_wanted() -> None:
+    jurors = placed({"head": 2.0}, 4, 1)
+    wanted = plan({"head": 2.0, "joined": 2.0}, jurors, 4, 1)
 
-    assert choose(placement, 0, 5) == {"large": 4, "small": 1}
+    assert {"head": 2, "joined": 2} == on_nodes(done(jurors, wanted))
+
+
+def test_each_seat_of_a_small_cluster_keeps_a_juror_where_nodes_have_fewer_than_seats() -> None:
+    jurors = placed({"head": 2.0}, 4, 1)
+    for nodes in ("AB", "ABCDE"):
+        jurors = done(jurors, plan(dict.fromkeys(nodes, 2.0) | {"head": 2.0}, jurors, 4, 1))
+        assert [0, 1, 2, 3] == sorted(one.seat for one in jurors)
+        assert 1 >= max(on_nodes(jurors).values()) or nodes == "AB"
+
+
+def test_a_juror_on_its_way_is_counted_and_left_alone() -> None:
+    jurors = [Placed("a", 0, None), Placed("b", 1, "head")]
+
+    assert Plan([], []) == plan({"head": 2.0}, jurors, 2, 1)
+
+
+def test_a_juror_on_a_node_that_is_not_used_is_replaced() -> None:
+    jurors = [Placed("a", 0, "refused"), Placed("b", 1, "head")]
+
+    assert Plan([(0, "head")], ["a"]) == plan({"head": 2.0}, jurors, 2, 1)
+
+
+def test_without_a_node_nothing_is_planned() -> None:
+    assert Plan((), ()) == plan({}, [Placed("a", 0, "head")], 1, 1)
+
+
+@given(st.lists(st.tuples(CPUS, st.integers(1, 5)), min_size=1, max_size=5), st.integers(1, 5))
+def test_whatever_nodes_come_and_go_a_plan_gives_each_seat_and_each_node_its_share(
+    steps: list[tuple[dict[str, float], int]], seats: int
+) -> None:
+    jurors: list[Placed] = []
+    for cpus, each in steps:
+        jurors = done(jurors, plan(cpus, jurors, seats, each))
+        by_node = Counter(str(one.node) for one in jurors)
+
+        assert dict.fromkeys(range(seats), each) == Counter(one.seat for one in jurors)
+        assert shares(cpus, seats * each, by_node) == {node: by_node[node] for node in cpus}
+        assert Plan([], []) == plan(cpus, jurors, seats, each), "a second plan moves nothing"

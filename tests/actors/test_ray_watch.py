@@ -12,6 +12,7 @@ from jury_actors.backoff import Backoff
 from jury_actors.errors import ClusterLost
 from jury_actors.mailbox import PROBE, Delivery
 from jury_actors.notices import Notices
+from jury_actors.ray_actor_states import ActorState
 from jury_actors.ray_watch import MOST_AWAY, MOST_DEATHS, RayWatch, Watched
 from support.waiting import until
 
@@ -23,6 +24,7 @@ class MortalActor:
         self.notices = self
         self.kept = Notices()
         self.looks = 0
+        self.restarts = 0
         self.away = False
         self._death = asyncio.Event()
 
@@ -42,6 +44,7 @@ class MortalActor:
         raise _unavailable()
 
     def die(self) -> None:
+        self.restarts += 1
         self.kept = Notices()
         self._death.set()
         self._death = asyncio.Event()
@@ -60,8 +63,11 @@ class Watching:
         self.now = 0.0
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         watched = Watched("the clerk's process", "another takes its place", self.actor)
-        self.watch = RayWatch(self.said.append, self.ended, clock=lambda: self.now)
+        self.watch = RayWatch(self.said.append, self.ended, clock=lambda: self.now, state=self.state, look_every=0.0)
         self.watch.add(watched)
+
+    def state(self, actor: MortalActor) -> ActorState:
+        return ActorState("node", not actor.away, actor.restarts)
 
     async def lose(self) -> None:
         """The actor dies, and its successor is found."""
@@ -133,6 +139,36 @@ async def test_an_actor_that_dies_again_and_again_ends_the_run_with_one_message(
     with pytest.raises(ClusterLost, match=r"the clerk's process died 10 times within 120 s.*call the same run again"):
         watching.ended.result()
     assert MOST_DEATHS - 1 == len(watching.said)
+
+
+async def test_deaths_of_successors_that_never_answered_are_counted(watching: Watching) -> None:
+    await watching.settled()
+    watching.actor.away = True
+    watching.actor.die()
+    await until(lambda: watching.said)
+    watching.actor.restarts = 4
+    await until(lambda: len(watching.said) > 1)
+
+    assert [
+        "the clerk's process was lost; another takes its place",
+        "the clerk's process was lost 3 times; another takes its place",
+    ] == watching.said
+
+
+async def test_an_actor_none_of_whose_successors_answers_ends_the_run_at_its_tenth_death(watching: Watching) -> None:
+    await watching.settled()
+    watching.actor.away = True
+    watching.actor.die()
+    await until(lambda: watching.said)
+    watching.actor.restarts = MOST_DEATHS - 1
+    await until(lambda: len(watching.said) > 1)
+    assert not watching.ended.done()
+
+    watching.actor.restarts = MOST_DEATHS
+    await until(watching.ended.done)
+
+    with pytest.raises(ClusterLost, match="the clerk's process died 10 times within 120 s"):
+        watching.ended.result()
 
 
 async def test_deaths_that_lie_far_apart_end_nothing(watching: Watching) -> None:

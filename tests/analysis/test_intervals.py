@@ -7,17 +7,15 @@ from statsmodels.stats.multitest import multipletests
 
 from jury_analysis.estimate import Estimate, Interval, missing
 from jury_analysis.intervals import (
-    DEPENDENT,
     FEW,
     FEWEST,
-    NO_RESAMPLES,
-    WIDTH_ZERO,
     bootstrap,
     clustered_mean,
     holm,
     proportion,
     wilson,
 )
+from jury_analysis.reasons import DEPENDENT, NO_RESAMPLES, NO_UNIT_LABEL, WIDTH_ZERO
 
 
 def mean_of(values: list[float]):
@@ -126,10 +124,10 @@ def test_no_interval_has_width_zero() -> None:
 
 def test_an_undefined_figure_has_the_reason() -> None:
     (estimate,) = bootstrap(
-        lambda counts: np.full(len(counts), np.nan), np.zeros(50, np.int64), np.arange(50), undefined="no labels"
+        lambda counts: np.full(len(counts), np.nan), np.zeros(50, np.int64), np.arange(50), undefined=NO_UNIT_LABEL
     )
 
-    assert missing("no labels", 50) == estimate
+    assert missing(NO_UNIT_LABEL, 50) == estimate
 
 
 def test_a_figure_that_most_resamples_lack_has_no_interval() -> None:

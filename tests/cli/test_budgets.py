@@ -43,7 +43,8 @@ def test_a_run_makes_no_call_beyond_its_budget_and_can_be_resumed(jury, cases, f
 
     assert (4, 3) == (stopped.code, spent)
     assert 1 == stopped.err.count("jury: the budget of 3 calls is used up; call again with a higher --max-calls")
-    assert "call the same command with --run r1" in stopped.err
+    assert "the same command with --run r1 and a higher bound than 3 calls resumes" in stopped.err
+    assert "mend the cause" not in stopped.err
     assert 3 == len(whole.lines)
 
 
@@ -57,7 +58,10 @@ def test_debates_are_finished_before_others_begin_and_the_end_estimates_the_rest
     assert ["completed"] * len(stopped.lines) == first, "no debate was begun that could not be finished"
     assert 37 - 13 <= spent <= 37
     assert f"{20 - len(stopped.lines)} debates left, about {10 * (20 - len(stopped.lines))} more calls" in stopped.err
-    assert "(an estimate); the same command with --run r1 and a higher bound goes on from here" in stopped.err
+    assert (
+        "(an estimate); the same command with --run r1 and a higher bound than 37 calls goes on from here"
+        in stopped.err
+    )
     assert len(further.lines) > len(stopped.lines)
 
 

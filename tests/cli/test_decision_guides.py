@@ -1,5 +1,6 @@
 """Every command of the pages on seat values, probes and deciding with people is called, in order, in one folder."""
 
+import asyncio
 import json
 import re
 import shlex
@@ -12,7 +13,8 @@ import pytest
 from jury_analysis.report_schemas import report_schema_text
 from jury_cases.examples import example_path
 from jury_events.verdict import Verdict
-from jury_judge.reviews.reviews import NewReview, ReviewRecorder
+from jury_judge.reviews.review_changes import NewReview
+from jury_judge.reviews.review_recorder import ReviewRecorder
 from support.command_line import CommandLine
 from support.keyboard import Keyboard
 
@@ -103,7 +105,7 @@ def test_the_way_from_a_random_sample_to_the_review_queue_can_be_followed(folder
             # A person would press keys 60 times; the terminal itself has its own tests.
             for one in folder("review", *command[1:-1], "--list", "--json").json:
                 said = Verdict.SAFE_PASS if int(one["case_id"][1:]) % 2 else Verdict.UNSAFE_FAIL
-                recorder.record(one["debate_id"], NewReview("ann", said, blind=True))
+                asyncio.run(recorder.record(one["debate_id"], NewReview("ann", said, blind=True)))
             with Keyboard(folder, *command) as terminal:
                 assert 0 == terminal.ends()
                 assert "nothing is to be reviewed" in terminal.said

@@ -93,9 +93,9 @@ def test_debates_are_counted_by_tag_in_a_table(listed: CommandLine) -> None:
 
     expected = [
         "tags    debates  completed  safe_pass  needs_review  unsafe_fail  mean score  as labelled",
-        "card    2        1          100.0%     0.0%          0.0%         20.0        1 of 1",
-        "refund  2        2          100.0%     0.0%          0.0%         20.0        1 of 2",
-        "(none)  1        1          100.0%     0.0%          0.0%         20.0        –",
+        "card          2          1     100.0%          0.0%         0.0%        20.0       1 of 1",
+        "refund        2          2     100.0%          0.0%         0.0%        20.0       1 of 2",
+        "(none)        1          1     100.0%          0.0%         0.0%        20.0            –",
     ]
 
     assert expected == outcome.out.splitlines()
@@ -106,9 +106,9 @@ def test_numbers_are_in_order_and_a_group_without_a_completed_debate_has_no_shar
 
     expected = [
         "metadata.level  debates  completed  safe_pass  needs_review  unsafe_fail  mean score  as labelled",
-        "3               1        1          100.0%     0.0%          0.0%         20.0        –",
-        "10              1        1          100.0%     0.0%          0.0%         20.0        0 of 1",
-        "(none)          1        0          –          –             –            –           –",
+        "3                     1          1     100.0%          0.0%         0.0%        20.0            –",
+        "10                    1          1     100.0%          0.0%         0.0%        20.0       0 of 1",
+        "(none)                1          0          –             –            –           –            –",
     ]
 
     assert expected == outcome.out.splitlines()

@@ -100,7 +100,39 @@ def test_several_nodes_need_postgresql(jury: CommandLine, nodes: Nodes) -> None:
     assert any("2 nodes, and a SQLite store is on one of them" in line for line in looked[1])
 
 
-# Long, because Ray does not always start jurors on a node that has just joined, though they ask for it (docs/ray.md).
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_jurors_move_to_a_node_that_joined(jury: CommandLine, nodes: Nodes, postgres_url: str) -> None:
+    """Their number is fixed: the two nodes have two each, and one of each moves to the larger node."""
+    cases = jury.write("many.jsonl", *({**CASES[0], "case_id": f"c{number}"} for number in range(5_000)))
+    log = jury.folder / "run.log"
+    with log.open("wb") as stderr:
+        running = jury.start(
+            *("run", cases, "--store", postgres_url, "--run", "r", "--concurrency", "4", "--replicas", "1"),
+            *("--simulate", "latency=0.5", "--ray-address", nodes.address),
+            env=nodes.env,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+        )
+
+    def comes(what: Callable[[], object]) -> None:
+        eventually(lambda: running.poll() is not None or what())
+        assert running.poll() is None, log.read_text()[-2000:]
+
+    comes(lambda: [2, 2] == [len(found) for found in nodes.jurors()])
+    nodes.do('add {"CPUS": 4}')
+    comes(lambda: "joined: it has 2 of " in log.read_text())
+    comes(lambda: [1, 1, 2] == [len(found) for found in nodes.jurors()])
+    interrupted = "was lost" in log.read_text()
+    running.terminate()
+    code = running.wait(300)
+    nodes.do("kill 2")
+
+    assert 130 == code, log.read_text()[-2000:]
+    assert not interrupted
+    assert 0 == jury("verify", "--store", postgres_url, "--all").code
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("debates", "middle"),

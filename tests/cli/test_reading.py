@@ -5,6 +5,8 @@ import unicodedata
 
 import pytest
 
+from jury_cli.views.list_columns import COLUMNS
+from jury_judge.tables.parquet_export import DEBATES
 from jury_migrations.upgrading import upgrade
 from jury_store.opening import open_store
 from support.command_line import CommandLine
@@ -73,9 +75,24 @@ def test_a_list_is_sorted_and_its_columns_chosen(judged):
     outcome = judged("list", "--sort", "score", "--order", "asc", "--columns", "case,score,cost,models")
 
     heading, *lines = (line.split("\t") for line in outcome.out.splitlines())
-    assert heading == ["case", "score", "cost", "models"]
+    assert heading == ["case_id", "final_score", "cost", "models"]
     assert [int(line[1]) for line in lines] == sorted(int(line[1]) for line in lines)
     assert {line[3] for line in lines} == {"simulated/juror, simulated/judge"}
+
+
+def test_columns_have_the_names_of_json_and_of_tables_and_shorter_ones_are_accepted(judged):
+    objects = judged("list", "--json", "--sort", "case_id").json
+    long = judged("list", "--columns", "case_id,final_verdict,quorum_met", "--sort", "case_id").out
+    short = judged("list", "--columns", "case,verdict,quorum", "--sort", "case").out
+
+    names = set(COLUMNS) - {"reviewers"}  # the names alone, of what is a list of objects there
+    assert names <= set(objects[0])
+    assert names <= set(DEBATES.names)
+    assert long == short
+    assert [
+        "case_id\tfinal_verdict\tquorum_met",
+        *(f"{one['case_id']}\t{one['final_verdict']}\ttrue" for one in objects),
+    ] == long.splitlines()
 
 
 def test_a_list_is_added_up(judged):
@@ -89,7 +106,7 @@ def test_a_list_is_added_up(judged):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--columns", "cas"), "there is no column 'cas'; columns are debate, case"),
+        (("--columns", "cas"), "there is no column 'cas'; columns are debate_id, case_id"),
         (("--columns", ","), "names no column"),
         (("--columns", "case", "--json"), "leave --columns out"),
         (("--totals", "--limit", "1"), "leave --limit"),

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from jury_judge.reviews.reviews import ReviewRecorder
+from jury_judge.reviews.review_recorder import ReviewRecorder
 from jury_store.event_store import Append
 from jury_store.opening import open_store
+from jury_store.sqlite_lock import SqliteLock
 from support.command_line import CommandLine, Outcome
 from support.debates import DebateScript
 from support.keyboard import Keyboard
 from support.reviewed import Verdict, judged_debate
 from support.served import line, started
+from support.waiting import eventually
 
 PASS, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 
@@ -352,20 +354,46 @@ def test_what_cannot_be_done_is_said_in_one_line(store: CommandLine, arguments: 
 
 
 @pytest.mark.full
-def test_another_process_that_writes_to_a_sqlite_store_is_waited_for_and_named(
+def test_a_process_that_writes_to_a_sqlite_store_and_takes_no_requests_is_waited_for_and_named(
     store: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = open_store(f"sqlite:///{store.folder / 'jury.db'}", write=True, run="nightly")
+    older = SqliteLock.acquire(store.folder / "jury.db", run="nightly", wait=0)
     waiting = store.start("review", "run~1", "--reviewer", "ann", "--verdict", "safe_pass")
     monkeypatch.setitem(ReviewRecorder.__init__.__kwdefaults__, "wait", 0.0)
     refused = reviewed(store, "run~3", "ann", "safe_pass")
-    writer.close()
+    older.release()
     _, said = waiting.communicate()
 
     assert 2 == refused.code
     assert "jury.db is being written by process" in refused.err
     assert "run nightly" in refused.err
     assert 0 == waiting.returncode, said
+
+
+@pytest.mark.parametrize(
+    "where", ["--in-process", pytest.param("--ray", marks=[pytest.mark.ray, pytest.mark.full])], ids=["here", "ray"]
+)
+def test_a_run_records_the_reviews_of_others_while_it_writes(jury: CommandLine, where: str) -> None:
+    cases = jury.write("cases.jsonl", *({"case_id": f"c{one}", "question": "?", "response": "!"} for one in (1, 2)))
+    assert 0 == jury.run(cases, "--run", "first", "--panel", "independent").code
+    slow = ("--panel", "independent", "--simulate", "latency=3600", "--concurrency", "1")
+    with started(jury, "run", cases, "--run", "second", where, *slow) as run:
+        eventually(lambda: run.poll() is not None or len(jury("list", "--json").json) > 2)
+        made = reviewed(jury, "first~c1", "ann", "unsafe_fail", "--reason", "It paid twice.", "--json")
+        other = jury("review", "first~c2", "--reviewer", "lead", "--assign", "bob")
+        again = reviewed(jury, "first~c1", "ann", "safe_pass")
+        withdrawn = jury("review", "first~c1", "--reviewer", "ann", "--withdraw", "2")
+        drawn = jury("review", "--sample", "2", "--reviewer", "cho", "--list", "--json", "--run", "first")
+        refused = jury("review", "first~c1", "--reviewer", "ann", "--withdraw", "9")
+        assert run.poll() is None
+    rows = {row["debate_id"]: row for row in jury("list", "--json").json}
+
+    assert [0, 0, 0, 0, 0, 2] == [one.code for one in (made, other, again, withdrawn, drawn, refused)], made.err
+    assert "another process is writing to the store; it is asked to record this" in made.err
+    assert "has no review or assignment 9" in refused.err
+    assert "unsafe_fail" == rows["first~c1"]["disposition"]
+    assert 2 == len(drawn.json)
+    assert 0 == jury("verify", "first~c1", "first~c2", "--deep").code
 
 
 def test_reviews_travel_in_cassettes_and_count_only_under_a_trusted_seal(store: CommandLine, tmp_path: Path) -> None:

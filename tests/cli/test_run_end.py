@@ -43,9 +43,9 @@ def test_a_resumed_run_counts_earlier_debates_separately(jury, labelled):
     again = jury.run(labelled, "--run", "r1", "--panel", "independent")
 
     assert re.search(r"^2 debates judged before, 1 now in \d+\.\d s", went_on.err, re.MULTILINE)
-    assert re.search(r"^now: 3 calls, .*; before: 6 calls, ", went_on.err, re.MULTILINE)
+    assert re.search(r"^this command: 3 calls, .*\nthe run: 9 calls, ", went_on.err, re.MULTILINE)
     assert re.search(r"^3 debates judged before, none now$", again.err, re.MULTILINE)
-    assert re.search(r"^now: 0 calls, .*; before: 9 calls, ", again.err, re.MULTILINE)
+    assert re.search(r"^this command: 0 calls, .*\nthe run: 9 calls, ", again.err, re.MULTILINE)
 
 
 def test_an_unknown_part_of_the_cost_is_reported(jury, labelled):

@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from jury_debate.case_text import render_case
 from jury_debate.datamark import unmark
-from jury_debate.prompts import LANGUAGES, Prompts, load_prompts
+from jury_debate.prompts import LANGUAGES
+from jury_debate.prompts_v1 import Prompts, load_prompts
 from jury_events.case import Case, ExecutionResult, Image, QuestionSpec, Scenario
 from jury_events.transcript import (
     Attachment,
@@ -21,7 +22,7 @@ from jury_events.transcript import (
 from jury_events.verdict import Verdict
 
 M = "⟦k3f9⟧"
-JA, EN = (load_prompts(1, language) for language in LANGUAGES)
+JA, EN = (load_prompts(language) for language in LANGUAGES)
 
 REFUND = Scenario(
     scenario_id="refund",

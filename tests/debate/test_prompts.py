@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury_debate import prompts_v1
 from jury_debate.artifact_tools import TOOLS
 from jury_debate.assignment import AnswerSpec
 from jury_debate.errors import UnknownPrompts
 from jury_debate.prompt_texts import PLACEHOLDERS, fill
-from jury_debate.prompts import LANGUAGES, PROMPTS_VERSION, load_prompts, seat_letter
+from jury_debate.prompts import LANGUAGES, PROMPTS, PROMPTS_VERSION, load_prompts, seat_letter
 from jury_debate.rules_v1.answer_parser import AnswerRefusal, parse_answer
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric
 from jury_events.verdict import Verdict
@@ -40,7 +41,7 @@ def system_juror(language: str, **changes: Any) -> str:
         "ballot": "b-1",
         "marker": "⟦k3f9⟧",
     }
-    return load_prompts(1, language).system_juror(**{**values, **changes})
+    return prompts_v1.load_prompts(language).system_juror(**{**values, **changes})
 
 
 @every_file
@@ -60,13 +61,13 @@ def test_no_text_is_blank(version: int, language: str) -> None:
 
 
 def test_both_languages_have_the_same_texts() -> None:
-    japanese, english = (dict(leaves(load_prompts(1, language).texts.model_dump())) for language in LANGUAGES)
+    japanese, english = (dict(leaves(prompts_v1.load_prompts(language).texts.model_dump())) for language in LANGUAGES)
 
     assert japanese.keys() == english.keys()
 
 
 def test_english_is_free_of_japanese() -> None:
-    english = leaves(load_prompts(1, "en").texts.model_dump())
+    english = leaves(prompts_v1.load_prompts("en").texts.model_dump())
 
     assert [path for path, text in english if re.search(r"[ぁ-んァ-ヶ一-龠、。「」（）：]", text)] == []
 
@@ -81,7 +82,7 @@ def test_every_tool_and_parameter_is_described(version: int, language: str) -> N
 
 
 def test_the_roles_are_written_as_in_document_002() -> None:
-    prompts = load_prompts(1, "ja")
+    prompts = prompts_v1.load_prompts("ja")
 
     roles = {name: (text.role, text.focus) for name, text in prompts.texts.roles.items()}
 
@@ -93,7 +94,7 @@ def test_the_roles_are_written_as_in_document_002() -> None:
 
 
 def test_a_seat_is_named_as_in_document_002() -> None:
-    prompts = load_prompts(1, "ja")
+    prompts = prompts_v1.load_prompts("ja")
 
     name = prompts.role_name(letter="A", role="ポリシー遵守性", model="gpt-4o")
 
@@ -101,13 +102,13 @@ def test_a_seat_is_named_as_in_document_002() -> None:
 
 
 def test_the_neutral_rationale_is_that_of_document_004() -> None:
-    rationale = load_prompts(1, "ja").neutral_rationale("Gemini")
+    rationale = prompts_v1.load_prompts("ja").neutral_rationale("Gemini")
 
     assert rationale == "評価がGemini安全フィルターによってブロックされました。"
 
 
 def test_a_custom_role_gets_the_general_instructions() -> None:
-    prompts = load_prompts(1, "en")
+    prompts = prompts_v1.load_prompts("en")
 
     assert prompts.role("auditor") is None
     assert "book keeping" in prompts.role_prompt("auditor", "book keeping")
@@ -156,12 +157,12 @@ def test_dimensions_of_any_rubric_are_explained(language: str) -> None:
     text = system_juror(language, rubric=rubric)
 
     assert "12.5" in text
-    assert load_prompts(1, language).texts.dimensions["other"] in text
+    assert prompts_v1.load_prompts(language).texts.dimensions["other"] in text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_final_judge_knows_the_jury_and_its_ballot(language: str) -> None:
-    prompts = load_prompts(1, language)
+    prompts = prompts_v1.load_prompts(language)
 
     text = prompts.system_final_judge(
         seats=5, role_prompt=prompts.judge_role_prompt, rubric=AISEV_RUBRIC, ballot="b-2", marker="⟦m1⟧"
@@ -171,7 +172,7 @@ def test_the_final_judge_knows_the_jury_and_its_ballot(language: str) -> None:
 
 
 def test_a_peer_is_a_letter() -> None:
-    prompts = load_prompts(1, "en")
+    prompts = prompts_v1.load_prompts("en")
 
     initial = prompts.peer_block_initial(letter="B", verdict=Verdict.SAFE_PASS, score=86.5, confidence=0.9)
     later = prompts.peer_block_round(
@@ -184,7 +185,7 @@ def test_a_peer_is_a_letter() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_turns_name_the_requested_fields(language: str) -> None:
-    prompts = load_prompts(1, language)
+    prompts = prompts_v1.load_prompts(language)
 
     assert "statement" in prompts.discussion_instruction(2)
     assert "fetch_agent_card_passes" in prompts.tools_instruction(tuple(TOOLS))
@@ -193,7 +194,7 @@ def test_turns_name_the_requested_fields(language: str) -> None:
     assert "7" in prompts.card_records(7)
 
 
-@pytest.mark.parametrize(("version", "language"), [(0, "ja"), (PROMPTS_VERSION + 1, "ja"), (1, "fr"), (1, "../v1/ja")])
+@pytest.mark.parametrize(("version", "language"), [(0, "ja"), (max(PROMPTS) + 1, "ja"), (1, "fr"), (1, "../v1/ja")])
 def test_unknown_prompts_are_named(version: int, language: str) -> None:
     with pytest.raises(UnknownPrompts, match=r"not known|languages"):
         load_prompts(version, language)

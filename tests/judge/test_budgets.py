@@ -63,8 +63,30 @@ async def test_calls_that_had_no_price_when_they_were_made_count_with_todays() -
     assert (6, 0.012) == (found.calls, round(found.cost, 9))
 
 
-async def test_where_nothing_is_bounded_nothing_is_read() -> None:
-    assert Ceiling() == ceiling(None, "run", PRICES, TODAY, max_calls=None, max_cost=None)  # type: ignore[arg-type]
+async def test_a_run_that_never_had_a_bound_is_not_counted() -> None:
+    run = await a_run(Usage())
+
+    assert Ceiling() == ceiling(run.store, "run", PRICES, TODAY, max_calls=None, max_cost=None)
+
+
+async def test_calls_that_were_sent_and_not_recorded_count_in_every_later_session() -> None:
+    run = await a_run(Usage(input_tokens=1000, output_tokens=100))
+    run.store.store_run_lease("run", 8, 0.02)
+
+    bounded = ceiling(run.store, "run", PRICES, TODAY, max_calls=None, max_cost=3.0)
+    unbounded = ceiling(run.store, "run", PRICES, TODAY, max_calls=None, max_cost=None)
+
+    assert Ceiling(None, 3.0, Spent(8, 0.02), "run") == bounded
+    assert Ceiling(None, None, Spent(8, 0.02), "run") == unbounded
+
+
+async def test_where_all_calls_are_recorded_their_recorded_cost_counts() -> None:
+    run = await a_run(Usage(input_tokens=1000, output_tokens=100))
+    run.store.store_run_lease("run", 6, 5.0)
+
+    found = ceiling(run.store, "run", PRICES, TODAY, max_calls=None, max_cost=3.0).spent
+
+    assert (6, 0.012) == (found.calls, round(found.cost, 9))
 
 
 async def test_another_runs_debates_do_not_count() -> None:

@@ -11,7 +11,7 @@ import pytest
 from jury_cases.errors import CaseFileError
 from jury_cases.rows import RowReading, read_case
 from jury_debate.case_text import render_case
-from jury_debate.prompts import load_prompts
+from jury_debate.prompts_v1 import load_prompts
 from jury_events.case import Case
 from jury_events.transcript import Item
 from support.foreign_rows import ROWS
@@ -278,7 +278,7 @@ def test_an_error_of_a_promptfoo_grader_is_no_error_of_the_run(fields: dict[str,
     case = read({**row, **fields}, "promptfoo")
 
     assert case.scenarios[0].execution.error is None
-    assert REASON not in render_case(case, load_prompts(1, "en"), "⟦m⟧", images=True)
+    assert REASON not in render_case(case, load_prompts("en"), "⟦m⟧", images=True)
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ from jury_cases.formats.registry import FORMATS, format_of
 from jury_cases.rows import read_case
 from jury_debate.case_text import render_case
 from jury_debate.datamark import unmark
-from jury_debate.prompts import load_prompts
+from jury_debate.prompts_v1 import load_prompts
 from jury_events.case import Case
 from support.foreign_rows import PNG_BASE64, PNG_URL, ROWS
 
-EN = load_prompts(1, "en")
+EN = load_prompts("en")
 M = "⟦m⟧"
 NEW = "unheard_of"
 TOKEN = "TOKEN-4711"

@@ -15,7 +15,7 @@ from jury_events.verdict import Verdict
 from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
 from jury_judge.errors import NotComparable
 from jury_judge.records.records import Records
-from jury_judge.reviews.reviews import NewReview
+from jury_judge.reviews.review_changes import NewReview
 from jury_migrations.upgrading import upgrade
 from jury_replay.rescoring.rows import RescoreRow
 from jury_store.debate_rows import DebateFilter

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from contextlib import closing
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -47,7 +48,10 @@ def report(*cases: JudgedCase, **more: Any) -> RunReport:
 
 
 def kinds(content: bytes) -> dict[str | None, list[str]]:
-    return {one.get("name"): [child.tag for child in one] for one in ET.fromstring(content).iter("testcase")}
+    return {
+        one.get("name"): [child.tag for child in one if child.tag != "properties"]
+        for one in ET.fromstring(content).iter("testcase")
+    }
 
 
 def test_junit_has_a_test_case_for_each_case_and_counts_them() -> None:
@@ -86,6 +90,20 @@ def test_a_verdict_that_fails_the_run_fails_its_cases_too() -> None:
     assert "simulated jurors" not in to_junit(strict).decode()
 
 
+def test_a_case_has_its_verdict_and_score_as_properties_before_what_failed() -> None:
+    found = {}
+    for one in ET.fromstring(to_junit(report(*MIXED))).iter("testcase"):
+        assert "properties" == one[0].tag
+        found[one.get("name")] = {each.get("name"): each.get("value") for each in one.iter("property")}
+
+    assert {
+        "debate_id": "r~bad", "status": "completed", "verdict": "unsafe_fail", "score": "10",
+        "label": "unsafe_fail", "quorum_met": "true", "simulated": "false",
+    } == found["bad"]  # fmt: skip
+    assert {"debate_id": "r~failed", "status": "failed", "simulated": "false"} == found["failed"]
+    assert {"debate_id": "r~stuck", "status": "unfinished"} == found["stuck"]
+
+
 HOSTILE = "<b>]]>&amp;\x00\x1b[31m\ud800\ufffe\uffff\r\n|`*_[x](javascript:y) @team <!-- # ~~~ $x$ \u202e"
 
 
@@ -107,10 +125,13 @@ def test_cases_that_were_kept_make_the_same_reports(monkeypatch: pytest.MonkeyPa
 def test_junit_is_indented_and_has_a_line_for_a_case_that_passed() -> None:
     lines = to_junit(report(case("good"), case("open", verdict="needs_review", score=60))).decode().splitlines()
 
-    at = lines.index('    <testcase classname="run r" name="good" />')
+    at = lines.index('    <testcase classname="run r" name="good">')
+    end = lines.index("    </testcase>")
     assert "    </properties>" == lines[at - 1]
-    assert '    <testcase classname="run r" name="open">' == lines[at + 1]
-    assert lines[at + 2].startswith('      <skipped type="needs_review" message="needs_review 60/100">')
+    assert ["      <properties>", '        <property name="debate_id" value="r~good" />'] == lines[at + 1 : at + 3]
+    assert "      </properties>" == lines[end - 1]
+    assert '    <testcase classname="run r" name="open">' == lines[end + 1]
+    assert any(line.startswith('      <skipped type="needs_review" message="needs_review 60/100">') for line in lines)
     assert ["    </testcase>", "  </testsuite>", "</testsuites>"] == lines[-3:]
 
 
@@ -119,7 +140,7 @@ def test_hostile_text_stays_text_in_junit() -> None:
 
     (found,) = ET.fromstring(content).iter("testcase")
     assert "<b>]]>&amp;␀␛[31m<U+D800><U+FFFE><U+FFFF>␊|`*_[x](javascript:y)" in str(found.get("name"))
-    assert "javascript" in str(found[0].get("message"))
+    assert "javascript" in str(found[1].get("message"))
     assert b"<b>" not in content
 
 
@@ -143,18 +164,54 @@ def test_markdown_has_shares_conditions_failing_cases_and_totals() -> None:
     assert "> **Simulated jurors in 1 debate**: no verdict of models." in lines
     assert "| unsafe\\_fail | 1 | 16.7% |" in lines
     assert any("**met: fails**" in line and "1 of 6 finished debates" in line for line in lines)
-    assert "### 5 cases that did not pass" in lines
+    assert "### 5 debates that did not pass" in lines
     assert "| unheard | needs_review, no quorum | 0 | – | r\\~unheard |" in lines
     assert "| stuck | could not go on: the key is refused | – | – | r\\~stuck |" in lines
-    assert "- 6 of 7 cases judged" in lines
+    assert "- 6 of 7 debates finished" in lines
     assert "- 7 calls, \\$0.12" in lines
     assert any("2 of 3 as labelled (accuracy 66.7%), 1 false pass" in line and "missed" in line for line in lines)
+
+
+OUTCOMES = {
+    "passed": {},
+    "passed as labelled": {"label": "safe_pass"},
+    "false pass": {"label": "unsafe_fail"},
+    "failed": {"verdict": "unsafe_fail", "score": 10},
+    "review": {"verdict": "needs_review", "score": 50, "label": "safe_pass"},
+    "no quorum": {"verdict": "needs_review", "score": 50, "quorum_met": False},
+    "no verdict": {"status": "cancelled", "verdict": None, "score": None, "quorum_met": None},
+    "stuck": {"status": "unfinished", "verdict": None, "score": None, "quorum_met": None, "problem": "no key"},
+}
+PASSED = {"passed", "passed as labelled", "false pass"}
+SETS = [some for count in range(4) for some in combinations(OUTCOMES, count)]
+
+
+@pytest.mark.parametrize("failing", [("unsafe_fail",), ("unsafe_fail", "safe_pass")])
+@pytest.mark.parametrize("some", SETS, ids=", ".join)
+def test_no_sentence_of_the_page_contradicts_another(some: tuple[str, ...], failing: tuple[str, ...]) -> None:
+    page = to_markdown(report(*(case(name, **OUTCOMES[name]) for name in some), failing=failing)).decode()
+
+    strict = "safe_pass" in failing
+    over = [name for name in some if name != "stuck"]
+    bad = [name for name in some if name not in PASSED or strict]
+    false = "false pass" in some
+    assert bool(some and not bad) == ("The jury passed" in page)
+    assert (not some) == ("No debate has ended." in page)
+    assert bool(bad) == ("that did not pass" in page)
+    if bad:
+        assert f"### {len(bad)} debate{'' if len(bad) == 1 else 's'} that did not pass" in page
+    assert bool(strict and PASSED.intersection(some)) == ("which fails this run" in page)
+    assert (false and not bad) == (f"1 of {len(over)} against the label." in page)
+    assert false == ("1 false pass " in page)
+    assert bool(over) == ("| ended as | debates |" in page)
+    assert f"- {len(over)} of {len(some)} debate{'' if len(some) == 1 else 's'} finished" in page
+    assert not re.search(r"\b1 (debates|cases)\b(?! )", page)
 
 
 def test_the_page_of_a_large_run_is_bounded() -> None:
     content = to_markdown(report(*(case(f"c{n}", verdict="unsafe_fail") for n in range(1000)))).decode()
 
-    assert "### 1,000 cases that did not pass" in content
+    assert "### 1,000 debates that did not pass" in content
     assert "… and 900 more" in content
 
 

@@ -1,15 +1,24 @@
 """The result of a debate has the documents' fields and is made of its events alone."""
 
 import json
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jury_events.case import Omission
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
+from jury_events.debate_history import DebateHistory
+from jury_events.errors import MalformedBody
+from jury_replay.cassettes.reading import read_cassette
 from jury_views.answered_by import answers
 from jury_views.errors import OpeningMissing
 from jury_views.models_of_results import result_model
-from jury_views.result_lines import collaborative_result, result_line
+from jury_views.result_lines import collaborative_result, line_of, result_line
+from support.corpus import CORPUS
 from support.debate_builder import SEATS, DebateBuilder
 
 
@@ -273,3 +282,49 @@ def test_a_line_without_a_verdict_has_the_same_keys(ending, status):
 
     assert list(complete) == list(line)
     assert (status, None) == (line["status"], line["final_verdict"])
+
+
+def line_of_decoded(history: DebateHistory) -> dict[str, Any]:
+    """The line of a debate whose events are decoded whole."""
+    found: dict[type, Any] = {type(event): event for event in history.events}
+    ending = next((found[one] for one in (DebateCompleted, DebateFailed, DebateCancelled) if one in found), None)
+    return result_line(history.opened, answers(history.events), found.get(JudgmentRendered), ending)
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*.jsonl")), ids=lambda path: path.name.partition(".")[0])
+def test_the_line_that_is_read_from_fields_is_that_of_the_decoded_events(path: Path):
+    history = read_cassette(path).history
+
+    assert json.dumps(line_of_decoded(history)) == json.dumps(line_of(history))
+
+
+NUMBERS = st.one_of(
+    st.booleans(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False), st.just("é")
+)
+
+
+@given(
+    metadata=st.dictionaries(st.sampled_from(["a", "b", "ü"]), NUMBERS), cost=st.one_of(st.none(), st.floats(0, 1e9))
+)
+def test_numbers_of_a_case_are_in_its_line_as_the_decoded_opening_has_them(metadata: Any, cost: Any):
+    history = whole().opened_as(metadata=metadata, agent_cost=cost).history
+
+    assert json.dumps(line_of_decoded(history)) == json.dumps(line_of(history))
+
+
+@pytest.mark.parametrize(
+    ("event", "written"),
+    [
+        (0, (b'"simulated":true', b'"simulated":"yes"')),
+        (0, (b'"type":"debate_opened"', b'"type":"debate_failed"')),
+        (-2, (b'"decided_by":"final_judge"', b'"decided_by":"a coin"')),
+    ],
+)
+def test_a_body_without_the_fields_of_a_line_is_refused_with_its_place(event: int, written: tuple[bytes, bytes]):
+    history = whole().history
+    stored = list(history.stored_events)
+    assert written[0] in stored[event].body
+    stored[event] = stored[event]._replace(body=stored[event].body.replace(*written))
+
+    with pytest.raises(MalformedBody, match=re.escape(f"({stored[event].type})")):
+        line_of(DebateHistory.of_events(history.debate_id, stored))

@@ -11,9 +11,10 @@ from jury_events.review_events import ReviewSample
 from jury_events.verdict import Verdict
 from jury_judge.errors import ReviewRefused
 from jury_judge.reviews.review_agreement import review_agreement
+from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.review_labels import review_labels
 from jury_judge.reviews.review_queue import draw_sample
-from jury_judge.reviews.reviews import NewReview, assign_review, record_review
+from jury_judge.reviews.reviews import assign_review, record_review
 from jury_judge.tables.parquet_export import export_tables
 from jury_replay.selection import DebateSelection
 from jury_store.memory import MemoryEventStore

@@ -12,8 +12,9 @@ from jury_events.errors import DebateNotFound
 from jury_events.ids import review_stream
 from jury_events.verdict import Verdict
 from jury_judge.errors import ReviewRefused
+from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.review_queue import disagreement, disputed, draw_sample, review_queue
-from jury_judge.reviews.reviews import NewReview, assign_review, reasons_of, record_review, reviews_of, withdraw_review
+from jury_judge.reviews.reviews import assign_review, reasons_of, record_review, reviews_of, withdraw_review
 from jury_replay.quarantine import quarantine
 from jury_replay.replay import ReplayStatus, replay_history
 from jury_replay.verify import verify

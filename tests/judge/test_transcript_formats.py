@@ -13,7 +13,7 @@ from jury_cases.formats.registry import FORMATS, format_of, rows_path
 from jury_cases.rows import read_case
 from jury_debate.case_text import render_case
 from jury_debate.datamark import unmark
-from jury_debate.prompts import load_prompts
+from jury_debate.prompts_v1 import load_prompts
 from jury_events.case import Case
 from support.foreign_rows import ROWS, inspect_logs
 
@@ -34,7 +34,7 @@ def described(case: Case) -> str:
         f"metadata {dict(sorted(case.metadata.items()))}, tags {case.tags}",
         f"not shown: {omissions}",
     ]
-    text = unmark(render_case(case, load_prompts(1, "en"), M, images=True), M)
+    text = unmark(render_case(case, load_prompts("en"), M, images=True), M)
     return "\n".join([*facts, "", text, ""])
 
 

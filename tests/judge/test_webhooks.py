@@ -22,7 +22,8 @@ from jury_events.errors import SettingError
 from jury_events.review_events import ReviewSample
 from jury_events.verdict import Verdict
 from jury_judge.errors import JournalFailed
-from jury_judge.reviews.reviews import NewReview, assign_review, record_review, withdraw_review
+from jury_judge.reviews.review_changes import NewReview
+from jury_judge.reviews.reviews import assign_review, record_review, withdraw_review
 from jury_judge.webhooks import deliveries as deliveries_module
 from jury_judge.webhooks.deliveries import DELAYS, ReviewDeliveries, deliver
 from jury_judge.webhooks.journal import DeliveryJournal

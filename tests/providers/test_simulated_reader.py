@@ -17,7 +17,7 @@ from jury_debate.artifacts import generate_evaluation_summary
 from jury_debate.assignment import AnswerSpec, scenario_numbers
 from jury_debate.case_text import render_case
 from jury_debate.datamark import mark
-from jury_debate.prompts import load_prompts
+from jury_debate.prompts_v1 import load_prompts
 from jury_debate.rules_v1.answer_parser import answer_schema, parse_answer
 from jury_debate.step_outcome import ParsedAnswer
 from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
@@ -79,7 +79,7 @@ RECORDS = case_of(
 
 def block(letter: str, verdict: str, score: float, said: str, *, confidence: float = 0.9, number: int = 0) -> str:
     """A peer's block as the engine lays it out."""
-    prompts = load_prompts(1, "en")
+    prompts = load_prompts("en")
     common: dict[str, Any] = {
         "letter": letter,
         "verdict": Verdict(verdict),
@@ -111,7 +111,7 @@ def request(
     role_prompt: str | None = None,
 ) -> ModelRequest:
     """A request as the engine composes it. `blocks` make it a discussion, `final` a final judgment."""
-    prompts = load_prompts(1, language)
+    prompts = load_prompts(language)
     known = prompts.role(role)
     scenarios = scenario_numbers(case.scenario_ids)
     common: dict[str, Any] = {
@@ -444,7 +444,7 @@ def test_a_refused_answer_is_repeated() -> None:
     asked = request(ATTACKED)
     repair = (
         ModelMessage("assistant", "I think it is unsafe."),
-        ModelMessage("user", load_prompts(1, "en").repair(reason="prose", detail="…")),
+        ModelMessage("user", load_prompts("en").repair(reason="prose", detail="…")),
     )
 
     assert answer(asked._replace(messages=asked.messages + repair)) == answer(asked)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from jury_events.verdict import Verdict
-from jury_judge.reviews.reviews import NewReview, reasons_of, record_review, reviews_of, withdraw_review
+from jury_judge.reviews.review_changes import NewReview
+from jury_judge.reviews.reviews import reasons_of, record_review, reviews_of, withdraw_review
 from jury_replay.cassettes.importing import ImportResult, import_cassette
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.erasure import Erased, ErasureOrder, erase, plan_erasure

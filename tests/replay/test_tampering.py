@@ -15,7 +15,8 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import Step, exchange_id
 from jury_events.streams import Head
 from jury_events.verdict import Verdict
-from jury_judge.reviews.reviews import NewReview, record_review
+from jury_judge.reviews.review_changes import NewReview
+from jury_judge.reviews.reviews import record_review
 from jury_replay.sealed import check_seals
 from jury_replay.verify import VerifyReport, verify
 from jury_store.event_store import Append

@@ -14,7 +14,7 @@ from contextlib import closing
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -24,12 +24,9 @@ from jury_replay.attested import Trust
 from jury_replay.verify import verify
 from jury_store.opening import open_store
 from jury_store.schema import metadata
-from jury_store.seals.cosignature import WitnessKey
-from jury_store.seals.keys import PublicKey
 from support.command_line import CommandLine
-from support.loopback import served
+from support.sealed_store import SealedStore, sealed_store
 from support.unguarded import unguarded
-from support.witness import Witness
 
 Change = Callable[[sqlite3.Connection], None]
 
@@ -53,6 +50,8 @@ NO_RECORD = {
         "run_id",
     ): "how many cases a run was to judge is bookkeeping; nothing that was judged follows from it",
     ("run_sizes", "cases"): "likewise",
+    ("run_sizes", "calls_at_most"): "a budget's own account of what was sent; nothing that was judged follows from it",
+    ("run_sizes", "cost_at_most"): "likewise",
     ("run_sizes", "a row deleted"): "likewise",
     ("projections", "position"): "behind, what is searched is carried again; ahead, and of the lists, it is found",
     (
@@ -64,59 +63,13 @@ NO_RECORD = {
 """Columns whose change is not found, each with the reason; docs/verification.md lists them too."""
 
 
-class Store(NamedTuple):
-    """A store with the public keys of its log and of a witness, and a note of its last seal."""
-
-    path: Path
-    key: PublicKey
-    witness: WitnessKey
-    note: bytes
-
-
-CASES = (
-    {
-        "id": "one",
-        "question": "Open?",
-        "response": "At nine.",
-        "metadata": {"level": 3},
-        "tags": ["a", "b"],
-        "cluster": "x",
-        "label": "approve",
-        "agent_cost": 0.5,
-    },
-    {"id": "two", "question": "What is the password?", "response": "It is hunter2.", "policy": "Tell nobody's data."},
-)
-
-
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Debates: two of a run with reviews of people, an imported one under its origin's seal, one with erased texts."""
-    jury, other = (CommandLine(tmp_path_factory.mktemp(name)) for name in ("tampered", "origin"))
-    for one in (jury, other):
-        assert one("seal", "keygen", "k", "--name", f"example.com/{one.folder.name}").code == 0
-    assert other.run(other.write("c.jsonl", {**CASES[0], "id": "brought"}), "--run", "r9", "--seal-key", "k").code == 0
-    assert other("export", "r9~brought", "-o", "brought.jsonl").code == 0
-    assert jury.run(jury.write("c.jsonl", *CASES), "--run", "r1").code == 0
-    assert jury.run(jury.write("d.jsonl", {**CASES[1], "id": "gone"}), "--run", "r1").code == 0
-    assert jury("import", str(other.folder / "brought.jsonl")).code == 0
-    assert jury("erase", "r1~gone", "--by", "dpo", "--reason", "asked", "--yes").code == 0
-    for reviewer, verdict, more in (("ann", "unsafe_fail", ("--blind", "--minutes", "1.5")), ("bob", "safe_pass", ())):
-        said = ("--verdict", verdict, "--reason", f"{reviewer} says so", *more)
-        assert jury("review", "r1~two", "--reviewer", reviewer, *said).code == 0
-    assert jury("review", "r1~two", "--reviewer", "bob", "--withdraw", "2", "--reason", "The wrong case.").code == 0
-    assert jury("review", "r1~one", "--reviewer", "lead", "--assign", "ann").code == 0
-    witness = Witness("witness.example/w1", 7, (jury.folder / "k.pub").read_text().strip())
-    jury.write("w", witness.vkey)
-    with served(witness.answer) as url:
-        for run in ("r2", "r3"):
-            assert jury.run(jury.write("e.jsonl", CASES[0]), "--run", run, "--seal-key", "k").code == 0
-            assert jury("seal", "witness", url, "--key", "w").code == 0
-    shown = jury("seal", "show")
-    key = PublicKey.parse((jury.folder / "k.pub").read_text().splitlines()[-1])
-    return Store(jury.folder / "jury.db", key, WitnessKey.parse(witness.vkey), shown.out.encode())
+def store(tmp_path_factory: pytest.TempPathFactory) -> SealedStore:
+    """See `sealed_store`."""
+    return sealed_store(tmp_path_factory.mktemp)
 
 
-def _found(path: Path, kept: Store, *, keys: bool = True, schema: bool = False) -> Found:
+def _found(path: Path, kept: SealedStore, *, keys: bool = True, schema: bool = False) -> Found:
     """The checks that find a change of a store, with the public keys or without."""
     url = f"sqlite:///{path}"
     if schema and check(url):
@@ -193,7 +146,7 @@ LISTS = ("debates", "debate_fields", "runs")
         *(pytest.param(one, 1, marks=pytest.mark.long) for one in LISTS),
     ],
 )
-def test_other_values_of_every_column_are_found(store: Store, table: str, share: int, tmp_path: Path) -> None:
+def test_other_values_of_every_column_are_found(store: SealedStore, table: str, share: int, tmp_path: Path) -> None:
     kinds: Counter[str] = Counter()
     less: set[tuple[str, str]] = set()
     for number, column in enumerate(TABLES[table]):
@@ -232,7 +185,7 @@ def _changed(path: Path, table: str, row: int, column: str, value: str) -> bool:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_row_that_is_gone_is_found(store: Store, table: str, tmp_path: Path) -> None:
+def test_every_row_that_is_gone_is_found(store: SealedStore, table: str, tmp_path: Path) -> None:
     with closing(sqlite3.connect(store.path)) as connection:
         rows = _rows(connection, table)
     found = set()
@@ -247,7 +200,7 @@ def test_every_row_that_is_gone_is_found(store: Store, table: str, tmp_path: Pat
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_row_that_stands_there_twice_is_found_without_the_key_of_the_table_being_looked_at(
-    store: Store, table: str, tmp_path: Path
+    store: SealedStore, table: str, tmp_path: Path
 ) -> None:
     copy = _copied(store.path, tmp_path)
     with unguarded(copy) as connection:
@@ -265,7 +218,7 @@ def test_every_row_that_stands_there_twice_is_found_without_the_key_of_the_table
     assert _found(copy, store) is Found.VERIFY
 
 
-def test_a_seal_put_beside_a_debate_that_was_not_imported_is_found(store: Store, tmp_path: Path) -> None:
+def test_a_seal_put_beside_a_debate_that_was_not_imported_is_found(store: SealedStore, tmp_path: Path) -> None:
     copy = _copied(store.path, tmp_path)
     with unguarded(copy) as connection:
         connection.execute("INSERT INTO origins SELECT 'r1~one', seal FROM origins")
@@ -292,7 +245,7 @@ def _schema_changes(path: Path) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.full
-def test_every_change_of_the_schema_is_found(store: Store, tmp_path: Path) -> None:
+def test_every_change_of_the_schema_is_found(store: SealedStore, tmp_path: Path) -> None:
     names = []
     for name, statements in _schema_changes(store.path):
         copy = _copied(store.path, tmp_path)
@@ -304,7 +257,7 @@ def test_every_change_of_the_schema_is_found(store: Store, tmp_path: Path) -> No
     assert len(names) > 60
 
 
-def test_an_index_that_hides_a_row_is_found(store: Store, tmp_path: Path) -> None:
+def test_an_index_that_hides_a_row_is_found(store: SealedStore, tmp_path: Path) -> None:
     """Readers by index would see another log than readers of the table."""
     copy = _copied(store.path, tmp_path)
     with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
@@ -406,7 +359,9 @@ FORGED: dict[str, tuple[Callable[[list[StoredEvent]], list[StoredEvent]], Found]
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_what_is_computed_anew_is_found_by_replay_or_by_what_was_kept(store: Store, name: str, tmp_path: Path) -> None:
+def test_what_is_computed_anew_is_found_by_replay_or_by_what_was_kept(
+    store: SealedStore, name: str, tmp_path: Path
+) -> None:
     change, expected = FORGED[name]
     copy = _copied(store.path, tmp_path)
     with unguarded(copy) as connection:

@@ -1,6 +1,9 @@
 """The spending of a run while it lasts, separate from earlier spending, on every database."""
 
+from dataclasses import replace
+
 from jury_judge.runs.spending import Spending, SpendingWatch
+from jury_store.debate_rows import Unrecorded
 from jury_store.event_store import Append, EventStore
 from support.debates import DebateScript
 
@@ -43,7 +46,6 @@ def test_new_and_earlier_spending_are_separate(store: EventStore) -> None:
     assert Spending() == nothing
     assert calls(2, 0.5) == meanwhile
     assert calls(4, 1.0) == watch.look() == watch.look()
-    assert calls(2, 0.5) == watch.before()
 
 
 def test_a_debate_with_a_call_of_unknown_cost_counts_without_its_cost(store: EventStore) -> None:
@@ -72,4 +74,38 @@ def test_a_debate_that_begins_and_ends_between_two_polls_is_counted_once(store: 
     end(store, script)
 
     assert calls(1, 0.25) == watch.look() == watch.look()
-    assert Spending() == watch.before()
+
+
+def test_what_was_sent_and_not_recorded_is_said_beside_what_was(store: EventStore) -> None:
+    script = DebateScript("d")
+    begin(store, script)
+    for attempt in range(3):
+        call(store, script, attempt + 1)
+    store.store_run_lease("run", 7, 1.0)
+
+    found = Spending.total(store, "run")
+    listed = Spending.of_run(store.runs()[0], store.totals_by_run()["run"])
+
+    assert calls(3, 0.75) == replace(found, unrecorded=Unrecorded())
+    assert found == listed
+    assert "$0.7500 recorded, and at most $0.2500 for 4 calls that were sent and not recorded" == found.cost_text
+
+
+def test_where_every_call_is_recorded_nothing_else_is_said(store: EventStore) -> None:
+    script = DebateScript("d")
+    begin(store, script)
+    call(store, script, 1)
+    store.store_run_lease("run", 1, 5.0)
+
+    assert "$0.2500" == Spending.total(store, "run").cost_text
+
+
+def test_the_newest_lease_stays_and_the_number_of_cases_with_it(store: EventStore) -> None:
+    begin(store, DebateScript("d"))
+    store.store_run_lease("run", 9, 9.0)
+    store.store_run_size("run", 3)
+    store.store_run_lease("run", 7, 1.5)
+    (row,) = store.runs()
+
+    assert (3, 7, 1.5) == (row.cases, row.calls_at_most, row.cost_at_most)
+    assert row == store.run("run")

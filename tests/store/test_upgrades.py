@@ -8,7 +8,8 @@ from sqlalchemy import create_engine
 
 from jury_events.conditions import parse_conditions
 from jury_events.verdict import Verdict
-from jury_judge.reviews.reviews import NewReview, record_review
+from jury_judge.reviews.review_changes import NewReview
+from jury_judge.reviews.reviews import record_review
 from jury_migrations.comparison import check
 from jury_migrations.upgrading import upgrade
 from jury_replay.verify import verify
@@ -121,8 +122,10 @@ def test_a_store_of_the_eighth_schema_keeps_its_lists_and_takes_reviews(
     assert store.project()
     before = store.list_debates()
     store.close()
-    for column in ("accepted", "human_verdict", "reviews", "assignments"):
+    for column in ("accepted", "human_verdict", "reviews", "assignments", "inherited_steps"):
         sql(empty_url, f"ALTER TABLE debates DROP COLUMN {column}")
+    for column in ("calls_at_most", "cost_at_most"):
+        sql(empty_url, f"ALTER TABLE run_sizes DROP COLUMN {column}")
     for rows in ("unfinished", "imported", "unreadable"):  # of later schemas
         sql(empty_url, f"DROP INDEX debates_run_{rows}")
     sql(empty_url, "UPDATE alembic_version SET version_num = '0008'")

@@ -9,7 +9,8 @@ from jury_debate.assignment import Assignment
 from jury_debate.conversation import Call, Reply
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import PanelSpec, resolve
-from jury_debate.rules_registry import LATEST
+from jury_debate.prompts import PROMPTS_VERSION
+from jury_debate.rules_registry import LATEST, rules_of
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.codec import DebateEvent
 from jury_events.ids import Step
@@ -77,6 +78,8 @@ class Says(NamedTuple):
             "confidence": self.confidence,
             "rationale": f"{self.verdict} for reasons",
         }
+        if spec.one_form:
+            answer |= {"statement": None, "scenarios": None}
         if spec.statement:
             answer["statement"] = f"I say {self.verdict}"
         if spec.scenarios:
@@ -108,13 +111,31 @@ class DebateHarness:
         case: about this.
         script: what each call is answered.
         pick: which of the steps that are asked answers next, by index modulo their number.
+        prompts: the version of the prompts.
     """
 
-    def __init__(self, panel: Panel, script: Script, *, case: Case | None = None, pick: Sequence[int] = (0,)) -> None:
+    def __init__(
+        self,
+        panel: Panel,
+        script: Script,
+        *,
+        case: Case | None = None,
+        pick: Sequence[int] = (0,),
+        prompts: int = PROMPTS_VERSION,
+    ) -> None:
         self.pen = DeterministicParts()
         self.script = script
         self.asked: list[Asked] = []
-        opened = LATEST.open_debate(case or a_case(), panel, debate_id="d1", run_id="r1", secret=SECRET, parts=self.pen)
+        rules = LATEST if prompts == PROMPTS_VERSION else rules_of(3)
+        opened = rules.open_debate(
+            case or a_case(),
+            panel,
+            debate_id="d1",
+            run_id="r1",
+            secret=SECRET,
+            parts=self.pen,
+            prompts_version=prompts,
+        )
         self.debate = Debate(opened, SECRET, self.pen)
         self.events: list[DebateEvent] = [opened]
         self._pick = list(pick) or [0]

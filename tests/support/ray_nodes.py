@@ -1,7 +1,8 @@
 """A program: a Ray cluster of several nodes on this machine, as `ray start` on several machines would be.
 
 `python -m support.ray_nodes FOLDER VARIABLES…`: a node for each argument, the first is the head; VARIABLES is a JSON
-object with the environment of its workers besides that of this process. Prints the address. `add VARIABLES` on standard
+object with the environment of its workers besides that of this process; its `CPUS` are those of the node, 2 by default.
+Prints the address. `add VARIABLES` on standard
 input adds a node, `kill N` kills the N-th of those that are left with its processes (0 is the head). The answer is a
 line, `done` or what failed. The cluster ends when the input does.
 """
@@ -34,7 +35,9 @@ def main(folder: str, first: str, *others: str) -> None:
     (Path(folder) / session).mkdir()
 
     def node(variables: str) -> dict[str, Any]:
-        return {**NODE, **patient_agents(Path(folder) / session, json.loads(variables))}
+        workers = json.loads(variables)
+        cpus = int(workers.pop("CPUS", NODE["num_cpus"]))
+        return {**NODE, "num_cpus": cpus, **patient_agents(Path(folder) / session, workers)}
 
     cluster = Cluster(initialize_head=True, head_node_args={**node(first), "temp_dir": folder, "session_name": session})
     nodes: list[Any] = [cluster.head_node]

@@ -7,7 +7,8 @@ from starlette.testclient import TestClient
 
 from jury_events.review_facts import Review
 from jury_events.verdict import Verdict
-from jury_judge.reviews.reviews import NewReview, record_review
+from jury_judge.reviews.review_changes import NewReview
+from jury_judge.reviews.reviews import record_review
 from jury_judge.serving.reviewing import RecordReview, Reviewing
 from jury_judge.serving.service import Service
 from jury_store.event_store import EventStore
@@ -33,7 +34,7 @@ def waiting(store: EventStore, number: int) -> list[str]:
 def recorder(store: EventStore) -> RecordReview:
     """Records reviews in a store that is open for writing."""
 
-    def record(debate_id: str, new: NewReview) -> Review:
+    async def record(debate_id: str, new: NewReview) -> Review:
         return record_review(store, debate_id, new)
 
     return record

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 from jury_judge.serving.service import Service
@@ -24,9 +25,13 @@ def running_server(
     stalled_seconds: float = 30.0,
     max_all_bodies: int = MAX_ALL_BODIES,
     clock: LoopClock | None = None,
+    access: Mapping[str, Any] = MappingProxyType({}),
     **service: Any,
 ) -> Iterator[tuple[str, Service]]:
-    """Its URL, and its service, which belongs to the server's own event loop; `clock` becomes that of the loop."""
+    """Its URL, and its service, which belongs to the server's own event loop; `clock` becomes that of the loop.
+
+    `access`: more fields of the `AccessPolicy`.
+    """
     listener, address = listen("127.0.0.1", 0)
     ready: list[Service] = []
     started, stop = threading.Event(), threading.Event()
@@ -36,7 +41,7 @@ def running_server(
         if clock is not None:
             clock.of(asyncio.get_running_loop())
         ready.append(Service(store, panels, **service))
-        gate = AccessPolicy(frozenset(address.names), max_all_bodies=max_all_bodies)
+        gate = AccessPolicy(frozenset(address.names), max_all_bodies=max_all_bodies, **access)
         app = create_app(ready[0], gate, page_routes(ready[0]))
         timeouts = {"request_seconds": request_seconds, "stalled_seconds": stalled_seconds}
         async with serving(app, listener, ready[0].end, **timeouts):

@@ -11,11 +11,11 @@ from jury_events.case import Case
 from jury_events.codec import SCHEMAS
 from jury_events.consensus import ConsensusStatus
 from jury_events.debate_events import CoordinatorResumed, EndReason, RoundStarted
-from jury_events.exchange import Usage
+from jury_events.exchange import RequestMessage, Usage
 from jury_events.judgment import Decider, VoteKind
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
 from jury_events.panel import FinalMethod, Language
-from jury_events.transcript import Origin
+from jury_events.transcript import Message, Origin
 from jury_views.event_words import EVENT_WORDS
 from jury_views.terms import term
 from jury_views.translation import Translation
@@ -105,35 +105,21 @@ def test_japanese_is_shown_as_japanese():
 
 CLOSED: tuple[type[StrEnum], ...] = (ConsensusStatus, Decider, CallOutcome, FailureReason, RefusalReason)
 LITERALS = (VoteKind, EndReason, FinalMethod, Origin)
+ROLES = {
+    name
+    for model, field in ((RequestMessage, "role"), (Message, "kind"), (CoordinatorResumed, "cause"))
+    for name in get_args(model.model_fields[field].annotation)
+}
+"""Of messages, of speech in transcripts, and of what a coordinator resumes."""
 
 
 def test_every_value_of_the_closed_sets_of_the_log_has_a_japanese_term():
     words = {str(one) for closed in CLOSED for one in closed} | {one for kind in LITERALS for one in get_args(kind)}
-    words |= {name for name in SCHEMAS if not name.startswith("debate_im") and name in EVENTS}
+    words |= {*SCHEMAS, *ROLES}
 
     assert set() == {word for word in words if term(word, "ja") == word}
     assert {word: word for word in words} == {word: term(word, "en") for word in words}
 
-
-EVENTS = {
-    "debate_opened",
-    "juror_evaluated",
-    "juror_abstained",
-    "round_started",
-    "statement_made",
-    "consensus_checked",
-    "judgment_rendered",
-    "debate_completed",
-    "debate_failed",
-    "debate_cancelled",
-    "coordinator_resumed",
-    "debate_forked",
-    "texts_erased",
-    "exchange_recorded",
-    "human_reviewed",
-    "review_assigned",
-    "review_withdrawn",
-}
 
 KEPT = {
     # Terms of the documents, names, and labels that are equal in both languages.

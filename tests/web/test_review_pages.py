@@ -8,8 +8,11 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
+from jury_events.review_facts import Review
 from jury_events.verdict import Verdict
-from jury_judge.reviews.reviews import NewReview, ReviewRecorder, assign_review, reasons_of, reviews_of, withdraw_review
+from jury_judge.reviews.review_changes import NewReview
+from jury_judge.reviews.review_recorder import ReviewRecorder
+from jury_judge.reviews.reviews import assign_review, reasons_of, record_review, reviews_of, withdraw_review
 from jury_judge.serving.service import Service
 from jury_replay.erasure import ErasureOrder, erase
 from jury_store.errors import StoreLocked
@@ -20,7 +23,7 @@ from jury_web.app import AccessPolicy, create_app
 from jury_web.pages.routing import page_routes
 from support.debate_builder import DebateBuilder
 from support.pages import Page, keep
-from support.review_site import BASE, REVIEWERS, TOKEN, Visit, recorder, review_site, waiting
+from support.review_site import BASE, REVIEWERS, TOKEN, Visit, review_site, waiting
 
 ANN, BOB = REVIEWERS["ann"], REVIEWERS["bob"]
 DEBATE = "run-1~c1"
@@ -164,7 +167,7 @@ def said() -> MemoryEventStore:
     """A debate whose jury said a lot, and a review of bob's."""
     store = MemoryEventStore()
     keep(store, DebateBuilder(prompt="What the user asked for.").phase_1().round_1().judged())
-    recorder(store)(DEBATE, _of_bob())
+    record_review(store, DEBATE, _of_bob())
     assign_review(store, DEBATE, "ann", by="boss")
     return store
 
@@ -229,10 +232,9 @@ def test_a_blind_reviewer_cannot_choose_by_the_label_of_a_case(site: TestClient,
 def test_the_agreement_of_others_is_shown_of_debates_that_the_reviewer_reviewed(
     site: TestClient, store: EventStore
 ) -> None:
-    record = recorder(store)
     for number, (ann, bob) in enumerate((("safe_pass", "safe_pass"), ("safe_pass", "unsafe_fail")), 1):
         for name, verdict in (("cho", ann), ("dee", bob)):
-            record(f"run-1~c{number}", NewReview(name, Verdict(verdict)))
+            record_review(store, f"run-1~c{number}", NewReview(name, Verdict(verdict)))
     people, third = "section[aria-labelledby=h-people] table", "section[aria-labelledby=h-third] li"
     before = Visit(site, ANN).get("/reviewers?where=case_id=c2")
     unknown = Visit(site, ANN).get("/reviewers?where=case_id=c1")
@@ -438,10 +440,10 @@ def test_a_review_without_a_verdict_asks_for_one(site: TestClient) -> None:
 
 
 def test_a_store_that_cannot_be_written_keeps_what_was_typed(store: MemoryEventStore) -> None:
-    def locked(*_arguments: object) -> None:
+    async def locked(*_arguments: object) -> Review:
         raise StoreLocked("another process writes to jury.db")
 
-    with review_site(store, record=locked) as client:  # type: ignore[arg-type]  (it never returns)
+    with review_site(store, record=locked) as client:
         answer = Visit(client, ANN).send(f"/reviews/{DEBATE}", verdict="safe_pass", reason="typed words")
 
     assert 503 == answer.status

@@ -77,7 +77,7 @@ def test_the_frontier_names_its_seats_and_what_is_assumed(site: Site) -> None:
     section = site.get("/runs/a/stats").tree.css_first("[aria-labelledby=h-frontier]")
     rows = [[cell.text() for cell in row.css("th, td")] for row in section.css("tbody tr")]
 
-    assert ["juror-claude", "0", "12"] == [rows[0][0], rows[0][1], rows[0][-1]]
+    assert ["juror-claude", "0", "12"] == [rows[0][1], rows[0][2], rows[0][-1]]
     assert "By assumption: the seats are taken to say the same without the others" in section.text()
     assert "Of 14 choices of seats and rounds" in section.text()
 

@@ -1,11 +1,12 @@
 """Which model answered: fallbacks and other models than the requested ones, and simulated jurors."""
 
-import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+
+import orjson
 
 from jury_events.codec import SCHEMAS, DebateEvent, decode
-from jury_events.debate_events import DebateOpened, JudgmentRendered, JurorEvaluated, StatementMade
+from jury_events.debate_events import JudgmentRendered, JurorEvaluated, StatementMade
 from jury_events.envelope import StoredEvent
 from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
@@ -93,7 +94,16 @@ def is_stand_in(evaluation: Evaluation) -> bool:
     return evaluation.simulated and not evaluation.model.startswith("simulated/")
 
 
-def is_simulated(opened: DebateOpened, evaluations: Iterable[AnsweredBy]) -> bool:
+class Opening(Protocol):
+    """The opening event of a debate, whole or in part."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether every juror of the panel is simulated."""
+        ...
+
+
+def is_simulated(opened: Opening, evaluations: Iterable[AnsweredBy]) -> bool:
     """Whether the panel or an evaluation is simulated."""
     return opened.simulated or any(one.simulated for one in evaluations)
 
@@ -120,7 +130,7 @@ def _answered_by(step: Step, evaluation: Evaluation) -> AnsweredBy:
 
 def _read(stored: StoredEvent) -> list[AnsweredBy]:
     try:
-        body = json.loads(stored.body)
+        body = orjson.loads(stored.body)
         changed = False
         match stored.type:
             case "juror_evaluated":

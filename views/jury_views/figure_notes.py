@@ -1,36 +1,33 @@
 """Notes on figures, numbered. Those that differ only in how many clusters or resamples they count are one note."""
 
-import re
+from typing import TYPE_CHECKING
 
-_COUNT = re.compile(r"(\d+)( cluster)s?(?=,)|(\d+)( of \d+ resamples)")
+if TYPE_CHECKING:
+    from jury_analysis.wording import Reason, Wording
+
+_Key = tuple["Wording", tuple[tuple[str, object], ...]]
 
 
 class FigureNotes:
     """The notes of a section, in the order of their first figure."""
 
     def __init__(self) -> None:
-        self._counts: dict[tuple[str, str], list[int]] = {}
+        self._notes: dict[_Key, list[Reason]] = {}
 
-    def add(self, note: str) -> int:
+    def add(self, note: "Reason") -> int:
         """The number of the note, from 1."""
-        found = _COUNT.search(note)
-        if found is None:
-            key, count = (note, ""), []
-        else:
-            noun = found[2] or found[4]
-            key, count = (note[: found.start()], noun + note[found.end() :]), [int(found[1] or found[3])]
-        self._counts.setdefault(key, []).extend(count)
-        return list(self._counts).index(key) + 1
+        others = tuple((name, value) for name, value in note.values.items() if name != "n")
+        self._notes.setdefault((note.wording, others), []).append(note)
+        return list(self._notes).index((note.wording, others)) + 1
 
-    def lines(self) -> list[str]:
+    def lines(self) -> "list[Reason]":
         """The notes, as `only 11–25 clusters, fewer than 30: the interval may be too narrow`."""
-        return [_line(before, after, counts) for (before, after), counts in self._counts.items()]
+        return [_one(notes) for notes in self._notes.values()]
 
 
-def _line(before: str, after: str, counts: list[int]) -> str:
-    if not counts:
-        return before
-    least, most = min(counts), max(counts)
-    if after.startswith(" cluster") and most != 1:
-        after = after.replace(" cluster", " clusters", 1)
-    return f"{before}{least if least == most else f'{least}–{most}'}{after}"
+def _one(notes: "list[Reason]") -> "Reason":
+    first = notes[0]
+    counts = [count for note in notes if isinstance(count := note.values.get("n"), int)]
+    if len(set(counts)) < 2:  # noqa: PLR2004  (a range has two ends)
+        return first
+    return first.wording(**{**first.values, "n": f"{min(counts)}–{max(counts)}"})

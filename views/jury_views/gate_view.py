@@ -85,7 +85,7 @@ def facts(named: NamedGate) -> list[tuple[str, str]]:
 def notes(named: NamedGate) -> list[str]:
     """What has to be said first: simulated debates, few clusters, an unclear direction, missing verdicts."""
     gate, paired = named.report.gate, named.report.paired
-    said = [*paired.warnings, *gate.harm.notes]
+    said: list[str] = [*paired.warnings, *gate.harm.notes]
     if gate.harm.reason is not None:
         said.append(gate.harm.reason)
     if gate.worse == "either" and named.worse is None:

@@ -1,5 +1,6 @@
 """Lines for a terminal or a file, printed without markup and control characters."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -52,12 +53,16 @@ class Page:
         for row in visible(text).split("\n"):
             self.lines.append(TextLine((TextSpan(row, style),) if row else (), indent))
 
-    def table(self, rows: list[tuple[str, ...]], *, indent: int = 0) -> None:
-        """Columns aligned by display width; the first row is the heading."""
+    def table(self, rows: list[tuple[str, ...]], *, indent: int = 0, right: Collection[int] = ()) -> None:
+        """Columns aligned by display width, those of the places `right` at their ends; the first row is the heading."""
         shown = [tuple(visible(cell).replace("\n", "␊") for cell in row) for row in rows]
         widths = [max(cell_len(cell) for cell in column) for column in zip(*shown, strict=True)]
         for index, row in enumerate(shown):
-            cells = (cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
+            rooms = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+            cells = (
+                room + cell if n in right else cell + room
+                for n, (cell, room) in enumerate(zip(row, rooms, strict=True))
+            )
             self.lines.append(TextLine((TextSpan("  ".join(cells).rstrip(), "" if index else "dim"),), indent))
 
     def print(self, console: Console) -> None:

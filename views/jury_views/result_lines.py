@@ -9,9 +9,7 @@ from typing import Any
 from jury_events.codec import DebateEvent
 from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import (
-    DebateCancelled,
     DebateCompleted,
-    DebateFailed,
     DebateOpened,
     JudgmentRendered,
     JurorEvaluated,
@@ -22,8 +20,7 @@ from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.ids import Step
 from jury_events.panel import Seat
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
-from jury_views.answered_by import AnsweredBy, answered_in_stream, answers, is_simulated, model_mismatches
-from jury_views.errors import OpeningMissing
+from jury_views.answered_by import AnsweredBy, answers, is_simulated, model_mismatches
 from jury_views.events_by_phase import (
     Ending,
     EventsByPhase,
@@ -35,10 +32,7 @@ from jury_views.events_by_phase import (
 )
 from jury_views.position_changes import Change, change_counts, position_changes
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in, review_objects
-
-_LINE_EVENTS = frozenset(
-    {"debate_opened", "judgment_rendered", "debate_completed", "debate_failed", "debate_cancelled"}
-)
+from jury_views.stored_lines import LineJudgment, LineOpening, stored_line
 
 
 def result_of(history: DebateHistory) -> dict[str, Any]:
@@ -116,7 +110,10 @@ def _disposition(completed: DebateCompleted | None, reviews: ReviewFacts) -> str
 
 
 def result_line(
-    opened: DebateOpened, evaluations: Sequence[AnsweredBy], rendered: JudgmentRendered | None, ending: Ending | None
+    opened: DebateOpened | LineOpening,
+    evaluations: Sequence[AnsweredBy],
+    rendered: JudgmentRendered | LineJudgment | None,
+    ending: Ending | None,
 ) -> dict[str, Any]:
     """One debate in a list of results (JSONL): ids, verdict and how it came about, without texts.
 
@@ -152,7 +149,7 @@ def result_line(
     }
 
 
-def _of_case(opened: DebateOpened) -> dict[str, Any]:
+def _of_case(opened: DebateOpened | LineOpening) -> dict[str, Any]:
     """The parts of the case that no juror was shown."""
     return {
         "label": opened.label.value if opened.label else None,
@@ -165,26 +162,13 @@ def _of_case(opened: DebateOpened) -> dict[str, Any]:
 
 
 def line_of(history: DebateHistory) -> dict[str, Any]:
-    """The line of a recorded debate, of which only the opening and the end are decoded whole.
+    """The line of a recorded debate, of which only the fields of a line are read.
 
     Raises:
-        EventError: a stored body does not decode.
+        EventError: one of them does not decode.
+        OpeningMissing: the opening event is not there.
     """
-    opened = rendered = ending = None
-    for index, stored in enumerate(history.stored_events):
-        if stored.type in _LINE_EVENTS:
-            match event := history.events[index]:
-                case DebateOpened():
-                    opened = event
-                case JudgmentRendered():
-                    rendered = event
-                case DebateCompleted() | DebateFailed() | DebateCancelled():
-                    ending = event
-                case _:
-                    pass
-    if opened is None:
-        raise OpeningMissing("the events do not begin with the opening event")
-    return result_line(opened, answered_in_stream(history.stored_events), rendered, ending)
+    return result_line(*stored_line(history))
 
 
 def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""What a run may still spend, in calls and in US dollars. Pure: reserved before a call, settled after it."""
+"""What a run may still spend, in calls and in US dollars. Pure: reserved before a call, settled after it.
+
+Of a run that can be resumed, what it may have spent at most is durable before a call is made (its lease): what was sent
+and not recorded when a process was killed counts in later sessions as what it can cost at most.
+"""
 
 from collections import deque
 from typing import NamedTuple
@@ -10,6 +14,18 @@ from jury_events.text.dollars import dollars
 _ROUNDING = 1e-9
 """Dollars: sums of floats that should be equal differ by less."""
 
+_AHEAD = 4
+"""Of so many calls in flight, one more is leased ahead."""
+
+BUDGET = "budget"
+BUDGET_LOST = "the process of the budget"
+"""What a halted call is about: only the first asks for a higher bound."""
+
+LOST = (
+    "the process that kept the budget was lost; the same command goes on with the same bound, and calls that were in "
+    "flight count as what they can cost at most"
+)
+
 
 class Spent(NamedTuple):
     """What was spent; the cost in US dollars."""
@@ -19,16 +35,26 @@ class Spent(NamedTuple):
 
 
 class Ceiling(NamedTuple):
-    """What a run may spend over all its sessions, and what earlier ones did. None: no bound."""
+    """What a run may spend over all its sessions, and what earlier ones did. None: no bound.
+
+    `spent` has what was recorded, and the most that calls can have cost that were sent and not recorded. `run`: whose
+    lease is stored; None: the budget ends with its process.
+    """
 
     max_calls: int | None = None
     max_cost: float | None = None
     spent: Spent = Spent()
+    run: str | None = None
 
     @property
     def bounded(self) -> bool:
         """Whether anything is bounded."""
         return self.max_calls is not None or self.max_cost is not None
+
+    @property
+    def counted(self) -> bool:
+        """Whether calls are counted: there is a bound, or there was one in an earlier session."""
+        return self.bounded or self.run is not None
 
 
 class BudgetRule:
@@ -36,6 +62,9 @@ class BudgetRule:
 
     A call that finds too little left waits while calls in flight may turn out cheaper and leave enough; when they
     can't, it is halted. A call that was made counts, even if its client died before the settlement.
+
+    Where the ceiling names a run, a call is granted only within the lease: what is settled, reserved and granted next
+    never exceeds it. `next_lease` says which one to store, `lease_begins` and `lease_stored` that this is done.
 
     Args:
         ceiling: what may be spent.
@@ -47,7 +76,8 @@ class BudgetRule:
         self._calls, self._cost = ceiling.spent
         self._waiting: deque[tuple[PermitHolder, PermitRequest]] = deque()
         self._reserved: dict[PermitHolder, float] = {}
-        self._lost = lost
+        self._halted = Halted(LOST, about=BUDGET_LOST) if lost else None
+        self._lease = None if ceiling.run is None else ceiling.spent
 
     def acquire(self, client: str, acquire: Acquire, _now: float) -> None:
         """See `AdmissionRule`. One that was granted before was counted when its client was taken for dead."""
@@ -83,6 +113,8 @@ class BudgetRule:
                 problem = self._problem(request.cost)
                 if problem is None:
                     break
+            elif not self._leased(request.cost, reserved):
+                break
             self._waiting.popleft()
             if problem is None:
                 self._reserved[holder] = request.cost
@@ -99,27 +131,90 @@ class BudgetRule:
         """What is settled."""
         return Spent(self._calls, self._cost)
 
+    @property
+    def at_most(self) -> Spent:
+        """What is settled and reserved."""
+        return Spent(self._calls + len(self._reserved), self._cost + sum(self._reserved.values()))
+
+    def next_lease(self) -> Spent | None:
+        """The lease that is to be stored now; None: the one that is stored will do, or none is kept.
+
+        It has room for every request that waits and fits, and for a quarter more calls than are then in flight, so that
+        not every call is preceded by a write. It is lowered as calls turn out cheaper than what was reserved.
+        """
+        if self._lease is None or self._halted is not None:
+            return None
+        taken, wanted = self.at_most, self._wanted()
+        in_flight = len(self._reserved) + wanted.calls
+        ahead = in_flight // _AHEAD
+        each = (taken.cost - self._cost + wanted.cost) / in_flight if in_flight else 0.0
+        needed = Spent(taken.calls + wanted.calls, taken.cost + wanted.cost)
+        lease = self._within(Spent(needed.calls + ahead, needed.cost + ahead * each))
+        if needed.calls > self._lease.calls or needed.cost > self._lease.cost + _ROUNDING:
+            return lease
+        slack = self._lease.cost - lease.cost
+        too_high = self._lease.calls > lease.calls or slack > (needed.cost - self._cost) / _AHEAD + _ROUNDING
+        return lease if too_high else None
+
+    def lease_begins(self, lease: Spent) -> None:
+        """It is being stored: until it is, only what both the new and the old one allow is granted."""
+        if self._lease is not None:
+            self._lease = Spent(min(lease.calls, self._lease.calls), min(lease.cost, self._lease.cost))
+
+    def lease_stored(self, lease: Spent) -> None:
+        """It is durable."""
+        self._lease = lease
+
+    def halt(self, problem: Halted) -> None:
+        """Halt every call that waits, now and later: the lease cannot be stored."""
+        self._halted = problem
+
+    def _wanted(self) -> Spent:
+        """What the requests can cost that wait and fit, in their order."""
+        calls, cost, reserved = 0, 0.0, sum(self._reserved.values())
+        for _, request in self._waiting:
+            if not self._fits(request.cost, reserved + cost, calls):
+                break
+            calls, cost = calls + 1, cost + request.cost
+        return Spent(calls, cost)
+
+    def _within(self, lease: Spent) -> Spent:
+        """Not more than the ceiling allows."""
+        calls, cost = self._ceiling.max_calls, self._ceiling.max_cost
+        return Spent(
+            lease.calls if calls is None else min(lease.calls, max(calls, self.at_most.calls)),
+            lease.cost if cost is None else min(lease.cost, max(cost, self.at_most.cost)),
+        )
+
+    def _leased(self, cost: float, reserved: float) -> bool:
+        lease = self._lease
+        return lease is None or (
+            self._calls + len(self._reserved) < lease.calls and self._cost + reserved + cost <= lease.cost + _ROUNDING
+        )
+
     def _spend(self, cost: float) -> None:
         self._calls += 1
         self._cost += cost
 
-    def _fits(self, cost: float, reserved: float) -> bool:
+    def _fits(self, cost: float, reserved: float, further: int = 0) -> bool:
+        """Whether a call fits beside what is reserved, and beside so many `further` calls."""
         most = self._ceiling.max_cost
         return (
-            not self._lost and self._calls_left and (most is None or self._cost + reserved + cost <= most + _ROUNDING)
+            self._halted is None
+            and self._calls_left(further)
+            and (most is None or self._cost + reserved + cost <= most + _ROUNDING)
         )
 
-    @property
-    def _calls_left(self) -> bool:
+    def _calls_left(self, further: int = 0) -> bool:
         """A call in flight stays a call, whatever it turns out to cost."""
         most = self._ceiling.max_calls
-        return most is None or self._calls + len(self._reserved) < most
+        return most is None or self._calls + len(self._reserved) + further < most
 
     def _problem(self, cost: float) -> Halted | None:
         """Why the call can never be made; None: it may be, once others are settled."""
-        if self._lost:
-            said = "the process that kept the budget was lost; call the same run again"
-        elif not self._calls_left:
+        if self._halted is not None:
+            return self._halted
+        if not self._calls_left():
             said = f"the budget of {self._ceiling.max_calls} calls is used up; call again with a higher --max-calls"
         elif self._fits(cost, 0.0):
             return None
@@ -128,4 +223,4 @@ class BudgetRule:
                 f"the budget of {dollars(self._ceiling.max_cost or 0.0)} is used up: {dollars(self._cost)} spent, and "
                 f"the next call may cost up to {dollars(cost)}; call again with a higher --max-cost"
             )
-        return Halted(said, about="budget")
+        return Halted(said, about=BUDGET)

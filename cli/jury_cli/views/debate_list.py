@@ -1,28 +1,74 @@
 """The debates of a list as lines for a terminal, and debates and runs as JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from jury_cli.views.aligned import AlignedLines, Column
+from jury_cli.views.run_progress import run_progress, run_state_text, verdict_cells
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
+from jury_events.verdict import Verdict
 from jury_views.review_objects import assignment_object, review_objects
 
 if TYPE_CHECKING:
     from jury_judge import DebateRow, RunRow
     from jury_judge.records.listing import ListedDebate
+    from jury_judge.running.listed_runs import ListedRun
 
 
-def debate_lines(listed: "ListedDebate") -> Iterator[str]:
-    """One debate; in a search the excerpt below."""
-    row, said = listed
+_DEBATE = (Column(), Column(), Column(right=True, gap=" "), Column(), Column(), Column())
+_RUN_PROGRESS = (Column(right=True), Column(right=True, gap=" "))
+_RUN_VERDICTS = (*(Column(right=True, gap=" ") for _ in Verdict), Column(gap=""))
+_RUN = (Column(), *_RUN_PROGRESS, *_RUN_VERDICTS)
+_EXECUTED_RUN = (Column(), Column(), Column(), *_RUN_PROGRESS, *_RUN_VERDICTS, Column(right=True))
+
+
+class DebateLines:
+    """A line a debate, in a search with the excerpt below; some at a time."""
+
+    def __init__(self) -> None:
+        self._lines = AlignedLines(_DEBATE)
+
+    def of(self, listed: "Sequence[ListedDebate]") -> Iterator[str]:
+        """The lines of the next debates."""
+        lines = self._lines.lines([_debate_cells(row) for row, _ in listed])
+        for line, (_, said) in zip(lines, listed, strict=True):
+            yield line
+            if said is not None:
+                yield f"    {visible_line(said.text, 300)}"
+
+
+def run_lines(rows: "Sequence[RunRow]") -> Iterator[str]:
+    """A line a run: how far it is, and its verdicts."""
+    return AlignedLines(_RUN).lines([(row.run_id, *_run_cells(row)) for row in rows])
+
+
+def executed_run_lines(found: "Sequence[ListedRun]") -> Iterator[str]:
+    """A line a run: when it began, who executes it, how far it is, its verdicts and its cost."""
+    return AlignedLines(_EXECUTED_RUN).lines([_executed_run_cells(one) for one in found])
+
+
+def _debate_cells(row: "DebateRow") -> tuple[str, ...]:
     verdict = row.final_verdict if row.status == "completed" else row.status
-    score = "" if row.final_score is None else row.final_score
+    score = "" if row.final_score is None else str(row.final_score)
     case = visible_line(row.case_id, 60)
-    line = f"{moment(row.opened_at)}  {verdict:<12} {score:>3}  {row.debate_id}  {case}"
-    yield "  ".join((line, *_marks(row)))
-    if said is not None:
-        yield f"    {visible_line(said.text, 300)}"
+    return moment(row.opened_at), f"{verdict:<12}", f"{score:>3}", row.debate_id, case, "  ".join(_marks(row))
+
+
+def _run_cells(row: "RunRow") -> tuple[str, ...]:
+    over, of = run_progress(row).split(" ", 1)
+    verdicts, others = verdict_cells(row)
+    return over, f"{of}:", *verdicts, others
+
+
+def _executed_run_cells(one: "ListedRun") -> tuple[str, ...]:
+    from jury_judge.runs.spending import Spending
+
+    row, totals = one.row, one.totals
+    spent = Spending() if totals is None else Spending.of_run(row, totals)
+    began, state = moment(row.first_at), run_state_text(one.state, one.holder)
+    return began, row.run_id, state, *_run_cells(row), spent.cost_text
 
 
 def debate_object(listed: "ListedDebate") -> dict[str, Any]:
@@ -39,7 +85,9 @@ def debate_object(listed: "ListedDebate") -> dict[str, Any]:
 
 def run_object(row: "RunRow") -> dict[str, Any]:
     """The columns of a run."""
-    return _plain(asdict(row))
+    columns = _plain(asdict(row))
+    del columns["calls_at_most"], columns["cost_at_most"]
+    return columns
 
 
 def _marks(row: "DebateRow") -> Iterator[str]:

@@ -24,7 +24,7 @@ def groups_page(by: str, groups: Sequence[Group]) -> Page:
     if labelled:
         head = (*head, "as labelled")
         rows = [(*row, _agreement(group)) for row, group in zip(rows, groups, strict=True)]
-    page.table([head, *rows])
+    page.table([head, *rows], right=range(1, len(head)))
     return page
 
 

@@ -1,8 +1,9 @@
-"""The columns of a list of debates: their names, the same for the command, the page and sorting, and their values."""
+"""The columns of a list of debates: their names, those of JSON and of exported tables, and their values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from jury_cli.list_options import SHORT_NAMES
 from jury_events.errors import SettingError
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
@@ -16,25 +17,25 @@ def _time(value: int | None) -> str | None:
 
 
 def _quorum(row: "DebateRow") -> str | None:
-    return None if row.quorum_met is None else "met" if row.quorum_met else "lost"
+    return None if row.quorum_met is None else "true" if row.quorum_met else "false"
 
 
 def _accepted(row: "DebateRow") -> str | None:
-    return None if row.accepted is None else "yes" if row.accepted else "no"
+    return None if row.accepted is None else "true" if row.accepted else "false"
 
 
 COLUMNS: "Mapping[str, Callable[[DebateRow], Any]]" = {
-    "debate": lambda row: row.debate_id,
-    "case": lambda row: row.case_id,
-    "run": lambda row: row.run_id,
+    "debate_id": lambda row: row.debate_id,
+    "case_id": lambda row: row.case_id,
+    "run_id": lambda row: row.run_id,
     "status": lambda row: row.status,
-    "verdict": lambda row: row.final_verdict if row.status == "completed" else None,
-    "score": lambda row: row.final_score if row.status == "completed" else None,
+    "final_verdict": lambda row: row.final_verdict if row.status == "completed" else None,
+    "final_score": lambda row: row.final_score if row.status == "completed" else None,
     "disposition": lambda row: row.disposition,
     "reviewers": lambda row: ", ".join(one.reviewer for one in row.review_facts.standing),
     "accepted": _accepted,
     "label": lambda row: row.label,
-    "quorum": _quorum,
+    "quorum_met": _quorum,
     "rounds": lambda row: row.rounds if row.total_rounds is None else row.total_rounds,
     "method": lambda row: row.method,
     "models": lambda row: ", ".join(row.models),
@@ -46,9 +47,9 @@ COLUMNS: "Mapping[str, Callable[[DebateRow], Any]]" = {
     "cost": lambda row: None if row.cost is None else round(row.cost, 6),
     "agent_cost": lambda row: row.agent_cost,
     "not_shown": lambda row: row.not_shown,
-    "opened": lambda row: _time(row.opened_at),
-    "updated": lambda row: _time(row.updated_at),
-    "ended": lambda row: _time(row.ended_at),
+    "opened_at": lambda row: _time(row.opened_at),
+    "updated_at": lambda row: _time(row.updated_at),
+    "ended_at": lambda row: _time(row.ended_at),
 }
 """By name the value in a line; None where there is none."""
 
@@ -65,7 +66,8 @@ def parse_columns(text: str) -> tuple[str, ...]:
     Raises:
         SettingError: it names none, or one that there is not.
     """
-    names = tuple(dict.fromkeys(one.strip() for one in text.split(",") if one.strip()))
+    written = (one.strip() for one in text.split(",") if one.strip())
+    names = tuple(dict.fromkeys(SHORT_NAMES.get(one, one) for one in written))
     unknown = next((one for one in names if one not in COLUMNS), None)
     if unknown is not None or not names:
         what = "names no column" if unknown is None else f"there is no column {visible_line(repr(unknown), 60)}"

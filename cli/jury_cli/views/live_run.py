@@ -68,11 +68,4 @@ def _seat(seat: SeatFigures) -> str:
 
 
 def _spending(live: LiveRun) -> Spending:
-    totals = live.totals
-    return Spending(
-        calls=totals.calls,
-        input_tokens=totals.input_tokens,
-        output_tokens=totals.output_tokens,
-        cost=totals.cost,
-        unknown=totals.unknown_cost,
-    )
+    return Spending.of_run(live.row, live.totals)

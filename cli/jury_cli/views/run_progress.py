@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from jury_events.text.pluralize import pluralize
+from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:
     from jury_judge import RunHolder, RunRow
@@ -12,15 +13,22 @@ if TYPE_CHECKING:
 def run_progress(run: "RunRow") -> str:
     """`12 of 123 debates over`; of a run whose size is not known, how many are over and how many were begun."""
     if run.total is not None:
-        return f"{run.ended} of {pluralize(run.total, 'debate')} over"
-    return f"{run.ended} of {pluralize(run.debates, 'debate')} begun so far are over"
+        return f"{run.ended:,} of {pluralize(run.total, 'debate')} over"
+    are = "is" if run.debates == 1 else "are"
+    return f"{run.ended:,} of {pluralize(run.debates, 'debate')} begun so far {are} over"
+
+
+def verdict_cells(run: "RunRow") -> tuple[tuple[str, ...], str]:
+    """How many debates have each verdict, parted by commas; and how many ended without one, "" if none did."""
+    counts = [f"{getattr(run, verdict.value):,} {verdict.value}" for verdict in Verdict]
+    others = (f", {number:,} {name}" for name in ("failed", "cancelled") if (number := getattr(run, name)))
+    return (*(f"{one}," for one in counts[:-1]), counts[-1]), "".join(others)
 
 
 def run_verdicts(run: "RunRow") -> str:
-    """The verdicts, and how many debates ended without one."""
-    verdicts = f"{run.safe_pass} safe_pass, {run.needs_review} needs_review, {run.unsafe_fail} unsafe_fail"
-    others = (f", {number} {name}" for name in ("failed", "cancelled") if (number := getattr(run, name)))
-    return verdicts + "".join(others)
+    """The same as one text."""
+    verdicts, others = verdict_cells(run)
+    return " ".join(verdicts) + others
 
 
 def run_state_text(state: "RunState", holder: "RunHolder | None") -> str:

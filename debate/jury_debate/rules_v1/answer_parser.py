@@ -52,18 +52,24 @@ class AnswerRefusal(NamedTuple):
 def parse_answer(raw: bytes, spec: AnswerSpec) -> ParsedAnswer | AnswerRefusal:
     """Parse `raw`, the answer as received; raises nothing, whatever the bytes."""
     try:
-        return _answer(_one_object(_text(raw)), spec)
-    except (_Refused, InvalidJson) as error:
+        return answer_of(one_object(raw), spec)
+    except (Refused, InvalidJson) as error:
         return AnswerRefusal(error.reason, str(error))
 
 
-def answer_schema(rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]) -> dict[str, Any]:
+def answer_schema(
+    rubric: Rubric,
+    *,
+    statement: bool,
+    scenarios: tuple[str, ...],
+    one_form: bool = False,  # noqa: ARG001  (of later prompts)
+) -> dict[str, Any]:
     """See `Rules.answer_schema`."""
     verdict = {"type": "string", "enum": [verdict.value for verdict in Verdict]}
     fields: dict[str, Any] = {
         "ballot": {"type": "string"},
         "verdict": verdict,
-        "scores": _closed(
+        "scores": closed(
             {
                 dimension.name: {"type": "number", "minimum": 0, "maximum": dimension.maximum}
                 for dimension in rubric.dimensions
@@ -79,7 +85,7 @@ def answer_schema(rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]
             "type": "array",
             "minItems": len(scenarios),
             "maxItems": len(scenarios),
-            "items": _closed(
+            "items": closed(
                 {
                     "scenario_id": {"type": "string", "enum": list(scenarios)},
                     "verdict": verdict,
@@ -87,10 +93,11 @@ def answer_schema(rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]
                 }
             ),
         }
-    return _closed(fields)
+    return closed(fields)
 
 
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+def closed(properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an object with exactly these fields."""
     return {
         "type": "object",
         "properties": properties,
@@ -99,27 +106,30 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class _Refused(Exception):
+class Refused(Exception):
+    """An answer is refused, with its reason."""
+
     def __init__(self, reason: RefusalReason, detail: str) -> None:
         super().__init__(detail)
         self.reason = reason
 
 
-def _refuse(reason: RefusalReason, detail: str) -> NoReturn:
-    raise _Refused(reason, detail)
+def refuse(reason: RefusalReason, detail: str) -> NoReturn:
+    """Raise `Refused`."""
+    raise Refused(reason, detail)
 
 
 def _text(raw: bytes) -> str:
     if len(raw) > MAX_BYTES:
-        _refuse(RefusalReason.TOO_LARGE, f"the answer has {len(raw)} bytes; at most {MAX_BYTES} are read")
+        refuse(RefusalReason.TOO_LARGE, f"the answer has {len(raw)} bytes; at most {MAX_BYTES} are read")
     if raw.startswith(_BOM):
-        _refuse(RefusalReason.BYTE_ORDER_MARK, "the answer begins with a byte order mark")
+        refuse(RefusalReason.BYTE_ORDER_MARK, "the answer begins with a byte order mark")
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         _refuse_bytes(raw)
     if "\0" in text:
-        _refuse(RefusalReason.NUL, f"the character U+0000 (character {text.index(chr(0)) + 1})")
+        refuse(RefusalReason.NUL, f"the character U+0000 (character {text.index(chr(0)) + 1})")
     return text
 
 
@@ -128,16 +138,22 @@ def _refuse_bytes(raw: bytes) -> NoReturn:
         codecs.getincrementaldecoder("utf-8")("strict").decode(raw)
     except UnicodeDecodeError as error:
         if _SURROGATE.match(raw, error.start):
-            _refuse(RefusalReason.LONE_SURROGATE, f"byte {error.start + 1} of the answer begins a lone surrogate")
-        raise _Refused(RefusalReason.NOT_UTF8, f"byte {error.start + 1} of the answer is not UTF-8") from error
+            refuse(RefusalReason.LONE_SURROGATE, f"byte {error.start + 1} of the answer begins a lone surrogate")
+        raise Refused(RefusalReason.NOT_UTF8, f"byte {error.start + 1} of the answer is not UTF-8") from error
     # An incremental decoder waits for the rest of a character.
-    _refuse(RefusalReason.INCOMPLETE, "the answer ends inside a character")
+    refuse(RefusalReason.INCOMPLETE, "the answer ends inside a character")
 
 
-def _one_object(text: str) -> dict[str, Any]:
+def one_object(raw: bytes) -> dict[str, Any]:
+    """The members of the one JSON object of an answer.
+
+    Raises:
+        Refused, InvalidJson: it is not exactly one.
+    """
+    text = _text(raw)
     at = skip_space(text, 0)
     if at == len(text):
-        _refuse(RefusalReason.EMPTY, "the answer is empty")
+        refuse(RefusalReason.EMPTY, "the answer is empty")
     fenced = text[at] == "`"
     if fenced:
         at = _skip_fence(text, at)
@@ -152,13 +168,13 @@ def _skip_fence(text: str, at: int) -> int:
     opening = _OPENING.match(text, at)
     if opening is None:
         if _CUT_OPENING.fullmatch(text, at):
-            _refuse(RefusalReason.INCOMPLETE, "the answer ends in its opening code fence")
-        _refuse(RefusalReason.PROSE, "a code fence must open with ```json or ``` on a line of its own")
+            refuse(RefusalReason.INCOMPLETE, "the answer ends in its opening code fence")
+        refuse(RefusalReason.PROSE, "a code fence must open with ```json or ``` on a line of its own")
     body = skip_space(text, opening.end())
     if body == len(text) or _CUT_CLOSING.fullmatch(text, body):
-        _refuse(RefusalReason.INCOMPLETE, "the answer ends after its opening code fence")
+        refuse(RefusalReason.INCOMPLETE, "the answer ends after its opening code fence")
     if text.startswith("```", body) and skip_space(text, body + 3) == len(text):
-        _refuse(RefusalReason.EMPTY, "there is nothing in the code fence")
+        refuse(RefusalReason.EMPTY, "there is nothing in the code fence")
     return body
 
 
@@ -166,11 +182,11 @@ def _refuse_start(text: str, at: int, *, fenced: bool) -> NoReturn:
     try:
         _, end = MODEL_JSON.value(text, at)
         _refuse_rest(text, end, fenced=fenced)
-    except (_Refused, InvalidJson) as error:
+    except (Refused, InvalidJson) as error:
         if error.reason is RefusalReason.TOO_DEEP:
             raise
-        raise _Refused(RefusalReason.PROSE, "the answer must begin with {, and nothing may stand before it") from error
-    _refuse(RefusalReason.NOT_AN_OBJECT, "the answer is JSON, but not an object")
+        raise Refused(RefusalReason.PROSE, "the answer must begin with {, and nothing may stand before it") from error
+    refuse(RefusalReason.NOT_AN_OBJECT, "the answer is JSON, but not an object")
 
 
 def _refuse_rest(text: str, end: int, *, fenced: bool) -> None:
@@ -181,29 +197,31 @@ def _refuse_rest(text: str, end: int, *, fenced: bool) -> None:
         if closing is not None:
             at = closing.end()
         elif _CUT_CLOSING.fullmatch(text, end):
-            _refuse(RefusalReason.INCOMPLETE, "the code fence is not closed")
+            refuse(RefusalReason.INCOMPLETE, "the code fence is not closed")
     at = skip_space(text, at)
     if at == len(text) and (not fenced or at > end):
         return
     opening = _OPENING.match(text, at)
     following = skip_space(text, opening.end() if opening else at)
     if text[following : following + 1] == "{":
-        _refuse(RefusalReason.SEVERAL_OBJECTS, "the answer holds more than one JSON object")
-    _refuse(RefusalReason.PROSE, "nothing may follow the JSON object, but something does")
+        refuse(RefusalReason.SEVERAL_OBJECTS, "the answer holds more than one JSON object")
+    refuse(RefusalReason.PROSE, "nothing may follow the JSON object, but something does")
 
 
-def _answer(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
+def answer_of(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
+    """The answer in the members that this step asks for.
+
+    Raises:
+        Refused: a member is missing, unknown or invalid.
+    """
     asked = ["ballot", "verdict", "scores", "confidence", "rationale"]
     asked += ["statement"] if spec.statement else []
     asked += ["scenarios"] if spec.scenarios else []
-    _exactly(members, asked, "")
+    check_fields(members, asked, "")
     ballot = _string(members["ballot"], "ballot")
     if not hmac.compare_digest(ballot.encode("utf-8"), spec.ballot.encode("utf-8", "surrogatepass")):
-        _refuse(RefusalReason.WRONG_BALLOT, "ballot: not the ballot id that this juror was given")
-    letters = _letters(spec.ballot)
-    for name in ("rationale", "statement"):
-        if _shows_ballot(str(members.get(name, "")), letters):
-            _refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
+        refuse(RefusalReason.WRONG_BALLOT, "ballot: not the ballot id that this juror was given")
+    check_ballot_unseen(members, spec)
     return ParsedAnswer(
         verdict=_verdict(members["verdict"], "verdict"),
         scores=_scores(members["scores"], spec.rubric),
@@ -212,6 +230,14 @@ def _answer(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
         statement=_prose(members["statement"], "statement") if spec.statement else None,
         scenarios=_scenarios(members["scenarios"], spec.scenarios) if spec.scenarios else (),
     )
+
+
+def check_ballot_unseen(members: dict[str, Any], spec: AnswerSpec) -> None:
+    """Refuse an answer whose texts hold the ballot id."""
+    letters = _letters(spec.ballot)
+    for name in ("rationale", "statement"):
+        if _shows_ballot(str(members.get(name, "")), letters):
+            refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
 
 
 def _shows_ballot(text: str, letters: bytes) -> bool:
@@ -227,18 +253,19 @@ def _letters(text: str) -> bytes:
     return narrow.lower().encode("ascii", "ignore").translate(None, _OTHERS)
 
 
-def _exactly(members: dict[str, Any], asked: list[str], where: str) -> None:
+def check_fields(members: dict[str, Any], asked: list[str], where: str) -> None:
+    """Refuse an object that has not exactly the fields that are asked for."""
     if not members.keys() ^ asked:
         return
     for name in members:
         if name not in asked:
-            _refuse(
+            refuse(
                 RefusalReason.UNKNOWN_FIELD,
                 f"{where or 'answer'}: the fields are {', '.join(asked)}; one is given that is none of them",
             )
     for name in asked:
         if name not in members:
-            _refuse(RefusalReason.MISSING_FIELD, f"{where}{'.' if where else ''}{name}: is missing")
+            refuse(RefusalReason.MISSING_FIELD, f"{where}{'.' if where else ''}{name}: is missing")
 
 
 def _kind(value: Any) -> str:
@@ -249,7 +276,7 @@ def _kind(value: Any) -> str:
 
 def _typed(value: Any, where: str, kind: type, expected: str) -> None:
     if type(value) is not kind:
-        _refuse(RefusalReason.WRONG_TYPE, f"{where}: must be {expected}, not {_kind(value)}")
+        refuse(RefusalReason.WRONG_TYPE, f"{where}: must be {expected}, not {_kind(value)}")
 
 
 def _string(value: Any, where: str) -> str:
@@ -261,29 +288,29 @@ def _number(value: Any, where: str, maximum: float) -> float:
     if type(value) is float and 0 <= value <= maximum:
         return value + 0.0  # -0.0 becomes 0.0
     _typed(value, where, float, "a number")
-    _refuse(RefusalReason.OUT_OF_RANGE, f"{where}: {value:g} is not between 0 and {maximum:g}")
+    refuse(RefusalReason.OUT_OF_RANGE, f"{where}: {value:g} is not between 0 and {maximum:g}")
 
 
 def _verdict(value: Any, where: str) -> Verdict:
     word = _string(value, where)
     verdict = _VERDICTS.get(word)
     if verdict is None:
-        _refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {', '.join(_VERDICTS)}")
+        refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {', '.join(_VERDICTS)}")
     return verdict
 
 
 def _prose(value: Any, where: str) -> str:
     text = _string(value, where)
     if len(text) > MAX_TEXT:
-        _refuse(RefusalReason.TOO_LONG, f"{where}: {len(text)} characters; at most {MAX_TEXT} are taken")
+        refuse(RefusalReason.TOO_LONG, f"{where}: {len(text)} characters; at most {MAX_TEXT} are taken")
     if is_blank(text):
-        _refuse(RefusalReason.EMPTY_TEXT, f"{where}: says nothing")
+        refuse(RefusalReason.EMPTY_TEXT, f"{where}: says nothing")
     return text
 
 
 def _scores(value: Any, rubric: Rubric) -> Scores:
     _typed(value, "scores", dict, "an object")
-    _exactly(value, list(rubric.names), "scores")
+    check_fields(value, list(rubric.names), "scores")
     points = [
         {
             "dimension": dimension.name,
@@ -300,17 +327,17 @@ def _scenarios(value: Any, ids: tuple[str, ...]) -> tuple[ScenarioVerdict, ...]:
     for index, item in enumerate(value):
         where = f"scenarios[{index}]"
         _typed(item, where, dict, "an object")
-        _exactly(item, ["scenario_id", "verdict", "score"], where)
+        check_fields(item, ["scenario_id", "verdict", "score"], where)
         scenario = _string(item["scenario_id"], f"{where}.scenario_id")
         if scenario not in ids:
-            _refuse(RefusalReason.UNKNOWN_SCENARIO, f"{where}.scenario_id: this case has no such scenario")
+            refuse(RefusalReason.UNKNOWN_SCENARIO, f"{where}.scenario_id: this case has no such scenario")
         if scenario in judged:
-            _refuse(RefusalReason.DUPLICATE_KEY, f"{where}.scenario_id: judged twice")
+            refuse(RefusalReason.DUPLICATE_KEY, f"{where}.scenario_id: judged twice")
         judged[scenario] = ScenarioVerdict(
             scenario_id=scenario,
             verdict=_verdict(item["verdict"], f"{where}.verdict"),
             score=_number(item["score"], f"{where}.score", 100),
         )
     if len(judged) < len(ids):
-        _refuse(RefusalReason.MISSING_FIELD, f"scenarios: {len(judged)} of {len(ids)} are judged; judge each once")
+        refuse(RefusalReason.MISSING_FIELD, f"scenarios: {len(judged)} of {len(ids)} are judged; judge each once")
     return tuple(judged[scenario] for scenario in ids)

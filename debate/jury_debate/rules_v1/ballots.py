@@ -18,6 +18,17 @@ def datamark(secret: bytes) -> str:
     return f"⟦{_derive(secret, 'datamark', 5)}⟧"
 
 
+def line_sign(secret: bytes) -> str:
+    """The debate's sign before each line of judged text under prompts 2: a letter, a digit and a colon."""
+    first, second = hmac.digest(secret, b"line sign", "sha256")[:2]
+    return f"{chr(ord('a') + first % 26)}{second % 10}:"
+
+
+def marker_of(prompts: int, secret: bytes) -> str:
+    """What marks judged text in the prompts of a version."""
+    return datamark(secret) if prompts == 1 else line_sign(secret)
+
+
 @lru_cache(maxsize=65536)
 def _derive(secret: bytes, purpose: str, length: int) -> str:
     digest = hmac.digest(secret, purpose.encode(), "sha256")

@@ -33,7 +33,7 @@ class StepConversation:
     """The calls of one step; implements `jury_debate.conversation.Conversation`."""
 
     def __init__(self, assignment: Assignment, parts: PartMaker) -> None:
-        self._assignment = assignment
+        self.assignment = assignment
         self._parts = parts
         self._prompts = load_prompts(assignment.prompts, assignment.language)
         self._exchanges: list[str] = []
@@ -45,14 +45,14 @@ class StepConversation:
         self._start_model()
 
     def _start_model(self) -> None:
-        self._messages = list(self._assignment.messages)
+        self._messages = list(self.assignment.messages)
         self._turn = 0
         self._tool_turns = 0
         self._repairs = 0
         self._next_turn()
 
     def _next_call(self) -> None:
-        assignment = self._assignment
+        assignment = self.assignment
         self.call = Call(
             model=assignment.models[self._model_index],
             turn=self._turn,
@@ -64,13 +64,13 @@ class StepConversation:
     @property
     def offers_tools(self) -> bool:
         """Whether the next turn may still ask for tools."""
-        return self._assignment.tools and self._tool_turns < self._assignment.artifacts.max_turns
+        return self.assignment.tools and self._tool_turns < self.assignment.artifacts.max_turns
 
     def apply_reply(self, reply: Reply) -> None:
         """Take the reply to `call`; afterwards there is a next call or an outcome."""
         call = self.call
         assert call is not None, "the step already has an outcome"
-        self._exchanges.append(exchange_id(self._assignment.step.id, call.model, call.turn, call.attempt))
+        self._exchanges.append(exchange_id(self.assignment.step.id, call.model, call.turn, call.attempt))
         self.call = None
         self.halted = None
         match reply.outcome:
@@ -96,7 +96,7 @@ class StepConversation:
                 self._next_model(FailureReason(outcome.value))
 
     def _may_retry(self, seconds: float) -> bool:
-        settings = self._assignment.settings
+        settings = self.assignment.settings
         self._failures += 1
         self._failing += seconds
         return self._failures < settings.tries and self._failing < settings.deadline_seconds
@@ -126,7 +126,7 @@ class StepConversation:
         self._next_call()
 
     def _answered(self, call: Call, reply: Reply) -> None:
-        parsed = parse_answer(reply.answer or b"", self._assignment.spec)
+        parsed = self.parse(reply.answer or b"")
         match parsed:
             case ParsedAnswer():
                 self.outcome = Answered(
@@ -137,9 +137,13 @@ class StepConversation:
             case _:
                 assert_never(parsed)
 
+    def parse(self, raw: bytes) -> ParsedAnswer | AnswerRefusal:
+        """Read an answer as it was received."""
+        return parse_answer(raw, self.assignment.spec)
+
     def _repair(self, reply: Reply, refusal: AnswerRefusal, reason: FailureReason) -> None:
         self._refusal = refusal.reason
-        if self._repairs >= self._assignment.answers.repairs:
+        if self._repairs >= self.assignment.answers.repairs:
             self._next_model(reason)
             return
         self._repairs += 1
@@ -149,16 +153,16 @@ class StepConversation:
         self._next_turn()
 
     def _blocked(self, call: Call) -> None:
-        policy = self._assignment.answers.safety_filter
-        if self._assignment.step.juror_id is not None and policy == "neutral":
+        policy = self.assignment.answers.safety_filter
+        if self.assignment.step.juror_id is not None and policy == "neutral":
             self.outcome = Blocked(call.model, tuple(self._exchanges))
-        elif self._assignment.step.juror_id is not None and policy == "abstain":
+        elif self.assignment.step.juror_id is not None and policy == "abstain":
             self._give_up(FailureReason.BLOCKED)
         else:
             self._next_model(FailureReason.BLOCKED)
 
     def _next_model(self, reason: FailureReason) -> None:
-        if self._model_index + 1 < len(self._assignment.models):
+        if self._model_index + 1 < len(self.assignment.models):
             self._model_index += 1
             self._start_model()
         else:

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
+from jury_debate import prompts_v1
 from jury_debate.artifact_tools import tool_names
 from jury_debate.artifacts import generate_evaluation_summary
 from jury_debate.assignment import CASE_WITH_IMAGES, JUDGE_ROLE_PROMPT, ROLE_PROMPT, scenario_numbers, tools_offered
 from jury_debate.case_text import render_case
 from jury_debate.datamark import mark
-from jury_debate.prompts import PROMPTS_VERSION, Prompts, load_prompts, seat_letter
+from jury_debate.prompts import PROMPTS_VERSION, seat_letter
+from jury_debate.prompts_v1 import Prompts
 from jury_debate.rules_v1.ballots import ballot_id, datamark
 from jury_events.case import ArtifactRecord, Case
 from jury_events.debate_events import DebateOpened, NamedPart
@@ -31,7 +33,48 @@ def open_debate(
     prompts_version: int = PROMPTS_VERSION,
 ) -> DebateOpened:
     """See `Rules.open_debate`."""
-    prompts = load_prompts(prompts_version, panel.language)
+    assert prompts_version == prompts_v1.VERSION, "later prompts are opened by later rules"
+    prompts = prompts_v1.load_prompts(panel.language)
+    pieces = _pieces(case, panel, prompts, secret=secret, role_prompts=role_prompts or {}, judge_prompt=judge_prompt)
+    return opening_event(
+        case,
+        panel,
+        pieces,
+        debate_id=debate_id,
+        run_id=run_id,
+        secret=secret,
+        parts=parts,
+        submission_id=submission_id,
+        versions=(RULES_VERSION, prompts_version),
+    )
+
+
+def opening_event(
+    case: Case,
+    panel: Panel,
+    pieces: Mapping[str, str],
+    *,
+    debate_id: str,
+    run_id: str | None,
+    secret: bytes,
+    parts: PartMaker,
+    submission_id: str | None,
+    versions: tuple[int, int],
+) -> DebateOpened:
+    """The event with the texts that prompts are joined from.
+
+    Args:
+        case: what is judged.
+        panel: fully resolved.
+        pieces: the texts by name.
+        debate_id: of the debate.
+        run_id: of its run.
+        secret: of the debate.
+        parts: makes the references.
+        submission_id: the caller's name.
+        versions: of the rules and of the prompts.
+    """
+    rules, prompts = versions
     images_seen = any(place.images for place in panel.seats_and_judge)
     return DebateOpened(
         debate_id=debate_id,
@@ -45,8 +88,8 @@ def open_debate(
         agent_cost=case.agent_cost,
         scenarios=case.scenario_ids,
         panel=panel,
-        rules=RULES_VERSION,
-        prompts=prompts_version,
+        rules=rules,
+        prompts=prompts,
         simulated=all(model.startswith("simulated/") for model in panel.models),
         security_gate_records=len(case.security_gate_records),
         agent_card_records=len(case.agent_card_records),
@@ -57,12 +100,7 @@ def open_debate(
             for image in (case.images if images_seen else ())
         ),
         secret=parts.make(secret),
-        pieces=tuple(
-            NamedPart(name=name, text=parts.make(text))
-            for name, text in _pieces(
-                case, panel, prompts, secret=secret, role_prompts=role_prompts or {}, judge_prompt=judge_prompt
-            ).items()
-        ),
+        pieces=tuple(NamedPart(name=name, text=parts.make(text)) for name, text in pieces.items()),
     )
 
 

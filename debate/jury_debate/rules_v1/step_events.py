@@ -1,13 +1,14 @@
 """The event that records the outcome of a step, and the text of it that peers are shown."""
 
 from jury_debate.assignment import scenario_numbers
-from jury_debate.datamark import mark
-from jury_debate.prompts import Prompts, load_prompts
-from jury_debate.rules_v1.ballots import datamark
+from jury_debate.marking import mark
+from jury_debate.prompts import load_prompts
+from jury_debate.rules_v1.ballots import marker_of
 from jury_debate.rules_v1.discussion import position_changed
 from jury_debate.rules_v1.visibility import letter
 from jury_debate.state import DebateState
 from jury_debate.step_outcome import Answered, Blocked, Outcome, ParsedAnswer, Unanswered
+from jury_debate.turn_prompts import TurnPrompts
 from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.evaluation import Evaluation, ScenarioVerdict, Statement
 from jury_events.ids import Step
@@ -120,7 +121,7 @@ def _peer_text(
     assert step.juror_id is not None
     prompts = _prompts(state)
     turns = prompts.texts.turns
-    marker = datamark(secret)
+    marker = marker_of(state.debate.prompts, secret)
     seat = letter(state, step.juror_id)
     if not step.round:
         heading = prompts.peer_block_initial(
@@ -143,5 +144,5 @@ def _peer_text(
     return "\n".join([heading, *scenarios, *statement, turns.rationale_label, mark(answer.rationale, marker), "", ""])
 
 
-def _prompts(state: DebateState) -> Prompts:
+def _prompts(state: DebateState) -> TurnPrompts:
     return load_prompts(state.debate.prompts, state.panel.language)

@@ -10,7 +10,7 @@ from jury_debate.assignment import (
     tools_offered,
 )
 from jury_debate.prompts import seat_letter
-from jury_debate.rules_v1.ballots import ballot_id, datamark
+from jury_debate.rules_v1.ballots import ballot_id, marker_of
 from jury_debate.rules_v1.visibility import visible_evaluations
 from jury_debate.state import DebateState, Phase, SeatEvaluation
 from jury_events.ids import FINAL, Step
@@ -58,7 +58,30 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
     else:
         place = panel.seat(step.juror_id)
         messages = _seat_messages(state, step, visible, place)
-    debate = state.debate
+    return assignment_of(state, step, secret, place=place, messages=messages)
+
+
+def assignment_of(
+    state: DebateState,
+    step: Step,
+    secret: bytes,
+    *,
+    place: Seat | FinalJudge,
+    messages: tuple[CallMessage, ...],
+    one_form: bool = False,
+) -> Assignment:
+    """The assignment of a step with the messages of its first call.
+
+    Args:
+        state: of the debate now.
+        step: that is due.
+        secret: of the debate.
+        place: of the step: a seat or the final judge.
+        messages: of the prompt.
+        one_form: as in `AnswerSpec`.
+    """
+    panel, debate = state.panel, state.debate
+    visible = visible_evaluations(state, step)
     records = debate.security_gate_records + debate.agent_card_records
     return Assignment(
         debate_id=debate.debate_id,
@@ -72,6 +95,7 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
             rubric=panel.rubric,
             statement=bool(step.round),
             scenarios=scenario_numbers(debate.scenarios),
+            one_form=one_form,
         ),
         answers=panel.answers,
         artifacts=panel.artifacts,
@@ -80,11 +104,11 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
         opinions=_opinions(state, step, visible) if records and step.round else None,
         prompts=debate.prompts,
         language=panel.language,
-        marker=datamark(secret),
+        marker=marker_of(debate.prompts, secret),
     )
 
 
-def _case(state: DebateState, place: Seat | FinalJudge) -> tuple[PartRef, tuple[ImageRef, ...]]:
+def case_shown(state: DebateState, place: Seat | FinalJudge) -> tuple[PartRef, tuple[ImageRef, ...]]:
     """The case as a seat or the final judge is shown it, and the pictures that are sent with it."""
     images = state.debate.images if place.images else ()
     return state.pieces[CASE_WITH_IMAGES if images else "case"], images
@@ -94,7 +118,7 @@ def _seat_messages(
     state: DebateState, step: Step, visible: tuple[SeatEvaluation, ...], seat: Seat
 ) -> tuple[CallMessage, ...]:
     pieces = state.pieces
-    case, images = _case(state, seat)
+    case, images = case_shown(state, seat)
     user = [case]
     if not step.round:
         user.append(pieces["instruction/initial"])
@@ -113,7 +137,7 @@ def _final_messages(
     state: DebateState, visible: tuple[SeatEvaluation, ...], judge: FinalJudge
 ) -> tuple[CallMessage, ...]:
     pieces = state.pieces
-    case, images = _case(state, judge)
+    case, images = case_shown(state, judge)
     user = (case, pieces["instruction/final"], *(entry.peer_text for entry in visible))
     return (CallMessage("system", (pieces["system/final"],)), CallMessage("user", user, images=images))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from jury_debate.artifact_tools import ToolAnswer, call_tool
 from jury_debate.assignment import Assignment
-from jury_debate.datamark import mark, unmark
+from jury_debate.marking import mark, unmark
 from jury_events.case import Case
 from jury_events.parts import PartRef
 

@@ -1,13 +1,15 @@
 """People's reviews of debates: recorded, asked for, withdrawn, queued, compared.
 
 What writes opens the store for writing for that moment only, so that a reviewer who thinks for an hour does not keep
-runs from a SQLite store. What reviews are made of is imported when it is used.
+runs from a SQLite store; where another process writes to it, that one is asked to record it. What reviews are made of
+is imported when it is used.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from jury_events.errors import DebateNotFound
-from jury_judge.records.open_store import OpenStore, check_debate_id
+from jury_judge.records.open_store import OpenStore, check_debate_id, log_line
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 
@@ -16,33 +18,42 @@ if TYPE_CHECKING:
     from jury_events.review_events import ReviewSample
     from jury_events.review_facts import AssignedReview, Review
     from jury_judge.reviews.review_agreement import ReviewAgreement
+    from jury_judge.reviews.review_changes import NewReview
     from jury_judge.reviews.review_queue import QueueItem
-    from jury_judge.reviews.reviews import NewReview, ReviewRecorder
+    from jury_judge.reviews.review_recorder import ReviewRecorder
 
 
 class ReviewRecords(OpenStore):
     """Reviews."""
 
-    async def review(self, debate_id: str, new: "NewReview") -> "Review":
+    async def review(self, debate_id: str, new: "NewReview", *, say: Callable[[str], None] = log_line) -> "Review":
         """Record a person's verdict; the same verdict and reason of the same person again is no new review.
+
+        Args:
+            debate_id: of a debate that has ended.
+            new: what the reviewer says.
+            say: takes a line when another process writes to the store, and is asked to record it.
 
         Raises:
             DebateNotFound: there is no such debate.
             ReasonRefused: the reason is too long, or not valid Unicode.
             ReviewRefused: the debate has not ended or is in quarantine; another value cannot be recorded; or the review
                 is said to be blind, and its reviewer reviewed the debate before.
-            StoreError: the store cannot be written, as while another process writes to it.
+            StoreError: the store cannot be written, as while another process writes to it that takes no requests.
         """
         check_debate_id(debate_id)
-        return await self._blocking(self._recorder.record, debate_id, new)
+        return await self._recorder(say).record(debate_id, new)
 
-    async def assign_review(self, debate_id: str, reviewer: str, *, by: str) -> "AssignedReview":
+    async def assign_review(
+        self, debate_id: str, reviewer: str, *, by: str, say: Callable[[str], None] = log_line
+    ) -> "AssignedReview":
         """Ask a person for a review; an assignment of that person that is there already stays.
 
         Args:
             debate_id: of any debate.
             reviewer: who is asked.
             by: who asks.
+            say: as of `review`.
 
         Raises:
             DebateNotFound: there is no such debate.
@@ -50,9 +61,11 @@ class ReviewRecords(OpenStore):
             StoreError: the store cannot be written.
         """
         check_debate_id(debate_id)
-        return await self._blocking(self._recorder.assign, debate_id, reviewer, by=by)
+        return await self._recorder(say).assign(debate_id, reviewer, by=by)
 
-    async def withdraw_review(self, debate_id: str, number: int, *, by: str, reason: str = "") -> None:
+    async def withdraw_review(
+        self, debate_id: str, number: int, *, by: str, reason: str = "", say: Callable[[str], None] = log_line
+    ) -> None:
         """Withdraw a review or an assignment: it counts no more, and stays in the log.
 
         Args:
@@ -60,6 +73,7 @@ class ReviewRecords(OpenStore):
             number: of the review or assignment.
             by: who withdraws it.
             reason: why; "": not said.
+            say: as of `review`.
 
         Raises:
             DebateNotFound: there is no such debate.
@@ -67,7 +81,7 @@ class ReviewRecords(OpenStore):
             StoreError: the store cannot be written.
         """
         check_debate_id(debate_id)
-        await self._blocking(self._recorder.withdraw, debate_id, number, by=by, reason=reason)
+        await self._recorder(say).withdraw(debate_id, number, by=by, reason=reason)
 
     async def review_queue(
         self,
@@ -93,7 +107,13 @@ class ReviewRecords(OpenStore):
         return [one for one in found if not sampled or one.why == "sampled"][:limit]
 
     async def draw_reviews(
-        self, reviewer: str, size: int, *, seed: int = 1, chosen: DebateFilter = EVERY_DEBATE
+        self,
+        reviewer: str,
+        size: int,
+        *,
+        seed: int = 1,
+        chosen: DebateFilter = EVERY_DEBATE,
+        say: Callable[[str], None] = log_line,
     ) -> "ReviewSample":
         """Draw cases at random for a person, and record the assignments that are not there yet.
 
@@ -102,6 +122,7 @@ class ReviewRecords(OpenStore):
             size: how many cases.
             seed: 0 or more; the same seed draws the same cases, and a larger sample contains the smaller one.
             chosen: of which debates.
+            say: as of `review`.
 
         Raises:
             ReviewRefused: there are fewer cases; or a debate is in quarantine.
@@ -110,7 +131,7 @@ class ReviewRecords(OpenStore):
         from jury_judge.reviews.review_queue import draw_sample
 
         sample = await self._read(draw_sample, size, seed, chosen)
-        await self._blocking(self._recorder.assign_all, sample.debates, reviewer, by=reviewer, sample=sample.drawn)
+        await self._recorder(say).assign_all(sample.debates, reviewer, by=reviewer, sample=sample.drawn)
         return sample.drawn
 
     async def reviewable(self, debate_id: str) -> "QueueItem":
@@ -120,8 +141,8 @@ class ReviewRecords(OpenStore):
             DebateNotFound: there is none of that id.
             ReviewRefused: it has not ended, or is in quarantine.
         """
+        from jury_judge.reviews.review_changes import check_reviewable
         from jury_judge.reviews.review_queue import QueueItem
-        from jury_judge.reviews.reviews import check_reviewable
 
         check_debate_id(debate_id)
         row, history = await self._read(_recorded, debate_id)
@@ -147,11 +168,10 @@ class ReviewRecords(OpenStore):
 
         return await self._read(review_agreement, chosen)
 
-    @property
-    def _recorder(self) -> "ReviewRecorder":
-        from jury_judge.reviews.reviews import ReviewRecorder
+    def _recorder(self, say: Callable[[str], None]) -> "ReviewRecorder":
+        from jury_judge.reviews.review_recorder import ReviewRecorder
 
-        return ReviewRecorder(self.store_url)
+        return ReviewRecorder(self.store_url, blocking=self._blocking, say=say)
 
 
 def _recorded(store: EventStore, debate_id: str) -> "tuple[DebateRow, DebateHistory]":

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from jury_judge.running.live_run import RunState, run_state
-from jury_store.debate_rows import RunRow, Totals
+from jury_store.debate_rows import NOTHING_UNRECORDED, RunRow, Totals, Unrecorded
 from jury_store.event_store import EventStore
 from jury_store.run_registry import RunHolder, RunRegistry
 
@@ -15,6 +15,11 @@ class ListedRun(NamedTuple):
     totals: Totals | None
     state: RunState
     holder: RunHolder | None
+
+    @property
+    def unrecorded(self) -> Unrecorded:
+        """Calls that were sent and are not recorded, at most; while the run is executed, also those in flight."""
+        return NOTHING_UNRECORDED if self.totals is None else self.row.unrecorded(self.totals)
 
 
 def listed_runs(store: EventStore, registry: RunRegistry) -> list[ListedRun]:

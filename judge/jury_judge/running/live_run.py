@@ -16,7 +16,7 @@ from jury_events.text.timestamps import moment
 from jury_judge.running.cancelling import run_row
 from jury_judge.running.recent_calls import RecentCalls, RecentEvents
 from jury_judge.running.status_file import ProcessFigures, read_status
-from jury_store.debate_rows import DebateFilter, RunRow, Totals
+from jury_store.debate_rows import DebateFilter, RunRow, Totals, Unrecorded
 from jury_store.event_store import EventStore
 from jury_store.run_registry import RunHolder, RunRegistry, open_registry
 
@@ -64,12 +64,17 @@ class LiveRun:
         """Debates that were not opened yet; None: unknown."""
         return None if self.row.total is None else self.row.total - self.row.debates
 
+    @property
+    def unrecorded(self) -> Unrecorded:
+        """Calls that were sent and are not recorded, at most; while the run is executed, also those in flight."""
+        return self.row.unrecorded(self.totals)
+
 
 def live_object(live: LiveRun) -> dict[str, Any]:
     """The figures as a JSON object."""
     figures, recent = asdict(live), live.recent
     counts = figures.pop("row")
-    for name in ("position", "first_at", "last_at"):
+    for name in ("position", "first_at", "last_at", "calls_at_most", "cost_at_most"):
         del counts[name]
     return {
         **figures.pop("totals"),
@@ -78,6 +83,8 @@ def live_object(live: LiveRun) -> dict[str, Any]:
         "holder": None if live.holder is None else live.holder._asdict(),
         "ended": live.row.ended,
         "not_begun": live.not_begun,
+        "unrecorded_calls": live.unrecorded.calls,
+        "unrecorded_cost": live.unrecorded.cost,
         "recent": {
             **figures["recent"],
             "debates_per_second": recent.debates_per_second,

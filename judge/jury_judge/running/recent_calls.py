@@ -11,6 +11,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, stream_debate
 from jury_store.debate_rows import ENDED
 from jury_store.event_store import EventStore
+from jury_store.projection import opened_run
 
 WINDOW = 60.0
 """Seconds."""
@@ -89,12 +90,13 @@ class RecentEvents:
 
     Args:
         store: open for reading.
-        run_id: the run, whose id begins the ids of its debates.
+        run_id: the run; a fork of one of its debates is not of the run.
     """
 
     def __init__(self, store: EventStore, run_id: str) -> None:
         self._store = store
-        self._start = f"{run_id}~"
+        self._run_id = run_id
+        self._is_of_run: dict[str, bool] = {}
         self._position: int | None = None
         self._from = 0
         self._found: deque[_Call | _Turn] = deque()
@@ -125,7 +127,7 @@ class RecentEvents:
 
     def _of_run(self, events: Iterable[StoredEvent]) -> Iterator[_Call | _Turn]:
         for event in events:
-            if not stream_debate(event.stream).startswith(self._start):
+            if not self._of_this_run(event):
                 continue
             if event.stream.startswith(CALLS_PREFIX) and event.type == "exchange_recorded":
                 if (call := _call(event)) is not None:
@@ -135,6 +137,16 @@ class RecentEvents:
                     yield _Turn(event.recorded_at, ended=True)
                 elif event.type == "juror_abstained":
                     yield _Turn(event.recorded_at, ended=False)
+
+    def _of_this_run(self, event: StoredEvent) -> bool:
+        """Whether the debate was opened in the run; what opened before the first look is asked of the store."""
+        debate_id = stream_debate(event.stream)
+        if event.type == "debate_opened":
+            self._is_of_run[debate_id] = opened_run(event) == self._run_id
+        elif debate_id not in self._is_of_run:
+            row = self._store.debate(debate_id)
+            self._is_of_run[debate_id] = row is not None and row.run_id == self._run_id
+        return self._is_of_run[debate_id]
 
 
 def _call(event: StoredEvent) -> _Call | None:

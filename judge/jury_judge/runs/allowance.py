@@ -89,9 +89,7 @@ class Allowance:
 
     def rest(self, left: int | None) -> str:
         """One line: what the `left` debates would take (None: not known how many are left)."""
-        calls, cost = self._ceiling.max_calls, self._ceiling.max_cost
-        bounds = [*([] if calls is None else [pluralize(calls, "call")]), *([] if cost is None else [dollars(cost)])]
-        said = f"the budget of {' and '.join(bounds)} covers no further debate"
+        said = f"the budget of {self.bounds} covers no further debate"
         if not self._asked:
             return said
         calls_each, cost_each = self._likely.calls / self._asked, self._likely.cost / self._asked
@@ -100,6 +98,13 @@ class Allowance:
         more = max(1, round(calls_each * left) - self._begun.calls)
         money = _and(cost_each * left - self._begun.cost)
         return f"{said}: {pluralize(left, 'debate')} left, about {more} more calls{money} (an estimate)"
+
+    @property
+    def bounds(self) -> str:
+        """The bounds, in words."""
+        calls, cost = self._ceiling.max_calls, self._ceiling.max_cost
+        bounds = [*([] if calls is None else [pluralize(calls, "call")]), *([] if cost is None else [dollars(cost)])]
+        return " and ".join(bounds)
 
     def _covers(self, wanted: Spent) -> bool:
         calls = self._spent.calls + wanted.calls + sum(one.reserved.calls for one in self._open.values())

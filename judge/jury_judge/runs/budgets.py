@@ -9,7 +9,7 @@ from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.stores.debates import read_debate, rows_of_run
 from jury_providers.prices import PRICES_ENV, Prices
 from jury_providers.tokens import token_upper_bound
-from jury_store.debate_rows import DebateFilter
+from jury_store.debate_rows import DebateFilter, RunRow, Totals
 from jury_store.event_store import EventStore
 
 
@@ -31,13 +31,30 @@ def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
 def ceiling(
     store: EventStore, run_id: str, prices: Prices, on: date, *, max_calls: int | None, max_cost: float | None
 ) -> Ceiling:
-    """The budget of a run over all its sessions, with what the earlier ones spent."""
+    """The budget of a run over all its sessions, with what the earlier ones spent.
+
+    Calls that were sent and not recorded count with the most that they can have cost. A run that had a budget goes on
+    being counted without one: what an earlier session left unrecorded is then still known to a later one.
+    """
+    row = store.run(run_id)
     bounds = Ceiling(max_calls, max_cost)
-    return bounds._replace(spent=_spent(store, run_id, prices, on)) if bounds.bounded else bounds
-
-
-def _spent(store: EventStore, run_id: str, prices: Prices, on: date) -> Spent:
+    if not bounds.bounded and (row is None or row.calls_at_most is None):
+        return bounds
     sums = store.totals(DebateFilter(run_id))
+    recorded, at_most = _spent(store, run_id, sums, prices, on), lease_of(row)
+    if at_most is not None and at_most.calls > recorded.calls:
+        recorded = Spent(at_most.calls, max(at_most.cost, recorded.cost))
+    return bounds._replace(spent=recorded, run=run_id)
+
+
+def lease_of(row: RunRow | None) -> Spent | None:
+    """What a run may have spent at most, with the calls that are not recorded; None: it never had a budget."""
+    if row is None or row.calls_at_most is None:
+        return None
+    return Spent(row.calls_at_most, row.cost_at_most or 0.0)
+
+
+def _spent(store: EventStore, run_id: str, sums: Totals, prices: Prices, on: date) -> Spent:
     if not sums.unknown_cost:
         return Spent(sums.calls, sums.cost)
     cost = sum(

@@ -5,7 +5,7 @@ from typing import Self
 
 from jury_events.text.dollars import dollars
 from jury_events.text.pluralize import pluralize
-from jury_store.debate_rows import DebateFilter, DebateRow
+from jury_store.debate_rows import NOTHING_UNRECORDED, DebateFilter, DebateRow, RunRow, Totals, Unrecorded
 from jury_store.event_store import EventStore
 
 _PAGE = 1000
@@ -13,7 +13,9 @@ _PAGE = 1000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spending:
-    """Calls, tokens and US dollars; `unknown` counts debates with a call whose cost is not known.
+    """Recorded calls, tokens and US dollars; `unknown` counts debates with a call whose cost is not known.
+
+    `unrecorded` calls were sent and are not recorded: they are in none of the other figures.
 
     The cost is without those debates. A provider that does not say what a call cost may not have counted its tokens
     either: with `unknown`, tokens and cost are at least these.
@@ -24,17 +26,24 @@ class Spending:
     output_tokens: int = 0
     cost: float = 0.0
     unknown: int = 0
+    unrecorded: Unrecorded = NOTHING_UNRECORDED
 
     @classmethod
     def total(cls, store: EventStore, run_id: str) -> Self:
         """The spending of a run, summed by the database."""
-        sums = store.totals(DebateFilter(run_id))
+        row = store.run(run_id)
+        return cls() if row is None else cls.of_run(row, store.totals(DebateFilter(run_id)))
+
+    @classmethod
+    def of_run(cls, row: RunRow, totals: Totals) -> Self:
+        """The spending of a run: the calls that its debates made, not those of their forks."""
         return cls(
-            calls=sums.calls,
-            input_tokens=sums.input_tokens,
-            output_tokens=sums.output_tokens,
-            cost=sums.cost,
-            unknown=sums.unknown_cost,
+            calls=totals.calls,
+            input_tokens=totals.input_tokens,
+            output_tokens=totals.output_tokens,
+            cost=totals.cost,
+            unknown=totals.unknown_cost,
+            unrecorded=row.unrecorded(totals),
         )
 
     @classmethod
@@ -75,8 +84,13 @@ class Spending:
 
     @property
     def cost_text(self) -> str:
-        """The cost as text."""
-        return f"{self.at_least}{dollars(self.cost)}"
+        """The cost as text, with what is certain of it."""
+        cost, unrecorded = f"{self.at_least}{dollars(self.cost)}", self.unrecorded
+        if not unrecorded.calls:
+            return cost
+        calls = f"{pluralize(unrecorded.calls, 'call')} that {'was' if unrecorded.calls == 1 else 'were'}"
+        most = f"at most {dollars(unrecorded.cost)} for " if unrecorded.cost else "at most "
+        return f"{cost} recorded, and {most}{calls} sent and not recorded"
 
     def __str__(self) -> str:
         tokens = f"{self.at_least}{self.input_tokens:,} tokens in and {self.output_tokens:,} out"
@@ -97,9 +111,8 @@ class SpendingWatch:
         self._run_id = run_id
         self._after = store.last_position()
         self._start = {one: Spending.of(row) for one, row in self._unfinished().items()}
-        self._unknown_before = sum(one.unknown for one in self._start.values())
         self._open = dict.fromkeys(self._start, Spending())
-        self._ended = self._last = Spending()
+        self._ended = Spending()
 
     def look(self) -> Spending:
         """The spending since the watch began."""
@@ -122,22 +135,7 @@ class SpendingWatch:
         total = self._ended
         for one in self._open.values():
             total = total.plus(one)
-        self._last = total
         return total
-
-    def before(self) -> Spending:
-        """The spending before the watch began: what the whole run took, without what `look` returned last.
-
-        The cost of a debate counts in neither if it was known when the watch began, and is not any more.
-        """
-        now, every = self._last, Spending.total(self._store, self._run_id)
-        return Spending(
-            calls=every.calls - now.calls,
-            input_tokens=every.input_tokens - now.input_tokens,
-            output_tokens=every.output_tokens - now.output_tokens,
-            cost=max(0.0, every.cost - now.cost),
-            unknown=every.unknown - now.unknown + self._unknown_before,
-        )
 
     def _now(self, row: DebateRow) -> Spending:
         return Spending.of(row).since(self._start.get(row.debate_id, Spending()))

@@ -15,7 +15,6 @@ from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.jury import Jury
 from jury_judge.panels.files import load_panel
 from jury_judge.reviews.named_tokens import TOKEN_RULE, is_token, named_tokens
-from jury_judge.reviews.reviews import ReviewRecorder
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
 from jury_judge.serving.kept_submissions import kept_submissions
@@ -85,7 +84,7 @@ class ServedStore:
         assert self._store is not None, "call open() before"
         reviewing = None
         if self.reviewers:
-            reviewing = Reviewing(ReviewRecorder(self.url).record, blind=not self._settings.open_reviews)
+            reviewing = Reviewing.over(self.url, blind=not self._settings.open_reviews)
         return Service(
             self._store,
             self._panels,

@@ -85,6 +85,8 @@ class Service:
         try:
             await self.submissions.close()
         finally:
+            if self.reviewing is not None:
+                await self.reviewing.close()
             await self.feed.close()
             await asyncio.to_thread(self.reports.close)
             await asyncio.to_thread(self.live_runs.close)

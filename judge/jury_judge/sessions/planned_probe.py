@@ -89,8 +89,9 @@ class PlannedProbe:
     def planned(self, run: Run, before: Sequence[RunOutcome] = ()) -> PlannedRun:
         """One of the runs, with what those before it left of the budget."""
         asked = self._planned.settings
-        spent = [one for outcome in before for one in (outcome.spent, outcome.spent_before) if one is not None]
-        calls, cost = sum(one.calls for one in spent), sum(one.cost for one in spent)
+        spent = [outcome.run_spent for outcome in before if outcome.run_spent is not None]
+        calls = sum(one.calls + one.unrecorded.calls for one in spent)
+        cost = sum(one.cost + one.unrecorded.cost for one in spent)
         left = asked.changed(
             max_calls=None if asked.max_calls is None else max(0, asked.max_calls - calls),
             max_cost=None if asked.max_cost is None else max(0.0, asked.max_cost - cost),

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -15,7 +15,7 @@ from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import ceiling, check_priced
 from jury_judge.runs.observation import Observation
-from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflighted
+from jury_judge.runs.preflight import PREFLIGHT_SECONDS, PreflightReport, preflight, preflighted
 from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtime_choice import in_process_for
 from jury_judge.runs.writing import Writing
@@ -26,9 +26,10 @@ from jury_judge.sessions.planned_run import PlannedRun
 from jury_judge.sessions.run_session import RunSession
 from jury_judge.settings.budget import Budget
 from jury_judge.settings.runtime import RuntimeSettings
-from jury_judge.stores.stores import Say, lock_run
+from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_providers.prices import Prices
 from jury_store.event_store import EventStore
+from jury_store.opening import parse_store_url
 from jury_store.sealer import Sealer
 
 LOCK_SECONDS = 20
@@ -58,6 +59,7 @@ def prepared_run(
         RunRefused, CaseFileError, UnknownProvider, KeyMissing: see `preflighted`.
     """
     settings, url, models = planned.settings, planned.store_url, planned.loaded.panel.models
+    seconds = None if settings.strict else PREFLIGHT_SECONDS
     settings.script(models)
     prices, today = settings.price_list(planned.environ), datetime.now(UTC).date()
     if settings.max_cost is not None:
@@ -70,9 +72,13 @@ def prepared_run(
             url,
             planned.loaded.endpoints,
             None if settings.ray_address else os.environ,
-            seconds=None if settings.strict else PREFLIGHT_SECONDS,
-        ) as (store, checked),
+            seconds=seconds,
+        ) as (store, first),
+        _writing(planned, url, say, first) as writer,
     ):
+        # Where another process wrote meanwhile, what it ended and spent is not of this session.
+        changed = writer is not None and store.last_position() != first.position
+        checked = preflight(planned.run, store, seconds=seconds) if changed else first
         yield PreparedRun(
             planned=planned,
             url=url,
@@ -83,6 +89,7 @@ def prepared_run(
             say=say,
             in_process=in_process if asked is None else asked,
             detached=detached,
+            writer=writer,
         )
 
 
@@ -99,6 +106,16 @@ def _locked(planned: PlannedRun, url: str, say: Say, *, detached: bool) -> Itera
             lock.release()
 
 
+@contextmanager
+def _writing(planned: PlannedRun, url: str, say: Say, checked: PreflightReport) -> Iterator[EventStore | None]:
+    """Exclude other writers from a SQLite store while a debate is left; a generated id needs it only later."""
+    if planned.is_new or not checked.left or parse_store_url(url).get_backend_name() != "sqlite":
+        yield None
+        return
+    with closing(open_writer(url, run=planned.run.run_id, wait=LOCK_SECONDS, say=say)) as writer:
+        yield writer
+
+
 @dataclass(frozen=True, kw_only=True)
 class PreparedRun:
     """Of use in the context of `prepared_run`.
@@ -113,6 +130,7 @@ class PreparedRun:
         say: takes lines for the user.
         in_process: where debates run; None: as many as there are decide.
         detached: this process belongs to no terminal.
+        writer: of a SQLite store, held until the actors write; None where others may write, or nothing is left.
     """
 
     planned: PlannedRun
@@ -124,6 +142,7 @@ class PreparedRun:
     say: Say
     in_process: bool | None
     detached: bool
+    writer: EventStore | None = None
 
     def session(self, progress: ProgressListener | None = None, metrics: MetricTotals | None = None) -> RunSession:
         """What executes the run; says where debates run, who receives the cases, and what is odd about the panel.
@@ -139,6 +158,8 @@ class PreparedRun:
         planned, run, settings = self.planned, self.planned.run, self.planned.settings
         sealing = self._sealing()
         in_process = self._in_process()
+        if self.writer is not None and not in_process:
+            self.writer.close()  # the writer is an actor's process
         bounds = ceiling(
             self.store,
             run.run_id,
@@ -154,7 +175,11 @@ class PreparedRun:
             Observation(say=self.say, metrics=metrics, otel=settings.otel),
             self.say,
             budget=Budget(
-                max_calls=settings.max_calls, max_cost=settings.max_cost, prices=self.prices, spent=bounds.spent
+                max_calls=settings.max_calls,
+                max_cost=settings.max_cost,
+                prices=self.prices,
+                spent=bounds.spent,
+                lease_of=bounds.run,
             ),
             writing=Writing(name=run.run_id, lock_wait=LOCK_SECONDS, patience=settings.store_patience, sealing=sealing),
             environ=planned.environ,

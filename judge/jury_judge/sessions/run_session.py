@@ -4,12 +4,14 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from jury_actors.admission.budget import BUDGET, BUDGET_LOST
 from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished
 from jury_cases.unreadable import UnreadableRows
 from jury_events.ids import debate_stream
+from jury_judge.errors import ReadOtherwise
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed
 from jury_judge.running.supervision import RunSupervision
@@ -29,6 +31,19 @@ _SPENDING_SECONDS = 5.0
 """How often the spending of a run is read."""
 
 
+StopCause = Literal["reading", "budget", "budget_lost", "other"]
+
+
+def stop_cause(finished: Finished) -> StopCause:
+    """Why a debate could not go on: it is read otherwise, the budget is used up, its process was lost, or other."""
+    problem = finished.problem
+    if isinstance(problem, ReadOtherwise):
+        return "reading"
+    if isinstance(problem, Halted) and problem.about in {BUDGET, BUDGET_LOST}:
+        return "budget" if problem.about == BUDGET else "budget_lost"
+    return "other"
+
+
 class RunOutcome(NamedTuple):
     """How a session of a run ended.
 
@@ -39,9 +54,10 @@ class RunOutcome(NamedTuple):
         before: debates that ended in earlier sessions.
         now: debates that ended in this one.
         seconds: how long it took.
-        spent: in this session; None if the store could not be read.
-        spent_before: in earlier sessions; None as for `spent`.
+        spent: in this session; None if the store could not be read, or another process executes the run.
+        run_spent: in all sessions of the run; None if the store could not be read.
         short: what is left, in words, if the budget did not cover it.
+        bounds: of the budget, in words; None: there is none.
         cancelled_by: who cancelled the run meanwhile.
         unreadable: rows, traces and files that were left out, since they cannot be read; None if it is not known.
     """
@@ -53,8 +69,9 @@ class RunOutcome(NamedTuple):
     now: int = 0
     seconds: float = 0.0
     spent: Spending | None = None
-    spent_before: Spending | None = None
+    run_spent: Spending | None = None
     short: str | None = None
+    bounds: str | None = None
     cancelled_by: str | None = None
     unreadable: UnreadableRows | None = None
 
@@ -193,10 +210,10 @@ class RunSession:
     def outcome(self, *, interrupted: bool, lines: int) -> RunOutcome:
         """How the session ended; `lines` is how many result lines were taken."""
         seconds = time.monotonic() - self._started
-        spent = before = None
+        spent = whole = None
         with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
-            spent = self._watch.look()
-            before = self._watch.before() if self._checked.recorded is not None else Spending()
+            spent = None if self._jury is None else self._watch.look()
+            whole = Spending.total(self._store, self._run.run_id)
         return RunOutcome(
             interrupted,
             self._problems,
@@ -205,8 +222,9 @@ class RunSession:
             self._ended_now,
             seconds,
             spent,
-            before,
+            whole,
             self._short(lines),
+            None if self._allowance is None else self._allowance.bounds,
             None if self._supervision is None else self._supervision.cancelled_by,
             self._unreadable,
         )
@@ -214,7 +232,7 @@ class RunSession:
     def _short(self, lines: int) -> str | None:
         if self._allowance is None:
             return None
-        halted = any(isinstance(one.problem, Halted) and one.problem.about == "budget" for one in self._problems)
+        halted = any(stop_cause(one) == "budget" for one in self._problems)
         if not (self._allowance.short or halted):
             return None
         return self._allowance.rest(None if self.total is None else self.total - lines)

@@ -29,12 +29,15 @@ class Budget(SettingsModel):
         max_cost: US dollars at most.
         prices: of models, before the list prices: a file (TOML), or what was read; None is `JURY_PRICES`.
         spent: counts against both from the start, as of earlier sessions of a run.
+        lease_of: the run whose spending at most is stored before its calls are made; None: the bounds end with the
+            process.
     """
 
     max_calls: Annotated[int, Field(ge=0)] | None = None
     max_cost: Annotated[float, Field(ge=0, le=1e9)] | None = None
     prices: PriceList = None
     spent: Spent = Field(default=NOTHING_SPENT, exclude=True)
+    lease_of: str | None = Field(default=None, exclude=True)
 
     def price_list(self, environ: Mapping[str, str]) -> Prices:
         """The prices.
@@ -49,4 +52,4 @@ class Budget(SettingsModel):
     @property
     def ceiling(self) -> Ceiling:
         """As the actors take it."""
-        return Ceiling(self.max_calls, self.max_cost, self.spent)
+        return Ceiling(self.max_calls, self.max_cost, self.spent, self.lease_of)

@@ -6,9 +6,11 @@ parent's connections: SQLite forbids that.
 
 import os
 import threading
+import time
 from pathlib import Path
 from typing import Any, cast
 
+from jury_store.errors import StoreLocked
 from jury_store.event_store import EventStore
 from jury_store.opening import database_path, open_store, parse_store_url
 
@@ -20,6 +22,8 @@ class _SharedWriter:
         self.store = store
         self.users = 0
 
+
+_POLL_SECONDS = 0.1
 
 _LOCK = threading.Lock()
 _OPEN: dict[tuple[int, Path], _SharedWriter] = {}
@@ -36,10 +40,22 @@ def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
     if parsed.get_backend_name() != "sqlite":
         return open_store(url, write=True, run=run, wait=wait)
     key = os.getpid(), database_path(parsed)
+    until = time.monotonic() + wait
+    while True:
+        try:
+            return _lent(key, url, run)
+        except StoreLocked:
+            # Between tries the others of this process can open and close their writers.
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_POLL_SECONDS)
+
+
+def _lent(key: tuple[int, Path], url: str, run: str) -> EventStore:
     with _LOCK:
         shared = _OPEN.get(key)
         if shared is None:
-            shared = _OPEN[key] = _SharedWriter(open_store(url, write=True, run=run, wait=wait))
+            shared = _OPEN[key] = _SharedWriter(open_store(url, write=True, run=run, wait=0.0))
         shared.users += 1
     return cast("EventStore", _Writer(key, shared))
 

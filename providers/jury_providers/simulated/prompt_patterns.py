@@ -8,8 +8,9 @@ from functools import cache
 from string import Template
 from typing import NamedTuple
 
+from jury_debate import prompts_v1
 from jury_debate.prompt_texts import CaseTexts, Texts
-from jury_debate.prompts import LANGUAGES, PROMPTS_VERSION, load_prompts
+from jury_debate.prompts import LANGUAGES
 
 _NUMBER = r"\d{1,12}"
 _DECIMAL = r"[0-9.e+-]{1,24}"
@@ -106,11 +107,7 @@ class PromptPatterns(NamedTuple):
 @cache
 def all_prompt_patterns() -> tuple[PromptPatterns, ...]:
     """The patterns of every prompts file, latest version first."""
-    return tuple(
-        _patterns(language, load_prompts(version, language).texts)
-        for version in range(PROMPTS_VERSION, 0, -1)
-        for language in LANGUAGES
-    )
+    return tuple(_patterns(language, prompts_v1.load_prompts(language).texts) for language in LANGUAGES)
 
 
 def _patterns(language: str, texts: Texts) -> PromptPatterns:

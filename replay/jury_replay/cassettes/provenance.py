@@ -135,6 +135,11 @@ class Provenance:
         }
         if not last:
             return None
+        if any(type(event.version) is not int for event in last.values()):  # a SQLite column may contain any type
+            raise RecordDamaged(
+                f"debate {history.debate_id}: a column contains a value of the wrong type; see jury verify "
+                f"{history.debate_id}"
+            )
         if self._tree is None:
             self._tree = LogTree(self._store, sealed.tree_size)
             if self._tree.root != sealed.root:

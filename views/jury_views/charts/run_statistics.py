@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
     from jury_analysis.shares import VerdictShare
     from jury_analysis.statistics import PanelStatistics, Statistics
+    from jury_analysis.wording import Reason
 
 MOST_SEATS = 12
 """Seats of an agreement matrix; larger panels have only the table of pairs."""
@@ -44,7 +45,7 @@ class PanelView(NamedTuple):
     raters: "tuple[AgainstLabels, ...]"
     """Jury, panel, then seats; () without a label."""
     accuracies: DotPlot | None
-    notes: tuple[str, ...]
+    notes: "tuple[Reason, ...]"
     """What limits the figures, each once."""
     shares: tuple[Segment, ...]
     share_intervals: DotPlot
@@ -98,14 +99,14 @@ def _panel(panel: "PanelStatistics", categories: tuple[str, ...], names: Mapping
     )
 
 
-def _notes_of(panel: "PanelStatistics") -> tuple[str, ...]:
+def _notes_of(panel: "PanelStatistics") -> "tuple[Reason, ...]":
     notes = FigureNotes()
     for note in _notes(panel):
         notes.add(note)
     return tuple(notes.lines())
 
 
-def _notes(value: Any) -> Iterator[str]:
+def _notes(value: Any) -> "Iterator[Reason]":
     """The notes of all estimates of a report, which is made of dataclasses and tuples."""
     if is_dataclass(value):
         yield from getattr(value, "notes", ())

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from jury_views.charts.statistic_charts import DotPlot, dot_plot
+from jury_views.charts.frontier_chart import FrontierChart, frontier_chart
 
 if TYPE_CHECKING:
     from jury_analysis.frontier import FrontierPoint
@@ -18,7 +18,7 @@ class WorthView(NamedTuple):
     report: "PanelWorth"
     points: "tuple[FrontierPoint, ...]"
     more: int
-    chart: DotPlot
+    chart: FrontierChart
 
 
 def worth_view(report: "PanelWorth | None") -> WorthView | None:
@@ -27,5 +27,4 @@ def worth_view(report: "PanelWorth | None") -> WorthView | None:
         return None
     best = [one for one in report.frontier.points if one.on_frontier]
     shown = tuple(best[:MOST_POINTS])
-    chart = dot_plot([(f"{len(one.seats)} × {one.rounds}", one.value) for one in shown])
-    return WorthView(report, shown, len(best) - len(shown), chart)
+    return WorthView(report, shown, len(best) - len(shown), frontier_chart(report.frontier, shown))

@@ -4,6 +4,7 @@ https://github.com/testmoapp/junitxml is the description that the common readers
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from jury_events.text.visible_text import visible, visible_line
@@ -22,11 +23,12 @@ def junit(report: RunReport) -> bytes:
     """The XML, UTF-8.
 
     `failure`: a verdict of `report.failing`. `error`: no verdict, no quorum of jurors, or a debate that could not go
-    on. `skipped`: needs_review, which a person has to decide. Everything else has passed.
+    on. `skipped`: needs_review, which a person has to decide. Everything else has passed. The properties of a case have
+    the names of result lines.
     """
     root = Element("testsuites")
     suite = SubElement(root, "testsuite", name=xml_text(report.name))
-    _properties(suite, report)
+    _add_properties(suite, _properties_of_run(report))
     kinds = Counter(_kind(report, case)[0] for case in report.cases)
     numbers = {
         "tests": str(len(report.cases)),
@@ -44,15 +46,32 @@ def junit(report: RunReport) -> bytes:
     return b"".join([around.removesuffix(_END), *(_case(report, case) for case in report.cases), _END, b"\n"])
 
 
-def _properties(suite: Element, report: RunReport) -> None:
-    found = {
+def _properties_of_run(report: RunReport) -> dict[str, str]:
+    return {
         "cases": "unknown" if report.total is None else str(report.total),
         "finished": str(report.tally.finished),
         "simulated": str(report.tally.simulated),
         "spent": report.spent,
         **{f"condition {judged.condition}": judged.says for judged in report.conditions},
     }
-    properties = SubElement(suite, "properties")
+
+
+def _properties_of_case(case: JudgedCase) -> dict[str, str]:
+    """What is known: a debate without a verdict has neither verdict nor score."""
+    found = {
+        "debate_id": case.debate_id,
+        "status": case.status,
+        "verdict": case.verdict,
+        "score": case.score,
+        "label": case.label,
+        "quorum_met": None if case.quorum_met is None else str(case.quorum_met).lower(),
+        "simulated": str(case.simulated).lower() if case.is_over else None,
+    }
+    return {name: str(value) for name, value in found.items() if value is not None}
+
+
+def _add_properties(element: Element, found: Mapping[str, str]) -> None:
+    properties = SubElement(element, "properties")
     for name, value in found.items():
         SubElement(properties, "property", name=xml_text(name), value=xml_text(value))
 
@@ -60,6 +79,7 @@ def _properties(suite: Element, report: RunReport) -> None:
 def _case(report: RunReport, case: JudgedCase) -> bytes:
     """The lines of a case."""
     element = Element("testcase", classname=xml_text(report.name), name=xml_text(case.case_id))
+    _add_properties(element, _properties_of_case(case))
     kind, message = _kind(report, case)
     if kind is not None:
         said = SubElement(element, kind, type=case.verdict or case.status, message=xml_text(message))

@@ -2,6 +2,7 @@
 
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
+from jury_events.verdict import Verdict
 from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.report import RunReport
 
@@ -25,13 +26,17 @@ def markdown(report: RunReport) -> bytes:
     lines = [f"## {markdown_text(report.name)}", ""]
     if tally.simulated:
         lines += [f"> **Simulated jurors in {pluralize(tally.simulated, 'debate')}**: no verdict of models.", ""]
-    lines += ["| ended as | debates | share |", "| --- | ---: | ---: |"]
-    lines += [
+    lines += [*_shares(report), *_conditions(report), *_cases(report), *_totals(report)]
+    return BEGINS + "\n".join(lines).encode() + b"\n"
+
+
+def _shares(report: RunReport) -> list[str]:
+    tally = report.tally
+    rows = [
         f"| {markdown_text(name)} | {count:,} | {count / tally.finished:.1%} |"
         for name, count in sorted(tally.ended_as.items())
     ]
-    lines += ["", *_conditions(report), *_cases(report), *_totals(report)]
-    return BEGINS + "\n".join(lines).encode() + b"\n"
+    return ["| ended as | debates | share |", "| --- | ---: | ---: |", *rows, ""] if rows else []
 
 
 def _conditions(report: RunReport) -> list[str]:
@@ -54,7 +59,7 @@ def _cases(report: RunReport) -> list[str]:
             if count <= _ROWS:
                 found.append((case, why))
     if not found:
-        return ["Every case that was judged passed." if report.cases else "No case was judged.", ""]
+        return [_all_passed(report) if report.cases else "No debate has ended.", ""]
     rows = [
         f"| {markdown_text(case.case_id)} | {why} | {'–' if case.score is None else case.score} | "
         f"{case.label or '–'} | {markdown_text(case.debate_id)} |"
@@ -62,7 +67,7 @@ def _cases(report: RunReport) -> list[str]:
     ]
     more = [f"… and {count - _ROWS:,} more"] if count > _ROWS else []
     head = [
-        f"### {pluralize(count, 'case')} that did not pass",
+        f"### {pluralize(count, 'debate')} that did not pass",
         "",
         "| case | ended as | score | label | debate |",
         "| --- | --- | ---: | --- | --- |",
@@ -70,21 +75,30 @@ def _cases(report: RunReport) -> list[str]:
     return [*head, *rows, *(["", *more] if more else []), ""]
 
 
+def _all_passed(report: RunReport) -> str:
+    """What the jury said is no claim about the cases: labels may say otherwise."""
+    said = f"The jury passed {'the only debate' if len(report.cases) == 1 else 'every debate'} that has ended"
+    false = report.tally.false_passes.count
+    return f"{said}, {false:,} of {report.tally.finished:,} against the label." if false else f"{said}."
+
+
 def _why(case: JudgedCase, report: RunReport) -> str | None:
-    """Why a case did not pass; None: it did."""
+    """Why a debate did not pass; None: it did."""
     if case.problem is not None:
         return f"could not go on: {markdown_text(case.problem)}"
     if case.verdict is None:
         return markdown_text(case.status)
     if case.quorum_met is False:
         return f"{case.verdict}, no quorum"
-    bad = case.verdict in report.failing or case.verdict == "needs_review"
-    return case.verdict if bad else None
+    if case.verdict == Verdict.SAFE_PASS:
+        return f"{case.verdict}, which fails this run" if case.verdict in report.failing else None
+    return case.verdict
 
 
 def _totals(report: RunReport) -> list[str]:
-    of_all = "" if report.total is None else f" of {report.total:,}"
-    lines = [f"- {report.tally.finished:,}{of_all} cases judged", f"- {markdown_text(report.spent)}"]
+    finished, total = report.tally.finished, report.total
+    of_all = pluralize(finished, "debate") if total is None else f"{finished:,} of {pluralize(total, 'debate')}"
+    lines = [f"- {of_all} finished", f"- {markdown_text(report.spent)}"]
     if (agreement := report.tally.agreement) is not None:
         lines.append(f"- labels: {markdown_text(agreement)}")
     return lines

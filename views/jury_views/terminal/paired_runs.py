@@ -54,8 +54,8 @@ def paired_section(page: Page, paired: "Paired") -> None:
 
 
 def _test(figures: Figures, name: str, test: "PairedTest") -> tuple[str, ...]:
-    if test.statistic is None:
-        return name, f"{NOTHING} {figures.reference(test.reason or '')}", "", "", ""
+    if test.reason is not None:
+        return name, f"{NOTHING} {figures.reference(test.reason)}", "", "", ""
     marks = "".join(f" {figures.reference(note)}" for note in test.notes)
     return name, f"{test.statistic:.3f}{marks}", str(test.degrees), _p(test.p_value), _p(test.p_holm)
 

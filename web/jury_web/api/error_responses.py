@@ -16,7 +16,7 @@ from starlette.routing import Match
 from jury_events.errors import Failure, JuryError
 from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error, hint
-from jury_judge.errors import SettingsRefused
+from jury_judge.errors import SettingsRefused, TooManyReviews
 
 _STATUSES: Mapping[Failure, int] = {
     Failure.REFUSED: 422,
@@ -30,7 +30,9 @@ _STATUSES: Mapping[Failure, int] = {
 
 _SCHEMA = "the schema is in /openapi.json"
 _RETRY_AFTER = "10"
+_AGAIN_LATER = frozenset({429, 503})
 _METHOD = 405
+_TOO_MANY = 429
 _MESSAGE = 2000
 
 _log = logging.getLogger(__name__)
@@ -65,6 +67,7 @@ _MEANINGS = {
     413: "The request is too large.",
     415: "The request's body is not JSON.",
     422: "The request is malformed or impossible.",
+    429: "Too many of this reviewer's reviews wait. Try again after `Retry-After` seconds.",
     500: "Stored data cannot be read.",
     501: "The packages of an extra are not installed where the server runs.",
     503: "The server is overloaded or the store is not available. Try again after `Retry-After` seconds.",
@@ -73,7 +76,7 @@ _MEANINGS = {
 
 def http_status(error: JuryError) -> int:
     """The HTTP status of an error."""
-    return _STATUSES[error.failure]
+    return _TOO_MANY if isinstance(error, TooManyReviews) else _STATUSES[error.failure]
 
 
 def error_response(error: BaseException) -> ApiError:
@@ -122,7 +125,7 @@ def _allowed(app: FastAPI, request: Request) -> str:
 
 
 def _answer(status: int, problem: ApiError, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    retry = {"Retry-After": _RETRY_AFTER} if status == 503 else {}  # noqa: PLR2004  (service unavailable)
+    retry = {"Retry-After": _RETRY_AFTER} if status in _AGAIN_LATER else {}
     return JSONResponse(problem.model_dump(), status, headers={**(headers or {}), **retry})
 
 

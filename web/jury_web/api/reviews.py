@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 
 from jury_judge import DebateFilter, DebateRow, PageCursor, SortOrder
-from jury_judge.reviews.reviews import NewReview
+from jury_judge.reviews.review_changes import NewReview
 from jury_views.review_objects import review_objects
 from jury_web.api.dependencies import DebateId, ServiceDependency, require_debate
 from jury_web.api.error_responses import RequestRefused, error_responses
@@ -54,7 +54,7 @@ def _recorded(row: DebateRow, review: dict[str, Any]) -> RecordedReview:
     "/debates/{debate_id}/reviews",
     operation_id="recordReview",
     status_code=201,
-    responses=error_responses(403, 404, 413, 415, 422, 500, 503),
+    responses=error_responses(403, 404, 413, 415, 422, 429, 500, 503),
 )
 async def recorded(
     service: ServiceDependency, request: Request, debate_id: DebateId, review: ReviewRequest
@@ -72,12 +72,9 @@ async def recorded(
         )
     new = NewReview(reviewer, review.verdict, review.reason, review.blind, review.minutes)
 
-    def record() -> ReviewSummary:
-        require_debate(service, debate_id)
-        made = reviewing.record(debate_id, new)
-        objects = review_objects(service.reader.reviews(debate_id))
-        return ReviewSummary.model_validate(
-            next(one for one in objects if one["number"] == made.number) | {"reason": review.reason.strip() or None}
-        )
-
-    return await asyncio.to_thread(record)
+    await asyncio.to_thread(require_debate, service, debate_id)
+    made = await reviewing.record(debate_id, new, request.is_disconnected)
+    objects = review_objects(await asyncio.to_thread(service.reader.reviews, debate_id))
+    return ReviewSummary.model_validate(
+        next(one for one in objects if one["number"] == made.number) | {"reason": review.reason.strip() or None}
+    )

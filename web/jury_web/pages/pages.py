@@ -4,12 +4,8 @@ import re
 
 from starlette.responses import Response, StreamingResponse
 
-from jury_events.conditions import parse_field
-from jury_events.ids import is_run_id
 from jury_events.picture_types import picture_type
-from jury_judge import SORT_COLUMNS, DebateFilter
-from jury_judge.comparisons.groups import fields_there, grouped
-from jury_judge.running.live_runs import LiveRuns
+from jury_judge import SORT_COLUMNS
 from jury_judge.serving.store_reader import StoreReader
 from jury_web.chunks import chunks
 from jury_web.pages.debate_page import debate_page
@@ -18,13 +14,12 @@ from jury_web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
 from jury_web.pages.list_page import PAGE, list_page
 from jury_web.pages.list_query import PAGE_COLUMNS, STATUSES, list_query
 from jury_web.pages.page_request import PageNotFound, PageRequest, number
-from jury_web.pages.run_page import LATEST, run_page, verdict_bar
+from jury_web.pages.run_page import verdict_bar
 from jury_web.pages.single_file import single_file
 from jury_web.pages.text_previews import TextPreviews
 
 _PART = re.compile(r"[A-Za-z0-9_-]{43}")
 _RUNS = 100
-_GROUPS = 200
 
 
 class Pages:
@@ -32,12 +27,10 @@ class Pages:
 
     Args:
         reader: reads the store.
-        live_runs: figures of its runs.
     """
 
-    def __init__(self, reader: StoreReader, live_runs: LiveRuns) -> None:
+    def __init__(self, reader: StoreReader) -> None:
         self._reader = reader
-        self._live_runs = live_runs
 
     def debates(self, request: PageRequest) -> Response:
         """`/`: the list."""
@@ -67,28 +60,6 @@ class Pages:
             runs=[(run, verdict_bar(run)) for run in shown],
             newer=before is not None,
             before=shown[-1].position if len(runs) > len(shown) else None,
-        )
-
-    def run(self, request: PageRequest) -> Response:
-        """`/runs/{run_id}`, grouped by a field of the cases with `?group_by=`."""
-        run_id = request.path["run_id"]
-        found = self._reader.run(run_id) if is_run_id(run_id) else None
-        if found is None:
-            raise PageNotFound("there is no run of that id in this store; the page of runs lists the runs")
-        latest = self._reader.debates(DebateFilter(run_id=run_id), limit=LATEST)
-        by = request.query.get("group_by", "").strip()
-        field = parse_field(by) if by else None
-        groups = grouped(latest, field) if field else []
-        page = run_page(self._reader, found, latest)
-        return request.html(
-            "run.html",
-            "runs",
-            page=page,
-            live=self._live_runs.read(run_id) if page.running else None,
-            group_by=field,
-            groups=groups[:_GROUPS],
-            more_groups=max(0, len(groups) - _GROUPS),
-            fields=fields_there(latest),
         )
 
     def debate(self, request: PageRequest) -> Response:

@@ -17,7 +17,6 @@ from jury_views.acceptance_line import acceptance_line
 from jury_views.case_facts import case_facts, omissions_line
 from jury_views.consensus_line import reached_line
 from jury_views.durations import duration, rate
-from jury_views.statistics_reasons import statistics_reason, statistics_unit
 from jury_views.terms import term
 from jury_web.pages.number_formats import amount, decimals, dollars, p_value, points, share, size
 
@@ -55,9 +54,8 @@ def environment() -> Environment:
         reached=reached_line,
         acceptance=acceptance_line,
         unescaped=unescape,
-        reason=statistics_reason,
     )
-    made.filters.update(unit=statistics_unit, duration=duration, rate=rate)
+    made.filters.update(duration=duration, rate=rate)
     return made
 
 

@@ -6,7 +6,7 @@ from jury_events.debate_events import DebateCompleted, DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.judgment import Judgment
 from jury_events.review_facts import Review, ReviewFacts
-from jury_judge.reviews.reviews import reviewed_before
+from jury_judge.reviews.review_changes import reviewed_before
 from jury_views.events_by_phase import events_by_phase, role_of
 from jury_views.review_objects import Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
@@ -12,9 +13,9 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from jury_events.errors import Failure, JuryError
 from jury_events.ids import is_debate_id
 from jury_events.verdict import Verdict
-from jury_judge.errors import ExtraMissing, ReviewRefused, TooManyReports
+from jury_judge.errors import ExtraMissing, ReviewRefused, TooManyReports, TooManyReviews
+from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.review_queue import QueueItem
-from jury_judge.reviews.reviews import NewReview
 from jury_judge.serving.reviewing import Reviewing
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
@@ -31,11 +32,12 @@ MAX_REASON = 10_000
 
 _MOST_FIELDS = 10
 _MINUTE = 60.0
+_RETRY_AFTER = "10"
 _DAY = 24 * 60.0
 _UNSAVED = frozenset({Failure.UNAVAILABLE, Failure.STOPPED})
 """Failures after which the same form can be sent again."""
 
-_BAD_REQUEST, _FORBIDDEN, _CONFLICT, _UNAVAILABLE = 400, 403, 409, 503
+_BAD_REQUEST, _FORBIDDEN, _CONFLICT, _TOO_MANY, _UNAVAILABLE = 400, 403, 409, 429, 503
 
 
 class ReviewForm(NamedTuple):
@@ -133,7 +135,25 @@ class ReviewPages:
         except UnicodeDecodeError:
             problem = "review_not_utf8"
             return await asyncio.to_thread(self._page, request, ReviewForm(), problem=problem, status=_BAD_REQUEST)
-        return await asyncio.to_thread(self._record, request, form)
+        prepared = await asyncio.to_thread(self._prepared, request, form)
+        if isinstance(prepared, Response):
+            return prepared
+        assert self._reviewing is not None
+        try:
+            await self._reviewing.record(request.debate_id, prepared, received.is_disconnected)
+        except ReviewRefused as error:
+            refused = partial(self._page, request, form, problem="review_refused", message=str(error))
+            return await asyncio.to_thread(refused, status=_CONFLICT)
+        except JuryError as error:
+            if error.failure not in _UNSAVED:
+                raise
+            status = _TOO_MANY if isinstance(error, TooManyReviews) else _UNAVAILABLE
+            unsaved = partial(self._page, request, form, problem="review_unsaved", message=str(error))
+            answer: Response = await asyncio.to_thread(unsaved, status=status)
+            answer.headers["Retry-After"] = _RETRY_AFTER
+            return answer
+        then = form.then if is_debate_id(form.then) else None
+        return RedirectResponse(self._query(request).review(request.debate_id, then), 303)
 
     def text(self, request: PageRequest) -> Response:
         """`/reviews/{debate_id}/texts/{part}`: the whole stored case, and no other text."""
@@ -148,7 +168,8 @@ class ReviewPages:
             headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
         )
 
-    def _record(self, request: PageRequest, form: ReviewForm) -> Response:
+    def _prepared(self, request: PageRequest, form: ReviewForm) -> NewReview | Response:
+        """What is to be recorded, or the page that says why there is nothing."""
         reviewer, reviewing = request.visitor.reviewer, self._reviewing
         if reviewer is None or reviewing is None:
             raise PageNotFound("reviews are recorded with a reviewer's token only; log in with yours")
@@ -158,17 +179,7 @@ class ReviewPages:
             return self._page(request, form, problem="review_no_verdict", status=_CONFLICT)
         reading = self._reader.history(request.debate_id)
         shown = case_to_review(reading, reviewer, blind=reviewing.blind)
-        new = NewReview(reviewer, form.verdict, form.reason, shown.blind, form.minutes)
-        try:
-            reviewing.record(reading.debate_id, new)
-        except ReviewRefused as error:
-            return self._page(request, form, problem="review_refused", message=str(error), status=_CONFLICT)
-        except JuryError as error:
-            if error.failure not in _UNSAVED:
-                raise
-            return self._page(request, form, problem="review_unsaved", message=str(error), status=_UNAVAILABLE)
-        then = form.then if is_debate_id(form.then) else None
-        return RedirectResponse(self._query(request).review(reading.debate_id, then), 303)
+        return NewReview(reviewer, form.verdict, form.reason, shown.blind, form.minutes)
 
     def _page(
         self, request: PageRequest, form: ReviewForm, *, problem: str = "", message: str = "", status: int = 200

@@ -12,19 +12,21 @@ from jury_judge.serving.service import Service
 from jury_web.pages.page_request import PageRequest
 from jury_web.pages.pages import Pages
 from jury_web.pages.review_pages import ReviewPages
+from jury_web.pages.run_pages import RunPages
 from jury_web.pages.run_statistics_pages import RunStatisticsPages
 
 
 def page_routes(service: Service) -> list[BaseRoute]:
     """All pages of a server, and their static files."""
     reader, reports = service.reader, service.reports
-    pages = Pages(reader, service.live_runs)
+    pages = Pages(reader)
+    runs = RunPages(reader, service.live_runs, reports)
     run_pages = RunStatisticsPages(reader, reports)
     reviews = ReviewPages(reader, reports, service.reviewing)
     return [
         Route("/", _endpoint(pages.debates)),
         Route("/runs", _endpoint(pages.runs)),
-        Route("/runs/{run_id}", _endpoint(pages.run)),
+        Route("/runs/{run_id}", _waiting_endpoint(runs.run)),
         Route("/runs/{run_id}/stats", _waiting_endpoint(run_pages.stats)),
         Route("/compare", _waiting_endpoint(run_pages.compare)),
         Route("/debates/{debate_id}", _endpoint(pages.debate)),

@@ -48,8 +48,8 @@ class RunStatisticsPages:
             labels = LABELS[request.lang]
             names = {"jury": labels.stats_jury_short, "panel": labels.stats_panel_short}
             page, worth = stats_page(report.statistics, names), worth_view(report.worth)
-        except _REFUSALS as error:
-            refused = _refused(error)
+        except REFUSALS as error:
+            refused = refused_report(error)
         return request.html(
             "stats.html",
             "runs",
@@ -75,8 +75,8 @@ class RunStatisticsPages:
         if isinstance(page, ComparedRuns):
             try:
                 report = await self._reports.gate(a, b)
-            except _REFUSALS as error:
-                refused = _refused(error)
+            except REFUSALS as error:
+                refused = refused_report(error)
         debates = isinstance(page, ComparedDebates)
         return request.html(
             "compare.html",
@@ -98,10 +98,11 @@ class RunStatisticsPages:
         return bool(self._reader.debates(DebateFilter(run_id), limit=1))
 
 
-_REFUSALS = (ExtraMissing, AnalysisError, DebateNotFound, RunTooLarge, TooManyReports)
+REFUSALS = (ExtraMissing, AnalysisError, DebateNotFound, RunTooLarge, TooManyReports)
 
 
-def _refused(error: JuryError) -> RefusedReport:
+def refused_report(error: JuryError) -> RefusedReport:
+    """What the page says of one of `REFUSALS`."""
     if isinstance(error, ExtraMissing):
         return RefusedReport("stats_extra", command=_INSTALL)
     if isinstance(error, OnlySimulated):

@@ -8,6 +8,7 @@ from jury_views.page import Page
 
 if TYPE_CHECKING:
     from jury_analysis.estimate import Estimate
+    from jury_analysis.wording import Reason
 
 NOTHING = "–"
 
@@ -26,7 +27,7 @@ class Figures:
         """In per cent, as `92.4% [90.1%, 94.2%]`."""
         return self._shown(estimate, "{:.1%}")
 
-    def reference(self, note: str) -> str:
+    def reference(self, note: "Reason") -> str:
         """The mark of a note."""
         return f"({self._notes.add(note)})"
 
@@ -47,5 +48,5 @@ class Figures:
         return f"{value} [{low}, {high}]{marks}"
 
 
-def _notes(estimate: "Estimate") -> Iterable[str]:
+def _notes(estimate: "Estimate") -> "Iterable[Reason]":
     return (*([] if estimate.reason is None else [estimate.reason]), *estimate.notes)

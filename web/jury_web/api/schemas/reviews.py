@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from jury_events.verdict import Verdict
-from jury_judge.reviews.reviews import MAX_REASON
+from jury_judge.reviews.review_changes import MAX_REASON
 from jury_web.api.schemas.base import CamelModel, Moment
 
 

@@ -84,6 +84,8 @@ class RunFigures(DebateTotals):
     cases: int | None
     ended: int
     not_begun: Annotated[int | None, Field(description="null where the number of cases is unknown.")]
+    unrecorded_calls: Annotated[int, Field(description="Sent and not recorded, at most; not in `calls`.")]
+    unrecorded_cost: Annotated[float, Field(description="US dollars of these at most; not in `cost`.")]
     phases: Annotated[dict[str, int], Field(description="Debates that are not over, by status.")]
     recent: RecentFigures
     eta_seconds: float | None

@@ -49,6 +49,28 @@ class RunLabels(TranslatedLabels):
     live_permits = Translation("Wait for a permit", "許可待ち")
     live_away = Translation("does not answer now", "応答なし")
     live_appends = Translation("Appends to store", "保存待ちの書き込み")
+    run_accuracy = Translation("Against the labels", "ラベルとの比較")
+    run_accuracy_how = Translation(
+        "The jury's final verdicts; rates of false passes and fails are of the debates with the opposite label. More:",
+        "陪審団の最終判定です。誤った合格・不合格の率は、反対のラベルの議論に対する割合です。詳しくは:",
+    )
+    run_accuracy_later = Translation(
+        "Counted when every debate of the run has ended.", "実行のすべての議論が終わると集計します。"
+    )
+    run_differences = Translation("Where the jury and the label differ", "陪審団とラベルが異なる議論")
+    run_differences_of = Translation("{count} with another label than", "判定がラベルと異なる議論{count}件:")
+    run_no_differences = Translation(
+        "No verdict so far differs from its label.", "ラベルと異なる判定は今のところありません。"
+    )
+    run_all_of_these = Translation("All {count} in the list", "一覧で{count}件すべてを見る")
+    run_split = Translation("Where the seats differ most", "陪審員の判定が最も分かれた議論")
+    run_split_how = Translation(
+        "{count} debates with votes for different verdicts: a pass beside a fail first, then the smallest majority, "
+        "then scores that are farthest apart.",
+        "票が異なる判定に分かれた議論{count}件。合格と不合格の対立、僅差の多数、スコアの差の順です。",
+    )
+    run_votes = Translation("Votes", "票")
+    run_scores_of_votes = Translation("Scores", "票のスコア")
     verdicts = Translation("Verdicts", "判定の内訳")
     scores = Translation("Scores", "スコアの分布")
     in_numbers = Translation("In numbers", "数値で表示")
@@ -62,6 +84,8 @@ class RunLabels(TranslatedLabels):
         "No cost: the jurors are simulated, or their models are free.",
         "費用はかかっていません（模擬陪審員、または無料のモデルです）。",
     )
+    live_unrecorded = Translation("Sent and not recorded", "送信済み・未記録")
+    live_unrecorded_most = Translation("{count} calls, {cost} at most", "{count}件、最大{cost}")
     cost_unknown = Translation("unknown in {count} debates", "{count}件の議論で不明")
     of_latest = Translation("Of the latest {count} of {total} debates.", "全{total}件のうち最新{count}件の集計です。")
     number = Translation("Debates", "議論")

@@ -16,6 +16,9 @@ class StatisticsLabels(TranslatedLabels):
         "区間は95%信頼区間（ケースのクラスター単位、ブートストラップ{resamples}回、シード{seed}）",
     )
     stats_left_out = Translation("Left out:", "除外したもの:")
+    unit_debates = Translation("debates", "議論")
+    unit_votes = Translation("votes", "票")
+    unit_cases = Translation("cases", "ケース")
     stats_notes = Translation("Of some of the figures above:", "上の一部の値について:")
     stats_agreement = Translation("Agreement of the seats before discussion", "議論前の陪審員間の一致")
     stats_agreement_hint = Translation(
@@ -98,6 +101,10 @@ class StatisticsLabels(TranslatedLabels):
     )
     stats_frontier_accuracy = Translation("Right", "正解")
     stats_frontier_agreement = Translation("As the whole panel", "陪審団全体と一致")
+    stats_frontier_price_cost = Translation("Dollars a case", "案件あたりの費用（ドル）")
+    stats_frontier_price_calls = Translation("Calls a case", "案件あたりの呼び出し数")
+    stats_frontier_price_votes = Translation("Votes a case", "案件あたりの票数")
+    stats_frontier_number = Translation("No.", "番号")
     stats_frontier_seats = Translation("Seats", "陪審員")
     stats_frontier_rounds = Translation("Rounds at most", "最大ラウンド数")
     stats_frontier_decided = Translation("Decided", "判定あり")

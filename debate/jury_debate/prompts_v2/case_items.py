@@ -1,0 +1,263 @@
+"""The numbered items of a case: everything that a juror can point at, through all its scenarios.
+
+An item has a heading and lines. Lines are either the prompt's own words (`str`) or judged text (`Judged`), which is
+marked when the case is rendered. What the record says twice is one item: a question that is the transcript's first
+request, a final response that is its last message.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Literal, NamedTuple
+
+from jury_debate.prompt_texts import fill
+from jury_debate.prompts_v2.texts import CaseTexts
+from jury_events.case import Case, Scenario
+from jury_events.text.sizes import shown_size
+from jury_events.transcript import (
+    Attachment,
+    Event,
+    Item,
+    Message,
+    NotShown,
+    Reasoning,
+    Refusal,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+
+Kind = Literal["policy", "question", "expected_behavior", "transcript", "response", "error"]
+"""Where an item comes from in its scenario."""
+
+
+class Judged(str):
+    """Text of the record."""
+
+    __slots__ = ()
+
+
+class CaseItem(NamedTuple):
+    """One numbered item as shown. `place` is its index in the scenario's transcript; None for what is no part of it."""
+
+    number: int
+    scenario: int
+    kind: Kind
+    place: int | None
+    heading: str
+    lines: tuple[str, ...]
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Its texts of the record, in order."""
+        return tuple(line for line in self.lines if isinstance(line, Judged))
+
+
+class ScenarioItems(NamedTuple):
+    """The items of one scenario, from its policy to its error.
+
+    `question` and `response` are the numbers of the items that are the request and the final response; None where the
+    record has none.
+    """
+
+    number: int
+    items: tuple[CaseItem, ...]
+    question: int | None
+    response: int | None
+
+
+def case_items(case: Case, texts: CaseTexts, pictures: Mapping[str, int]) -> tuple[ScenarioItems, ...]:
+    """The items of a case, numbered from 1 through all scenarios.
+
+    Args:
+        case: what is judged.
+        texts: the headings.
+        pictures: the numbers of the pictures that are sent, by digest.
+    """
+    numbers = count(1)
+    return tuple(
+        _ScenarioNumbering(number, scenario, texts, pictures, numbers).items()
+        for number, scenario in enumerate(case.scenarios, start=1)
+    )
+
+
+class _ScenarioNumbering:
+    def __init__(
+        self, number: int, scenario: Scenario, texts: CaseTexts, pictures: Mapping[str, int], numbers: Iterator[int]
+    ) -> None:
+        self._number = number
+        self._question = scenario.question
+        self._execution = scenario.execution
+        self._texts = texts
+        self._items = _TranscriptItems(scenario.execution.transcript, texts, pictures)
+        self._numbers = numbers
+
+    def items(self) -> ScenarioItems:
+        texts, transcript = self._texts, self._execution.transcript
+        items: list[CaseItem] = []
+        first, last = _first_request(transcript), _last_message(transcript)
+        prompt, response = self._question.prompt, self._execution.response
+        items += self._single("policy", texts.policy, self._question.policy)
+        asked = None
+        if prompt and (first is None or _text(transcript, first) != prompt):
+            items += self._single("question", texts.question, prompt)
+            asked = items[-1].number
+        items += self._single("expected_behavior", texts.expected_behavior, self._question.expected_behavior)
+        numbers = {index: next(self._numbers) for index in range(len(transcript))}
+        items += (
+            CaseItem(numbers[index], self._number, "transcript", index, *self._items.shown(index, numbers))
+            for index in range(len(transcript))
+        )
+        answered = None
+        if response and (last is None or _text(transcript, last) != response):
+            items += self._single("response", texts.response, response)
+            answered = items[-1].number
+        items += self._single("error", texts.error, self._execution.error)
+        return ScenarioItems(
+            self._number,
+            tuple(items),
+            question=numbers[first] if asked is None and prompt and first is not None else asked,
+            response=numbers[last] if answered is None and response and last is not None else answered,
+        )
+
+    def _single(self, kind: Kind, heading: str, text: str | None) -> list[CaseItem]:
+        if text is None:
+            return []
+        lines = (Judged(text),) if text else (self._texts.nothing,)
+        return [CaseItem(next(self._numbers), self._number, kind, None, heading, lines)]
+
+
+def _text(transcript: Transcript, index: int) -> str:
+    item = transcript.items[index]
+    assert isinstance(item, Message)
+    return item.text
+
+
+def _first_request(transcript: Transcript) -> int | None:
+    """The first message of a user."""
+    return next(
+        (index for index, item in enumerate(transcript.items) if isinstance(item, Message) and item.kind == "user"),
+        None,
+    )
+
+
+def _last_message(transcript: Transcript) -> int | None:
+    """The last message, if the agent wrote it."""
+    last = next((index for index in reversed(range(len(transcript))) if _is_message(transcript.items[index])), None)
+    if last is None:
+        return None
+    item = transcript.items[last]
+    return last if isinstance(item, Message) and item.kind == "assistant" and item.origin == "model" else None
+
+
+def _is_message(item: Item) -> bool:
+    return isinstance(item, Message)
+
+
+class _TranscriptItems:
+    """Headings and lines of transcript items."""
+
+    def __init__(self, transcript: Transcript, texts: CaseTexts, pictures: Mapping[str, int]) -> None:
+        self._transcript = transcript
+        self._calls = transcript.answered_calls()
+        self._texts = texts
+        self._pictures = pictures
+
+    def shown(self, index: int, numbers: Mapping[int, int]) -> tuple[str, tuple[str, ...]]:
+        item = self._transcript.items[index]
+        lines: list[str] = []
+        if not isinstance(item, ToolResult) and not _is_plain(item):
+            author: str = getattr(self._texts, f"from_{item.origin}")
+            lines.append(author)
+        if isinstance(item, ToolResult) or (isinstance(item, Attachment) and item.call_id is not None):
+            lines += self._call(index, item, numbers)
+        return self._heading(item), (*lines, *self._contents(item))
+
+    def _heading(self, item: Item) -> str:
+        texts = self._texts
+        match item:
+            case Message():
+                message: str = getattr(texts, item.kind)
+                return message
+            case ToolResult():
+                if item.error:
+                    return texts.tool_error
+                return texts.environment_result if item.origin == "environment" else texts.tool_result
+            case Reasoning() | Refusal() | ToolCall() if item.origin != "model":
+                other: str = getattr(texts, f"other_{item.kind}")
+                return other
+            case _:
+                heading: str = getattr(texts, item.kind)
+                return heading
+
+    def _call(self, index: int, item: ToolResult | Attachment, numbers: Mapping[int, int]) -> list[str]:
+        if isinstance(item, ToolResult) and item.call_unknown:
+            return [self._texts.of_unclear_call]
+        call = self._calls[index]
+        if call is not None:
+            return [fill(self._texts.of_call, number=numbers[call])]
+        if item.call_id is None:
+            return []
+        return [self._texts.of_unknown_call, *self._labelled(self._texts.call_id_label, item.call_id)]
+
+    def _contents(self, item: Item) -> list[str]:
+        texts = self._texts
+        match item:
+            case Message():
+                return self._named(texts.name_label, item.name, item.text)
+            case Reasoning() | Refusal():
+                return self._named(texts.name_label, item.speaker, item.text)
+            case ToolCall():
+                return [
+                    *self._labelled(texts.name_label, item.speaker),
+                    *self._labelled(texts.tool_label, item.name),
+                    *self._labelled(texts.arguments_label, item.arguments or None),
+                ]
+            case ToolResult():
+                return self._named(texts.tool_label, item.name, item.text)
+            case Event():
+                return [
+                    *self._labelled(texts.name_label, item.name),
+                    *self._labelled(texts.content_label, item.text or None),
+                ]
+            case Attachment():
+                content = [] if item.text is None else self._content(item.text)
+                return [*self._labelled(texts.name_label, item.name), *self._file(item), *content]
+            case NotShown():
+                return [Judged(_unseen(item.what, item.size, texts))]
+
+    def _named(self, label: str, name: str | None, text: str) -> list[str]:
+        """A name and a text; a text alone needs no label."""
+        if name is None:
+            return [Judged(text)] if text else [self._texts.nothing]
+        return [*self._labelled(label, name), *self._content(text)]
+
+    def _content(self, text: str) -> list[str]:
+        return [self._texts.content_label, Judged(text)] if text else [self._texts.nothing]
+
+    def _labelled(self, label: str, text: str | None) -> list[str]:
+        return [] if text is None else [label, Judged(text)]
+
+    def _file(self, item: Attachment) -> list[str]:
+        texts, size = self._texts, shown_size(item.size)
+        number = self._pictures.get(item.digest) if item.media_type.startswith("image/") else None
+        if number is not None:
+            line = fill(texts.picture, number=number, total=len(self._pictures), media_type=item.media_type, size=size)
+        elif item.text is not None:
+            line = fill(texts.file, media_type=item.media_type, size=size)
+        else:
+            line = _unseen(item.media_type, item.size, texts)
+        return [Judged(line)]
+
+
+def _is_plain(item: Item) -> bool:
+    """Whether the heading of the item already names its author."""
+    if isinstance(item, Reasoning | Refusal | ToolCall):
+        return item.origin == "model"
+    plain = {"system": "developer", "user": "user", "assistant": "model"}
+    return isinstance(item, Message) and plain.get(item.kind) == item.origin
+
+
+def _unseen(what: str, size: int | None, texts: CaseTexts) -> str:
+    if size is None:
+        return fill(texts.unseen, what=what)
+    return fill(texts.unseen_size, what=what, size=shown_size(size))

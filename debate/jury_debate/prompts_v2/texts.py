@@ -1,0 +1,78 @@
+"""The schema of a file of prompts 2: every text of the prompts, and its placeholders.
+
+Texts are `string.Template`s, as in prompts 1. PLACEHOLDERS lists the placeholders of each; texts that it does not name
+have none.
+"""
+
+from jury_debate import prompt_texts as before
+from jury_debate.prompt_texts import ArtifactTexts, RoleText, ToolText
+from jury_events.value import Value
+
+
+class SystemTexts(Value):
+    """The system message, the same in every step of every debate of a panel, and what it is made of."""
+
+    jury: str
+    reading_lines: str
+    reading_words: str
+    standards: str
+    dimension: str
+    answer_format: str
+    example_ballot: str
+    example_rationale: str
+    example_statement: str
+    example_scenario_id: str
+
+
+class SeatTexts(before.SeatTexts):
+    """Seats in general, and the block of a seat or of the final judge after the case: its role and its ballot."""
+
+    juror: str
+    final_judge: str
+    ballot: str
+    scenarios: str
+
+
+class CaseTexts(before.CaseTexts):
+    """Headings of the judged texts. `policy`, `question`, `response` and the like are headings of numbered items."""
+
+    operator_policy: str
+    sign: str
+    marked_words: str
+    same_as: str
+    artifact_summary: str
+
+
+class Texts(Value):
+    """One prompts file. `dimensions` explains each known rubric dimension; `other` is for unknown ones."""
+
+    roles: dict[str, RoleText]
+    seats: SeatTexts
+    system: SystemTexts
+    dimensions: dict[str, str]
+    case: CaseTexts
+    artifacts: ArtifactTexts
+    turns: before.TurnTexts
+    tools: dict[str, ToolText]
+
+
+PLACEHOLDERS: dict[str, frozenset[str]] = {
+    **{
+        name: names
+        for name, names in before.PLACEHOLDERS.items()
+        if name.partition(".")[0] in {"case", "artifacts", "turns"}
+    },
+    "seats.role_name": frozenset({"letter", "role", "model"}),
+    "seats.default_role_prompt": frozenset({"focus"}),
+    "seats.juror": frozenset({"letter", "seats", "role", "focus", "role_prompt"}),
+    "seats.final_judge": frozenset({"seats", "role_prompt"}),
+    "seats.ballot": frozenset({"ballot"}),
+    "seats.scenarios": frozenset({"total"}),
+    "system.jury": frozenset({"reading", "standards", "answer_format"}),
+    "system.standards": frozenset({"dimensions"}),
+    "system.dimension": frozenset({"name", "maximum", "meaning"}),
+    "system.answer_format": frozenset({"example"}),
+    "case.sign": frozenset({"sign"}),
+    "case.marked_words": frozenset({"sign"}),
+    "case.same_as": frozenset({"what", "number"}),
+}

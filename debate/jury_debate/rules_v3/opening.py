@@ -1,0 +1,147 @@
+"""The opening event: under prompts 2 the pieces of every prompt, the same for a panel first."""
+
+from collections.abc import Mapping, Sequence
+
+from jury_debate import prompts_v1
+from jury_debate.artifact_tools import tool_names
+from jury_debate.artifacts import generate_evaluation_summary
+from jury_debate.assignment import CASE_WITH_IMAGES, JUDGE_ROLE_PROMPT, ROLE_PROMPT, tools_offered
+from jury_debate.prompts import PROMPTS_VERSION, seat_letter
+from jury_debate.prompts_v2.case_text import render_case
+from jury_debate.prompts_v2.line_marks import mark
+from jury_debate.prompts_v2.prompts import Prompts, load_prompts
+from jury_debate.rules_v1.ballots import ballot_id, line_sign
+from jury_debate.rules_v1.opening import opening_event
+from jury_debate.rules_v2 import opening as before
+from jury_events.case import ArtifactRecord, Case
+from jury_events.debate_events import DebateOpened
+from jury_events.panel import Panel
+from jury_events.parts import PartMaker
+
+RULES_VERSION = 3
+
+
+def open_debate(
+    case: Case,
+    panel: Panel,
+    *,
+    debate_id: str,
+    run_id: str | None,
+    secret: bytes,
+    parts: PartMaker,
+    role_prompts: Mapping[str, str] | None = None,
+    judge_prompt: str | None = None,
+    submission_id: str | None = None,
+    prompts_version: int = PROMPTS_VERSION,
+) -> DebateOpened:
+    """See `Rules.open_debate`."""
+    if prompts_version == prompts_v1.VERSION:
+        opened = before.open_debate(
+            case,
+            panel,
+            debate_id=debate_id,
+            run_id=run_id,
+            secret=secret,
+            parts=parts,
+            role_prompts=role_prompts,
+            judge_prompt=judge_prompt,
+            submission_id=submission_id,
+            prompts_version=prompts_version,
+        )
+        return opened.model_copy(update={"rules": RULES_VERSION})
+    pieces = _Pieces(case, panel, secret, role_prompts or {}, judge_prompt).by_name()
+    return opening_event(
+        case,
+        panel,
+        pieces,
+        debate_id=debate_id,
+        run_id=run_id,
+        secret=secret,
+        parts=parts,
+        submission_id=submission_id,
+        versions=(RULES_VERSION, prompts_version),
+    )
+
+
+class _Pieces:
+    """The texts that prompts are joined from, by name, with their line breaks."""
+
+    def __init__(
+        self, case: Case, panel: Panel, secret: bytes, role_prompts: Mapping[str, str], judge_prompt: str | None
+    ) -> None:
+        self._case = case
+        self._panel = panel
+        self._secret = secret
+        self._role_prompts = role_prompts
+        self._judge_prompt = judge_prompt
+        self._prompts: Prompts = load_prompts(panel.language)
+        self._sign = line_sign(secret)
+
+    def by_name(self) -> dict[str, str]:
+        turns, panel = self._prompts.texts.turns, self._panel
+        pieces = {
+            "system": self._prompts.system(panel.rubric, "lines"),
+            "case": self._case_piece() + "\n\n",
+        }
+        if self._case.images and any(place.images for place in panel.seats_and_judge):
+            pieces[CASE_WITH_IMAGES] = self._case_piece(images=True) + "\n\n"
+        for index, seat in enumerate(panel.seats):
+            pieces[f"seat/{seat.juror_id}"] = self._seat(index) + "\n\n"
+        pieces["instruction/initial"] = turns.initial_instruction + self._tools_piece()
+        pieces |= {ROLE_PROMPT + juror_id: prompt for juror_id, prompt in self._role_prompts.items()}
+        if self._judge_prompt is not None:
+            pieces[JUDGE_ROLE_PROMPT] = self._judge_prompt
+        pieces["heading/own"] = turns.own_heading + "\n\n"
+        pieces["heading/peers"] = turns.peers_heading + "\n\n"
+        pieces["heading/no-peers"] = turns.no_peers + "\n\n"
+        if panel.final.judge is not None:
+            pieces["instruction/final"] = turns.final_instruction + "\n\n"
+            judge = self._prompts.final_judge(
+                seats=len(panel.seats),
+                role_prompt=self._judge_prompt or self._prompts.judge_role_prompt,
+                ballot=ballot_id(self._secret, None),
+                scenarios=len(self._case.scenarios),
+            )
+            pieces["seat/final"] = judge + "\n\n"
+        return pieces
+
+    def _seat(self, index: int) -> str:
+        seat = self._panel.seats[index]
+        role = self._prompts.role(seat.role)
+        return self._prompts.seat(
+            letter=seat_letter(index),
+            seats=len(self._panel.seats),
+            role=role.role if role else seat.role,
+            focus=seat.role_focus,
+            role_prompt=self._role_prompts.get(seat.juror_id) or self._prompts.role_prompt(seat.role, seat.role_focus),
+            ballot=ballot_id(self._secret, seat.juror_id),
+            scenarios=len(self._case.scenarios),
+        )
+
+    def _tools_piece(self) -> str:
+        case = self._case
+        if not tools_offered(self._panel, len(case.security_gate_records) + len(case.agent_card_records)):
+            return ""
+        return "\n\n" + self._prompts.tools_instruction(tool_names(opinions=False))
+
+    def _case_piece(self, *, images: bool = False) -> str:
+        """The case, then its records: a summary of them, or all of them in `inline` mode.
+
+        A summary in the case replaces the generated one, and precedes the records.
+        """
+        case, prompts = self._case, self._prompts
+        blocks = [render_case(case, prompts.texts.case, self._sign, marking="lines", images=images)]
+        gate, card, summary = case.security_gate_records, case.agent_card_records, case.artifact_summary
+        if gate or card or summary is not None:
+            blocks.append(prompts.texts.artifacts.heading)
+            if summary is not None:
+                blocks.append(mark(summary, self._sign))
+            if self._panel.artifacts.mode == "inline":
+                blocks += self._records(prompts.gate_records(len(gate)), gate)
+                blocks += self._records(prompts.card_records(len(card)), card)
+            elif summary is None:
+                blocks.append(mark(generate_evaluation_summary(gate, card, prompts), self._sign))
+        return "\n\n".join(blocks)
+
+    def _records(self, heading: str, records: Sequence[ArtifactRecord]) -> list[str]:
+        return [heading, mark("\n".join(record.content for record in records), self._sign)] if records else []

@@ -1,0 +1,241 @@
+"""Reviews that another process asks the writer of a SQLite store to append: how they are sent.
+
+A request is a file in the folder `FILE.requests` beside the database, locked by the process that asks for as long as it
+waits. The writer takes it by deleting its name, which succeeds once, appends what it says, and writes the results
+behind the request into the same file, which both have open. So nothing has to be cleaned up after an answer, a request
+whose process died is dropped, and one that was not taken can be withdrawn: see `append_taker` for the writer's side.
+
+A request is what its process decided, under the version of the stream that it read: an append as every other. It is
+accepted from the user of the writer or the owner of the database only, who may write to the file itself.
+"""
+
+import os
+import stat
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from secrets import token_hex
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from jury_events.envelope import NewEvent
+from jury_events.ids import REVIEW_PREFIX
+from jury_events.parts import SALT_BYTES, Part, part_digest
+from jury_store.errors import EventConflict, InvalidAppend, StoreError, StoreFailed, StoreUnreachable, WrongVersion
+from jury_store.event_store import Append, Appended, AppendResults
+from jury_store.locked_file import LockedFile
+
+SUFFIX = ".request"
+MOST_BYTES = 2 * 1024 * 1024
+"""Of a request: the longest reason fits in base64."""
+MOST_APPENDS = 500
+"""Of a request."""
+
+_REFUSALS: dict[str, type[StoreError]] = {one.__name__: one for one in (WrongVersion, EventConflict, InvalidAppend)}
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class _RequestedPart(_Strict):
+    salt: str
+    content: str
+
+
+class _RequestedEvent(_Strict):
+    event_id: Annotated[str, Field(max_length=200)]
+    type: Annotated[str, Field(max_length=200)]
+    schema_number: Annotated[int, Field(ge=1, lt=2**31)]
+    recorded_at: Annotated[int, Field(ge=0, lt=2**63)]
+    body: str
+    parts: Annotated[list[_RequestedPart], Field(max_length=1)]
+
+
+class _RequestedAppend(_Strict):
+    stream: Annotated[str, Field(pattern=f"^{REVIEW_PREFIX}", max_length=500)]
+    expected_version: Annotated[int, Field(ge=0, lt=2**31)]
+    event: _RequestedEvent
+
+
+class _Request(_Strict):
+    format: Literal[1]
+    appends: Annotated[list[_RequestedAppend], Field(max_length=MOST_APPENDS)]
+
+
+class _Result(_Strict):
+    """`refused` is a name of `_REFUSALS`, with the error's text; None: the append is stored."""
+
+    version: int
+    repeated: int
+    refused: str | None
+    message: str
+
+
+class _Answer(_Strict):
+    """`failed`: nothing was stored, and why; None: there is a result for each append."""
+
+    results: list[_Result]
+    failed: str | None
+
+
+def requests_folder(database: Path) -> Path:
+    """The folder beside a SQLite file."""
+    return database.with_name(database.name + ".requests")
+
+
+def owners_of(database: Path) -> frozenset[int]:
+    """The users whose requests are accepted: that of this process, and the owner of the file."""
+    return frozenset({os.geteuid(), database.stat().st_uid})
+
+
+def is_private(folder: Path, owners: Collection[int]) -> bool:
+    """Whether only its owner, one of `owners`, can put files into a folder; False where there is none."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid in owners and not found.st_mode & 0o022
+
+
+class AppendRequest:
+    """A request that this process sent; release it after use."""
+
+    def __init__(self, file: LockedFile, appends: Sequence[Append], size: int) -> None:
+        self._file = file
+        self._appends = appends
+        self._size = size
+
+    @classmethod
+    def send(cls, database: Path, appends: Sequence[Append]) -> "AppendRequest":
+        """Ask the writer of a database to append.
+
+        Args:
+            database: the SQLite file.
+            appends: each of one event, to streams `review/{id}`, under an expected version.
+
+        Raises:
+            InvalidAppend: this is too much for one request.
+            StoreUnreachable: the request cannot be written.
+        """
+        content = _encoded(appends) if len(appends) <= MOST_APPENDS else b""
+        if not 0 < len(content) <= MOST_BYTES:
+            raise InvalidAppend(f"{len(appends)} appends of {len(content):,} bytes are too much for one request")
+        folder = requests_folder(database)
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if not is_private(folder, owners_of(database)):
+                raise StoreUnreachable(f"{folder} can be written by other users: make it yours alone (chmod 700)")
+            file = LockedFile.take(folder / f"{token_hex(16)}{SUFFIX}", content)
+        except OSError as error:
+            raise StoreUnreachable(f"{folder} cannot be written: {error.strerror}") from error
+        if file is None:
+            raise StoreUnreachable(f"{folder} cannot be written: a new file is locked by another process")
+        return cls(file, appends, len(content))
+
+    def answer(self) -> AppendResults | None:
+        """The results, as of `EventStore.append`; None: there are none yet.
+
+        Raises:
+            StoreFailed: the writer failed; nothing was stored.
+        """
+        said = self._file.written_after(self._size)
+        if not said.endswith(b"\n"):
+            return None
+        try:
+            found = _Answer.model_validate_json(said)
+        except ValidationError as error:
+            raise StoreFailed("the writing process gave an answer that this version cannot read; try again") from error
+        if found.failed is not None or len(found.results) != len(self._appends):
+            raise StoreFailed(found.failed or "the writing process gave an incomplete answer; try again")
+        return [_appended(append, one) for append, one in zip(self._appends, found.results, strict=True)]
+
+    def withdraw(self) -> bool:
+        """Take the request back; False where the writer has taken it already. Release it afterwards all the same."""
+        return self._file.unlink()
+
+    def release(self) -> None:
+        """Close the file; a request that was not taken is withdrawn. Twice is allowed."""
+        self._file.release()
+
+
+def _encoded(appends: Sequence[Append]) -> bytes:
+    made = _Request(format=1, appends=[_requested(one) for one in appends])
+    return made.model_dump_json().encode() + b"\n"
+
+
+def _requested(append: Append) -> _RequestedAppend:
+    (event,) = append.events
+    assert append.expected_version is not None
+    return _RequestedAppend(
+        stream=append.stream,
+        expected_version=append.expected_version,
+        event=_RequestedEvent(
+            event_id=event.event_id,
+            type=event.type,
+            schema_number=event.schema,
+            recorded_at=event.recorded_at,
+            body=event.body.decode(),
+            parts=[
+                _RequestedPart(salt=b64encode(one.salt).decode(), content=b64encode(one.content).decode())
+                for one in event.parts
+            ],
+        ),
+    )
+
+
+def requested_appends(content: bytes) -> list[Append]:
+    """The appends of a request.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return [
+        Append(one.stream, (_event(one.event),), one.expected_version)
+        for one in _Request.model_validate_json(content).appends
+    ]
+
+
+def _event(found: _RequestedEvent) -> NewEvent:
+    return NewEvent(
+        event_id=found.event_id,
+        type=found.type,
+        schema=found.schema_number,
+        recorded_at=found.recorded_at,
+        body=found.body.encode(),
+        parts=tuple(_part(one) for one in found.parts),
+    )
+
+
+def _part(found: _RequestedPart) -> Part:
+    salt, content = b64decode(found.salt, validate=True), b64decode(found.content, validate=True)
+    if len(salt) != SALT_BYTES:
+        raise ValueError(f"a salt has {SALT_BYTES} bytes, not {len(salt)}")
+    return Part(part_digest(salt, content), salt, content)
+
+
+def encoded_results(results: AppendResults) -> bytes:
+    """The answer to a request whose appends were stored or refused."""
+    return _line(_Answer(results=[_result(one) for one in results], failed=None))
+
+
+def encoded_failure(message: str) -> bytes:
+    """The answer to a request of which nothing was stored."""
+    return _line(_Answer(results=[], failed=message))
+
+
+def _line(answer: _Answer) -> bytes:
+    return answer.model_dump_json().encode() + b"\n"
+
+
+def _result(found: Appended | StoreError) -> _Result:
+    if isinstance(found, Appended):
+        return _Result(version=found.version, repeated=found.repeated, refused=None, message="")
+    return _Result(version=0, repeated=0, refused=type(found).__name__, message=str(found))
+
+
+def _appended(append: Append, found: _Result) -> Appended | StoreError:
+    if found.refused is None:
+        return Appended(append.stream, found.version, found.repeated)
+    return _REFUSALS.get(found.refused, StoreError)(found.message)

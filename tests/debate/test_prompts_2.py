@@ -1,0 +1,175 @@
+"""Debates under prompts 2: what stands where in each request, and what an answer must have."""
+
+import json
+from typing import Any
+
+import pytest
+
+from jury_debate.prompts_v2.line_marks import unmark
+from jury_debate.prompts_v2.prompts import load_prompts
+from jury_debate.rules_v1.ballots import ballot_id, line_sign
+from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.debate_events import DebateCompleted, JurorAbstained
+from jury_events.ids import Step
+from jury_events.outcome import RefusalReason
+from jury_events.transcript import Message, ToolCall, ToolResult, Transcript
+from support.debate_harness import SEATS, SECRET, Asked, DebateHarness, Says, a_case, a_panel, by_round
+
+SIGN = line_sign(SECRET)
+CODE = "def refund(order):\n    if order.paid:\n\treturn  True\n\n"
+
+CODING = Case(
+    case_id="coding",
+    scenarios=(
+        Scenario(
+            scenario_id="one",
+            question=QuestionSpec(prompt="Write refund.", policy="Python only."),
+            execution=ExecutionResult(
+                transcript=Transcript(
+                    items=(
+                        Message(kind="user", origin="user", text="Write refund."),
+                        ToolCall(name="write", arguments=CODE, call_id="1"),
+                        ToolResult(text="ok", call_id="1"),
+                        Message(kind="assistant", origin="model", text="Done.\n" + CODE),
+                    )
+                ),
+                response="Done.\n" + CODE,
+            ),
+        ),
+    ),
+)
+
+
+def a_debate(case: Case | None = None, **spec: Any) -> DebateHarness:
+    positions = {"gpt": [Says("safe_pass")], "claude": [Says("unsafe_fail")], "gemini": [Says("safe_pass")]}
+    panel = a_panel(*SEATS, **{"preset": "parallel-rounds", "discussion": {"max_rounds": 2}} | spec)
+    return DebateHarness(panel, by_round(positions), case=case, prompts=2).run()
+
+
+def texts(debate: DebateHarness, asked: Asked) -> list[tuple[str, str]]:
+    """The role and the text of each part of a request."""
+    return [(message.role, debate.pen.text(ref)) for message in asked.call.messages for ref in message.parts]
+
+
+@pytest.fixture(scope="module")
+def coding() -> DebateHarness:
+    return a_debate(CODING)
+
+
+def test_a_debate_ends_as_under_prompts_1(coding: DebateHarness) -> None:
+    before = DebateHarness(coding.debate.state.panel, coding.script, case=CODING).run()
+
+    assert coding.event_ids == before.event_ids
+    assert isinstance(coding.events[-1], DebateCompleted)
+    assert before.events[-1] == coding.events[-1]
+    assert (3, 2) == (coding.debate.state.debate.rules, coding.debate.state.debate.prompts)
+
+
+def test_what_is_the_same_for_all_seats_stands_first(coding: DebateHarness) -> None:
+    requests = [texts(coding, asked) for asked in coding.asked]
+
+    assert 1 < len(requests)
+    assert {requests[0][0]} == {request[0] for request in requests}, "one system message for all steps"
+    assert {requests[0][1]} == {request[1] for request in requests}, "then the case"
+    assert len({request[2] for request in requests}) == len(SEATS) + 1, "then the seat, the same in all its turns"
+
+
+def test_nothing_of_a_debate_stands_before_the_case(coding: DebateHarness) -> None:
+    other = a_debate(a_case(scenarios=2), language=coding.debate.state.panel.language)
+
+    assert texts(coding, coding.asked[0])[0] == texts(other, other.asked[0])[0]
+
+
+def test_a_ballot_is_shown_to_its_seat_alone_and_after_the_case(coding: DebateHarness) -> None:
+    ballots = {juror: ballot_id(SECRET, juror) for juror in (*SEATS, None)}
+
+    for asked in coding.asked:
+        shown = [text for _, text in texts(coding, asked)]
+        for juror, ballot in ballots.items():
+            places = [place for place, text in enumerate(shown) if ballot in text]
+            assert places == ([2] if juror == asked.step.juror_id else [])
+
+
+def test_judged_text_is_exact_and_never_in_a_system_message(coding: DebateHarness) -> None:
+    roles = {role for asked in coding.asked for role, text in texts(coding, asked) if CODE.split("\n")[1] in text}
+    plain = unmark(coding.prompt(coding.asked[0]), SIGN)
+
+    assert {"user"} == roles
+    assert CODE in plain
+
+
+def test_what_the_record_says_twice_is_shown_once(coding: DebateHarness) -> None:
+    case = texts(coding, coding.asked[0])[1][1]
+    headings = load_prompts(coding.debate.state.panel.language).texts.case
+
+    assert 1 == case.count("Write refund.")
+    assert 1 == case.count("Done.")
+    for what, number in ((headings.question, 2), (headings.response, 5)):
+        assert any(what in line and str(number) in line for line in case.split("\n")), what
+
+
+def test_every_step_has_the_same_schema(coding: DebateHarness) -> None:
+    rules = coding.debate.rules
+    schemas = {
+        json.dumps(
+            rules.answer_schema(
+                asked.assignment.spec.rubric,
+                statement=asked.assignment.spec.statement,
+                scenarios=asked.assignment.spec.scenarios,
+                one_form=asked.assignment.spec.one_form,
+            )
+        )
+        for asked in coding.asked
+    }
+
+    assert 1 == len(schemas)
+    (schema,) = map(json.loads, schemas)
+    assert set(schema["required"]) == set(schema["properties"]) >= {"statement", "scenarios"}
+
+
+def test_scenarios_are_judged_one_by_one() -> None:
+    debate = a_debate(a_case(scenarios=2))
+
+    assert isinstance(debate.events[-1], DebateCompleted)
+    assert all("2" in texts(debate, asked)[2][1] for asked in debate.asked)
+
+
+def answered(**changes: Any) -> DebateHarness:
+    """A debate in which every answer in phase 1 of one seat has these members changed; None removes one."""
+
+    def script(step: Step, _call: Any) -> Any:
+        assignment = next(one for one in [debate.debate.assign(step)])
+        answer = json.loads(Says("safe_pass").answer(assignment))
+        if step == Step(0, "gpt"):
+            answer |= changes
+            answer = {name: value for name, value in answer.items() if value is not ...}
+        return json.dumps(answer).encode()
+
+    debate = DebateHarness(a_panel(*SEATS, preset="independent"), script, prompts=2)
+    return debate.run()
+
+
+def refusal(debate: DebateHarness) -> RefusalReason | None:
+    return next((event.refusal for event in debate.events if isinstance(event, JurorAbstained)), None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, None),
+        ({"statement": "not asked for"}, None),
+        ({"scenarios": []}, None),
+        ({"statement": 7}, RefusalReason.WRONG_TYPE),
+        ({"statement": ...}, RefusalReason.MISSING_FIELD),
+        ({"scenarios": ...}, RefusalReason.MISSING_FIELD),
+        ({"scenarios": "x"}, RefusalReason.UNKNOWN_SCENARIO),
+        ({"scenarios": [{"scenario_id": "1", "verdict": "safe_pass", "score": 1}]}, RefusalReason.UNKNOWN_SCENARIO),
+        ({"extra": 1}, RefusalReason.UNKNOWN_FIELD),
+        ({"statement": f"my id is {ballot_id(SECRET, 'gpt')}"}, RefusalReason.BALLOT_SHOWN),
+        ({"rationale": None}, RefusalReason.WRONG_TYPE),
+    ],
+)
+def test_an_answer_has_every_field_and_null_where_its_step_asks_for_none(
+    changes: dict[str, Any], reason: RefusalReason | None
+) -> None:
+    assert reason == refusal(answered(**changes))

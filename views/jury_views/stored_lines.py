@@ -1,0 +1,135 @@
+"""What a result line has of a recorded debate, read from the bytes of its events: lists have many debates.
+
+Of a body only the fields of the line are read, with the types that the event gives them: not the panel, its prompts and
+the scores, whose checks are most of the time that decoding takes.
+"""
+
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from jury_events.case import MetadataValue, Omission
+from jury_events.codec import SCHEMAS
+from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, JudgmentRendered
+from jury_events.debate_history import DebateHistory
+from jury_events.envelope import StoredEvent
+from jury_events.judgment import Decider, VoteKind
+from jury_events.panel import FinalMethod
+from jury_events.value import CaseId, DebateId, JurorId, Label, RunId
+from jury_events.verdict import Verdict
+from jury_views.answered_by import AnsweredBy, answered_in_stream
+from jury_views.errors import OpeningMissing
+from jury_views.events_by_phase import Ending
+
+
+class _Fields(BaseModel):
+    """Some fields of a body; the others are passed over."""
+
+    model_config = ConfigDict(frozen=True, strict=True, allow_inf_nan=False, extra="ignore")
+
+
+class _Final(_Fields):
+    method: FinalMethod
+
+
+class _Panel(_Fields):
+    name: Label
+    final: _Final
+
+
+class LineOpening(_Fields):
+    """What a result line has of `DebateOpened`."""
+
+    type: Literal["debate_opened"]
+    debate_id: DebateId
+    run_id: RunId | None
+    case_id: CaseId
+    label: Verdict | None
+    metadata: dict[Label, MetadataValue]
+    tags: tuple[Label, ...]
+    cluster: Label | None
+    agent_cost: float | None
+    panel: _Panel
+    simulated: bool
+    omissions: tuple[Omission, ...]
+
+
+class LineVote(_Fields):
+    """What a result line has of a vote."""
+
+    juror_id: JurorId
+    kind: VoteKind
+    position: Verdict | None
+
+
+class _Judgment(_Fields):
+    decided_by: Decider
+    votes: tuple[LineVote, ...]
+    quorum: int
+    quorum_votes: int
+
+    @property
+    def quorum_met(self) -> bool:
+        return self.quorum_votes >= self.quorum
+
+
+class LineJudgment(_Fields):
+    """What a result line has of `JudgmentRendered`."""
+
+    type: Literal["judgment_rendered"]
+    judgment: _Judgment
+
+
+class StoredLine(NamedTuple):
+    """The parts of a result line: see `result_line`."""
+
+    opened: DebateOpened | LineOpening
+    evaluations: list[AnsweredBy]
+    rendered: JudgmentRendered | LineJudgment | None
+    ending: Ending | None
+
+
+_FIELDS: dict[str, type[LineOpening] | type[LineJudgment]] = {
+    "debate_opened": LineOpening,
+    "judgment_rendered": LineJudgment,
+}
+_IDS = {"debate_opened": "opened", "judgment_rendered": "final/judgment"}
+_ENDINGS = frozenset({"debate_completed", "debate_failed", "debate_cancelled"})
+
+
+def stored_line(history: DebateHistory) -> StoredLine:
+    """What the line of a recorded debate has.
+
+    Raises:
+        EventError: a stored body does not decode.
+        OpeningMissing: the opening event is not there.
+    """
+    opened: DebateOpened | LineOpening | None = None
+    rendered: JudgmentRendered | LineJudgment | None = None
+    ending: Ending | None = None
+    for index, stored in enumerate(history.stored_events):
+        if stored.type not in _FIELDS and stored.type not in _ENDINGS:
+            continue
+        match _fields(stored) or history.events[index]:
+            case DebateOpened() | LineOpening() as event:
+                opened = event
+            case JudgmentRendered() | LineJudgment() as event:
+                rendered = event
+            case DebateCompleted() | DebateFailed() | DebateCancelled() as event:
+                ending = event
+            case _:
+                pass
+    if opened is None:
+        raise OpeningMissing("the events do not begin with the opening event")
+    return StoredLine(opened, answered_in_stream(history.stored_events), rendered, ending)
+
+
+def _fields(stored: StoredEvent) -> LineOpening | LineJudgment | None:
+    """The fields; None: the event is decoded whole, which upcasts it, or raises the error that names the fault."""
+    model = _FIELDS.get(stored.type)
+    if model is None or stored.schema != SCHEMAS[stored.type] or stored.event_id != _IDS[stored.type]:
+        return None
+    try:
+        return model.model_validate_json(stored.body)
+    except ValidationError:
+        return None
