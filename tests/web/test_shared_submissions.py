@@ -134,6 +134,7 @@ def _locked_by_another_process(url: str) -> Callable[[], None]:
 async def test_cases_of_a_cancelled_run_that_were_not_begun_are_not_judged_by_the_next_server(url: str) -> None:
     async with service(url, NEVER) as first:
         await start(first)
+        await comes(lambda: first.store.run("r1"))
     store = open_store(url, write=False)
     try:
         await cancel_run(store, url, "r1", "a person", logging.info)
@@ -153,6 +154,7 @@ async def test_cases_of_a_cancelled_run_that_were_not_begun_are_not_judged_by_th
 async def test_a_cancelled_run_that_a_server_executes_is_not_kept(url: str) -> None:
     async with service(url, Script(latency=3.0)) as server:  # calls in flight are waited for
         submission = await start(server)
+        await comes(lambda: server.store.run("r1"))
         await cancel_run(server.store, url, "r1", "a person", logging.info)
         await ended(submission)
         after = run_state(server)
@@ -228,6 +230,7 @@ async def test_what_is_refused_for_good_is_not_kept_longer(url: str, caplog: pyt
     kept_submissions(url).keep(KeptSubmission("run", "r1", "usual", [a_case("one", scenarios=2)], "r1"))
     async with service(url) as second:
         await second.submissions.resume()
+        await asyncio.wait([second.submissions.find("run", "r1").task])
 
     assert "judged another case under the id 'one'" in caplog.text
     assert [] == kept_submissions(url).all()
