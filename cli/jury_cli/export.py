@@ -36,6 +36,13 @@ if TYPE_CHECKING:
     help="Write tables instead: debates, ballots, exchanges and labels as Parquet files (docs/tables.md).",
 )
 @click.option("--texts", is_flag=True, help="With --parquet: with the texts of cases, requests and answers.")
+@click.option(
+    "--seal-key",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Sign with this private key how long the streams of each debate are now, so that a cassette that was cut is "
+    "refused by jury import --key.",
+)
 @options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(
@@ -48,6 +55,7 @@ def command(
     html: bool,
     parquet: Path | None,
     texts: bool,
+    seal_key: Path | None,
     store_url: str | None,
     as_json: bool,
 ) -> int:
@@ -65,6 +73,8 @@ def command(
     from jury_judge.settings.selection import Selection
 
     selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where)
+    if seal_key is not None and (html or parquet is not None):
+        raise click.UsageError("--seal-key signs cassettes: leave --html and --parquet out")
     if parquet is not None and (html or output is not None):
         raise click.UsageError("--parquet names the folder of the tables: leave --html and -o out")
     if texts and parquet is None:
@@ -77,8 +87,8 @@ def command(
     if output == "-" and (not one or as_json):
         raise click.UsageError("stdout takes one debate, without --json; name a folder with -o")
     if output == "-":
-        return _to_stdout(store_url, debate_ids[0], html=html)
-    return _files(selection, output or ".", html=html, store_url=store_url, as_json=as_json)
+        return _to_stdout(store_url, debate_ids[0], html=html, seal_key=seal_key)
+    return _files(selection, output or ".", html=html, seal_key=seal_key, store_url=store_url, as_json=as_json)
 
 
 def _tables(selection: "Selection", folder: Path, *, texts: bool, store_url: str | None, as_json: bool) -> int:
@@ -101,11 +111,12 @@ def _tables(selection: "Selection", folder: Path, *, texts: bool, store_url: str
     return Exit.DONE
 
 
-def _to_stdout(store_url: str | None, debate_id: str, *, html: bool) -> int:
+def _to_stdout(store_url: str | None, debate_id: str, *, html: bool, seal_key: Path | None) -> int:
     from jury_cli.terminal import note
 
     if not html:
-        sys.stdout.buffer.write(read_from(store_url, lambda records: records.cassette(debate_id)))
+        content = read_from(store_url, lambda records: records.cassette(debate_id, key_file=seal_key, say=note))
+        sys.stdout.buffer.write(content)
         return Exit.DONE
     page = read_from(store_url, lambda records: records.page(debate_id, _page, say=note))
     sys.stdout.buffer.write(page.content)
@@ -118,7 +129,9 @@ def _page(history: "DebateHistory", state: "IntegrityState") -> Iterator[str]:
     return single_file(history, state, history.opened.panel.language)
 
 
-def _files(selection: "Selection", output: str, *, html: bool, store_url: str | None, as_json: bool) -> int:
+def _files(
+    selection: "Selection", output: str, *, html: bool, seal_key: Path | None, store_url: str | None, as_json: bool
+) -> int:
     from jury_cli.terminal import Counting, note
     from jury_events.text.pluralize import pluralize
 
@@ -127,7 +140,7 @@ def _files(selection: "Selection", output: str, *, html: bool, store_url: str | 
     async def export(records: "Records") -> "ExportedFiles":
         if html:
             return await records.export_pages(selection, output, _page, progress=counting.reach, say=note)
-        return await records.export_cassettes(selection, output, progress=counting.reach, say=note)
+        return await records.export_cassettes(selection, output, key_file=seal_key, progress=counting.reach, say=note)
 
     try:
         done = read_from(store_url, export)

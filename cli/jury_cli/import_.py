@@ -10,9 +10,14 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit, code_of
 from jury_cli.option_groups import options
 from jury_cli.options import PUBLIC_KEYS, STORE
+from jury_events.text.visible_text import visible_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from jury_judge import Imported
+
+_NAMED = 6
 
 
 @click.command("import")
@@ -65,6 +70,8 @@ def command(
         print(json.dumps(_object(found), ensure_ascii=False))
     else:
         note(_said(found))
+        for line in _open_ends(found):
+            note(line)
     return max((code_of(error) for _, error in found.refused), default=Exit.DONE)
 
 
@@ -78,8 +85,24 @@ def _object(found: "Imported") -> dict[str, object]:
         "withheld": found.withheld,
         "reviews_left": found.reviews_left,
         "reviews_foreign": found.reviews_foreign,
+        "later_events_not_excluded": found.not_excluded,
+        "unknown_signers_of_lengths": found.unknown_signers,
         "refused": [{"file": str(path), "problem": str(error)} for path, error in found.refused],
     }
+
+
+def _open_ends(found: "Imported") -> "Iterator[str]":
+    """Which streams may have gone on where they come from."""
+    if found.unknown_signers:
+        keys = visible_line(", ".join(found.unknown_signers), 300)
+        yield f"lengths of streams are signed by {keys}, which is no key given with --key: they count for nothing"
+    if found.not_excluded:
+        more = len(found.not_excluded) - _NAMED
+        names = ", ".join(found.not_excluded[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+        yield (
+            f"later events of these streams cannot be excluded: {names} (jury export --seal-key signs their lengths, "
+            "jury import --key checks them)"
+        )
 
 
 def _said(found: "Imported") -> str:

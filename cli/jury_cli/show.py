@@ -66,7 +66,7 @@ def _show_reviews(history: "DebateHistory") -> None:
     if history.stored_reviews:
         page = Page()
         page.blank()
-        reviews_section(page, history.reviews, reasons_in(history))
+        reviews_section(page, history.reviews, reasons_in(history), history.local.later_events)
         page.print(page_console())
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from jury_debate.datamark import mark
 from jury_debate.prompt_texts import CaseTexts, fill
-from jury_debate.prompts_v1 import Prompts
+from jury_debate.prompts_v1 import PromptsV1
 from jury_events.case import Case, Scenario
 from jury_events.text.sizes import shown_size
 from jury_events.transcript import (
@@ -29,7 +29,7 @@ Mark = Callable[[str], str]
 """Adds the datamark to every line of judged text."""
 
 
-def render_case(case: Case, prompts: Prompts, marker: str, *, images: bool = False) -> str:
+def render_case(case: Case, prompts: PromptsV1, marker: str, *, images: bool = False) -> str:
     """The case as text, ending without a line break; scenarios are numbered where there are several.
 
     Args:

@@ -20,14 +20,14 @@ VERSION = 1
 
 
 @cache
-def load_prompts(language: str) -> "Prompts":
+def load_prompts(language: str) -> "PromptsV1":
     """The prompts of a language, `ja` or `en`."""
     path = files(__package__).joinpath("prompts", f"v{VERSION}", f"{language}.toml")
-    return Prompts(VERSION, language, Texts.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))))
+    return PromptsV1(VERSION, language, Texts.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))))
 
 
 @dataclass(frozen=True, slots=True)
-class Prompts(TurnPrompts):
+class PromptsV1(TurnPrompts):
     """One file of prompts 1."""
 
     texts: Texts

@@ -27,15 +27,25 @@ class VersionRange(Value):
         return self
 
 
+class SignedLengths(Value):
+    """The imported streams were as long as in their store at the time `at`: a trusted key signed their lengths.
+
+    `signed_by` is the key's name, `at` microseconds since 1970-01-01 UTC.
+    """
+
+    signed_by: Label
+    at: Annotated[int, Field(ge=0, lt=2**63)]
+
+
 class DebateImported(EventBody):
     """Events of this debate were imported from a cassette.
 
     `debate`, `calls` and `review` are the ranges in the streams. `seal` is the SHA-256 in hexadecimal of the stored
     seal (None: there is none), `sealed_by` the log that this seal names, and `verified_with` the key that its
-    signature was checked with on import.
+    signature was checked with on import. `lengths`: the streams ended where their store said; None: nothing shows it.
     """
 
-    schema_version: ClassVar[int] = 2
+    schema_version: ClassVar[int] = 3
 
     type: Literal["debate_imported"] = "debate_imported"
     debate: VersionRange
@@ -44,12 +54,18 @@ class DebateImported(EventBody):
     seal: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
     sealed_by: Label | None
     verified_with: Label | None
+    lengths: SignedLengths | None
     number: EventNumber
 
     @property
     def reviews_alone(self) -> bool:
         """Whether nothing but people's reviews came: then the debate itself is none of another store."""
         return self.debate.until == self.debate.after and self.calls.until == self.calls.after
+
+    @property
+    def arrived(self) -> bool:
+        """Whether any event came."""
+        return any(one.until > one.after for one in (self.debate, self.calls, self.review))
 
     @property
     def event_id(self) -> str:

@@ -8,6 +8,22 @@ from jury_events.envelope import StoredEvent
 from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased, Imported, import_proof
 
 
+class LaterEvents(NamedTuple):
+    """Up to when later events at the origin of an imported debate are excluded, and the trusted key that says so.
+
+    Both None: they cannot be excluded. Proofs of inclusion never prove absence: a cassette may lack the last review, or
+    a withdrawal of it.
+    """
+
+    excluded_as_of: int | None
+    """Microseconds since 1970-01-01 UTC."""
+    signed_by: str | None
+
+
+NOT_EXCLUDED = LaterEvents(None, None)
+"""Of a debate that came without lengths signed by a trusted key."""
+
+
 class LocalFacts(NamedTuple):
     """The imports of a debate, the number of its quarantines, and the current one."""
 
@@ -25,6 +41,14 @@ class LocalFacts(NamedTuple):
     def imported_from(self) -> str | None:
         """The log that the seal of the first import of the debate names."""
         return next((one.sealed_by for one in self.imports if not one.reviews_alone), None)
+
+    @property
+    def later_events(self) -> "LaterEvents | None":
+        """Whether its origin may have later events than were imported; None: nothing of it was imported."""
+        last = next((one for one in reversed(self.imports) if one.arrived or one.lengths is not None), None)
+        if last is None:
+            return None
+        return NOT_EXCLUDED if last.lengths is None else LaterEvents(last.lengths.at, last.lengths.signed_by)
 
     @property
     def foreign_reviews(self) -> tuple[tuple[int, int], ...]:

@@ -72,6 +72,11 @@ def _debate_imported_2(body: dict[str, Any]) -> dict[str, Any]:
     return _with(body, review={"after": 0, "until": 0})
 
 
+def _debate_imported_3(body: dict[str, Any]) -> dict[str, Any]:
+    """Schema 2 knew no signed lengths."""
+    return _with(body, lengths=None)
+
+
 UPCASTERS: dict[tuple[str, int], Upcaster] = {
     ("juror_abstained", 1): _juror_abstained_2,
     ("debate_forked", 1): _debate_forked_2,
@@ -81,6 +86,7 @@ UPCASTERS: dict[tuple[str, int], Upcaster] = {
     ("exchange_recorded", 1): _exchange_recorded_2,
     ("exchange_recorded", 2): _exchange_recorded_3,
     ("debate_imported", 1): _debate_imported_2,
+    ("debate_imported", 2): _debate_imported_3,
 }
 """By (type, schema): the upcaster to schema + 1."""
 

@@ -9,7 +9,7 @@ possible, and exits with 0 when nothing is wrong, else with 1.
 What it proves: the file is whole (2). Every event and text is as it was hashed, and every body has the fields of its
 type (3, 4). Nothing is missing except texts whose erasure is recorded (5). With the seal: the log with the root in the
 note contained the sealed events (6). With the key: the holder of the key signed that root (7). With a checkpoint that
-you kept: the log was not rewritten since (8).
+you kept: the log was not rewritten since (8). With signed lengths and their key: no stream was longer (9).
 """
 
 import argparse
@@ -167,7 +167,10 @@ def check_fields(name: str, value: Any, where: str) -> None:
 # 2. The manifest lists the content of the file, and has the hash of all its other bytes.
 def check_manifest(lines: list[bytes]) -> Json:
     require(lines and lines[-1].endswith(b"\n"), "the file is empty, or was cut short")
-    manifest = read_line(lines[0], "line 1", "cassette", "debate_id", "streams", "parts", "sealed", "sha256")
+    manifest = {"lengths": False, **read_line(lines[0], "line 1")}
+    fields = {"cassette", "debate_id", "streams", "parts", "sealed", "sha256", "lengths"}
+    require(manifest.keys() == fields, "line 1 has other fields than it should")
+    require(type(manifest["lengths"]) is bool and (b'"lengths":false' not in lines[0]), "line 1 is not well-formed")
     debate, streams = manifest["debate_id"], manifest["streams"]
     require(manifest["cassette"] == 1 and is_count(manifest["cassette"], 1), "this is no cassette of format 1")
     require(re.fullmatch(r"[A-Za-z0-9._~-]{1,220}", str(debate)), "the debate has no proper id")
@@ -179,6 +182,7 @@ def check_manifest(lines: list[bytes]) -> Json:
         require(is_count(end["events"], 1) and HASH.fullmatch(str(end["head"])), "a stream's end is not well-formed")
     require(is_count(manifest["parts"], 0) and type(manifest["sealed"]) is bool, "the manifest is not well-formed")
     count = 1 + sum(end["events"] for end in streams.values()) + manifest["parts"] + manifest["sealed"]
+    count += manifest["lengths"]
     require(len(lines) == count, f"the file has {len(lines)} lines, its manifest lists {count}")
     found = hashlib.sha256(b"".join(lines[1:])).hexdigest()
     require(found == manifest["sha256"], "the SHA-256 in the manifest is not that of the lines after it")
@@ -299,22 +303,27 @@ def check_seal(seal: Json, streams: Streams) -> dict[str, int]:
     return {stream: places[stream]["version"] if stream in places else 0 for stream in streams}
 
 
+def read_key(line: str) -> tuple[str, bytes, Ed25519PublicKey]:
+    name, key_id, coded = line.split("+", 2)
+    key = base64.b64decode(coded, validate=True)
+    own_id = hashlib.sha256(name.encode() + b"\n" + key).digest()[:4]
+    require(key[:1] == b"\1" and own_id.hex() == key_id, f"the key {name} is damaged, or no Ed25519 key")
+    y = int.from_bytes(key[1:], "little") % 2**255  # the highest bit is the sign of x
+    require(
+        y < P and y not in SMALL_ORDER,
+        f"the key {name} has a small order, so anyone can sign under it, or it is not canonical",
+    )
+    return name, own_id, Ed25519PublicKey.from_public_bytes(key[1:])
+
+
 # 7. Signatures are Ed25519 over the note's text, by a key that you obtained from a trusted source.
 def check_signature(note: str, key_lines: list[str]) -> None:
     origin, _, _, text, signatures = read_note(note)
     good = 0
-    for name, key_id, coded in (line.split("+", 2) for line in key_lines):
-        key = base64.b64decode(coded, validate=True)
-        own_id = hashlib.sha256(name.encode() + b"\n" + key).digest()[:4]
-        require(key[:1] == b"\1" and own_id.hex() == key_id, f"the key {name} is damaged, or no Ed25519 key")
-        y = int.from_bytes(key[1:], "little") % 2**255  # the highest bit is the sign of x
-        require(
-            y < P and y not in SMALL_ORDER,
-            f"the key {name} has a small order, so anyone can sign under it, or it is not canonical",
-        )
+    for name, own_id, key in map(read_key, key_lines):
         for signature in (one for signer, one in signatures if signer == name):
             if signature[:4] == own_id:
-                Ed25519PublicKey.from_public_bytes(key[1:]).verify(signature[4:], text)
+                key.verify(signature[4:], text)
                 good += name == origin  # a key counts only for the log of its name
     require(good, "none of the keys given signed the note, or none in the name of its log")
 
@@ -327,26 +336,43 @@ def check_kept(note: str, kept: str) -> None:
     require(root == kept_root, "your checkpoint states another root: the log was rewritten")
 
 
-def audit(path: Path, keys: list[str], kept: str | None) -> None:
-    lines = path.read_bytes().splitlines(keepends=True)
-    manifest = check_manifest(lines)
-    debate, streams, at = manifest["debate_id"], Streams(), 1
-    say(f"ok    the file is whole: {len(lines)} lines of the debate {debate}")
-    for stream in sorted(manifest["streams"], key=lambda name: KINDS.index(name.split("/")[0])):
-        stop = at + manifest["streams"][stream]["events"]
-        numbered = enumerate(lines[at:stop], at + 1)
-        streams[stream] = [read_line(raw, f"line {n}", *EVENT_FIELDS, "hash") for n, raw in numbered]
-        check_chain(stream, manifest["streams"][stream], streams[stream])
-        say(f"ok    {stream}: the chain of {stop - at} events is unbroken")
-        at = stop
-    texts = check_texts(lines[at : at + manifest["parts"]], at + 1)
-    erased = check_references(debate, streams, texts)
-    say(f"ok    {len(texts)} texts are as recorded, {erased} were erased on record, none is missing")
-    if not manifest["sealed"]:
+# 9. Signed lengths: what the store had of every stream when it wrote the file. They are over all lines but the first.
+def check_lengths(line: Json, content: str, debate: str, streams: Streams, key_lines: list[str]) -> str:
+    lengths = dict(line["lengths"])
+    require(lengths.keys() == {"at", "content", "debates", "key"}, "the signed lengths are not well-formed")
+    require(is_count(lengths["at"], 0), "the signed lengths are not well-formed")
+    require(lengths["debates"].keys() == {debate}, "the signed lengths are of another debate")
+    signed = lengths["debates"][debate]
+    require(set(signed) == {f"{kind}/{debate}" for kind in KINDS}, "the signed lengths are of other streams")
+    for stream, end in signed.items():
+        here = streams.get(stream, [])
+        found = {"events": len(here), "head": here[-1]["hash"]} if here else {"events": 0}
+        there = f"signed are {end.get('events')}"
+        require(end == found and is_count(end["events"], 0), f"{stream} has {len(here)} events, {there}, or other ones")
+    require(lengths["content"] == content, "the signed lengths are of a cassette with other lines")
+    plain = json.dumps(lengths, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    text, _, signature = str(line["note"]).partition("\n\n")
+    stated = f"jury-judge streams 1\n{lengths['key']}\n{hashlib.sha256(plain).hexdigest()}"
+    require(text == stated, "the note of the signed lengths is over other lengths")
+    named = re.fullmatch(r"— ([^\x00- +]+) ([A-Za-z0-9+/]+={0,2})\n", signature)
+    require(named and named.group(1) == lengths["key"], "the note of the signed lengths has no signature of its key")
+    coded = from_base64(named.group(2) if named else "", "the signature of the lengths")
+    for name, own_id, key in map(read_key, key_lines):
+        if (name, own_id) == (lengths["key"], coded[:4]):
+            try:
+                key.verify(coded[4:], f"{text}\n".encode())
+            except InvalidSignature:
+                raise Wrong("the signature of the lengths is not over its note") from None
+            return "ok    no stream was longer when the file was written: its lengths are signed by a key that you gave"
+    return "open  its lengths are signed by no key that you gave: later events cannot be excluded"
+
+
+def audit_seal(raw: bytes | None, streams: Streams, keys: list[str], kept: str | None) -> None:
+    if raw is None:
         require(not keys and not kept, "there is no seal: nothing shows which log the debate comes from")
         say("open  there is no seal: a recomputed file would look the same")
         return
-    seal = read_line(lines[-1], "the seal", "note", "streams")
+    seal = read_line(raw, "the seal", "note", "streams")
     covered = check_seal(seal, streams)
     origin, size, _, _, _ = read_note(seal["note"])
     for stream, count in covered.items():
@@ -364,6 +390,30 @@ def audit(path: Path, keys: list[str], kept: str | None) -> None:
         say("ok    your checkpoint states the same root")
     else:
         say("open  no --checkpoint was given: a log rewritten and sealed again by its owner would look the same")
+
+
+def audit(path: Path, keys: list[str], kept: str | None) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    manifest = check_manifest(lines)
+    debate, streams, at = manifest["debate_id"], Streams(), 1
+    say(f"ok    the file is whole: {len(lines)} lines of the debate {debate}")
+    for stream in sorted(manifest["streams"], key=lambda name: KINDS.index(name.split("/")[0])):
+        stop = at + manifest["streams"][stream]["events"]
+        numbered = enumerate(lines[at:stop], at + 1)
+        streams[stream] = [read_line(raw, f"line {n}", *EVENT_FIELDS, "hash") for n, raw in numbered]
+        check_chain(stream, manifest["streams"][stream], streams[stream])
+        say(f"ok    {stream}: the chain of {stop - at} events is unbroken")
+        at = stop
+    texts = check_texts(lines[at : at + manifest["parts"]], at + 1)
+    erased = check_references(debate, streams, texts)
+    say(f"ok    {len(texts)} texts are as recorded, {erased} were erased on record, none is missing")
+    last = lines.pop() if manifest["lengths"] else None
+    audit_seal(lines[-1] if manifest["sealed"] else None, streams, keys, kept)
+    if last is None:
+        say("open  no lengths are signed: later events of these streams cannot be excluded")
+    else:
+        content = hashlib.sha256(b"".join(lines[1:])).hexdigest()
+        say(check_lengths(read_line(last, "the signed lengths", "lengths", "note"), content, debate, streams, keys))
 
 
 def main() -> int:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from jury_debate.case_text import render_case
 from jury_debate.datamark import unmark
 from jury_debate.prompts import LANGUAGES
-from jury_debate.prompts_v1 import Prompts, load_prompts
+from jury_debate.prompts_v1 import PromptsV1, load_prompts
 from jury_events.case import Case, ExecutionResult, Image, QuestionSpec, Scenario
 from jury_events.transcript import (
     Attachment,
@@ -136,7 +136,7 @@ def test_a_missing_response_is_reported_as_missing() -> None:
 
 
 @pytest.mark.parametrize("prompts", [JA, EN])
-def test_neither_the_label_nor_the_ids_of_a_single_case_are_shown(prompts: Prompts) -> None:
+def test_neither_the_label_nor_the_ids_of_a_single_case_are_shown(prompts: PromptsV1) -> None:
     text = render_case(case(PLAIN), prompts, M)
 
     assert not any(word in text for word in ("unsafe", "benign", "plain"))
@@ -278,7 +278,7 @@ SPEAKERS = (
 )
 
 
-def speakers(prompts: Prompts) -> str:
+def speakers(prompts: PromptsV1) -> str:
     execution = ExecutionResult(transcript=Transcript(items=SPEAKERS))
     text = unmark(render_case(case(PLAIN.changed(execution=execution)), prompts, M), M)
     return text[text.index("[1]" if prompts is EN else "【1】") :]

@@ -96,14 +96,14 @@ def test_it_imports_nothing_of_ours_and_is_short() -> None:
 
     assert imported - sys.stdlib_module_names == {"cryptography"}
     table = auditor.FIELDS.splitlines()
-    assert sum(bool(line.strip()) for line in source.splitlines()) - len(table) < 285
+    assert sum(bool(line.strip()) for line in source.splitlines()) - len(table) < 330
 
 
 def test_it_passes_an_intact_log_and_lists_what_it_did_not_check(audit: Auditor) -> None:
     code, said = audit(a_cassette())
 
     assert code == 0
-    assert [line[:5] for line in said.splitlines()] == ["ok   "] * 4 + ["open "]
+    assert [line[:5] for line in said.splitlines()] == ["ok   "] * 4 + ["open "] * 2
     assert "debate/d: the chain of 5 events is unbroken" in said
     assert "7 texts are as recorded, 0 were erased on record" in said
 
@@ -184,7 +184,7 @@ def test_it_checks_seal_signature_and_checkpoint(audit: Auditor) -> None:
     code, said = audit(out_of(store), "--key", "key.pub", "--checkpoint", "note")
 
     assert code == 0
-    assert "open" not in said
+    assert ["open  no lengths are signed"] == [line.split(":")[0] for line in said.splitlines() if line[:4] == "open"]
     assert "debate/d: 5 of 5 events were in the log example.com/jury of 21 events" in said
 
 

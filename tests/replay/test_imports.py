@@ -80,6 +80,7 @@ def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) 
         seal=seal_digest(origin),
         sealed_by="example.com/jury",
         verified_with="example.com/jury",
+        lengths=None,
         number=1,
     )
     assert record.stored_local[0].recorded_at == 7

@@ -12,7 +12,7 @@ from jury_events.debate_events import (
     TextsErased,
 )
 from jury_events.exchange import CacheWrite, ExchangeRecorded, RecordedToolCall, RequestMessage, Usage
-from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased, VersionRange
+from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased, SignedLengths, VersionRange
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import ImageRef
@@ -69,7 +69,8 @@ def sample_events() -> dict[str, AnyEvent]:
             review=VersionRange(after=0, until=3),
             seal="0f" * 32,
             sealed_by="example.com/jury",
-            verified_with=None,
+            verified_with="example.com/jury",
+            lengths=SignedLengths(signed_by="example.com/jury", at=1_700_000_000_000_000),
             number=1,
         ),
         DebateQuarantined(by="operator", reason="its usage cannot be read", number=2),

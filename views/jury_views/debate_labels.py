@@ -34,6 +34,16 @@ class DebateLabels(TranslatedLabels):
         "Imported from another store; sealed by the log {log}, whose signature was checked.",
         "インポートされた議論です。ログ{log}の封印があり、署名は確認済みです。",
     )
+    later_events_possible = Translation(
+        "Later events cannot be excluded: where it comes from there may be more, such as a review or its withdrawal.",
+        "以後のイベントがないとは言えません。出所には、レビューやその取り消しなどが残っている可能性があります。",
+    )
+    later_events_as_of = Translation(
+        "Its streams are complete as of {at}, signed by {key}; later events cannot be excluded.",
+        "{at}の時点のすべてのイベントが含まれます（{key}の署名を確認済み）。それ以後のイベントがないとは言えません。",
+    )
+    later_events_mark = Translation("later events cannot be excluded", "以後のイベントの可能性あり")
+    later_events_mark_as_of = Translation("as of {at}", "{at}の時点")
     quarantined = Translation("In quarantine: {reason}", "隔離中: {reason}")
     no_model = Translation("simulated", "模擬")
     other_model = Translation("{asked} was asked, {answered} answered", "{asked}に依頼し、{answered}が回答")

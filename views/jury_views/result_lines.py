@@ -30,18 +30,20 @@ from jury_views.events_by_phase import (
     status_of,
     text_in,
 )
+from jury_views.later_events import later_events_object
 from jury_views.position_changes import Change, change_counts, position_changes
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in, review_objects
 from jury_views.stored_lines import LineJudgment, LineOpening, stored_line
 
 
 def result_of(history: DebateHistory) -> dict[str, Any]:
-    """`collaborative_result` of a recorded debate, with the reviews of people.
+    """`collaborative_result` of a recorded debate, with the reviews of people, and `later_events` of an imported one.
 
     Raises:
         OpeningMissing, EventError: the events do not begin with the opening event, or one does not decode.
     """
-    return collaborative_result(history.events, history.texts, history.reviews, reasons_in(history))
+    result = collaborative_result(history.events, history.texts, history.reviews, reasons_in(history))
+    return {**result, "later_events": later_events_object(history.local.later_events)}
 
 
 def collaborative_result(
@@ -59,7 +61,8 @@ def collaborative_result(
     A statement's `position_changed` is as recorded; its `change` says whose it is: `own`, `synthetic` (only what stands
     in for an answer that a provider's filter blocked differs), or null. `position_changes` counts both.
     `reviews` are those of people, with their `reasons` by number, and `disposition` is the last human verdict where
-    there is one, else `final_verdict`.
+    there is one, else `final_verdict`. `later_events`: null unless the debate was imported; then `excluded_as_of`, null
+    where reviews, and so the disposition, may lack later events of its origin, and `signed_by`.
     `scenario_results` has a row each scenario once there is a judgment: the only one's is that of the case.
 
     Raises:
@@ -99,6 +102,7 @@ def collaborative_result(
         "early_termination": completed.early_termination if completed else None,
         "end_reason": completed.end_reason if completed else None,
         "disposition": _disposition(completed, reviews),
+        "later_events": None,
         "reviews": review_objects(reviews, reasons),
         "scenario_results": _scenario_results(opened, record.judgment),
     }

@@ -332,7 +332,8 @@ class CollaborativeJuryResult:
     `position_changes` counts the statements that changed a position: the juror's `own`, and `synthetic` ones.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `omissions` its parts
     that no juror was shown. `reviews` are those of people, each with `reviewer`, `verdict`, `blind` and `reason` among
-    others; `disposition` is the last human verdict where there is one, else `final_verdict`.
+    others; `disposition` is the last human verdict where there is one, else `final_verdict`. `later_events` is None but
+    for an imported debate: up to when later events of its origin are `excluded_as_of` (None: they cannot be excluded).
     """
 
     phase1_evaluations: list[JurorEvaluation]
@@ -363,6 +364,7 @@ class CollaborativeJuryResult:
     agent_cost: float | None = None
     omissions: list[dict[str, Any]] = field(default_factory=list)
     disposition: str | None = None
+    later_events: dict[str, Any] | None = None
     reviews: list[dict[str, Any]] = field(default_factory=list)
     scenario_results: list[ScenarioResult] = field(default_factory=list)
 

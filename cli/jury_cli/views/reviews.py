@@ -8,11 +8,13 @@ from jury_events.text.pluralize import pluralize
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
 from jury_views.debate_labels import LABELS
+from jury_views.later_events import later_events_text
 from jury_views.page import Page, TextSpan
 from jury_views.review_objects import Reasons, assignment_object, review_objects
 from jury_views.terminal.statistics.figures import Figures
 
 if TYPE_CHECKING:
+    from jury_events.local_facts import LaterEvents
     from jury_events.review_facts import ReviewFacts
     from jury_judge.reviews.review_agreement import ReviewAgreement
     from jury_judge.reviews.review_queue import QueueItem
@@ -69,8 +71,8 @@ def _hidden(item: "QueueItem", *, blind: bool) -> bool:
     return blind or item.why == "sampled"
 
 
-def reviews_section(page: Page, facts: "ReviewFacts", reasons: Reasons) -> None:
-    """The reviews of a debate; nothing where there is none."""
+def reviews_section(page: Page, facts: "ReviewFacts", reasons: Reasons, later: "LaterEvents | None") -> None:
+    """The reviews of a debate; nothing where there is none. `later`: whether others may exist at its origin."""
     if not facts.reviews and not facts.assignments:
         return
     page.heading("Reviews")
@@ -92,6 +94,10 @@ def reviews_section(page: Page, facts: "ReviewFacts", reasons: Reasons) -> None:
         page.line(TextSpan(f"{waiting.number}  {waiting.reviewer} is asked for a review{drawn}", "dim"))
     if facts.disputed:
         page.line(TextSpan("the reviewers differ", "yellow"))
+    if facts.verdict is not None:
+        page.line(TextSpan("disposition: "), TextSpan(facts.verdict.value, "bold"))
+    if later is not None:
+        page.line(TextSpan(later_events_text(later, LABELS["en"]), "yellow"))
 
 
 def agreement_page(found: "ReviewAgreement") -> Page:

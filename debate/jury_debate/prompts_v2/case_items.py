@@ -1,6 +1,6 @@
 """The numbered items of a case: everything that a juror can point at, through all its scenarios.
 
-An item has a heading and lines. Lines are either the prompt's own words (`str`) or judged text (`Judged`), which is
+An item has a heading and lines. Lines are either the prompt's own words (`str`) or judged text (`JudgedText`), which is
 marked when the case is rendered. What the record says twice is one item: a question that is the transcript's first
 request, a final response that is its last message.
 """
@@ -10,7 +10,7 @@ from itertools import count
 from typing import Literal, NamedTuple
 
 from jury_debate.prompt_texts import fill
-from jury_debate.prompts_v2.texts import CaseTexts
+from jury_debate.prompts_v2.texts import CaseTextsV2
 from jury_events.case import Case, Scenario
 from jury_events.text.sizes import shown_size
 from jury_events.transcript import (
@@ -30,7 +30,7 @@ Kind = Literal["policy", "question", "expected_behavior", "transcript", "respons
 """Where an item comes from in its scenario."""
 
 
-class Judged(str):
+class JudgedText(str):
     """Text of the record."""
 
     __slots__ = ()
@@ -49,7 +49,7 @@ class CaseItem(NamedTuple):
     @property
     def judged(self) -> tuple[str, ...]:
         """Its texts of the record, in order."""
-        return tuple(line for line in self.lines if isinstance(line, Judged))
+        return tuple(line for line in self.lines if isinstance(line, JudgedText))
 
 
 class ScenarioItems(NamedTuple):
@@ -65,7 +65,7 @@ class ScenarioItems(NamedTuple):
     response: int | None
 
 
-def case_items(case: Case, texts: CaseTexts, pictures: Mapping[str, int]) -> tuple[ScenarioItems, ...]:
+def case_items(case: Case, texts: CaseTextsV2, pictures: Mapping[str, int]) -> tuple[ScenarioItems, ...]:
     """The items of a case, numbered from 1 through all scenarios.
 
     Args:
@@ -82,7 +82,7 @@ def case_items(case: Case, texts: CaseTexts, pictures: Mapping[str, int]) -> tup
 
 class _ScenarioNumbering:
     def __init__(
-        self, number: int, scenario: Scenario, texts: CaseTexts, pictures: Mapping[str, int], numbers: Iterator[int]
+        self, number: int, scenario: Scenario, texts: CaseTextsV2, pictures: Mapping[str, int], numbers: Iterator[int]
     ) -> None:
         self._number = number
         self._question = scenario.question
@@ -122,7 +122,7 @@ class _ScenarioNumbering:
     def _single(self, kind: Kind, heading: str, text: str | None) -> list[CaseItem]:
         if text is None:
             return []
-        lines = (Judged(text),) if text else (self._texts.nothing,)
+        lines = (JudgedText(text),) if text else (self._texts.nothing,)
         return [CaseItem(next(self._numbers), self._number, kind, None, heading, lines)]
 
 
@@ -156,7 +156,7 @@ def _is_message(item: Item) -> bool:
 class _TranscriptItems:
     """Headings and lines of transcript items."""
 
-    def __init__(self, transcript: Transcript, texts: CaseTexts, pictures: Mapping[str, int]) -> None:
+    def __init__(self, transcript: Transcript, texts: CaseTextsV2, pictures: Mapping[str, int]) -> None:
         self._transcript = transcript
         self._calls = transcript.answered_calls()
         self._texts = texts
@@ -223,19 +223,19 @@ class _TranscriptItems:
                 content = [] if item.text is None else self._content(item.text)
                 return [*self._labelled(texts.name_label, item.name), *self._file(item), *content]
             case NotShown():
-                return [Judged(_unseen(item.what, item.size, texts))]
+                return [JudgedText(_unseen(item.what, item.size, texts))]
 
     def _named(self, label: str, name: str | None, text: str) -> list[str]:
         """A name and a text; a text alone needs no label."""
         if name is None:
-            return [Judged(text)] if text else [self._texts.nothing]
+            return [JudgedText(text)] if text else [self._texts.nothing]
         return [*self._labelled(label, name), *self._content(text)]
 
     def _content(self, text: str) -> list[str]:
-        return [self._texts.content_label, Judged(text)] if text else [self._texts.nothing]
+        return [self._texts.content_label, JudgedText(text)] if text else [self._texts.nothing]
 
     def _labelled(self, label: str, text: str | None) -> list[str]:
-        return [] if text is None else [label, Judged(text)]
+        return [] if text is None else [label, JudgedText(text)]
 
     def _file(self, item: Attachment) -> list[str]:
         texts, size = self._texts, shown_size(item.size)
@@ -246,7 +246,7 @@ class _TranscriptItems:
             line = fill(texts.file, media_type=item.media_type, size=size)
         else:
             line = _unseen(item.media_type, item.size, texts)
-        return [Judged(line)]
+        return [JudgedText(line)]
 
 
 def _is_plain(item: Item) -> bool:
@@ -257,7 +257,7 @@ def _is_plain(item: Item) -> bool:
     return isinstance(item, Message) and plain.get(item.kind) == item.origin
 
 
-def _unseen(what: str, size: int | None, texts: CaseTexts) -> str:
+def _unseen(what: str, size: int | None, texts: CaseTextsV2) -> str:
     if size is None:
         return fill(texts.unseen, what=what)
     return fill(texts.unseen_size, what=what, size=shown_size(size))

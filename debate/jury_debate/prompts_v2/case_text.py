@@ -10,8 +10,8 @@ from typing import Literal
 from jury_debate import datamark
 from jury_debate.prompt_texts import fill
 from jury_debate.prompts_v2 import line_marks
-from jury_debate.prompts_v2.case_items import CaseItem, Judged, ScenarioItems, case_items
-from jury_debate.prompts_v2.texts import CaseTexts
+from jury_debate.prompts_v2.case_items import CaseItem, JudgedText, ScenarioItems, case_items
+from jury_debate.prompts_v2.texts import CaseTextsV2
 from jury_events.case import Case
 
 Marking = Literal["lines", "words"]
@@ -29,7 +29,7 @@ def marker_of(marking: Marking, sign: str) -> Callable[[str], str]:
     return lambda text: mark(text, sign)
 
 
-def render_case(case: Case, texts: CaseTexts, sign: str, *, marking: Marking, images: bool = False) -> str:
+def render_case(case: Case, texts: CaseTextsV2, sign: str, *, marking: Marking, images: bool = False) -> str:
     """The case as text, ending without a line break; scenarios are numbered where there are several.
 
     Args:
@@ -53,13 +53,13 @@ def render_case(case: Case, texts: CaseTexts, sign: str, *, marking: Marking, im
     return "\n\n".join(blocks)
 
 
-def render_item(item: CaseItem, texts: CaseTexts, marked: Callable[[str], str]) -> str:
+def render_item(item: CaseItem, texts: CaseTextsV2, marked: Callable[[str], str]) -> str:
     """One numbered item as shown."""
     heading = fill(texts.item, number=item.number, what=item.heading)
-    return "\n".join([heading, *(marked(line) if isinstance(line, Judged) else line for line in item.lines)])
+    return "\n".join([heading, *(marked(line) if isinstance(line, JudgedText) else line for line in item.lines)])
 
 
-def _scenario(scenario: ScenarioItems, texts: CaseTexts, marked: Callable[[str], str]) -> Iterator[str]:
+def _scenario(scenario: ScenarioItems, texts: CaseTextsV2, marked: Callable[[str], str]) -> Iterator[str]:
     transcript = [item for item in scenario.items if item.kind == "transcript"]
     for item in scenario.items:
         if item.kind in {"policy", "question", "expected_behavior"}:
@@ -74,7 +74,7 @@ def _scenario(scenario: ScenarioItems, texts: CaseTexts, marked: Callable[[str],
     yield from _reference(scenario, texts.response, scenario.response, texts)
 
 
-def _reference(scenario: ScenarioItems, what: str, number: int | None, texts: CaseTexts) -> Iterator[str]:
+def _reference(scenario: ScenarioItems, what: str, number: int | None, texts: CaseTextsV2) -> Iterator[str]:
     """A line for what is an item of the transcript, or is not recorded."""
     if number is None:
         yield f"{what}\n{texts.nothing}"

@@ -1,7 +1,7 @@
 """Prompts 2 in Japanese and English: loaded once, filled strictly.
 
 What is the same in every debate of a panel (`system`) stands first, then the case, then what belongs to a seat and a
-turn: the order that providers' prompt caches need. Judged text never stands in a system message.
+turn: the order that providers' prompt caches need. JudgedText text never stands in a system message.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 from jury_debate.prompt_texts import fill
 from jury_debate.prompts_v2.case_text import Marking
-from jury_debate.prompts_v2.texts import Texts
+from jury_debate.prompts_v2.texts import TextsV2
 from jury_debate.turn_prompts import TurnPrompts
 from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
@@ -22,17 +22,17 @@ VERSION = 2
 
 
 @cache
-def load_prompts(language: str) -> "Prompts":
+def load_prompts(language: str) -> "PromptsV2":
     """The prompts of a language, `ja` or `en`."""
     path = files("jury_debate").joinpath("prompts", f"v{VERSION}", f"{language}.toml")
-    return Prompts(VERSION, language, Texts.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))))
+    return PromptsV2(VERSION, language, TextsV2.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))))
 
 
 @dataclass(frozen=True, slots=True)
-class Prompts(TurnPrompts):
+class PromptsV2(TurnPrompts):
     """One file of prompts 2."""
 
-    texts: Texts
+    texts: TextsV2
 
     def system(self, rubric: Rubric, marking: Marking) -> str:
         """The system message of every seat and of the final judge: the same in all debates of a panel."""

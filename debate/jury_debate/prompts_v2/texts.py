@@ -1,6 +1,6 @@
 """The schema of a file of prompts 2: every text of the prompts, and its placeholders.
 
-Texts are `string.Template`s, as in prompts 1. PLACEHOLDERS lists the placeholders of each; texts that it does not name
+TextsV2 are `string.Template`s, as in prompts 1. PLACEHOLDERS lists the placeholders of each; texts that it does not name
 have none.
 """
 
@@ -9,7 +9,7 @@ from jury_debate.prompt_texts import ArtifactTexts, RoleText, ToolText
 from jury_events.value import Value
 
 
-class SystemTexts(Value):
+class SystemTextsV2(Value):
     """The system message, the same in every step of every debate of a panel, and what it is made of."""
 
     jury: str
@@ -24,7 +24,7 @@ class SystemTexts(Value):
     example_scenario_id: str
 
 
-class SeatTexts(before.SeatTexts):
+class SeatTextsV2(before.SeatTexts):
     """Seats in general, and the block of a seat or of the final judge after the case: its role and its ballot."""
 
     juror: str
@@ -33,7 +33,7 @@ class SeatTexts(before.SeatTexts):
     scenarios: str
 
 
-class CaseTexts(before.CaseTexts):
+class CaseTextsV2(before.CaseTexts):
     """Headings of the judged texts. `policy`, `question`, `response` and the like are headings of numbered items."""
 
     operator_policy: str
@@ -43,14 +43,14 @@ class CaseTexts(before.CaseTexts):
     artifact_summary: str
 
 
-class Texts(Value):
+class TextsV2(Value):
     """One prompts file. `dimensions` explains each known rubric dimension; `other` is for unknown ones."""
 
     roles: dict[str, RoleText]
-    seats: SeatTexts
-    system: SystemTexts
+    seats: SeatTextsV2
+    system: SystemTextsV2
     dimensions: dict[str, str]
-    case: CaseTexts
+    case: CaseTextsV2
     artifacts: ArtifactTexts
     turns: before.TurnTexts
     tools: dict[str, ToolText]

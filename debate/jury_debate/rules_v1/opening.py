@@ -9,7 +9,7 @@ from jury_debate.assignment import CASE_WITH_IMAGES, JUDGE_ROLE_PROMPT, ROLE_PRO
 from jury_debate.case_text import render_case
 from jury_debate.datamark import mark
 from jury_debate.prompts import PROMPTS_VERSION, seat_letter
-from jury_debate.prompts_v1 import Prompts
+from jury_debate.prompts_v1 import PromptsV1
 from jury_debate.rules_v1.ballots import ballot_id, datamark
 from jury_events.case import ArtifactRecord, Case
 from jury_events.debate_events import DebateOpened, NamedPart
@@ -107,7 +107,7 @@ def opening_event(
 def _pieces(
     case: Case,
     panel: Panel,
-    prompts: Prompts,
+    prompts: PromptsV1,
     *,
     secret: bytes,
     role_prompts: Mapping[str, str],
@@ -154,13 +154,13 @@ def _pieces(
     return pieces
 
 
-def _tools_piece(case: Case, panel: Panel, prompts: Prompts) -> str:
+def _tools_piece(case: Case, panel: Panel, prompts: PromptsV1) -> str:
     if not tools_offered(panel, len(case.security_gate_records) + len(case.agent_card_records)):
         return ""
     return "\n\n" + prompts.tools_instruction(tool_names(opinions=False))
 
 
-def _case_piece(case: Case, panel: Panel, prompts: Prompts, marker: str, *, images: bool = False) -> str:
+def _case_piece(case: Case, panel: Panel, prompts: PromptsV1, marker: str, *, images: bool = False) -> str:
     """The case, then its records: a summary of them, or all of them in `inline` mode.
 
     A summary in the case replaces the generated one, and precedes the records.

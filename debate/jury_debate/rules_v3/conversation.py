@@ -8,7 +8,7 @@ from jury_debate.step_outcome import ParsedAnswer
 from jury_events.parts import PartMaker
 
 
-class StepConversation(before.StepConversation):
+class OneFormConversation(before.StepConversation):
     """Version 1, with the parser of one form for all steps."""
 
     def parse(self, raw: bytes) -> ParsedAnswer | AnswerRefusal:
@@ -18,4 +18,4 @@ class StepConversation(before.StepConversation):
 
 def conversation(assignment: Assignment, parts: PartMaker) -> before.StepConversation:
     """See `Rules.conversation`."""
-    return (StepConversation if assignment.spec.one_form else before.StepConversation)(assignment, parts)
+    return (OneFormConversation if assignment.spec.one_form else before.StepConversation)(assignment, parts)

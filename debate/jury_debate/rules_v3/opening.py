@@ -9,7 +9,7 @@ from jury_debate.assignment import CASE_WITH_IMAGES, JUDGE_ROLE_PROMPT, ROLE_PRO
 from jury_debate.prompts import PROMPTS_VERSION, seat_letter
 from jury_debate.prompts_v2.case_text import render_case
 from jury_debate.prompts_v2.line_marks import mark
-from jury_debate.prompts_v2.prompts import Prompts, load_prompts
+from jury_debate.prompts_v2.prompts import PromptsV2, load_prompts
 from jury_debate.rules_v1.ballots import ballot_id, line_sign
 from jury_debate.rules_v1.opening import opening_event
 from jury_debate.rules_v2 import opening as before
@@ -74,7 +74,7 @@ class _Pieces:
         self._secret = secret
         self._role_prompts = role_prompts
         self._judge_prompt = judge_prompt
-        self._prompts: Prompts = load_prompts(panel.language)
+        self._prompts: PromptsV2 = load_prompts(panel.language)
         self._sign = line_sign(secret)
 
     def by_name(self) -> dict[str, str]:

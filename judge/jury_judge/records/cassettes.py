@@ -23,17 +23,23 @@ if TYPE_CHECKING:
 class CassetteRecords(OpenStore):
     """Cassettes, pages and tables of debates."""
 
-    async def cassette(self, debate_id: str) -> bytes:
+    async def cassette(self, debate_id: str, *, key_file: Path | None = None, say: Say = log_line) -> bytes:
         """The cassette of a debate: every event, every text and the seal of its log (docs/cassettes.md).
 
+        Args:
+            debate_id: of the debate.
+            key_file: the private key that signs how long its streams are; None: the cassette does not say.
+            say: takes warnings.
+
         Raises:
+            SealError: the key cannot be read, or is none.
             DebateNotFound: there is none of that id.
             RecordDamaged: it does not verify.
         """
         from jury_judge.replays.exporting import cassette
 
         check_debate_id(debate_id)
-        return await self._read(cassette, debate_id)
+        return await self._read(cassette, debate_id, key_file, say)
 
     async def page(self, debate_id: str, render: "Render", *, say: Say = log_line) -> "ExportedDocument":
         """A debate as one page, by what `render` makes of its history and of whether it is intact.
@@ -57,6 +63,7 @@ class CassetteRecords(OpenStore):
         selection: "Selection",
         output: str | Path = ".",
         *,
+        key_file: Path | None = None,
         progress: Progress | None = None,
         say: Say = log_line,
     ) -> "ExportedFiles":
@@ -65,6 +72,7 @@ class CassetteRecords(OpenStore):
         Args:
             selection: which debates.
             output: a folder, made where it is missing; for one debate a file, unless it is a folder or ends with `/`.
+            key_file: the private key that signs how long the streams are, and when; None: no cassette says it.
             progress: called with the number of debates done so far.
             say: takes a line for each debate that is not written, with the reason.
 
@@ -72,10 +80,11 @@ class CassetteRecords(OpenStore):
             DebateNotFound: no debate has that id, is of that run, or meets the conditions.
             OutputPathTaken: there is a file of another kind.
             CassetteError: a file cannot be written.
+            SealError: the key cannot be read, or is none.
         """
         from jury_judge.replays.exporting import export_cassettes
 
-        return await self._read(export_cassettes, selection.debates, str(output), progress=progress, say=say)
+        return await self._read(export_cassettes, selection.debates, str(output), key_file, progress=progress, say=say)
 
     async def export_pages(
         self,

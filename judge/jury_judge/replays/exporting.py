@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from jury_actors.effects import Effects
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError, JuryError
+from jury_judge.seals.key_files import read_private_key
 from jury_judge.stores.debates import must_exist
 from jury_judge.stores.integrity_state import IntegrityState, integrity_states
 from jury_judge.stores.stores import Say
+from jury_replay.cassettes.lengths import SignLengths, signing
 from jury_replay.cassettes.library import put
 from jury_replay.cassettes.lines import BEGINS, SUFFIX
 from jury_replay.cassettes.provenance import Provenance
@@ -54,11 +57,19 @@ class _Cassettes:
     suffix = SUFFIX
     begins = BEGINS
 
-    def __init__(self, store: EventStore) -> None:
+    def __init__(self, store: EventStore, sign: SignLengths | None = None, say: Say | None = None) -> None:
         self._provenance = Provenance(store)
+        self._sign = sign
+        self._say = say
 
     def of(self, history: DebateHistory) -> ExportedDocument:
-        return ExportedDocument(write_cassette(history, self._provenance.seal_of(history)), None)
+        sign = self._sign
+        if sign is not None and history.local.later_events is not None:
+            # What its own store had, this one cannot say.
+            sign = None
+            if self._say is not None:
+                self._say(f"jury: {history.debate_id}: events of it were imported, so its lengths are not signed here")
+        return ExportedDocument(write_cassette(history, self._provenance.seal_of(history), sign), None)
 
 
 class _Pages:
@@ -79,10 +90,15 @@ class _Pages:
         return ExportedDocument("".join(self._render(history, state)).encode(), altered)
 
 
-def cassette(store: EventStore, debate_id: str) -> bytes:
-    """The cassette of a debate; errors as of `Records.cassette`."""
+def cassette(store: EventStore, debate_id: str, key_file: Path | None, say: Say) -> bytes:
+    """The cassette of a debate; arguments and errors as of `Records.cassette`."""
+    sign = _signing(key_file, say)
     (history,) = store.histories([debate_id])
-    return _Cassettes(store).of(history).content
+    return _Cassettes(store, sign, say).of(history).content
+
+
+def _signing(key_file: Path | None, say: Say) -> SignLengths | None:
+    return None if key_file is None else signing(read_private_key(key_file, say), Effects().clock)
 
 
 def page(store: EventStore, debate_id: str, render: Render, say: Say) -> ExportedDocument:
@@ -92,12 +108,19 @@ def page(store: EventStore, debate_id: str, render: Render, say: Say) -> Exporte
 
 
 def export_cassettes(
-    store: EventStore, selection: DebateSelection, output: str, *, progress: Progress | None, say: Say
+    store: EventStore,
+    selection: DebateSelection,
+    output: str,
+    key_file: Path | None,
+    *,
+    progress: Progress | None,
+    say: Say,
 ) -> ExportedFiles:
     """Write cassettes; arguments and errors as of `Records.export_cassettes`."""
+    sign = _signing(key_file, say)
     # Debates that are named are looked for one by one: of a damaged one there may be no head.
     must_exist(store, selection._replace(debate_ids=None))
-    return _exported(store, selection, _Cassettes(store), output, progress=progress, say=say)
+    return _exported(store, selection, _Cassettes(store, sign, say), output, progress=progress, say=say)
 
 
 def export_pages(

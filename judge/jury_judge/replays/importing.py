@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from jury_events.errors import JuryError
+from jury_events.ids import portable_streams
 from jury_judge.stores.stores import Say, writer_or_created
 from jury_replay.cassettes.cassette import Cassette
 from jury_replay.cassettes.importing import import_cassette
+from jury_replay.cassettes.lengths import signer_of, trusted_lengths
 from jury_replay.cassettes.library import cassettes_in
 from jury_replay.cassettes.provenance import trust_fault, verifying_key
 from jury_replay.cassettes.reading import read_cassette
@@ -55,6 +57,8 @@ class Imported:
         withheld: texts that were not added, because their erasure is recorded.
         reviews_left: events of people's reviews that were not added: the store has reviews of its own.
         reviews_foreign: events of reviews that keep counting for nothing: they were imported without a key before.
+        not_excluded: streams of imported debates that may have later events where they come from.
+        unknown_signers: keys, by name and id, that signed lengths and are not trusted: these count for nothing.
         refused: cassettes that were not imported.
     """
 
@@ -66,6 +70,8 @@ class Imported:
     withheld: int = 0
     reviews_left: int = 0
     reviews_foreign: int = 0
+    not_excluded: list[str] = field(default_factory=list)
+    unknown_signers: list[str] = field(default_factory=list)
     refused: list[RefusedCassette] = field(default_factory=list)
 
 
@@ -112,6 +118,8 @@ class _Importing:
         try:
             cassette = read_cassette(path)
             fault = trust_fault(cassette.history, cassette.seal, self._admission.keys, self._admission.checkpoint)
+            if fault is None and cassette.lengths is not None:
+                fault = trusted_lengths(cassette.lengths, self._admission.keys).fault
             if fault is not None:
                 raise CassetteDamaged(f"{path}: {fault}")
         except CassetteError as error:
@@ -122,7 +130,10 @@ class _Importing:
     def take(self, store: EventStore, path: Path, cassette: Cassette) -> None:
         try:
             signer = None if cassette.seal is None else verifying_key(cassette.seal, self._admission.keys)
-            taken = import_cassette(store, cassette, erase=self._admission.erase, verified_with=signer)
+            lengths = None
+            if cassette.lengths is not None:
+                lengths = trusted_lengths(cassette.lengths, self._admission.keys).signed
+            taken = import_cassette(store, cassette, erase=self._admission.erase, verified_with=signer, lengths=lengths)
         except ReplayError as error:
             self._refuse(path, error)
             return
@@ -135,6 +146,11 @@ class _Importing:
         found.withheld += taken.withheld
         found.reviews_left += taken.reviews_left
         found.reviews_foreign += taken.reviews_foreign
+        if taken.events and (lengths is None or taken.reviews_left):
+            found.not_excluded += portable_streams(taken.debate_id)
+        if cassette.lengths is not None and lengths is None:
+            by = signer_of(cassette.lengths)
+            found.unknown_signers += [] if by in found.unknown_signers else [by]
 
     def _refuse(self, path: Path, error: JuryError) -> None:
         """Say it at once: there may be many more."""

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from jury_events.debate_history import DebateHistory
-from jury_replay.cassettes.lines import SealLine
+from jury_replay.cassettes.lines import LengthsLine, SealLine
 
 
 class Cassette(NamedTuple):
@@ -14,3 +14,5 @@ class Cassette(NamedTuple):
 
     history: DebateHistory
     seal: SealLine | None = None
+    lengths: LengthsLine | None = None
+    """How long its streams were in their store; they fit, and whether a trusted key signed them is open."""

@@ -8,7 +8,8 @@ from jury_events.codec import encode
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.ids import calls_stream, debate_stream, local_stream, portable_streams, review_stream
-from jury_events.local_events import DebateImported, VersionRange
+from jury_events.local_events import DebateImported, SignedLengths, VersionRange
+from jury_events.local_facts import NOT_EXCLUDED
 from jury_events.parts import Digest, Part, decode_digest, refs_in
 from jury_replay.cassettes.cassette import Cassette
 from jury_replay.cassettes.lines import SealLine
@@ -47,6 +48,7 @@ def import_cassette(
     *,
     erase: bool = False,
     verified_with: str | None = None,
+    lengths: SignedLengths | None = None,
     clock: Callable[[], int] = now,
 ) -> ImportResult:
     """Add the events and texts of a debate that the store lacks, and record the import, in one transaction.
@@ -60,6 +62,7 @@ def import_cassette(
         cassette: as `read_cassette` verified it.
         erase: allow it to erase texts of this store. Without a seal anyone can write an erasure into a cassette.
         verified_with: the name of the trusted key that signed the cassette's seal, which covers all of it.
+        lengths: who signed how long the streams of the cassette are, and when, under a trusted key.
         clock: microseconds since 1970-01-01 UTC.
 
     Raises:
@@ -101,7 +104,10 @@ def import_cassette(
             )
         going = mine.parts.keys() & erased
         withheld = len(cassette.history.parts.keys() & erased - mine.parts.keys())
-        imported = _imported(mine, fresh, cassette.seal, origin, verified_with)
+        # What is left out here was there.
+        whole = None if reviews_left else lengths
+        confirmed = whole is not None and not any(fresh.values()) and mine.local.later_events == NOT_EXCLUDED
+        imported = _imported(mine, fresh, cassette.seal, origin, verified_with=verified_with, lengths=whole)
         try:
             _append(
                 store,
@@ -111,6 +117,7 @@ def import_cassette(
                 origin=origin,
                 going=going,
                 imported=encode(imported, recorded_at=clock()),
+                confirmed=confirmed,
             )
         except (WrongVersion, Fenced):
             continue  # another writer came in between
@@ -166,6 +173,7 @@ def _append(
     origin: bytes | None,
     going: Collection[Digest],
     imported: NewEvent,
+    confirmed: bool,
 ) -> None:
     if going:
         store.require_eraser()
@@ -176,7 +184,7 @@ def _append(
             new = tuple(_new(event, left) for event in events)
             epoch = store.next_epoch() if stream == debate_stream(mine.debate_id) else None
             requests.append(Append(stream, new, len(mine.streams.get(stream, ())), epoch))
-    if not requests:
+    if not requests and not confirmed:
         if going:
             store.delete_parts(mine.debate_id, going)
         return
@@ -192,7 +200,9 @@ def _imported(
     fresh: dict[str, Sequence[StoredEvent]],
     seal: SealLine | None,
     origin: bytes | None,
+    *,
     verified_with: str | None,
+    lengths: SignedLengths | None,
 ) -> DebateImported:
     def arrived(stream: str) -> VersionRange:
         there = len(mine.streams.get(stream, ()))
@@ -205,6 +215,7 @@ def _imported(
         seal=None if origin is None else seal_digest(origin),
         sealed_by=None if seal is None else _label(read_checkpoint(seal.note.encode()).origin),
         verified_with=None if verified_with is None else _label(verified_with),
+        lengths=lengths,
         number=len(mine.local.imports) + 1,
     )
 

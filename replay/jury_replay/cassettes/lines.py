@@ -1,15 +1,19 @@
 """The lines of a cassette, each one canonical JSON value. docs/cassettes.md has the format for readers elsewhere.
 
-    manifest · every event of debate/ID · of calls/ID · of review/ID · every text · the seal, where there is one
+    manifest · every event of debate/ID · of calls/ID · of review/ID · every text · the seal · the signed lengths
+
+The last two are there where the debate was sealed, and where its lengths were signed.
 
 Nothing in them belongs to the store that the debate is taken from: no position, no epoch.
 """
 
+import hashlib
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from jury_events.calibration import Hex256
 from jury_events.canonical import canonical_json
 from jury_events.envelope import StoredEvent
 from jury_events.parts import SALT_BYTES, Part, decode_digest, encode_digest
@@ -46,6 +50,7 @@ class StreamEnd(Value):
 class Manifest(Value):
     """What follows: streams by name, the number of texts, whether a seal ends the file, the hash of all that follows.
 
+    `lengths`: signed lengths are the last line.
     `sha256` is over the bytes of every line after this one, in hexadecimal, as `tail -n +2 FILE | sha256sum` prints it.
     """
 
@@ -54,7 +59,8 @@ class Manifest(Value):
     streams: dict[str, StreamEnd]
     parts: _Count
     sealed: bool
-    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    lengths: Literal[True] | None = None
+    sha256: Hex256
 
 
 class CassetteEvent(Value):
@@ -126,6 +132,38 @@ class SealLine(Value):
     streams: dict[str, Included]
 
 
+class SignedEnd(Value):
+    """How many events a stream has in its store, and the hash of the last one; None where it has none."""
+
+    events: _Count
+    head: Hash | None = None
+
+
+class StreamLengths(Value):
+    """What a store had of debates: every portable stream, also those without an event.
+
+    `key` is the name of the signing key, `at` microseconds since 1970-01-01 UTC. `content` is the SHA-256 of the lines
+    between the first of the cassette and this one: a statement fits no other cassette.
+    """
+
+    at: _Time
+    content: Hex256
+    debates: dict[DebateId, dict[str, SignedEnd]]
+    key: str
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 that is signed, in hexadecimal."""
+        return hashlib.sha256(written(self).removesuffix(b"\n")).hexdigest()
+
+
+class LengthsLine(Value):
+    """Stream lengths and the signed note over their digest (`jury_store.seals.statement`)."""
+
+    lengths: StreamLengths
+    note: str
+
+
 def part_line(part: Part) -> TextPartLine | BytesPartLine:
     """The line of a text."""
     name, salt = encode_digest(part.digest), urlsafe_b64encode(part.salt).rstrip(b"=").decode()
@@ -148,4 +186,4 @@ def part_of(line: TextPartLine | BytesPartLine) -> Part:
 
 def written(line: Value) -> bytes:
     """The bytes of a line, its end included."""
-    return canonical_json(line.model_dump(mode="json", by_alias=True)) + b"\n"
+    return canonical_json(line.model_dump(mode="json", by_alias=True, exclude_none=True)) + b"\n"

@@ -21,12 +21,14 @@ from jury_events.regular_files import open_regular
 from jury_events.streams import Head
 from jury_events.value import Value
 from jury_replay.cassettes.cassette import Cassette
+from jury_replay.cassettes.lengths import lengths_fault
 from jury_replay.cassettes.lines import (
     FORMAT,
     MAX_CASSETTE,
     MAX_LINE,
     BytesPartLine,
     CassetteEvent,
+    LengthsLine,
     Manifest,
     SealLine,
     TextPartLine,
@@ -81,6 +83,8 @@ class _Reading:
         events = {name: list(self._events(manifest, name, positions)) for name in manifest.streams}
         parts = dict(self._parts(manifest.parts))
         seal = self._line(SealLine, "the seal") if manifest.sealed else None
+        content = self._following.hexdigest()
+        lengths = self._line(LengthsLine, "the signed lengths") if manifest.lengths else None
         if self._file.read(1):
             raise self._bad("the manifest announces no line after this one")
         if self._following.hexdigest() != manifest.sha256:
@@ -90,8 +94,10 @@ class _Reading:
             )
         heads = {name: Head(end.events, 0, decode_digest(end.head)) for name, end in manifest.streams.items()}
         history = DebateHistory(manifest.debate_id, events, heads, parts)
+        if lengths is not None and (fault := lengths_fault(history, content, lengths)) is not None:
+            raise CassetteDamaged(f"{self._name}: it does not verify: {fault}; {_COPY_AGAIN}")
         self._verify(history, seal)
-        return Cassette(history, seal)
+        return Cassette(history, seal, lengths)
 
     def _manifest(self) -> Manifest:
         raw = self._raw("the manifest", counted=False)

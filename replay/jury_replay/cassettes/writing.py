@@ -7,6 +7,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound
 from jury_events.ids import portable_streams
 from jury_events.parts import encode_digest
+from jury_replay.cassettes.lengths import SignLengths
 from jury_replay.cassettes.lines import (
     MAX_CASSETTE,
     MAX_LINE,
@@ -21,12 +22,13 @@ from jury_replay.errors import CassetteError, RecordDamaged
 from jury_replay.integrity import check_debate
 
 
-def write_cassette(history: DebateHistory, seal: SealLine | None = None) -> bytes:
+def write_cassette(history: DebateHistory, seal: SealLine | None = None, sign: SignLengths | None = None) -> bytes:
     """The cassette of everything that is stored of a debate.
 
     Args:
         history: of a store or of another cassette; positions, epochs and the stream `local/` are left out.
         seal: of the log in which the debate was recorded.
+        sign: signs how long the streams are; None: nothing says that they are whole.
 
     Raises:
         DebateNotFound: the debate was never opened.
@@ -41,6 +43,9 @@ def write_cassette(history: DebateHistory, seal: SealLine | None = None) -> byte
         raise RecordDamaged(f"debate {debate_id} does not verify, so it is not exported: {failures[0]}")
     history = history.portable
     lines = list(_lines(history, seal))
+    if sign is not None:
+        content = hashlib.sha256(b"".join(lines)).hexdigest()
+        lines.append(written(sign(history, content)))
     if max(map(len, lines)) > MAX_LINE or sum(map(len, lines)) > MAX_CASSETTE:
         raise CassetteError(
             f"debate {debate_id} is too large for a cassette: a line may have {MAX_LINE} bytes, all of it "
@@ -57,6 +62,7 @@ def write_cassette(history: DebateHistory, seal: SealLine | None = None) -> byte
         },
         parts=len(history.parts),
         sealed=seal is not None,
+        lengths=None if sign is None else True,
         sha256=following.hexdigest(),
     )
     return b"".join((written(manifest), *lines))

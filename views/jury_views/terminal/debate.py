@@ -22,6 +22,7 @@ from jury_views.case_view import add_case, pictures_sent
 from jury_views.consensus_line import reached_line
 from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
+from jury_views.later_events import later_events_text
 from jury_views.page import Page, TextSpan
 from jury_views.position_changes import Change, position_changes
 from jury_views.terminal.calls import add_calls
@@ -134,6 +135,8 @@ class _DebateView:
         if self._local.imported is not None:
             said = getattr(words, f"imported_{self._local.imported}").format(log=self._local.imported_from)
             page.line(TextSpan(said, "bold yellow"))
+        if self._local.later_events is not None:
+            page.line(TextSpan(later_events_text(self._local.later_events, words), "yellow"))
         if self._local.quarantine is not None:
             page.line(TextSpan(words.quarantined.format(reason=self._local.quarantine.reason), "bold yellow"))
 

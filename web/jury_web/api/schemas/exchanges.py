@@ -7,7 +7,7 @@ from pydantic import Field
 from jury_web.api.schemas.base import CamelModel, Moment
 
 
-class CacheWrite(CamelModel):
+class CacheWriteCount(CamelModel):
     """Tokens written to the provider's prompt cache."""
 
     lifetime: Literal["5m", "30m", "1h", "12h"]
@@ -23,7 +23,7 @@ class TokenUsage(CamelModel):
     input_tokens: int | None
     output_tokens: int | None
     cached_input_tokens: int | None
-    cache_writes: list[CacheWrite]
+    cache_writes: list[CacheWriteCount]
     reasoning_tokens: int | None
     service_tier: str | None
 

@@ -51,6 +51,16 @@ class OmittedContent(CamelModel):
     size: int | None
 
 
+class LaterEventsSummary(CamelModel):
+    """Up to when a trusted key excludes later events at the origin of an imported debate.
+
+    Both null: they cannot be excluded, so that a review or its withdrawal may be missing.
+    """
+
+    excluded_as_of: str | None
+    signed_by: str | None
+
+
 class DebateResult(CamelModel):
     """The result of a debate: `CollaborativeJuryResult` of document 004. Fields that do not exist yet are null.
 
@@ -86,6 +96,10 @@ class DebateResult(CamelModel):
     early_termination: bool | None
     end_reason: str | None
     disposition: Annotated[Verdict | None, Field(description="The last human verdict, else the jury's.")]
+    later_events: Annotated[
+        LaterEventsSummary | None,
+        Field(description="Of an imported debate: whether its origin may have later events, such as reviews."),
+    ]
     reviews: list[ReviewSummary]
     scenario_results: Annotated[
         list[JsonObject], Field(description="One row for each scenario; empty before the judgment.")

@@ -1,0 +1,26 @@
+"""Whether the origin of an imported debate may have later events, for every form of result."""
+
+from typing import TYPE_CHECKING, Any
+
+from jury_events.text.timestamps import moment
+from jury_events.text.visible_text import visible_line
+from jury_views.debate_labels import DebateLabels
+
+if TYPE_CHECKING:
+    from jury_events.local_facts import LaterEvents
+
+
+def later_events_text(later: "LaterEvents", words: DebateLabels) -> str:
+    """One sentence."""
+    if later.excluded_as_of is None:
+        return str(words.later_events_possible)
+    key = visible_line(later.signed_by or "", 200)
+    return str(words.later_events_as_of).format(at=moment(later.excluded_as_of), key=key)
+
+
+def later_events_object(later: "LaterEvents | None") -> dict[str, Any] | None:
+    """As JSON values: when, in ISO 8601, and the key; both null where nothing excludes them. None: not imported."""
+    if later is None:
+        return None
+    at = later.excluded_as_of
+    return {"excluded_as_of": None if at is None else moment(at), "signed_by": later.signed_by}
