@@ -1,10 +1,10 @@
-"""`jury export`: write debates as cassettes, or as pages."""
+"""`jury export`: write debates as cassettes, as pages, or as tables."""
 
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -35,7 +35,13 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Write tables instead: debates, ballots, exchanges and labels as Parquet files (docs/tables.md).",
 )
-@click.option("--texts", is_flag=True, help="With --parquet: with the texts of cases, requests and answers.")
+@click.option(
+    "--csv",
+    "csv_output",
+    metavar="FOLDER|FILE.csv|-",
+    help="Write the same tables as CSV files; of FILE.csv or - (stdout) the debates alone.",
+)
+@click.option("--texts", is_flag=True, help="With --parquet or --csv: with the texts of cases, requests and answers.")
 @click.option(
     "--seal-key",
     metavar="FILE",
@@ -54,6 +60,7 @@ def command(
     output: str | None,
     html: bool,
     parquet: Path | None,
+    csv_output: str | None,
     texts: bool,
     seal_key: Path | None,
     store_url: str | None,
@@ -67,22 +74,19 @@ def command(
     With --html it is a page instead: everything whole, no script, nothing that is fetched. A debate that does not
     verify is written too; its page says what was altered, and the command exits with 5.
 
-    With --parquet it is four tables of all debates, for pandas, polars, DuckDB or R. The same debates give the same
-    bytes; texts are written with --texts only.
+    With --parquet it is four tables of all debates, for pandas, polars, DuckDB or R; with --csv the same for
+    spreadsheets. The same debates give the same bytes; texts are written with --texts only.
     """
     from jury_judge.settings.selection import Selection
 
     selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where)
-    if seal_key is not None and (html or parquet is not None):
-        raise click.UsageError("--seal-key signs cassettes: leave --html and --parquet out")
-    if parquet is not None and (html or output is not None):
-        raise click.UsageError("--parquet names the folder of the tables: leave --html and -o out")
-    if texts and parquet is None:
-        raise click.UsageError("--texts belongs to --parquet: cassettes and pages always have the texts")
-    if parquet == Path("-"):
-        raise click.UsageError("--parquet -: tables are several files; name a folder")
+    _check_tables(parquet, csv_output, texts=texts, others=html or output is not None, as_json=as_json)
+    if seal_key is not None and (html or parquet is not None or csv_output is not None):
+        raise click.UsageError("--seal-key signs cassettes: leave --html, --parquet and --csv out")
     if parquet is not None:
-        return _tables(selection, parquet, texts=texts, store_url=store_url, as_json=as_json)
+        return _tables(selection, parquet, "parquet", texts=texts, store_url=store_url, as_json=as_json)
+    if csv_output is not None:
+        return _csv(selection, csv_output, texts=texts, store_url=store_url, as_json=as_json)
     one = len({*debate_ids}) == 1
     if output == "-" and (not one or as_json):
         raise click.UsageError("stdout takes one debate, without --json; name a folder with -o")
@@ -91,7 +95,36 @@ def command(
     return _files(selection, output or ".", html=html, seal_key=seal_key, store_url=store_url, as_json=as_json)
 
 
-def _tables(selection: "Selection", folder: Path, *, texts: bool, store_url: str | None, as_json: bool) -> int:
+def _check_tables(parquet: Path | None, csv_output: str | None, *, texts: bool, others: bool, as_json: bool) -> None:
+    """Refuse options that exclude each other; `others`: those of cassettes and pages."""
+    tables = [name for name, given in (("--parquet", parquet), ("--csv", csv_output)) if given is not None]
+    if len(tables) > 1:
+        raise click.UsageError("--parquet and --csv exclude each other")
+    if tables and others:
+        raise click.UsageError(f"{tables[0]} names where the tables are written: leave --html and -o out")
+    if texts and not tables:
+        raise click.UsageError("--texts belongs to --parquet and --csv: cassettes and pages always have the texts")
+    if parquet == Path("-"):
+        raise click.UsageError("--parquet -: tables are several files; name a folder")
+    if csv_output == "-" and as_json:
+        raise click.UsageError("--csv - writes to stdout: leave --json out, or name a file or folder")
+
+
+def _csv(selection: "Selection", output: str, *, texts: bool, store_url: str | None, as_json: bool) -> int:
+    if output == "-" or output.lower().endswith(".csv"):
+        return _debates(selection, output, texts=texts, store_url=store_url, as_json=as_json)
+    return _tables(selection, Path(output), "csv", texts=texts, store_url=store_url, as_json=as_json)
+
+
+def _tables(
+    selection: "Selection",
+    folder: Path,
+    form: Literal["parquet", "csv"],
+    *,
+    texts: bool,
+    store_url: str | None,
+    as_json: bool,
+) -> int:
     from jury_cli.terminal import Counting, note
     from jury_events.text.pluralize import pluralize
 
@@ -99,7 +132,7 @@ def _tables(selection: "Selection", folder: Path, *, texts: bool, store_url: str
     try:
         rows = read_from(
             store_url,
-            lambda records: records.export_tables(selection, folder, texts=texts, progress=counting.reach),
+            lambda records: records.export_tables(selection, folder, form=form, texts=texts, progress=counting.reach),
         )
     finally:
         counting.close()
@@ -108,6 +141,30 @@ def _tables(selection: "Selection", folder: Path, *, texts: bool, store_url: str
     else:
         counted = ", ".join(pluralize(count, name.removesuffix("s")) for name, count in rows.items())
         note(f"{counted} written to {folder}")
+    return Exit.DONE
+
+
+def _debates(selection: "Selection", output: str, *, texts: bool, store_url: str | None, as_json: bool) -> int:
+    """The table of debates alone, as CSV."""
+    from jury_cli.terminal import Counting, note
+    from jury_events.text.pluralize import pluralize
+
+    if output == "-":
+        read_from(store_url, lambda records: records.export_debates(selection, sys.stdout.buffer, texts=texts))
+        sys.stdout.buffer.flush()
+        return Exit.DONE
+    counting = Counting("debates exported")
+    try:
+        rows = read_from(
+            store_url,
+            lambda records: records.export_debates(selection, Path(output), texts=texts, progress=counting.reach),
+        )
+    finally:
+        counting.close()
+    if as_json:
+        print(json.dumps({"output": output, "rows": {"debates": rows}}, ensure_ascii=False))
+    else:
+        note(f"{pluralize(rows, 'debate')} written to {output}")
     return Exit.DONE
 
 

@@ -12,6 +12,7 @@ import click
 
 from jury_cli.calls import in_words_of_options
 from jury_cli.exits import Exit, code_of
+from jury_cli.help_pages import with_help_pages
 from jury_cli.log_format import is_json, lines_as_configured, write_line
 from jury_cli.signals import raising
 from jury_cli.streams import outlive_readers
@@ -48,7 +49,7 @@ COMMANDS = {
     "replay": "Show that verdicts follow from what the models said.",
     "rescore": "Compute recorded debates' results under other settings.",
     "regress": "Replay recorded debates under today's rules.",
-    "export": "Write debates as cassettes, or as pages: one file each.",
+    "export": "Write debates as cassettes, pages or tables.",
     "import": "Take debates from cassettes into a store.",
     "erase": "Erase the texts of a debate, an exchange or a case.",
     "panel": "Print a panel file to start one's own from.",
@@ -86,6 +87,7 @@ class Commands(click.Group):
         command = import_module(f"jury_cli.{module}").command
         assert isinstance(command, click.Command)
         _word(command)
+        with_help_pages(command)
         return command
 
     def resolve_command(
@@ -125,6 +127,9 @@ def _word(command: click.Command) -> None:
 @click.version_option(package_name="jury-judge", prog_name="jury")
 def jury() -> None:
     """A jury of LLM jurors judges what an AI agent did. Every answer is recorded and can be verified."""
+
+
+with_help_pages(jury)
 
 
 def main() -> None:

@@ -91,8 +91,9 @@ def _show_events(history: "DebateHistory", *, as_json: bool) -> None:
     from jury_cli.terminal import page_console
     from jury_views.events_view import event_lines, events_page
 
-    lines = event_lines((*history.stored_events, *history.stored_exchanges, *history.stored_reviews))
+    stored = (*history.stored_events, *history.stored_exchanges, *history.stored_reviews)
     if as_json:
-        print(json.dumps([line._asdict() for line in lines], ensure_ascii=False, indent=2))
-    else:
-        events_page(lines).print(page_console())
+        print(json.dumps([line._asdict() for line in event_lines(stored)], ensure_ascii=False, indent=2))
+        return
+    language = history.opened.panel.language
+    events_page(event_lines(stored, language=language), language).print(page_console())

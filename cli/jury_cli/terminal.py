@@ -99,7 +99,8 @@ class Counting:
         if now - self._said < (_REDRAWN if self._live else _PLAIN_EVERY):
             return
         self._said = now
-        line = f"{self._done:,} {self._what}, {self._done / (now - self._started):,.0f}/s"
+        items, _, done = self._what.partition(" ")
+        line = f"{pluralize(self._done, items.removesuffix('s'))} {done}, {self._done / (now - self._started):,.0f}/s"
         if self._live:
             print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
         else:

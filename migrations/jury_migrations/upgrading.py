@@ -2,25 +2,27 @@
 
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import URL, Connection, Engine, inspect
+from sqlalchemy import Connection, inspect
 
+from jury_migrations.connecting import connected, errors_of
 from jury_migrations.role_rights import set_rights
+from jury_migrations.schema_differences import schema_differences
 from jury_store import listing, search_index
 from jury_store.committed_events import CommittedEvents
 from jury_store.dialects import DIALECTS
-from jury_store.errors import NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
+from jury_store.errors import DamagedFile, NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
 from jury_store.open_debates import OpenDebates
-from jury_store.opening import connection_errors, database_path, parse_store_url, redacted_url
+from jury_store.opening import database_path, parse_store_url, redacted_url
 from jury_store.postgres_engine import postgres_engine
-from jury_store.schema import metadata
+from jury_store.schema import REVISION, metadata
+from jury_store.schema_revision import has_store, revision_fault, stored_revision
 from jury_store.sqlite_engine import sqlite_engine
 from jury_store.sqlite_file import create_database_file
 from jury_store.sqlite_lock import SqliteLock
@@ -48,12 +50,13 @@ def upgrade(url: str, *, wait: float = 20.0) -> str:
         StoreLocked: a writer has the store open.
         UnsupportedStore, StoreUnreachable: the URL is not usable.
         NotAStore: it is another application's database or file.
+        DamagedFile: its revision was altered, and its tables are not those of this version.
         StoreTooNew: it was upgraded by a newer Jury Judge.
     """
     parsed = parse_store_url(url)
     name = redacted_url(parsed)
     if parsed.get_backend_name() != "sqlite":
-        with _connected(postgres_engine(parsed), parsed) as connection:
+        with errors_of(postgres_engine(parsed), parsed) as connection:
             return _upgrade(connection, name)
     path = database_path(parsed)
     try:
@@ -64,11 +67,11 @@ def upgrade(url: str, *, wait: float = 20.0) -> str:
         ) from None
     if path.stat().st_size:
         # With a read-only connection: opening for writing already changes the file.
-        with _connected(sqlite_engine(path, write=False), parsed) as connection:
+        with errors_of(sqlite_engine(path, write=False), parsed) as connection:
             _check_ownership(connection, name)
     lock = SqliteLock.acquire(path, run="db upgrade", wait=wait)
     try:
-        with _connected(sqlite_engine(path, write=True), parsed) as connection:
+        with errors_of(sqlite_engine(path, write=True), parsed) as connection:
             return _upgrade(connection, name)
     finally:
         lock.release()
@@ -82,45 +85,16 @@ def current(url: str) -> str | None:
     """
     try:
         with connected(url) as connection:
-            return MigrationContext.configure(connection).get_current_revision()
+            return stored_revision(connection)
     except StoreMissing:
         return None
-
-
-@contextmanager
-def connected(url: str) -> Iterator[Connection]:
-    """A connection for reading the schema.
-
-    Raises:
-        StoreMissing: the SQLite file does not exist.
-    """
-    parsed = parse_store_url(url)
-    if parsed.get_backend_name() == "sqlite":
-        path = database_path(parsed)
-        if not path.exists():
-            command_line = f"jury db upgrade --store {redacted_url(parsed)}"
-            raise StoreMissing(f"there is no store at {path} yet; make it with: {command_line}")
-        engine = sqlite_engine(path, write=False)
-    else:
-        engine = postgres_engine(parsed)
-    with _connected(engine, parsed) as connection:
-        yield connection
-
-
-@contextmanager
-def _connected(engine: Engine, url: URL) -> Iterator[Connection]:
-    try:
-        with connection_errors(url), engine.connect() as connection:
-            yield connection
-    finally:
-        engine.dispose()
 
 
 def _check_ownership(connection: Connection, name: str) -> None:
     """Refuse another application's database: on SQLite any with tables, on PostgreSQL one with a store's tables."""
     tables = set(inspect(connection).get_table_names())
     foreign = tables if connection.dialect.name == "sqlite" else tables & metadata.tables.keys()
-    if foreign and "alembic_version" not in tables:
+    if foreign and "alembic_version" not in tables and not metadata.tables.keys() <= tables:
         raise NotAStore(f"{name} is a database of another application (it has the table {min(foreign)}); name another")
 
 
@@ -136,20 +110,36 @@ def _upgrade(connection: Connection, name: str) -> str:
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_UPGRADE_LOCK,))
         _check_ownership(connection, name)
-        before = MigrationContext.configure(connection).get_current_revision()
+        _correct_revision(connection, name)
+        before = stored_revision(connection)
         try:
             command.upgrade(config, "head")
         except CommandError as error:
-            found = MigrationContext.configure(connection).get_current_revision()
+            found = stored_revision(connection)
             raise StoreTooNew(
                 f"the store has the schema {found}, which this version does not support; upgrade jury-judge"
             ) from error
         if connection.dialect.name == "postgresql":
             set_rights(connection)
-        revision = MigrationContext.configure(connection).get_current_revision()
+        revision = stored_revision(connection)
     if revision != before:
         _project(connection)
     return str(revision)
+
+
+def _correct_revision(connection: Connection, name: str) -> None:
+    """Set a revision right that cannot be true, where the tables are as this version declares them."""
+    if not has_store(connection) or (fault := revision_fault(connection)) is None:
+        return
+    if differences := list(schema_differences(connection)):
+        raise DamagedFile(
+            f"{name}: {fault}, and the tables are not those of {REVISION} ({differences[0]}): the database was "
+            "altered; restore a backup"
+        )
+    if connection.dialect.has_table(connection, "alembic_version"):
+        connection.exec_driver_sql("DELETE FROM alembic_version")
+    # Else Alembic creates the table.
+    MigrationContext.configure(connection).stamp(ScriptDirectory(os.fspath(_HERE)), REVISION)
 
 
 def _project(connection: Connection) -> None:

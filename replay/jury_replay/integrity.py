@@ -140,14 +140,23 @@ def _stream_failure(
         if event.position <= position:
             return _at(event, f"its position {event.position} does not follow {position}, that of the event before it")
         previous, position = event.hash, event.position
+    return _head_failure(stream, events, head, previous)
+
+
+def _head_failure(
+    stream: str, events: Sequence[StoredEvent], head: Head | None, last: bytes
+) -> IntegrityFailure | None:
+    """Why a head is not that of these events, the last of which has the hash `last`."""
     if head is None:
         return IntegrityFailure(stream, "there are events, but the stream has no head")
+    if not events and head.version == 0:
+        return IntegrityFailure(stream, "there is a head, and no event")
     if wrong := _wrong_types(head, _HEAD_KINDS):
         return IntegrityFailure(stream, f"a column of its head contains a value of the wrong type: {wrong}")
     if head.version != len(events):
         cut = f"the head says that the last event is {head.version}, stored are {len(events)}"
         return IntegrityFailure(stream, cut, min(head.version, len(events)) + 1)
-    if head.hash != previous:
+    if head.hash != last:
         return IntegrityFailure(stream, "the head contains another hash than the last event", len(events))
     return None
 

@@ -6,7 +6,7 @@ A chain detects changed, cut or reordered events of a stream unless everything a
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -108,6 +108,7 @@ def verify(
     failures: list[IntegrityFailure] = []
     debates = events = parts = erased = size = replayed = not_replayed = quarantined = 0
     chunks = (ALL_STORED if debate_ids is None else DebateSelection(tuple(debate_ids))).chunks(store)
+    chunks = _readable(chunks, failures)
     for checked in spread(store, chunks, partial(_check_chunk, deep=deep), url=url, processes=processes):
         debates += checked.debates
         events += checked.events
@@ -124,10 +125,14 @@ def verify(
     attested = Attested(0, 0, None, ())
     if debate_ids is None:
         failures += _log_failures(store)
-        checked_seals = check_seals(store, keys, checkpoints, trust)
-        seals, sealed = checked_seals.seals, checked_seals.covered
-        failures += checked_seals.failures
-        attested = checked_seals.attested
+        try:
+            checked_seals = check_seals(store, keys, checkpoints, trust)
+        except StoreDamaged as error:
+            failures.append(IntegrityFailure("", str(error)))
+        else:
+            seals, sealed = checked_seals.seals, checked_seals.covered
+            failures += checked_seals.failures
+            attested = checked_seals.attested
     failures = sorted(dict.fromkeys(failures), key=lambda one: one.position)
     return VerifyReport(
         debates=debates,
@@ -163,7 +168,37 @@ class _Chunk(NamedTuple):
     quarantined: int
 
 
+def _readable(chunks: Iterable[Sequence[str]], failures: list[IntegrityFailure]) -> Iterator[Sequence[str]]:
+    """The chunks as far as the database can name its debates; adds to `failures` where it cannot."""
+    try:
+        yield from chunks
+    except StoreDamaged as error:
+        failures.append(IntegrityFailure("", str(error)))
+
+
 def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) -> _Chunk:
+    """Check some debates; in a damaged database one by one, so that those that can be read are checked."""
+    try:
+        return _check_debates(store, debate_ids, deep=deep)
+    except StoreDamaged as error:
+        if len(debate_ids) == 1:
+            what = f"it cannot be read: {error}"
+            return _Chunk(0, 0, 0, 0, 0, 0, 0, [IntegrityFailure(debate_stream(debate_ids[0]), what)], 0)
+    each = [_check_chunk(store, [one], deep=deep) for one in debate_ids]
+    return _Chunk(
+        debates=sum(one.debates for one in each),
+        events=sum(one.events for one in each),
+        parts=sum(one.parts for one in each),
+        erased=sum(one.erased for one in each),
+        bytes=sum(one.bytes for one in each),
+        replayed=sum(one.replayed for one in each),
+        not_replayed=sum(one.not_replayed for one in each),
+        failures=[failure for one in each for failure in one.failures],
+        quarantined=sum(one.quarantined for one in each),
+    )
+
+
+def _check_debates(store: EventStore, debate_ids: Sequence[str], *, deep: bool) -> _Chunk:
     debates = events = parts = erased = size = 0
     failures: list[IntegrityFailure] = []
     statuses: Counter[ReplayStatus] = Counter()
@@ -211,7 +246,11 @@ def _list_failures(store: EventStore, histories: Sequence[DebateHistory] | None 
 
 
 def _log_failures(store: EventStore) -> Iterable[IntegrityFailure]:
-    found = store.inventory()
+    try:
+        found = store.inventory()
+    except StoreDamaged as error:
+        yield IntegrityFailure("", str(error))
+        return
     for fault in found.faults:
         yield IntegrityFailure("", fault)
     if found.first_missing is not None:

@@ -115,6 +115,12 @@ class Dialect:
         self.clear_term_index = (
             None if automatic_index else "INSERT INTO search_index (search_index) VALUES ('delete-all')"
         )
+        # Sizes of runs are not in the log: until such a run is continued, its size is unknown.
+        self.clear_wrong_sizes = (
+            "DELETE FROM run_sizes WHERE typeof(run_id) <> 'text' OR typeof(cases) NOT IN ('integer', 'null')"
+            if self.one_writer
+            else None
+        )
         # Conflicts between writers: serialization failure, deadlock.
         self.retry_states = frozenset({"40001", "40P01"})
 

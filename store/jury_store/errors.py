@@ -36,7 +36,7 @@ class StoreFailed(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """The database lacks a row that every store has: it was altered."""
+    """The database lacks a row or table that every store has, or contains what no program stored: it was altered."""
 
     failure = Failure.ALTERED
 
@@ -71,6 +71,10 @@ class StoreTooNew(OpeningFailed):
 
 class StoreUnreachable(OpeningFailed):
     """The database server, or the file, cannot be reached."""
+
+
+class DamagedFile(OpeningFailed, StoreDamaged):
+    """The database is damaged, so that it cannot be opened as a store."""
 
 
 class MayNotWrite(OpeningFailed):

@@ -128,6 +128,8 @@ def clear(connection: Connection, dialect: Dialect) -> None:
     connection.execute(delete(_fields))
     connection.execute(delete(runs_table))
     connection.execute(delete(ballots_table))
+    if dialect.clear_wrong_sizes is not None:
+        connection.exec_driver_sql(dialect.clear_wrong_sizes)
 
 
 def lag(connection: Connection, dialect: Dialect, name: str = LISTS) -> int:

@@ -11,8 +11,9 @@ from sqlalchemy import URL, Engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from jury_store.append_taker import AppendTaker
-from jury_store.driver_errors import describe_disk_error, first_line
+from jury_store.driver_errors import describe_damage, describe_disk_error, first_line
 from jury_store.errors import (
+    DamagedFile,
     MayNotWrite,
     NotAStore,
     StoreMissing,
@@ -24,6 +25,7 @@ from jury_store.errors import (
 from jury_store.postgres_engine import postgres_engine
 from jury_store.postgres_role import WRITER_ROLE, DatabaseUser, database_user
 from jury_store.schema import REVISION
+from jury_store.schema_revision import has_store, revision_fault, stored_revision
 from jury_store.sql_store import SqlEventStore
 from jury_store.sqlite_engine import sqlite_engine
 from jury_store.sqlite_file import check_database_file
@@ -101,6 +103,7 @@ def connection_errors(url: URL) -> Iterator[None]:
 
     Raises:
         NotAStore: the file is not a SQLite database.
+        DamagedFile: the database is damaged, or lacks a table.
         StoreUnreachable: any other error.
     """
     name = redacted_url(url)
@@ -114,6 +117,8 @@ def connection_errors(url: URL) -> Iterator[None]:
             ) from None
         if (disk_error := describe_disk_error(error, name)) is not None:
             raise StoreUnreachable(f"{disk_error}, then try again") from None
+        if (damage := describe_damage(error, name)) is not None:
+            raise DamagedFile(damage) from None
         raise StoreUnreachable(
             f"{name} cannot be reached: {detail}. Check that it is running and that you have access"
         ) from None
@@ -139,6 +144,7 @@ def _open_sqlite(url: URL, *, write: bool, run: str, wait: float) -> SqlEventSto
             lock.release()
 
     try:
+        _check_size(url, reader, path)
         _check_revision(url, reader)  # before the lock, whose file would be left beside one that is no database
         if write:
             lock = SqliteLock.acquire(path, run=run, wait=wait)
@@ -156,6 +162,27 @@ def _open_sqlite(url: URL, *, write: bool, run: str, wait: float) -> SqlEventSto
         store.before_close = taker.stop
         taker.start()
     return store
+
+
+def _check_size(url: URL, engine: Engine, path: Path) -> None:
+    """Refuse a file of another length than its header says: SQLite itself does not notice that the file is longer."""
+    wal = path.with_name(f"{path.name}-wal")
+
+    def differs() -> bool:
+        with suppress(FileNotFoundError):
+            if wal.stat().st_size:
+                return False  # the last pages may be there
+        with connection_errors(url), engine.connect() as connection:
+            pages: int = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            size: int = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+        return pages > 0 and pages * size != path.stat().st_size
+
+    # Between the two figures a writer may have extended the file.
+    if differs() and differs() and differs():
+        raise DamagedFile(
+            f"{redacted_url(url)}: the file has another length than its header says: it was cut or altered; restore a "
+            "backup"
+        )
 
 
 def _checkpoint_wal(path: Path) -> None:
@@ -209,8 +236,14 @@ def _check_writer(name: str, user: DatabaseUser) -> None:
 
 def _check_revision(url: URL, engine: Engine) -> None:
     name = redacted_url(url)
-    with connection_errors(url):
-        found = _revision(engine)
+    with connection_errors(url), engine.connect() as connection:
+        found = stored_revision(connection)
+        fault = revision_fault(connection) if found != REVISION and has_store(connection) else None
+    if fault is not None:
+        raise DamagedFile(
+            f"{name}: {fault}: the database was altered. Run jury db upgrade --store {name}, which sets the revision "
+            "right where the tables are as this version declares them; else restore a backup"
+        )
     if found is None:
         raise StoreMissing(f"{name} contains no store yet; make it with: jury db upgrade --store {name}")
     if found < REVISION:
@@ -222,11 +255,3 @@ def _check_revision(url: URL, engine: Engine) -> None:
         raise StoreTooNew(
             f"{name} has the schema {found}, this version of Jury Judge supports up to {REVISION}; upgrade jury-judge"
         )
-
-
-def _revision(engine: Engine) -> str | None:
-    with engine.connect() as connection:
-        if not engine.dialect.has_table(connection, "alembic_version"):
-            return None
-        row = connection.exec_driver_sql("SELECT version_num FROM alembic_version").first()
-        return row[0] if row else None

@@ -12,8 +12,9 @@ from hashlib import sha256
 from sqlalchemy import Boolean, Connection, Table
 from sqlalchemy.exc import DBAPIError
 
+from jury_store.projection_checkpoints import NAMES
 from jury_store.row_types import storage_classes
-from jury_store.schema import metadata
+from jury_store.schema import EPOCH, POSITION, metadata
 
 SHOWN = 20
 """The most faults reported of each table."""
@@ -24,6 +25,10 @@ _MANY_ROWS = frozenset({"events", "parts", "debate_fields", "search_texts"})
 
 _CHECKED_COLUMNS = {"events": ("stream",), "parts": ("debate_id",), "streams": ("stream", "epoch")}
 """Of these tables only columns that the check of a debate does not cover."""
+
+
+_NAMED = {"counters": (EPOCH, POSITION), "projections": tuple(NAMES)}
+"""Tables with one row for each of these names."""
 
 
 def row_faults(connection: Connection) -> Iterator[str]:
@@ -38,6 +43,9 @@ def row_faults(connection: Connection) -> Iterator[str]:
             yield from _wrong_types(connection, table, columns)
         if table.name not in _MANY_ROWS and columns.issuperset(_key(table)):
             yield from _duplicate_keys(connection, table)
+    for table_name, names in _NAMED.items():
+        if table_name in existing:
+            yield from _unknown_names(connection, table_name, names)
     if "attestations" in existing:
         yield from _wrong_attestation_digests(connection)
     if sqlite:
@@ -89,6 +97,12 @@ def _duplicate_keys(connection: Connection, table: Table) -> Iterator[str]:
         *names, count = row
         place = ", ".join(repr(one)[:80] for one in names)
         yield f"table {table.name} contains {count} rows for {place}, where one is allowed"
+
+
+def _unknown_names(connection: Connection, table: str, names: tuple[str, ...]) -> Iterator[str]:
+    rows = connection.exec_driver_sql(f"SELECT name FROM {table} WHERE name NOT IN ({_quoted(names)}) LIMIT {SHOWN}")
+    for (name,) in rows:
+        yield f"table {table}, row {str(name)[:80]}: there is no such {table.removesuffix('s')}"
 
 
 def _wrong_attestation_digests(connection: Connection) -> Iterator[str]:

@@ -14,8 +14,8 @@ from jury_store.schema import metadata
 _R = TypeVar("_R", bound=Sequence[Any])
 _M = TypeVar("_M", bound=Mapping[Any, Any])
 
-_REBUILT = frozenset({"debates", "debate_fields", "runs", "ballots", "search_texts", "projections", "run_sizes"})
-"""The tables that `jury db rebuild` makes again."""
+REBUILT = frozenset({"debates", "debate_fields", "runs", "ballots", "search_texts", "projections", "run_sizes"})
+"""The tables in which `jury db rebuild` leaves no damaged row."""
 
 _NAMES = {int: "integer", float: "real", str: "text", bytes: "blob", type(None): "null"}
 """SQLite's names for the types of values, by the types that its driver returns."""
@@ -91,7 +91,7 @@ class RowTypes(NamedTuple):
 
 def damaged_row(table: Table, row: Mapping[str, Any], fault: str) -> StoreDamaged:
     """The error for a row that no program of this project stored; `row` has at least a part of its key, by column."""
-    remedy = "jury db rebuild makes it again from the log" if table.name in _REBUILT else "restore a backup"
+    remedy = "jury db rebuild makes the lists again from the log" if table.name in REBUILT else "restore a backup"
     key = ", ".join(_shown(row[one.name]) for one in table.primary_key.columns if one.name in row)
     return StoreDamaged(
         f"table {table.name}, row {key}: {fault}: the database was altered. Run jury verify --all; {remedy}"

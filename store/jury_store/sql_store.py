@@ -20,7 +20,7 @@ from jury_store.committed_events import CommittedEvents
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.dialects import DIALECTS
-from jury_store.driver_errors import describe_disk_error, first_line
+from jury_store.driver_errors import describe_damage, describe_disk_error, first_line
 from jury_store.errors import (
     InvalidAppend,
     MayNotErase,
@@ -404,6 +404,8 @@ class SqlEventStore(EventStore):
                 ) from error
             if (disk_error := describe_disk_error(error, self.name)) is not None:
                 raise StoreFailed(f"{disk_error}, then try again. Nothing of this was stored") from error
+            if (damage := describe_damage(error, self.name)) is not None:
+                raise StoreDamaged(damage) from error
             raise StoreFailed(
                 f"{self.name}: {first_line(error)}. Nothing of this was stored; make the database available, then "
                 "try again"

@@ -2,7 +2,7 @@
 
 from rich.cells import cell_len
 
-from jury_cli.views.aligned import AlignedLines, Column, display_width
+from jury_cli.views.aligned import AlignedColumn, AlignedLines, display_width
 from support.command_line import CommandLine
 
 QUESTION = {"question": "Refund it.", "response": "Done."}
@@ -15,14 +15,14 @@ def test_wide_characters_take_two_columns() -> None:
 
 
 def test_columns_begin_below_each_other_and_numbers_end_there() -> None:
-    made = AlignedLines((Column(), Column(right=True), Column()))
+    made = AlignedLines((AlignedColumn(), AlignedColumn(right=True), AlignedColumn()))
 
     assert ["返金      7  x", "ab    1,000"] == list(made.lines([("返金", "7", "x"), ("ab", "1,000", "")]))
     assert ["c         5  y"] == list(made.lines([("c", "5", "y")]))
 
 
 def test_one_very_long_cell_moves_its_own_line_alone() -> None:
-    made = AlignedLines((Column(), Column()))
+    made = AlignedLines((AlignedColumn(), AlignedColumn()))
 
     long, short = made.lines([("x" * 200, "end"), ("x", "end")])
 

@@ -14,7 +14,7 @@ import pytest
 
 from jury_analysis.ballots import SCHEMA, check
 from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
-from jury_judge.tables.parquet_export import CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
+from jury_judge.tables.table_export import CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
 from support.command_line import CommandLine
 from support.postgres import PostgresServer
 
@@ -205,12 +205,22 @@ def test_a_file_that_is_no_such_export_is_not_replaced(
     assert [path] == list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("wrong", [["--texts"], ["--parquet", "t", "--html"], ["--parquet", "t", "-o", "x"]])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--texts"],
+        ["--parquet", "t", "--html"],
+        ["--parquet", "t", "-o", "x"],
+        ["--parquet", "t", "--csv", "t"],
+        ["--csv", "t", "--html"],
+        ["--csv", "-", "--json"],
+    ],
+)
 def test_options_that_exclude_each_other_are_refused(exported: CommandLine, wrong: list[str]) -> None:
     refused = exported("export", "--all", *wrong)
 
     assert refused.code == 2
-    assert "--parquet" in refused.err
+    assert refused.err.count(wrong[0]) >= 1
 
 
 def test_pandas_polars_and_duckdb_open_every_file(exported: CommandLine) -> None:

@@ -8,6 +8,7 @@ from typing import get_args
 import click
 import pytest
 
+from jury_cli.help_pages import with_help_pages
 from jury_cli.list_options import SORTS, STATUSES
 from jury_cli.main import COMMANDS
 from jury_cli.main import jury as jury_commands
@@ -132,3 +133,40 @@ def test_reading_a_store_of_sqlite_imports_no_migrations_no_terminal_and_no_othe
     )
 
     assert "" == found.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("width", ["80", "140"])
+def test_help_breaks_no_name_at_a_hyphen_and_says_bounds_in_words(capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", width)
+    for name in COMMANDS:
+        jury_commands.main([name, "--help"], standalone_mode=False, prog_name="jury")
+    lines = capsys.readouterr().out.splitlines()
+
+    assert not [line for line in lines if re.search(r"[a-z]-$", line)]
+    assert not [line for line in lines if re.search(r"x[<>]=|<=?x|RANGE", line)]
+    assert "\N{NON-BREAKING HYPHEN}" not in "".join(lines)
+    assert {line for line in lines if len(line) > 80} <= {line for line in lines if "[OPTIONS]" in line}
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (click.IntRange(0, 100), "[0 to 100]"),
+        (click.IntRange(1, 100_000), "[1 to 100,000]"),
+        (click.IntRange(min=0), "[0 or more]"),
+        (click.IntRange(1, 2**63 - 1), "[1 or more]"),
+        (click.IntRange(max=9), "[at most 9]"),
+        (click.FloatRange(0, 1e9), "[0 to 1,000,000,000]"),
+        (click.FloatRange(0, 1, min_open=True, max_open=True), "[more than 0 to less than 1]"),
+        (click.FloatRange(0.5, None, min_open=True), "[more than 0.5]"),
+    ],
+)
+def test_the_bounds_of_a_number_are_in_words(kind, says, capsys):
+    command = click.Command("c", params=[click.Option(["--number"], type=kind, help="Of x<=3 things.")])
+    with_help_pages(command)
+
+    command.main(["--help"], standalone_mode=False)
+
+    assert f"--number {'INTEGER' if isinstance(kind, click.IntRange) else 'NUMBER'}  Of x<=3 things.  {says}" in (
+        capsys.readouterr().out
+    )

@@ -251,3 +251,12 @@ def test_what_the_report_would_refuse_is_refused_before_a_model_is_called(
     assert 2 == outcome.code
     assert says in outcome.err
     assert not list(jury.folder.glob("*.db"))
+
+
+def test_a_report_without_a_test_does_not_say_that_nothing_was_found(jury: CommandLine) -> None:
+    with jurors(biases={}, noise=0.0):
+        page = probe(jury, "--probe", "length", cases=3).out
+
+    assert "Nothing could be tested" in page
+    assert "Nothing found" not in page
+    assert "0 tests" not in page

@@ -59,8 +59,9 @@ def test_a_reader_that_goes_away_is_no_error(judged, command):
     assert [line for line in said.splitlines() if not re.fullmatch(r"\d+ debates? checked, \d+/s", line)] == []
 
 
-def test_export_to_a_pipe_that_closes_is_no_error(judged):
-    assert unread(judged, "export", "r1~leak", "-o", "-") == (0, "")
+@pytest.mark.parametrize("what", [("r1~leak", "-o", "-"), ("--all", "--csv", "-")])
+def test_export_to_a_pipe_that_closes_is_no_error(judged, what):
+    assert unread(judged, "export", *what) == (0, "")
 
 
 @pytest.mark.full

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from jury_cli.views.list_columns import COLUMNS
-from jury_judge.tables.parquet_export import DEBATES
+from jury_judge.tables.table_export import DEBATES
 from jury_migrations.upgrading import upgrade
 from jury_store.opening import open_store
 from support.command_line import CommandLine
@@ -231,3 +231,14 @@ def test_a_run_that_was_named_by_a_step_in_a_path_is_still_read(jury: CommandLin
 
     assert [".."] == [row["run_id"] for row in listed.json]
     assert (0, 0) == (shown.code, verified.code)
+
+
+def test_the_events_of_a_japanese_panel_are_listed_in_japanese_and_as_json_in_english(jury: CommandLine):
+    cases = jury.write("c.jsonl", {"case_id": "a", "question": "返金して", "response": "はい"})
+    assert 0 == jury.run(cases, "--run", "r", "--language", "ja").code
+
+    heading, opened, *_ = jury("show", "r~a", "--events").out.splitlines()
+
+    assert heading.split() == ["イベント", "記録日時", "ID"]
+    assert "陪審団 parallel-rounds、3名" in opened
+    assert jury("show", "r~a", "--events", "--json").json[0]["said"].startswith("panel parallel-rounds, 3 seats")

@@ -15,7 +15,7 @@ from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.review_labels import review_labels
 from jury_judge.reviews.review_queue import draw_sample
 from jury_judge.reviews.reviews import assign_review, record_review
-from jury_judge.tables.parquet_export import export_tables
+from jury_judge.tables.table_export import export_tables
 from jury_replay.selection import DebateSelection
 from jury_store.memory import MemoryEventStore
 from support.reviewed import judged_debate

@@ -6,6 +6,7 @@ For each kind one of `Found` is expected, and a change that is found by less, or
 """
 
 import json
+import re
 import shutil
 import sqlite3
 from collections import Counter
@@ -24,6 +25,7 @@ from jury_replay.attested import Trust
 from jury_replay.verify import verify
 from jury_store.opening import open_store
 from jury_store.schema import metadata
+from jury_store.seals.keys import PublicKey, SealKey
 from support.command_line import CommandLine
 from support.sealed_store import SealedStore, sealed_store
 from support.unguarded import unguarded
@@ -216,6 +218,96 @@ def test_every_row_that_stands_there_twice_is_found_without_the_key_of_the_table
 
     assert check(f"sqlite:///{copy}")
     assert _found(copy, store) is Found.VERIFY
+
+
+ADDED: dict[str, tuple[str, Found]] = {
+    "events": (
+        "INSERT INTO events SELECT 999, stream, 999, 'x', type, schema, recorded_at, body, hash FROM events LIMIT 1",
+        Found.VERIFY,
+    ),
+    "streams": ("INSERT INTO streams VALUES ('debate/more', 0, 1, zeroblob(32))", Found.VERIFY),
+    "parts": ("INSERT INTO parts SELECT debate_id, zeroblob(32), salt, content FROM parts LIMIT 1", Found.VERIFY),
+    "counters": ("INSERT INTO counters VALUES ('more', 7)", Found.VERIFY),
+    "seals": ("INSERT INTO seals SELECT tree_size - 1, root, frontier, note, sealed_at FROM seals LIMIT 1",
+              Found.VERIFY),
+    "origins": ("INSERT INTO origins SELECT 'r1~one', seal FROM origins", Found.VERIFY),
+    "attestations": (
+        "INSERT INTO attestations SELECT zeroblob(32), tree_size, kind, content, kept_at FROM attestations LIMIT 1",
+        Found.VERIFY,
+    ),
+    "projections": ("INSERT INTO projections VALUES ('more', 7)", Found.VERIFY),
+    "debates": ("INSERT INTO debates ({columns}) SELECT {values} FROM debates LIMIT 1", Found.VERIFY),
+    "debate_fields": ("INSERT INTO debate_fields SELECT position, 'tags', 'more' FROM debates LIMIT 1", Found.VERIFY),
+    "runs": ("INSERT INTO runs ({columns}) SELECT {values} FROM runs LIMIT 1", Found.VERIFY),
+    "ballots": ("INSERT INTO ballots SELECT 'more', panel, votes FROM ballots LIMIT 1", Found.VERIFY),
+    "run_sizes": ("INSERT INTO run_sizes VALUES ('more', 7)", Found.NO_RECORD),
+    "search_texts": ("INSERT INTO search_texts VALUES (999, 1, 'more')", Found.VERIFY),
+}  # fmt: skip
+"""A row that is added to each table; docs/threat-model.md says why one of `NO_RECORD` is harmless."""
+
+
+def test_every_table_has_a_row_that_is_added() -> None:
+    assert ADDED.keys() == TABLES.keys()
+
+
+@pytest.mark.parametrize("table", ADDED)
+def test_every_row_that_is_added_is_found(store: SealedStore, table: str, tmp_path: Path) -> None:
+    statement, expected = ADDED[table]
+    others = {"debates": {"debate_id": "'more'", "position": "999"}, "runs": {"run_id": "'more'"}}
+    changed = others.get(table, {})
+    columns, values = ", ".join(TABLES[table]), ", ".join(changed.get(one, one) for one in TABLES[table])
+    copy = _copied(store.path, tmp_path)
+    with unguarded(copy) as connection:
+        connection.execute(statement.format(columns=columns, values=values))
+
+    assert _found(copy, store) is expected
+
+
+def test_a_seal_that_is_gone_without_a_statement_of_others_is_no_part_of_the_record(
+    store: SealedStore, tmp_path: Path
+) -> None:
+    """The events are as they were, and the next seal covers them: what is gone is a proof."""
+    copy = _copied(store.path, tmp_path)
+    with unguarded(copy) as connection:
+        connection.execute("DELETE FROM attestations WHERE tree_size = (SELECT min(tree_size) FROM seals)")
+        connection.execute("DELETE FROM seals WHERE tree_size = (SELECT min(tree_size) FROM seals)")
+
+    assert _found(copy, store) is Found.NO_RECORD
+
+
+def test_a_signature_of_an_unknown_key_beside_the_honest_one_changes_nothing(
+    store: SealedStore, tmp_path: Path
+) -> None:
+    """Verifiers ignore signatures of keys that they do not know (C2SP signed-note)."""
+    copy = _copied(store.path, tmp_path)
+    with unguarded(copy) as connection:
+        (note,) = connection.execute("SELECT note FROM seals ORDER BY tree_size").fetchone()
+        added = note + "— attacker.example/log AAAAAQIDBAUGBwg=\n".encode()
+        connection.execute("UPDATE seals SET note = ? WHERE note = ?", (added, note))
+
+    assert _found(copy, store) is Found.NO_RECORD
+    kept = store._replace(key=_other_key())
+    assert _found(copy, kept) is Found.VERIFY
+
+
+def _other_key() -> PublicKey:
+    return SealKey.generate("attacker.example/log").public
+
+
+def test_the_threat_model_names_every_column() -> None:
+    """What protects each column, or why its change is harmless."""
+    text = (Path(__file__).parents[2] / "docs" / "threat-model.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE)
+    named = {table: sorted(re.findall(r"`(\w+)`", columns)) for table, columns in _joined(rows).items()}
+
+    assert named == {table: sorted(columns) for table, columns in TABLES.items()}
+
+
+def _joined(rows: list[tuple[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for table, columns in rows:
+        found[table] = f"{found.get(table, '')} {columns}"
+    return found
 
 
 def test_a_seal_put_beside_a_debate_that_was_not_imported_is_found(store: SealedStore, tmp_path: Path) -> None:

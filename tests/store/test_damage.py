@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from jury_events.errors import AlteredPart
+from jury_replay.verify import verify
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
+from jury_store.triggers import SQLITE_TRIGGERS
 from support.debates import DebateScript
 
 pytestmark = pytest.mark.full_for("postgresql")
@@ -38,10 +40,11 @@ def reader(filled: str) -> Iterator[EventStore]:
 
 def without_triggers(sql: Sql, url: str, statement: str) -> None:
     """As the owner of the database, with the triggers of the table off."""
-    table = next(word for word in ("parts", "counters") if f" {word} " in f"{statement} ")
+    table = next(word for word in ("parts", "counters", "streams") if f" {word} " in f"{statement} ")
     if url.startswith("sqlite"):
-        names = {"parts": "parts_refuse_update", "counters": "counters_refuse_delete"}
-        sql(url, f"DROP TRIGGER {names[table]}")
+        for name in SQLITE_TRIGGERS:
+            if name.startswith(f"{table}_"):
+                sql(url, f"DROP TRIGGER {name}")
         sql(url, statement)
     else:
         sql(url, f"ALTER TABLE {table} DISABLE TRIGGER USER")
@@ -151,3 +154,32 @@ def test_a_store_without_its_counter_refuses_appends(filled: str, reader: EventS
     finally:
         writer.close()
     assert reader.inventory().counter is None
+
+
+ADDED = {
+    "a head without events": (
+        "INSERT INTO streams (stream, version, epoch, hash) VALUES ('debate/x', 0, 1, {zeros})",
+        "there is a head, and no event",
+    ),
+    "a head of a third kind": (
+        "INSERT INTO streams (stream, version, epoch, hash) VALUES ('other/x', 0, 1, {zeros})",
+        "no stream of a debate",
+    ),
+    "a counter": ("INSERT INTO counters (name, value) VALUES ('more', 7)", "row more: there is no such counter"),
+    "a raised epoch": ("UPDATE streams SET epoch = 99 WHERE stream = 'debate/d'", "the counter of epochs says"),
+    "a checkpoint": ("INSERT INTO projections VALUES ('more', 7)", "row more: there is no such projection"),
+}
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_a_row_that_no_program_stores_is_found(filled: str, reader: EventStore, sql: Sql, name: str) -> None:
+    statement, message = ADDED[name]
+    zeros = "x'" + "00" * 32 + "'" if filled.startswith("sqlite") else f"decode('{'00' * 32}', 'hex')"
+    assert not any(message in str(failure) for failure in verify(reader).failures)
+
+    if "projections" in statement:
+        sql(filled, statement)
+    else:
+        without_triggers(sql, filled, statement.format(zeros=zeros))
+
+    assert any(message in str(failure) for failure in verify(reader).failures)

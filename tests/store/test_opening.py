@@ -16,15 +16,16 @@ from pathlib import Path
 
 import pytest
 
+from jury_migrations.comparison import check
 from jury_migrations.upgrading import current, upgrade
 from jury_store.errors import (
+    DamagedFile,
     NotAStore,
     OpeningFailed,
     ReadOnlyStore,
     StoreError,
     StoreLocked,
     StoreMissing,
-    StoreOutdated,
     StoreTooNew,
     StoreUnreachable,
     UnsupportedStore,
@@ -105,7 +106,7 @@ def test_a_folder_in_the_place_of_the_file_cannot_be_read(tmp_path: Path) -> Non
     assert "check the path" in _fails(f"sqlite:///{tmp_path}", StoreUnreachable)
 
 
-@pytest.mark.parametrize(("revision", "kind"), [("0000", StoreOutdated), ("9999", StoreTooNew)])
+@pytest.mark.parametrize(("revision", "kind"), [("0000", DamagedFile), ("9999", StoreTooNew)])
 def test_another_schema_is_reported_with_the_upgrade_to_make(
     url: str, revision: str, kind: type[OpeningFailed], sql: "Sql"
 ) -> None:
@@ -115,7 +116,26 @@ def test_another_schema_is_reported_with_the_upgrade_to_make(
 
     assert revision in message
     assert REVISION in message
-    assert ("jury db upgrade" in message) == (kind is StoreOutdated)
+    assert ("jury db upgrade" in message) == (kind is DamagedFile)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM alembic_version",
+        "DROP TABLE alembic_version",
+        "UPDATE alembic_version SET version_num = '0003'",
+        "UPDATE alembic_version SET version_num = 'abc'",
+    ],
+)
+def test_an_altered_revision_is_damage_and_an_upgrade_sets_it_right(url: str, statement: str, sql: "Sql") -> None:
+    sql(url, statement)
+    assert "jury db upgrade" in _fails(url, DamagedFile)
+
+    assert upgrade(url) == REVISION
+
+    assert check(url) == []
+    open_store(url, write=True).close()
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,13 @@ def _damaged(jury: CommandLine) -> int:
     return 0
 
 
+def _cut_short(jury: CommandLine) -> int:
+    """The last page of the store's file is gone."""
+    path = jury.folder / "jury.db"
+    path.write_bytes(path.read_bytes()[:-4096])
+    return 0
+
+
 def _emptied(jury: CommandLine) -> int:
     """No store any more."""
     for path in jury.folder.glob("jury.db*"):
@@ -244,6 +251,7 @@ ROWS = (
     Row("every command", 2, "there is no store, or it cannot be opened", _jury("list", _emptied)),
     Row("every command", 4, "output cannot be written (the disk is full)", _to_a_full_disk("list")),
     Row("every command", 4, "a defect of Jury Judge itself", _defect),
+    Row("every command", 5, "the store is damaged, or a row that is read was altered", _jury("list", _cut_short)),
     Row("every command", 130, "interrupted", _interrupted("watch --run r1", said=b"Ctrl-C ends it")),
     Row("demo", 0, "the debate ended", _jury("demo --in-process")),
     Row("demo", 3, "the debate ended without a quorum or a verdict", _jury(f"demo --in-process {_LOST}")),

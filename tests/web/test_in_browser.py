@@ -219,6 +219,9 @@ async def test_the_language_is_switched_and_stays(browser, site):
             "スコアの分布",
             "ラウンド別の立場変更",
             "費用",
+            "ラベルとの比較",
+            "陪審団とラベルが異なる議論",
+            "陪審員の判定が最も分かれた議論",
             "ケースの項目による集計",
         ] == others
 
@@ -335,14 +338,51 @@ async def test_an_accessibility_checker_finds_nothing_in_light_or_dark(browser, 
     assert {} == found
 
 
+CUT_OFF = """() => {
+  const page = document.documentElement, scrolls = (one) => /auto|scroll/.test(getComputedStyle(one).overflowX);
+  const within = (one) => {
+    for (let around = one.parentElement; around; around = around.parentElement) if (scrolls(around)) return true;
+    return one.closest(".sr, .skip, svg") !== null;
+  };
+  const cut = [...document.querySelectorAll("header *, main *, footer *")].filter((one) => {
+    const box = one.getBoundingClientRect();
+    return box.width && box.height && (box.right > page.clientWidth + 1 || box.left < -1) && !within(one);
+  });
+  const positions = [...document.querySelectorAll(".matrix td")];
+  const columns = positions.filter((one) => one.getBoundingClientRect().right > page.clientWidth);
+  return {
+    page: page.scrollWidth - page.clientWidth,
+    cut: [...cut, ...columns].map((one) => `${one.tagName} ${one.className} ${one.textContent.trim().slice(0, 40)}`),
+  };
+}"""
+"""What is wider than the screen and cannot be scrolled to; and positions, which are never to be scrolled to."""
+
+
 @pytest.mark.full
-async def test_every_page_fits_a_screen_of_320_pixels(browser, site):
-    async with tab(browser, site, viewport={"width": 320, "height": 640}) as opened:
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("width", [320, 390])
+async def test_no_page_has_anything_beyond_the_edge_of_a_phone(browser, site, width, language):
+    found = {}
+    async with tab(browser, site, viewport={"width": width, "height": 640}, locale=language) as opened:
         for name, address in PAGES.items():
             await opened.go(address)
-            wide = await opened.page.evaluate("document.documentElement.scrollWidth")
-            assert wide <= 320, name
+            found[name] = await opened.page.evaluate(CUT_OFF)
         opened.problems = [one for one in opened.problems if "404" not in one]
+
+    assert {name: {"page": 0, "cut": []} for name in PAGES} == found
+
+
+async def test_a_chart_is_no_larger_than_its_text_allows(browser, site):
+    """An SVG that fills a wide card is drawn at a multiple of its scale."""
+    async with tab(browser, site, viewport={"width": 1280, "height": 900}) as opened:
+        await opened.go(PAGES["statistics"])
+        scales = await opened.page.evaluate(
+            "[...document.querySelectorAll('svg.chart:not(.bar-chart)')].map("
+            "one => one.getBoundingClientRect().width / one.viewBox.baseVal.width)"
+        )
+
+    assert scales
+    assert max(scales) < 1.6
 
 
 @pytest.mark.full

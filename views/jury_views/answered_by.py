@@ -94,7 +94,7 @@ def is_stand_in(evaluation: Evaluation) -> bool:
     return evaluation.simulated and not evaluation.model.startswith("simulated/")
 
 
-class Opening(Protocol):
+class SeatedOpening(Protocol):
     """The opening event of a debate, whole or in part."""
 
     @property
@@ -103,7 +103,7 @@ class Opening(Protocol):
         ...
 
 
-def is_simulated(opened: Opening, evaluations: Iterable[AnsweredBy]) -> bool:
+def is_simulated(opened: SeatedOpening, evaluations: Iterable[AnsweredBy]) -> bool:
     """Whether the panel or an evaluation is simulated."""
     return opened.simulated or any(one.simulated for one in evaluations)
 

@@ -6,8 +6,9 @@ from jury_events.panel import Language
 
 
 class EventWords(NamedTuple):
-    """Sentences with blanks; what fills them is a term, an id or a number."""
+    """Sentences with blanks; what fills them is a term, an id or a number. `columns`: headings of a table."""
 
+    columns: tuple[str, str, str]
     neutral: str
     changed: str
     changed_by_filter: str
@@ -36,6 +37,7 @@ class EventWords(NamedTuple):
 
 EVENT_WORDS: dict[Language, EventWords] = {
     "en": EventWords(
+        columns=("event", "recorded at", "id"),
         neutral=", blocked: neutral",
         changed=", position changed",
         changed_by_filter=", changed by a provider's filter only",
@@ -62,6 +64,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         withdrawn="{number} withdrawn by {by}",
     ),
     "ja": EventWords(
+        columns=("イベント", "記録日時", "ID"),
         neutral="、ブロックされたため中立の評価で代替",
         changed="、立場変更",
         changed_by_filter="、フィルターによる変更のみ",

@@ -74,11 +74,11 @@ def event_lines(
     return [describer.line(one) for one in [one for one in ordered if one.position > after][:limit]]
 
 
-def events_page(lines: Iterable[DescribedEvent]) -> Page:
+def events_page(lines: Iterable[DescribedEvent], language: Language = "en") -> Page:
     """A table of them; the number of an event is the one in its stream."""
     page = Page()
     rows = [(f"{one.stream}/ {one.version}", one.recorded_at, one.event_id, one.said) for one in lines]
-    page.table([("event", "recorded at", "id", ""), *rows])
+    page.table([(*EVENT_WORDS[language].columns, ""), *rows])
     return page
 
 

@@ -22,22 +22,22 @@ from jury_views.errors import OpeningMissing
 from jury_views.events_by_phase import Ending
 
 
-class _Fields(BaseModel):
+class _LineFields(BaseModel):
     """Some fields of a body; the others are passed over."""
 
     model_config = ConfigDict(frozen=True, strict=True, allow_inf_nan=False, extra="ignore")
 
 
-class _Final(_Fields):
+class _Final(_LineFields):
     method: FinalMethod
 
 
-class _Panel(_Fields):
+class _Panel(_LineFields):
     name: Label
     final: _Final
 
 
-class LineOpening(_Fields):
+class LineOpening(_LineFields):
     """What a result line has of `DebateOpened`."""
 
     type: Literal["debate_opened"]
@@ -54,7 +54,7 @@ class LineOpening(_Fields):
     omissions: tuple[Omission, ...]
 
 
-class LineVote(_Fields):
+class LineVote(_LineFields):
     """What a result line has of a vote."""
 
     juror_id: JurorId
@@ -62,7 +62,7 @@ class LineVote(_Fields):
     position: Verdict | None
 
 
-class _Judgment(_Fields):
+class _Judgment(_LineFields):
     decided_by: Decider
     votes: tuple[LineVote, ...]
     quorum: int
@@ -73,7 +73,7 @@ class _Judgment(_Fields):
         return self.quorum_votes >= self.quorum
 
 
-class LineJudgment(_Fields):
+class LineJudgment(_LineFields):
     """What a result line has of `JudgmentRendered`."""
 
     type: Literal["judgment_rendered"]

@@ -11,7 +11,7 @@ _WITHOUT_WIDTH = frozenset({"Mn", "Me", "Cf"})
 """Categories of characters that stand on the one before, or are not shown."""
 
 
-class Column(NamedTuple):
+class AlignedColumn(NamedTuple):
     """A column: `right` where its ends stand below each other, `gap` what parts it from the one before."""
 
     right: bool = False
@@ -25,7 +25,7 @@ class AlignedLines:
         columns: of every row.
     """
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[AlignedColumn]) -> None:
         self._columns = columns
         self._widths = [0] * len(columns)
 

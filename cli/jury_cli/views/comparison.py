@@ -145,16 +145,16 @@ def _position(position: Position | None) -> str:
 
 def _totals(a: RunSide, b: RunSide) -> list[tuple[str, str, str]]:
     names = [*Verdict, *sorted({*a.ended_as, *b.ended_as} - set(Verdict))]
-    rows = [("run", a.run_id, b.run_id), ("debates", str(a.debates), str(b.debates))]
-    rows += [(_end(name), str(a.ended_as[name]), str(b.ended_as[name])) for name in names]
-    rows.append(("calls", str(a.calls), str(b.calls)))
+    rows = [("run", a.run_id, b.run_id), ("debates", f"{a.debates:,}", f"{b.debates:,}")]
+    rows += [(_end(name), f"{a.ended_as[name]:,}", f"{b.ended_as[name]:,}") for name in names]
+    rows.append(("calls", f"{a.calls:,}", f"{b.calls:,}"))
     rows.append(("tokens in / out", _tokens(a), _tokens(b)))
     rows.append(("cost", _run_cost(a), _run_cost(b)))
     return rows
 
 
 def _tokens(side: RunSide) -> str:
-    return f"{side.input_tokens} / {side.output_tokens}"
+    return f"{side.input_tokens:,} / {side.output_tokens:,}"
 
 
 def _run_cost(side: RunSide) -> str:

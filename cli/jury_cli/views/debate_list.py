@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from jury_cli.views.aligned import AlignedLines, Column
+from jury_cli.views.aligned import AlignedColumn, AlignedLines
 from jury_cli.views.run_progress import run_progress, run_state_text, verdict_cells
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from jury_judge.running.listed_runs import ListedRun
 
 
-_DEBATE = (Column(), Column(), Column(right=True, gap=" "), Column(), Column(), Column())
-_RUN_PROGRESS = (Column(right=True), Column(right=True, gap=" "))
-_RUN_VERDICTS = (*(Column(right=True, gap=" ") for _ in Verdict), Column(gap=""))
-_RUN = (Column(), *_RUN_PROGRESS, *_RUN_VERDICTS)
-_EXECUTED_RUN = (Column(), Column(), Column(), *_RUN_PROGRESS, *_RUN_VERDICTS, Column(right=True))
+_BEGINS, _ENDS, _NEXT = AlignedColumn(), AlignedColumn(right=True), AlignedColumn(right=True, gap=" ")
+_DEBATE = (_BEGINS, _BEGINS, _NEXT, _BEGINS, _BEGINS, _BEGINS)
+_PROGRESS = (_ENDS, _NEXT, *(_NEXT for _ in Verdict), AlignedColumn(gap=""))
+_RUN = (_BEGINS, *_PROGRESS)
+_EXECUTED_RUN = (_BEGINS, _BEGINS, _BEGINS, *_PROGRESS, _ENDS)
 
 
 class DebateLines:

@@ -1,6 +1,6 @@
 """The schema of a file of prompts 2: every text of the prompts, and its placeholders.
 
-TextsV2 are `string.Template`s, as in prompts 1. PLACEHOLDERS lists the placeholders of each; texts that it does not name
+Texts are `string.Template`s, as in prompts 1. PLACEHOLDERS lists the placeholders of each; texts that it does not name
 have none.
 """
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from jury_events.debate_history import DebateHistory
 from jury_judge.records.integrity import Progress
@@ -104,13 +104,20 @@ class CassetteRecords(OpenStore):
         return await self._read(export_pages, selection.debates, str(output), render, progress=progress, say=say)
 
     async def export_tables(
-        self, selection: "Selection", folder: Path, *, texts: bool = False, progress: Progress | None = None
+        self,
+        selection: "Selection",
+        folder: Path,
+        *,
+        form: Literal["parquet", "csv"] = "parquet",
+        texts: bool = False,
+        progress: Progress | None = None,
     ) -> dict[str, int]:
-        """Write debates, ballots, exchanges and labels as Parquet files (docs/tables.md); the rows of each table.
+        """Write debates, ballots, exchanges and labels as files (docs/tables.md); the rows of each table.
 
         Args:
             selection: which debates.
             folder: made where it is missing; files of an earlier export are replaced at the end.
+            form: of the files.
             texts: with the texts of cases, requests and answers.
             progress: called with the number of debates done so far.
 
@@ -121,7 +128,30 @@ class CassetteRecords(OpenStore):
         """
         from jury_judge.replays.exporting import tables
 
-        return await self._read(tables, selection.debates, folder, texts, progress)
+        return await self._read(tables, selection.debates, folder, form=form, texts=texts, progress=progress)
+
+    async def export_debates(
+        self,
+        selection: "Selection",
+        output: Path | BinaryIO,
+        *,
+        texts: bool = False,
+        progress: Progress | None = None,
+    ) -> int:
+        """Write the table of debates alone as CSV (docs/tables.md); how many rows it has.
+
+        Args:
+            selection: which debates.
+            output: a file, which replaces an older one of this table at the end; or what takes the bytes.
+            texts: with the texts of cases.
+            progress: called with the number of debates done so far.
+
+        Raises:
+            DebateNotFound, OutputPathTaken, OSError: as `export_tables`.
+        """
+        from jury_judge.replays.exporting import debates_csv
+
+        return await self._read(debates_csv, selection.debates, output, texts, progress)
 
     async def import_cassettes(
         self,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import BinaryIO, Literal, NamedTuple, Protocol
 
 from jury_actors.effects import Effects
 from jury_events.debate_history import DebateHistory
@@ -169,11 +169,39 @@ def _exported(
 
 
 def tables(
-    store: EventStore, selection: DebateSelection, folder: Path, texts: bool, progress: Progress | None
+    store: EventStore,
+    selection: DebateSelection,
+    folder: Path,
+    *,
+    form: Literal["parquet", "csv"],
+    texts: bool,
+    progress: Progress | None,
 ) -> dict[str, int]:
     """Write tables; arguments and errors as of `Records.export_tables`."""
-    from jury_judge.tables.parquet_export import export_tables  # noqa: PLC0415  (slow to import: pyarrow)
+    from jury_judge.tables.table_export import export_tables  # noqa: PLC0415  (slow to import: pyarrow)
 
+    must_exist(store, selection)
+    return export_tables(store, selection, folder, form=form, texts=texts, on_debate=_counter(progress))
+
+
+def debates_csv(
+    store: EventStore, selection: DebateSelection, output: Path | BinaryIO, texts: bool, progress: Progress | None
+) -> int:
+    """Write the table of debates as CSV; arguments and errors as of `Records.export_debates`."""
+    from jury_judge.tables.csv_file import check_csv_path  # noqa: PLC0415
+    from jury_judge.tables.table_export import DEBATES, export_debates  # noqa: PLC0415
+    from jury_replay.table_file import replacing  # noqa: PLC0415
+
+    must_exist(store, selection)
+    if not isinstance(output, Path):
+        return export_debates(store, selection, output, texts=texts, on_debate=_counter(progress))
+    check_csv_path(output, DEBATES)
+    with replacing(output) as part, part.open("wb") as file:
+        return export_debates(store, selection, file, texts=texts, on_debate=_counter(progress))
+
+
+def _counter(progress: Progress | None) -> Callable[[], None]:
+    """What counts the debates that are done."""
     done = 0
 
     def count() -> None:
@@ -182,5 +210,4 @@ def tables(
         if progress is not None:
             progress(done)
 
-    must_exist(store, selection)
-    return export_tables(store, selection, folder, texts=texts, on_debate=count)
+    return count

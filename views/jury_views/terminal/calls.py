@@ -64,7 +64,7 @@ def _tokens(counts: list[int | None], unknown: str) -> str:
     known = [count for count in counts if count is not None]
     if not known:
         return unknown
-    return str(sum(known)) if len(known) == len(counts) else f"{sum(known)} + {unknown}"
+    return f"{sum(known):,}" if len(known) == len(counts) else f"{sum(known):,} + {unknown}"
 
 
 def _cost(costs: list[float | None], unknown: str) -> str:

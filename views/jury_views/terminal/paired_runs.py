@@ -49,7 +49,8 @@ def paired_section(page: Page, paired: "Paired") -> None:
             f"{against.wrong_to_right} right only in B",
             indent=2,
         )
-    page.line(f"95 % intervals over clusters; Holm-corrected for {pluralize(paired.tests, 'test')}", indent=2)
+    corrected = f"; Holm-corrected for {pluralize(paired.tests, 'test')}" if paired.tests else ""
+    page.line(f"95 % intervals over clusters{corrected}", indent=2)
     figures.print_notes(page)
 
 

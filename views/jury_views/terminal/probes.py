@@ -44,9 +44,12 @@ def _summary(page: Page, report: "ProbeReport") -> None:
     for one in report.excluded:
         page.line(f"left out: {one.count:,} {one.unit} ({one.reason})")
     lines = [f"{probe.probe}: {visible_line(line, 300)}" for probe in report.probes for line in probe.found]
-    page.heading("Found" if lines else "Nothing found")
+    page.heading("Found" if lines else "Nothing found" if report.tests else "Nothing could be tested")
     for line in lines:
         page.line(line, indent=2)
+    if not report.tests:
+        page.line("the notes of the probes below say why: too few pairs, or no verdict changed", indent=2)
+        return
     page.line(
         f"of {pluralize(report.tests, 'test')}, Holm-corrected together at 5 %; "
         "a bias too small for so many cases is not found",

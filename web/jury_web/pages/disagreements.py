@@ -1,7 +1,7 @@
 """Where a run disagrees: verdicts that are not the label, and debates whose seats voted for different verdicts."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from jury_events.conditions import parse_conditions
@@ -70,24 +70,32 @@ def label_disagreements(reader: StoreReader, run_id: str) -> tuple[LabelDisagree
     return tuple(found)
 
 
-def split_debates(rows: Sequence[DebateRow], histories: Iterable[DebateHistory], *, most: int) -> SplitDebates:
-    """Those whose votes differ, farthest apart first: a pass beside a fail, then the smaller majority, then the scores.
+class SplitVoting:
+    """Finds the debates whose votes differ among histories that are read for something else."""
 
-    Args:
-        rows: the debates.
-        histories: their events.
-        most: how many are shown.
-    """
-    by_id = {row.debate_id: row for row in rows}
-    ranked = []
-    for history in histories:
-        votes = _votes(history)
-        if len({vote.position for vote in votes}) > 1:
-            row = by_id[history.debate_id]
-            ranked.append((*_nearness(votes), row.case_id, row.debate_id, votes))
-    ranked.sort(key=lambda one: one[:-1])
-    shown = (_split(by_id[debate_id], votes) for *_, debate_id, votes in ranked[:most])
-    return SplitDebates(len(ranked), tuple(shown))
+    def __init__(self) -> None:
+        self._found: dict[str, list[Vote]] = {}
+
+    def noted(self, histories: Iterable[DebateHistory]) -> Iterator[DebateHistory]:
+        """The same histories; the votes of those that differ are kept."""
+        for history in histories:
+            votes = _votes(history)
+            if len({vote.position for vote in votes}) > 1:
+                self._found[history.debate_id] = votes
+            yield history
+
+    def farthest(self, rows: Sequence[DebateRow], *, most: int) -> SplitDebates:
+        """Farthest apart first: a pass beside a fail, then the smaller majority, then the scores.
+
+        Args:
+            rows: the debates of the histories.
+            most: how many are shown.
+        """
+        ranked = sorted(
+            (row for row in rows if row.debate_id in self._found),
+            key=lambda row: (*_nearness(self._found[row.debate_id]), row.case_id, row.debate_id),
+        )
+        return SplitDebates(len(ranked), tuple(_split(row, self._found[row.debate_id]) for row in ranked[:most]))
 
 
 def _votes(history: DebateHistory) -> list[Vote]:

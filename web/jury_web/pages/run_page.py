@@ -1,7 +1,7 @@
 """The page of a run: progress, verdicts, scores, changed positions, cost."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from jury_events.debate_events import JurorAbstained
@@ -10,7 +10,6 @@ from jury_events.errors import EventError
 from jury_events.ids import Step
 from jury_events.verdict import Verdict
 from jury_judge import DebateRow, RunRow
-from jury_judge.serving.store_reader import StoreReader
 from jury_views.answered_by import answered_in_stream
 from jury_views.charts.shapes import Columns, Path, Segment, columns, growing_line, stacked_bar
 from jury_views.position_changes import position_changes
@@ -68,16 +67,16 @@ class RunPage(NamedTuple):
         return self.ended < (self.run.debates if self.run.total is None else self.run.total)
 
 
-def run_page(reader: StoreReader, run: RunRow, latest: Sequence[DebateRow]) -> RunPage:
+def run_page(run: RunRow, latest: Sequence[DebateRow], histories: Iterable[DebateHistory]) -> RunPage:
     """The page of a run.
 
     Args:
-        reader: reads the store.
         run: its counts.
         latest: up to `LATEST` of its debates, newest first.
+        histories: their events.
     """
     in_order = list(reversed(latest))
-    flips = _flips(reader, [row.debate_id for row in in_order])
+    flips = _flips(histories)
     scores = Counter(min(row.final_score // _BAND, 9) for row in in_order if row.final_score is not None)
     costs = [row.cost for row in in_order]
     counts = {"completed": run.completed, "failed": run.failed, "cancelled": run.cancelled}
@@ -110,9 +109,9 @@ def _band(band: int) -> str:
     return f"{band * _BAND}–{100 if band == 9 else band * _BAND + 9}"  # noqa: PLR2004  (the last band has its end)
 
 
-def _flips(reader: StoreReader, debate_ids: Sequence[str]) -> tuple[RoundFlips, ...]:
+def _flips(histories: Iterable[DebateHistory]) -> tuple[RoundFlips, ...]:
     counted: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for history in reader.events_of(debate_ids):
+    for history in histories:
         try:
             found = list(_contributions(history))
         except EventError:

@@ -1,7 +1,6 @@
 """The page of a run: its counts and charts, and beside labels what the statistics of the run say."""
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.responses import Response
 
@@ -12,24 +11,13 @@ from jury_judge.comparisons.groups import fields_there, grouped
 from jury_judge.running.live_runs import LiveRuns
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
-from jury_web.pages.disagreements import MOST, SHOWN, LabelDisagreements, has_labels, label_disagreements, split_debates
+from jury_views.charts.labelled_panels import LabelledPanel, labelled_panels
+from jury_web.pages.disagreements import MOST, SHOWN, LabelDisagreements, SplitVoting, has_labels, label_disagreements
 from jury_web.pages.page_request import PageNotFound, PageRequest
 from jury_web.pages.run_page import LATEST, run_page
 from jury_web.pages.run_statistics_pages import REFUSALS, RefusedReport, refused_report
 
-if TYPE_CHECKING:
-    from jury_analysis.accuracy import AgainstLabels
-
 _GROUPS = 200
-
-
-class LabelledPanel(NamedTuple):
-    """The verdicts of one panel beside the labels, as `jury stats` counts them."""
-
-    panel: str | None
-    found: "AgainstLabels"
-    right: int
-    """Of `found.labelled`."""
 
 
 class RunPages:
@@ -56,21 +44,11 @@ class RunPages:
         over = found.ended == found.debates and found.total in {None, found.debates}
         if labelled and over:
             try:
-                panels = await self._against_labels(run_id, simulated=await asyncio.to_thread(self._simulated, run_id))
+                simulated = await asyncio.to_thread(self._simulated, run_id)
+                panels = labelled_panels(await self._reports.statistics(run_id, simulated=simulated))
             except REFUSALS as error:
                 refused = refused_report(error)
         return await asyncio.to_thread(self._page, request, labelled, panels, refused)
-
-    async def _against_labels(self, run_id: str, *, simulated: bool) -> tuple[LabelledPanel, ...]:
-        report = await self._reports.statistics(run_id, simulated=simulated)
-        panels = []
-        for one in report.panels:
-            against = one.against_labels
-            found = against.panel if against.jury is None else against.jury
-            right = sum(row[place] for place, row in enumerate(found.confusion))
-            if against.labelled:
-                panels.append(LabelledPanel(one.panel, found, right))
-        return tuple(panels)
 
     def _simulated(self, run_id: str) -> bool:
         """Whether every debate of the run is simulated: such a run has no other figures."""
@@ -91,10 +69,11 @@ class RunPages:
         by = request.query.get("group_by", "").strip()
         field = parse_field(by) if by else None
         groups = grouped(latest, field) if field else []
-        page = run_page(self._reader, found, latest)
+        voting = SplitVoting()
+        histories = self._reader.events_of([row.debate_id for row in latest])
+        page = run_page(found, latest, voting.noted(histories))
         differences: tuple[LabelDisagreements, ...] = label_disagreements(self._reader, run_id) if labelled else ()
         most = MOST if request.query.get("split") == "all" else SHOWN
-        histories = self._reader.events_of([row.debate_id for row in latest if row.final_verdict is not None])
         return request.html(
             "run.html",
             "runs",
@@ -108,6 +87,6 @@ class RunPages:
             panels=panels,
             refused=refused,
             differences=differences,
-            split=split_debates(latest, histories, most=most),
+            split=voting.farthest(latest, most=most),
             most_split=MOST,
         )

@@ -58,7 +58,8 @@ class RunLabels(TranslatedLabels):
         "Counted when every debate of the run has ended.", "実行のすべての議論が終わると集計します。"
     )
     run_differences = Translation("Where the jury and the label differ", "陪審団とラベルが異なる議論")
-    run_differences_of = Translation("{count} with another label than", "判定がラベルと異なる議論{count}件:")
+    run_judged = Translation("Judged", "判定が")
+    run_labelled_otherwise = Translation("and labelled otherwise: {count}", "でラベルが異なる議論: {count}件")
     run_no_differences = Translation(
         "No verdict so far differs from its label.", "ラベルと異なる判定は今のところありません。"
     )

@@ -1,4 +1,4 @@
-"""Debates, ballots, exchanges and labels as Parquet files (docs/tables.md).
+"""Debates, ballots, exchanges and labels as Parquet or CSV files (docs/tables.md).
 
 Rows are ordered by debate id (code points), so that the same debates give the same bytes on every database. Rows are
 written as they are read: memory does not grow with the log.
@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Literal
 
 import pyarrow as pa
 
@@ -23,12 +23,15 @@ from jury_events.parts import encode_digest
 from jury_events.review_facts import Review
 from jury_judge.reviews.review_labels import CountedReviews
 from jury_judge.tables.ballot_table import batches_of
+from jury_judge.tables.csv_file import CsvFile, check_csv_path
 from jury_replay.selection import DebateSelection
 from jury_replay.table_file import TableFile, check_table_path
 from jury_store.debate_ballots import VARIANT, DebateBallots
 from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import PageCursor, SortOrder
+
+Form = Literal["parquet", "csv"]
 
 _TIME = pa.timestamp("us", tz="UTC")
 _TEXTS = pa.list_(pa.string())
@@ -145,6 +148,7 @@ def export_tables(
     selection: DebateSelection,
     folder: Path,
     *,
+    form: Form = "parquet",
     texts: bool = False,
     on_debate: Callable[[], None] = lambda: None,
 ) -> dict[str, int]:
@@ -154,6 +158,7 @@ def export_tables(
         store: open for reading.
         selection: which debates.
         folder: made where it is missing.
+        form: of the files.
         texts: with the texts of cases, requests and answers.
         on_debate: called after each debate.
 
@@ -161,32 +166,25 @@ def export_tables(
         OutputPathTaken: a file of that name is none of such an export.
         OSError: a file cannot be written.
     """
-    paths = {name: folder / f"{name}.parquet" for name in TABLES}
-    for name, path in paths.items():
-        check_table_path(path, name)
-    folder.mkdir(parents=True, exist_ok=True)
     schemas = {
         "debates": _with(DEBATES, CASE_TEXTS if texts else {}),
         "ballots": BALLOTS,
         "exchanges": _with(EXCHANGES, EXCHANGE_TEXTS if texts else {}),
         "labels": LABELS,
     }
+    paths = _checked_paths(folder, form, schemas)
+    folder.mkdir(parents=True, exist_ok=True)
     labels = _HumanLabels()
     partial = {name: path.with_name(f".{path.name}.partial") for name, path in paths.items()}
     try:
         with ExitStack() as stack:
-            files = {name: stack.enter_context(TableFile(partial[name], name, schemas[name])) for name in TABLES}
+            files = {name: _opened(stack, form, partial[name], name, schemas[name]) for name in TABLES}
             panels = _Panels(stack.enter_context(closing(_ballots(store, selection, ended_only=False))))
-            for rows in _debates(store, selection):
-                found = store.parts_of([row.debate_id for row in rows]) if texts else {}
-                contents = {
-                    debate_id: {encode_digest(digest): part.content for digest, part in parts.items() if part.is_whole}
-                    for debate_id, parts in found.items()
-                }
+            for rows, contents in _read(store, selection, texts=texts):
                 for row in rows:
-                    files["debates"].add(_debate(row, panels.of(row.debate_id), contents if texts else None))
+                    files["debates"].add(_debate(row, panels.of(row.debate_id), contents))
                     labels.take(row)
-                for exchange in _exchanges(store, rows, contents if texts else None):
+                for exchange in _exchanges(store, rows, contents):
                     files["exchanges"].add(exchange)
                 for _ in rows:
                     on_debate()
@@ -200,6 +198,72 @@ def export_tables(
     finally:
         for path in partial.values():
             path.unlink(missing_ok=True)
+
+
+def export_debates(
+    store: EventStore,
+    selection: DebateSelection,
+    out: BinaryIO,
+    *,
+    texts: bool = False,
+    on_debate: Callable[[], None] = lambda: None,
+) -> int:
+    """Write the table of debates alone as CSV; returns its rows.
+
+    Args:
+        store: open for reading.
+        selection: which debates.
+        out: takes the bytes.
+        texts: with the texts of cases.
+        on_debate: called after each debate.
+
+    Raises:
+        OSError: the bytes cannot be written.
+    """
+    with (
+        CsvFile(out, _with(DEBATES, CASE_TEXTS if texts else {})) as file,
+        closing(_ballots(store, selection, ended_only=False)) as ballots,
+    ):
+        panels = _Panels(ballots)
+        for rows, contents in _read(store, selection, texts=texts):
+            for row in rows:
+                file.add(_debate(row, panels.of(row.debate_id), contents))
+                on_debate()
+    return file.rows
+
+
+def _checked_paths(folder: Path, form: Form, schemas: Mapping[str, pa.Schema]) -> dict[str, Path]:
+    paths = {name: folder / f"{name}.{form}" for name in schemas}
+    for name, path in paths.items():
+        if form == "csv":
+            check_csv_path(path, schemas[name])
+        else:
+            check_table_path(path, name)
+    return paths
+
+
+def _opened(stack: ExitStack, form: Form, path: Path, name: str, schema: pa.Schema) -> CsvFile | TableFile:
+    if form == "parquet":
+        return stack.enter_context(TableFile(path, name, schema))
+    return stack.enter_context(CsvFile(stack.enter_context(path.open("wb")), schema))
+
+
+def _read(
+    store: EventStore, selection: DebateSelection, *, texts: bool
+) -> "Iterator[tuple[list[DebateRow], _Contents | None]]":
+    """The debates by pages; where `texts`, with their texts."""
+    for rows in _debates(store, selection):
+        if not texts:
+            yield rows, None
+            continue
+        found = store.parts_of([row.debate_id for row in rows])
+        yield (
+            rows,
+            {
+                debate_id: {encode_digest(digest): part.content for digest, part in parts.items() if part.is_whole}
+                for debate_id, parts in found.items()
+            },
+        )
 
 
 def _with(schema: pa.Schema, texts: Mapping[str, pa.DataType]) -> pa.Schema:
