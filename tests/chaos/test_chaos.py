@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from chaos.cancelled_nodes import strike
 from chaos.ground import CannotStrike, Ground, shared_ground
 from chaos.playing import play
 from chaos.report import table
@@ -83,6 +84,16 @@ def test_a_run_on_two_nodes_survives_the_death_of_each_process(ground: Ground) -
     assert [] == report.violations
     assert report.struck
     assert report.recorded == 14 * 4
+
+
+@pytest.mark.long
+@pytest.mark.ray
+@pytest.mark.xdist_group("chaos_nodes")
+def test_runs_are_cancelled_while_a_node_dies(ground: Ground) -> None:
+    report = strike(ground, seed=3, runs=2)
+
+    assert [] == report.violations
+    assert 2 == len(report.seconds)
 
 
 def test_a_report_adds_up_its_scenarios() -> None:
