@@ -36,6 +36,7 @@ from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from jury_store.sealer import Sealer
 from jury_store.seals.keys import SealKey
+from jury_views.result_lines import line_of
 
 Side = Callable[[EventStore], None]
 """Works on every debate of the store."""
@@ -98,6 +99,13 @@ def read_and_decode_debates(store: EventStore) -> None:
                 decode(event)
 
 
+def read_lines(store: EventStore) -> None:
+    """The result line of every debate, as a run that is called again prints them."""
+    for chunk in EVERYTHING.chunks(store):
+        for history in store.event_histories(chunk):
+            line_of(history)
+
+
 def replay_all(store: EventStore) -> None:
     """Every debate replayed and compared."""
     for found in replay(store, EVERYTHING):
@@ -130,6 +138,11 @@ SECTIONS: dict[str, dict[str, Side]] = {
         "check each debate": check,
         "verify with seals": verify_log,
         "seal from the start": seal,
+    },
+    "lines": {
+        "read debate/": read_debates,
+        "read and decode": read_and_decode_debates,
+        "result lines": read_lines,
     },
     "replay": {
         "read": read,

@@ -24,6 +24,7 @@ from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-d
 from jury_actors.errors import ClusterNotPrivate, ClusterNotStarted, ClusterUnreachable
 from jury_actors.private_folder import private_folder
 from jury_actors.ray_access import AUTH_FILE_VARIABLE, AUTH_VARIABLE, token_for
+from jury_actors.ray_own_head import without_unread_processes
 from jury_actors.ray_processes import end_own_processes, own
 
 _log = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ def _start_once(folder: Path) -> None:
     niceness = os.environ.get(WORKER_NICENESS, "0")
     secret = {MODE: "token", AUTH_VARIABLE: token, AUTH_FILE_VARIABLE: None}
     own(token)
-    with _starting({**secret, ONE_MACHINE: "0", WORKER_NICENESS: niceness}):
+    with _starting({**secret, ONE_MACHINE: "0", WORKER_NICENESS: niceness}), without_unread_processes():
         ray.init(
             address="local",
             include_dashboard=False,

@@ -146,6 +146,13 @@ def test_another_process_joins_with_the_token_only(cluster: Cluster, tmp_path: P
     assert {"none": "ConnectionError", "another": "ConnectionError", "its own": "ran code"} == said
 
 
+def test_a_local_cluster_has_no_process_that_nobody_reads(cluster: Cluster) -> None:
+    started = {Path(argument).name for process in cluster.processes for argument in of(process, "cmdline")}
+
+    assert "gcs_server" in started
+    assert set() == started & {"log_monitor.py", "dashboard.py", "monitor.py"}
+
+
 def test_workers_have_minutes_to_start(cluster: Cluster) -> None:
     """On a busy machine they need them. A driver waits for ever for the first ones if its node has given them up."""
     [raylet] = [one for one in cluster.processes if of(one, "name") == "raylet"]

@@ -9,15 +9,18 @@ from collections.abc import Iterator
 
 import pytest
 
+from chaos.cancelled_nodes import strike
 from chaos.ground import CannotStrike, Ground, shared_ground
+from chaos.playing import play
 from chaos.report import table
-from chaos.scenario import Scenario, ScenarioReport, play
+from chaos.scenario import Scenario, ScenarioReport
 from chaos.strikes import KINDS
 from support.postgres import NoPostgres
 
 pytestmark = [pytest.mark.kill, pytest.mark.timeout(900)]
 
 IN_PROCESS = [kind for kind, of in KINDS.items() if of.where == "process"]
+SERVED = [kind for kind, of in KINDS.items() if of.where == "served"]
 COLD = "driver killed"
 """Started anew each time; the others are forked from a process with its modules, for a tenth of the CPU."""
 ALWAYS = {"disk full", "writer stopped and continued"}
@@ -59,6 +62,19 @@ def test_a_run_in_one_process_survives(ground: Ground, kind: str) -> None:
     assert struck
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[] if kind == "second server" else [pytest.mark.full]) for kind in SERVED],
+)
+def test_what_was_submitted_is_judged_whichever_process_is_killed(ground: Ground, kind: str) -> None:
+    scenario = Scenario(kind, seed=5, number=200 + SERVED.index(kind), cases=16, strikes=3, warm=True)
+    report = played(ground, scenario)
+
+    assert [] == report.violations
+    assert report.struck
+    assert report.recorded == 16 * 4
+
+
 @pytest.mark.long  # by default tests/actors kills each actor on a cluster of one node, which costs less
 @pytest.mark.ray
 @pytest.mark.xdist_group("chaos_nodes")
@@ -68,6 +84,16 @@ def test_a_run_on_two_nodes_survives_the_death_of_each_process(ground: Ground) -
     assert [] == report.violations
     assert report.struck
     assert report.recorded == 14 * 4
+
+
+@pytest.mark.long
+@pytest.mark.ray
+@pytest.mark.xdist_group("chaos_nodes")
+def test_runs_are_cancelled_while_a_node_dies(ground: Ground) -> None:
+    report = strike(ground, seed=3, runs=2)
+
+    assert [] == report.violations
+    assert 2 == len(report.seconds)
 
 
 def test_a_report_adds_up_its_scenarios() -> None:
