@@ -97,7 +97,7 @@ _READING: Options = (
     click.option("--split", metavar="NAME", help="The split of a folder that has several, as in test."),
     click.option(
         "--where",
-        metavar="CONDITION",
+        metavar="COND",
         multiple=True,
         callback=_conditions,
         help="Only cases that meet a condition, as tags~refund or metadata.level=3. Repeatable: all must be met.",

@@ -96,7 +96,7 @@ CHOSEN: Options = (
     ),
     click.option("--label", type=_VERDICTS, help="Only those whose case has this label."),
     click.option("--unfinished", is_flag=True, help="Only debates that are not over."),
-    click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out else."),
+    click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out otherwise."),
 )
 """Which debates; `wanted` reads them."""
 

@@ -3,6 +3,7 @@
 import math
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,7 +159,7 @@ RUNTIME: Options = (
     click.option(
         "--ray",
         is_flag=True,
-        help="Run the debates on a local Ray cluster. [default: jury demo, and jury run from 10,000 debates on "
+        help="Run the debates on a local Ray cluster. [default for jury demo, and for jury run from 10,000 debates on "
         "with four CPUs or more]",
     ),
     *ray_address("Join this Ray cluster instead of a local one; it must ask for a token (docs/ray.md)."),
@@ -210,14 +211,17 @@ BUDGET: Options = (
 """The budget of a run: `--max-cost`, `--max-calls`, `--prices`."""
 
 
-PANEL: Options = (
-    click.option(
+def _panel(default: str) -> Callable[[Any], Any]:
+    return click.option(
         "--panel",
         "panel_name",
         metavar="FILE|NAME",
         help="A panel file (YAML), or a jury: documents (models of 2025), current (of today); or simulated jurors "
-        "under the rules parallel-rounds, adk-sequential, independent. [default: parallel-rounds]",
-    ),
+        f"under the rules parallel-rounds, adk-sequential, independent. [default: {default}]",
+    )
+
+
+_CHANGES: Options = (
     click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the prompts."),
     click.option(
         "--preset",
@@ -238,7 +242,12 @@ PANEL: Options = (
     ),
     click.option("--judge-model", metavar="PROVIDER/MODEL", help="The final judge."),
 )
+
+PANEL: Options = (_panel("parallel-rounds"), *_CHANGES)
 """The panel: `--panel` and the options that override it."""
+
+PANEL_OF_BRANCH: Options = (_panel("that of the debate"), *_CHANGES)
+"""The same for a branch of a debate."""
 
 
 def _conditions(_context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> "tuple[Condition, ...]":

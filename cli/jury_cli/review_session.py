@@ -67,18 +67,19 @@ async def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
 
 async def _review(item: "QueueItem", place: str, session: Session) -> bool | None:
     """Whether the debate was reviewed; None: the session ends."""
-    from jury_judge.reviews.review_changes import NewReview, reviewed_before
+    from jury_judge.reviews.review_changes import NewReview
     from jury_views.terminal.debate import render_case, render_debate
 
     history = await session.records.read(item.row.debate_id)
-    blind = session.blind and not reviewed_before(history, session.reviewer)
+    reviewed = await session.records.reviewed_same_case(item.row.debate_id, session.reviewer) if session.blind else None
     print()
     if session.blind:
         render_case(history.events, history.texts, page_console())
     else:
         render_debate(history.events, history.exchanges, history.texts, page_console(), full=True, local=history.local)
-    if session.blind and not blind:
-        note(f"{session.reviewer} has reviewed it before: another review of it is not recorded as blind")
+    if reviewed is not None:
+        which = "it" if reviewed == item.row.debate_id else f"{reviewed}, a debate of the same case,"
+        note(f"{session.reviewer} has reviewed {which} before: another review of it is not recorded as blind")
     started = time.monotonic()
     while True:
         click.echo(f"\n{place} {_ASKED}: ", err=True, nl=False)
@@ -89,7 +90,7 @@ async def _review(item: "QueueItem", place: str, session: Session) -> bool | Non
         if verdict is None:
             continue
         minutes = round((time.monotonic() - started) / 60, 2)
-        new = NewReview(session.reviewer, verdict, _reason(), blind, minutes)
+        new = NewReview(session.reviewer, verdict, _reason(), session.blind and reviewed is None, minutes)
         return await _record(item.row.debate_id, new, session)
 
 

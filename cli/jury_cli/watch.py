@@ -27,7 +27,7 @@ _MOST = 1_000_000
 
 @click.command("watch")
 @options(SELECTION, STORE)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a live event, as docs/live-events.md has.")
+@click.option("--json", "as_json", is_flag=True, help="Print each live event as one JSON object (docs/live-events.md).")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Of a run: print its figures as one JSON object a second.")
 def command(
     debate_ids: tuple[str, ...],

@@ -35,16 +35,16 @@ MOST_APPENDS = 500
 _REFUSALS: dict[str, type[StoreError]] = {one.__name__: one for one in (WrongVersion, EventConflict, InvalidAppend)}
 
 
-class _Strict(BaseModel):
+class _StrictMessage(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class _RequestedPart(_Strict):
+class _RequestedPart(_StrictMessage):
     salt: str
     content: str
 
 
-class _RequestedEvent(_Strict):
+class _RequestedEvent(_StrictMessage):
     event_id: Annotated[str, Field(max_length=200)]
     type: Annotated[str, Field(max_length=200)]
     schema_number: Annotated[int, Field(ge=1, lt=2**31)]
@@ -53,18 +53,18 @@ class _RequestedEvent(_Strict):
     parts: Annotated[list[_RequestedPart], Field(max_length=1)]
 
 
-class _RequestedAppend(_Strict):
+class _RequestedAppend(_StrictMessage):
     stream: Annotated[str, Field(pattern=f"^{REVIEW_PREFIX}", max_length=500)]
     expected_version: Annotated[int, Field(ge=0, lt=2**31)]
     event: _RequestedEvent
 
 
-class _Request(_Strict):
+class _AppendRequests(_StrictMessage):
     format: Literal[1]
     appends: Annotated[list[_RequestedAppend], Field(max_length=MOST_APPENDS)]
 
 
-class _Result(_Strict):
+class _AppendOutcome(_StrictMessage):
     """`refused` is a name of `_REFUSALS`, with the error's text; None: the append is stored."""
 
     version: int
@@ -73,10 +73,10 @@ class _Result(_Strict):
     message: str
 
 
-class _Answer(_Strict):
+class _RequestAnswer(_StrictMessage):
     """`failed`: nothing was stored, and why; None: there is a result for each append."""
 
-    results: list[_Result]
+    results: list[_AppendOutcome]
     failed: str | None
 
 
@@ -144,7 +144,7 @@ class AppendRequest:
         if not said.endswith(b"\n"):
             return None
         try:
-            found = _Answer.model_validate_json(said)
+            found = _RequestAnswer.model_validate_json(said)
         except ValidationError as error:
             raise StoreFailed("the writing process gave an answer that this version cannot read; try again") from error
         if found.failed is not None or len(found.results) != len(self._appends):
@@ -161,7 +161,7 @@ class AppendRequest:
 
 
 def _encoded(appends: Sequence[Append]) -> bytes:
-    made = _Request(format=1, appends=[_requested(one) for one in appends])
+    made = _AppendRequests(format=1, appends=[_requested(one) for one in appends])
     return made.model_dump_json().encode() + b"\n"
 
 
@@ -193,7 +193,7 @@ def requested_appends(content: bytes) -> list[Append]:
     """
     return [
         Append(one.stream, (_event(one.event),), one.expected_version)
-        for one in _Request.model_validate_json(content).appends
+        for one in _AppendRequests.model_validate_json(content).appends
     ]
 
 
@@ -217,25 +217,25 @@ def _part(found: _RequestedPart) -> Part:
 
 def encoded_results(results: AppendResults) -> bytes:
     """The answer to a request whose appends were stored or refused."""
-    return _line(_Answer(results=[_result(one) for one in results], failed=None))
+    return _line(_RequestAnswer(results=[_result(one) for one in results], failed=None))
 
 
 def encoded_failure(message: str) -> bytes:
     """The answer to a request of which nothing was stored."""
-    return _line(_Answer(results=[], failed=message))
+    return _line(_RequestAnswer(results=[], failed=message))
 
 
-def _line(answer: _Answer) -> bytes:
+def _line(answer: _RequestAnswer) -> bytes:
     return answer.model_dump_json().encode() + b"\n"
 
 
-def _result(found: Appended | StoreError) -> _Result:
+def _result(found: Appended | StoreError) -> _AppendOutcome:
     if isinstance(found, Appended):
-        return _Result(version=found.version, repeated=found.repeated, refused=None, message="")
-    return _Result(version=0, repeated=0, refused=type(found).__name__, message=str(found))
+        return _AppendOutcome(version=found.version, repeated=found.repeated, refused=None, message="")
+    return _AppendOutcome(version=0, repeated=0, refused=type(found).__name__, message=str(found))
 
 
-def _appended(append: Append, found: _Result) -> Appended | StoreError:
+def _appended(append: Append, found: _AppendOutcome) -> Appended | StoreError:
     if found.refused is None:
         return Appended(append.stream, found.version, found.repeated)
     return _REFUSALS.get(found.refused, StoreError)(found.message)

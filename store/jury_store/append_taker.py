@@ -68,7 +68,7 @@ class AppendTaker:
             try:
                 self.take()
             except Exception:  # noqa: BLE001  (as said below)
-                # The writer's own work goes on; who asked is told that nothing took the request.
+                # The writer's own work goes on; who asked learns that nothing took the request.
                 _log.exception("a request to append could not be taken")
 
     def take(self) -> int:

@@ -117,7 +117,8 @@ class Dialect:
         )
         # Sizes of runs are not in the log: until such a run is continued, its size is unknown.
         self.clear_wrong_sizes = (
-            "DELETE FROM run_sizes WHERE typeof(run_id) <> 'text' OR typeof(cases) NOT IN ('integer', 'null')"
+            "DELETE FROM run_sizes WHERE typeof(run_id) <> 'text' OR typeof(cases) NOT IN ('integer', 'null') "
+            "OR typeof(calls_at_most) NOT IN ('integer', 'null') OR typeof(cost_at_most) NOT IN ('real', 'null')"
             if self.one_writer
             else None
         )

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import URL, Connection, NullPool
 from sqlalchemy.exc import DBAPIError
 
-from jury_store.errors import StoreLocked
+from jury_store.errors import StoreClosed, StoreLocked
 from jury_store.locked_file import LockedFile, read_locked
 from jury_store.opening import connection_errors, database_path, parse_store_url
 from jury_store.postgres_engine import postgres_engine
@@ -138,6 +138,7 @@ class _PostgresRegistry(RunRegistry):
     def __init__(self, url: URL) -> None:
         self._url = url
         self._connection: Connection | None = None
+        self._closed = False
         self._schema = ""
 
     def holders(self, run_ids: Collection[str]) -> dict[str, RunHolder]:
@@ -174,6 +175,10 @@ class _PostgresRegistry(RunRegistry):
                 connection.close()
 
     def close(self) -> None:
+        self._closed = True  # a thread may be connecting: it closes that connection itself
+        self._disconnect()
+
+    def _disconnect(self) -> None:
         if self._connection is not None:
             with suppress(DBAPIError):
                 self._connection.close()
@@ -184,7 +189,7 @@ class _PostgresRegistry(RunRegistry):
             try:
                 rows = self._open().exec_driver_sql(_LOCKS).all()
             except DBAPIError:
-                self.close()
+                self._disconnect()
                 rows = self._open().exec_driver_sql(_LOCKS).all()
         return {int(row[0]): (str(row[1]), row[2]) for row in rows}
 
@@ -193,6 +198,9 @@ class _PostgresRegistry(RunRegistry):
             engine = postgres_engine(self._url, poolclass=NullPool)
             self._connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             self._schema = str(self._connection.exec_driver_sql("SELECT current_schema()").scalar())
+        if self._closed:
+            self._disconnect()
+            raise StoreClosed("the registry of runs was closed; open it again")
         return self._connection
 
 

@@ -17,14 +17,16 @@ from pathlib import Path
 import click
 
 from chaos.ground import CannotStrike, Ground, shared_ground
+from chaos.playing import play
 from chaos.report import table
-from chaos.scenario import Scenario, ScenarioReport, play
+from chaos.scenario import Scenario, ScenarioReport
 from chaos.strikes import KINDS
 from support.postgres import NoPostgres
 
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+ON_RAY = ("ray", "nodes")
 ON_RAY_EVERY = 6
 """A scenario on Ray takes ten times the CPU of one in a process: in every so many rounds each kind on Ray has one."""
 
@@ -69,8 +71,8 @@ def campaign(
 def _order(kinds: tuple[str, ...]):
     """Kinds without end: in one process in every round, on Ray in every sixth, beginning with the second."""
     for round_ in cycle(range(ON_RAY_EVERY)):
-        yield from (kind for kind in kinds if KINDS[kind].where == "process")
-        yield from (kind for kind in kinds if KINDS[kind].where != "process" and round_ == 1)
+        yield from (kind for kind in kinds if KINDS[kind].where not in ON_RAY)
+        yield from (kind for kind in kinds if KINDS[kind].where in ON_RAY and round_ == 1)
 
 
 def _scenario(kind: str, seed: int, number: int, *, warm: bool) -> Scenario:
@@ -78,6 +80,8 @@ def _scenario(kind: str, seed: int, number: int, *, warm: bool) -> Scenario:
     scenario = Scenario(kind, seed * 100_000 + number, number, cases=12, strikes=8, warm=warm)
     if KINDS[kind].where == "ray":
         return replace(scenario, strikes=5, cases=12)
+    if KINDS[kind].where == "served":
+        return replace(scenario, strikes=6, cases=20)
     return replace(scenario, strikes=10, cases=24) if KINDS[kind].where == "nodes" else scenario
 
 

@@ -1,4 +1,4 @@
-"""Imports what `jury run` imports while it runs, for `chaos.warm_start`."""
+"""Imports what `jury run` and `jury serve` import while they run, for `chaos.warm_start`."""
 
 import anthropic
 import openai
@@ -11,5 +11,8 @@ import jury_judge.runs.preflight
 import jury_judge.sessions.run_session
 import jury_providers.sdk.anthropic_messages
 import jury_providers.sdk.openai_sdk
+import jury_web.app
+import jury_web.pages.routing
+import jury_web.serving
 
-__all__ = ["anthropic", "jury_actors", "jury_judge", "jury_providers", "openai", "psycopg"]
+__all__ = ["anthropic", "jury_actors", "jury_judge", "jury_providers", "jury_web", "openai", "psycopg"]

@@ -105,13 +105,13 @@ def play(ground: Ground, scenario: Scenario) -> ScenarioReport:
         clock = folder / "clock"
         clock.write_text("+0\n")
         make = WarmCommand if scenario.warm and not kind.moves_clock and kind.where == "process" else Command
-        command = make(folder, _cases(folder, scenario), url, RUN, env=_environment(ground, kind, clock))
+        command = make(folder, case_file(folder, case_rows(scenario)), url, RUN, env=_environment(ground, kind, clock))
         reader = open_store(url, write=False)
         ends.callback(reader.close)
         started = _disturbed(_Course(command, _options(ground, kind), reader), ground, kind, report, disk, clock, rng)
         report.calls = len(started)
         report.violations += _broken(ground, report, reader, started)
-        report.violations += _unsound(folder, url)
+        report.violations += unsound(folder, url)
         if kind.moves_clock and report.struck and not _clock_was_moved(reader):
             report.violations.append("the clock did not move: no event has another day")
     return report
@@ -189,19 +189,36 @@ def _environment(ground: Ground, kind: Kind, clock: Path) -> dict[str, str]:
     return env | (ground.nodes.env if kind.where == "nodes" else {})
 
 
-def _cases(folder: Path, scenario: Scenario) -> Path:
-    path = folder / "cases.jsonl"
+def case_rows(scenario: Scenario) -> list[dict[str, str]]:
+    """Its cases, whose questions name them for the simulated models."""
     names = [f"s{scenario.number}c{number}" for number in range(scenario.cases)]
-    lines = [{"case_id": name, "question": f"Refund order {name} .", "response": "Refunded."} for name in names]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return [{"case_id": name, "question": f"Refund order {name} .", "response": "Refunded."} for name in names]
+
+
+def case_file(folder: Path, rows: list[dict[str, str]]) -> Path:
+    """A file of cases."""
+    path = folder / "cases.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
 
 def _broken(ground: Ground, report: ScenarioReport, reader: EventStore, started: list[Started]) -> Iterator[str]:
     """Debates that did not end once, calls that were not recorded or repeated, lines that differ."""
-    number, cases = report.scenario.number, report.scenario.cases
-    debates = [f"{RUN}~s{number}c{case}" for case in range(cases)]
-    for debate in debates:
+    debates = debates_of(report.scenario)
+    yield from broken_debates(ground, report, reader)
+    yield from _differing(debates, started)
+    if started[-1].process.returncode:
+        yield f"the last call ended with {started[-1].process.returncode}: {started[-1].stderr[-500:]}"
+
+
+def debates_of(scenario: Scenario) -> list[str]:
+    """The ids of its debates."""
+    return [f"{RUN}~s{scenario.number}c{case}" for case in range(scenario.cases)]
+
+
+def broken_debates(ground: Ground, report: ScenarioReport, reader: EventStore) -> Iterator[str]:
+    """Debates that did not end once, and calls that were not recorded or repeated; counts calls in the report."""
+    for debate in debates_of(report.scenario):
         ended = [event.type for event in reader.read_stream(debate_stream(debate)) if event.type in _ENDS]
         if ended != ["debate_completed"]:
             yield f"{debate} ended {len(ended)} times: {ended}"
@@ -210,9 +227,6 @@ def _broken(ground: Ground, report: ScenarioReport, reader: EventStore, started:
         report.served += served.total()
         report.recorded += len(reader.read_stream(calls_stream(debate)))
         report.asked_again += repeated_steps(reader, debate).total()
-    yield from _differing(debates, started)
-    if started[-1].process.returncode:
-        yield f"the last call ended with {started[-1].process.returncode}: {started[-1].stderr[-500:]}"
 
 
 def _differing(debates: list[str], started: list[Started]) -> Iterator[str]:
@@ -235,7 +249,8 @@ def _differing(debates: list[str], started: list[Started]) -> Iterator[str]:
         yield f"the last call printed {dict(last)}"
 
 
-def _unsound(folder: Path, url: str) -> Iterator[str]:
+def unsound(folder: Path, url: str) -> Iterator[str]:
+    """What `jury replay` and `jury verify` find."""
     jury = CommandLine(folder)
     for arguments in (("replay", "--run", RUN, "--processes", "1"), ("verify", "--all")):
         done = jury(*arguments, "--store", url)

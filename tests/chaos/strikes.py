@@ -45,8 +45,10 @@ Strike = Callable[[Target], bool]
 class Kind(NamedTuple):
     """A kind of fault: its strike, and over which runtime and store it runs.
 
-    `where` is `process`, `ray` (a cluster of the command's own) or `nodes` (an existing one of two nodes); `store` is
-    `sqlite`, `disk` (SQLite on a small one) or `postgres`; `kills`: each of its strikes kills a process.
+    `where` is `process`, `ray` (a cluster of the command's own), `nodes` (an existing one of two nodes) or `served`
+    (`jury serve`: see `server_scenario`, which strikes itself); `store` is `sqlite`, `disk` (SQLite on a small one) or
+    `postgres`; `kills`: each of its strikes kills a process. Of those served: how many `servers` there are, whether
+    `jury run` is a `writer` beside them, and whether submissions are left in the folder (`folder_full`).
     """
 
     strike: Strike
@@ -54,6 +56,9 @@ class Kind(NamedTuple):
     store: str = "sqlite"
     moves_clock: bool = False
     kills: bool = True
+    servers: int = 0
+    writer: bool = False
+    folder_full: bool = False
 
 
 def kill_driver(target: Target) -> bool:
@@ -155,6 +160,11 @@ def move_clock(target: Target) -> bool:
     return True
 
 
+def struck_by_its_scenario(_target: Target) -> bool:
+    """For kinds whose scenario chooses among several commands."""
+    raise NotImplementedError
+
+
 def in_turn(*strikes: Strike) -> Strike:
     """One after the other, from strike to strike of a scenario."""
     return lambda target: strikes[target.before % len(strikes)](target)
@@ -190,6 +200,15 @@ KINDS: dict[str, Kind] = {
         kills=False,  # not each of them
     ),
     "driver and its own cluster killed": Kind(kill_everything, where="ray"),
+    **{
+        f"{name}{where}": Kind(struck_by_its_scenario, "served", store, **of)
+        for store, where in (("sqlite", ""), ("postgres", ", PostgreSQL store"))
+        for name, of in (
+            ("second server", {"servers": 2}),
+            ("server beside a writer", {"servers": 1, "writer": True}),
+            ("full folder of submissions", {"servers": 1, "folder_full": True}),
+        )
+    },
 }
 """By name, as reports show them."""
 

@@ -11,14 +11,16 @@ import pytest
 
 from chaos.cancelled_nodes import strike
 from chaos.ground import CannotStrike, Ground, shared_ground
+from chaos.playing import play
 from chaos.report import table
-from chaos.scenario import Scenario, ScenarioReport, play
+from chaos.scenario import Scenario, ScenarioReport
 from chaos.strikes import KINDS
 from support.postgres import NoPostgres
 
 pytestmark = [pytest.mark.kill, pytest.mark.timeout(900)]
 
 IN_PROCESS = [kind for kind, of in KINDS.items() if of.where == "process"]
+SERVED = [kind for kind, of in KINDS.items() if of.where == "served"]
 COLD = "driver killed"
 """Started anew each time; the others are forked from a process with its modules, for a tenth of the CPU."""
 ALWAYS = {"disk full", "writer stopped and continued"}
@@ -58,6 +60,19 @@ def test_a_run_in_one_process_survives(ground: Ground, kind: str) -> None:
             break
 
     assert struck
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[] if kind == "second server" else [pytest.mark.full]) for kind in SERVED],
+)
+def test_what_was_submitted_is_judged_whichever_process_is_killed(ground: Ground, kind: str) -> None:
+    scenario = Scenario(kind, seed=5, number=200 + SERVED.index(kind), cases=16, strikes=3, warm=True)
+    report = played(ground, scenario)
+
+    assert [] == report.violations
+    assert report.struck
+    assert report.recorded == 16 * 4
 
 
 @pytest.mark.long  # by default tests/actors kills each actor on a cluster of one node, which costs less

@@ -73,7 +73,13 @@ def test_a_blind_list_has_ids_and_why_and_nothing_that_the_jury_or_others_said(s
     assert [["needs_review", f"run~{one}", f"case-run~{one}"] for one in (1, 3, 5)] == [
         one.split() for one in blind.splitlines()
     ]
-    assert {"debate_id": "run~1", "case_id": "case-run~1", "run_id": "run", "why": "needs_review"} == rows[0]
+    assert {
+        "debate_id": "run~1",
+        "case_id": "case-run~1",
+        "run_id": "run",
+        "why": "needs_review",
+        "same_case_reviewed": None,
+    } == rows[0]
     assert all(one.keys() == rows[0].keys() for one in rows)
 
 
@@ -84,7 +90,7 @@ def test_the_list_of_drawn_cases_tells_none_from_another(store: CommandLine) -> 
     reviewed(store, "run~1", "ann", "unsafe_fail")
 
     assert ["drawn at random   "] * 6 == lines
-    assert {"debate_id", "case_id", "run_id", "why"} == {name for one in rows for name in one}
+    assert {"debate_id", "case_id", "run_id", "why", "same_case_reviewed"} == {name for one in rows for name in one}
     assert rows == store(*drawn, "--json").json
 
 
@@ -160,6 +166,32 @@ def test_in_a_blind_session_a_debate_that_was_reviewed_before_is_reviewed_and_no
 
     assert [("unsafe_fail", False)] == [(one["verdict"], one["blind"]) for one in row["reviews"]]
     assert "It paid." in store("show", "run~1").out
+
+
+def test_a_reviewer_of_a_fork_cannot_review_its_origin_blind(jury: CommandLine) -> None:
+    cases = jury.write("cases.jsonl", {"case_id": "refund", "question": "?", "response": "!"})
+    assert 0 == jury.run(cases, "--run", "first", "--panel", "independent").code
+    fork = jury("fork", "first~refund", "--in-process", "--at", "initial/check", "--method", "median", "--json")
+    name = fork.json["debate_id"]
+    assert 0 == reviewed(jury, name, "ann", "safe_pass", "--blind").code
+    assert 0 == jury.run(cases, "--run", "second", "--panel", "independent").code
+    refused = [reviewed(jury, one, "ann", "safe_pass", "--blind") for one in ("first~refund", "second~refund")]
+    jury("review", "first~refund", "--reviewer", "lead", "--assign", "ann")
+    with Keyboard(jury, "review", "first~refund", "--reviewer", "ann", "--blind") as terminal:
+        terminal.wait_for("a debate of the same case, before: another review of it is not recorded as blind")
+        terminal.key("p")
+        terminal.line("Reason (one line; empty: none): ", "")
+        assert 0 == terminal.ends()
+    jury("review", "second~refund", "--reviewer", "lead", "--assign", "ann")
+    (listed,) = jury("review", "--list", "--reviewer", "ann", "--blind", "--json").json
+    lines = jury("review", "--list", "--reviewer", "ann", "--blind").out
+
+    assert [2, 2] == [one.code for one in refused]
+    assert all(f"ann has reviewed {name}, a debate of the same case" in one.err for one in refused)
+    assert "second~refund" == listed["debate_id"]
+    assert listed["same_case_reviewed"] in {name, "first~refund"}
+    assert "(not blind: " in lines
+    assert 0 == reviewed(jury, "second~refund", "bob", "safe_pass", "--blind").code
 
 
 @pytest.mark.full

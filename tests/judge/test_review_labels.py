@@ -10,6 +10,7 @@ from jury_events.errors import SettingError
 from jury_events.review_events import ReviewSample
 from jury_events.verdict import Verdict
 from jury_judge.errors import ReviewRefused
+from jury_judge.reviews import review_changes
 from jury_judge.reviews.review_agreement import review_agreement
 from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.review_labels import review_labels
@@ -60,8 +61,11 @@ def test_the_random_sample_says_what_is_left_out_and_what_is_missing(store: Memo
     assert (1, 1) == (found.left_out, found.not_reviewed)
 
 
-def test_in_the_random_sample_the_first_verdict_on_a_case_counts(store: MemoryEventStore, tmp_path: Path) -> None:
-    # Afterwards the reviewer has seen what the first jury said of the case.
+def test_in_the_random_sample_the_first_verdict_on_a_case_counts(
+    store: MemoryEventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Earlier versions recorded the second one as blind too, though the reviewer had seen what the first jury said.
+    monkeypatch.setattr(review_changes, "reviewed_same_case", lambda *_arguments: None)
     for clock, (debate, verdict) in enumerate((("r2~c0", PASS), ("r1~c0", FAIL))):
         assign_review(store, debate, "ann", by="ann", sample=ReviewSample(seed=1, size=3, population=3))
         record_review(store, debate, NewReview("ann", verdict, blind=True), clock=lambda at=clock: at)

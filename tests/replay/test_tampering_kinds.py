@@ -240,7 +240,7 @@ ADDED: dict[str, tuple[str, Found]] = {
     "debate_fields": ("INSERT INTO debate_fields SELECT position, 'tags', 'more' FROM debates LIMIT 1", Found.VERIFY),
     "runs": ("INSERT INTO runs ({columns}) SELECT {values} FROM runs LIMIT 1", Found.VERIFY),
     "ballots": ("INSERT INTO ballots SELECT 'more', panel, votes FROM ballots LIMIT 1", Found.VERIFY),
-    "run_sizes": ("INSERT INTO run_sizes VALUES ('more', 7)", Found.NO_RECORD),
+    "run_sizes": ("INSERT INTO run_sizes VALUES ('more', 7, NULL, NULL)", Found.NO_RECORD),
     "search_texts": ("INSERT INTO search_texts VALUES (999, 1, 'more')", Found.VERIFY),
 }  # fmt: skip
 """A row that is added to each table; docs/threat-model.md says why one of `NO_RECORD` is harmless."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_store.errors import StoreLocked
+from jury_store.errors import StoreClosed, StoreLocked
 from jury_store.locked_file import LockedFile, read_locked
 from jury_store.opening import database_path, parse_store_url
 from jury_store.run_registry import MOST_BY, holder_fields, open_registry, registry_folder, run_file
@@ -128,3 +128,13 @@ def test_a_file_that_cannot_be_read_still_names_a_holder(sqlite_url: str) -> Non
 
     assert ("unknown", None, False) == unknown
     assert ("today", True) == known[1:]
+
+
+def test_a_registry_that_was_closed_while_it_connects_leaves_no_connection(postgres_url: str) -> None:
+    registry = open_registry(postgres_url)
+    registry.close()
+
+    with pytest.raises(StoreClosed):
+        registry.holders(["r"])
+
+    assert getattr(registry, "_connection") is None  # noqa: B009  (of this kind of registry alone)

@@ -13,6 +13,7 @@ from unittest.mock import patch
 import httpx2
 
 from jury_cases import rows
+from jury_judge.panels.calibration_files import calibration_bytes
 from jury_store.errors import TextsRemain
 from jury_store.sql_store import SqlEventStore
 from support.command_line import CommandLine
@@ -102,6 +103,12 @@ def _undecodable(jury: CommandLine) -> int:
     with unguarded(jury.folder / "jury.db") as store:
         store.execute("UPDATE events SET body = CAST('{' AS BLOB) WHERE stream = 'debate/r1~leak' AND version = 3")
     return 0
+
+
+def _unsigned_calibration(jury: CommandLine) -> int:
+    (jury.folder / "cal.json").write_bytes(calibration_bytes({}))
+    (jury.folder / "unsigned.yaml").write_text("preset: independent\nfinal: {calibration: cal.json}\n")
+    return jury("seal", "keygen", "key").code
 
 
 def _gone(jury: CommandLine) -> int:
@@ -278,6 +285,12 @@ ROWS = (
         _jury("run earlier.jsonl --in-process --run r6", _begun_by_an_earlier_version),
     ),
     Row("run", 5, "a stored debate of the run was altered", _jury("run cases.jsonl --in-process --run r1", _gone)),
+    Row(
+        "run",
+        5,
+        "the panel's calibration is signed for other content, or by none of the keys of `--trust`",
+        _jury("run cases.jsonl --in-process --run r2 --panel unsigned.yaml --trust key.pub", _unsigned_calibration),
+    ),
     Row(
         "run",
         130,

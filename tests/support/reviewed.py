@@ -16,11 +16,15 @@ def judged_debate(
     *,
     seed: int = 1,
     evaluated: bool = True,
+    text: str | None = None,
     **opening: object,
 ) -> DebateScript:
-    """A debate that ended with a verdict, stored; one whose seat evaluated nothing has all disagreement."""
+    """A debate that ended with a verdict, stored; one whose seat evaluated nothing has all disagreement.
+
+    `text`: of the case; None: one that names the debate.
+    """
     script = DebateScript(debate_id, seed=seed)
-    opened = script.opened(f"the case of {debate_id}", **opening)
+    opened = script.opened(f"the case of {debate_id}" if text is None else text, **opening)
     events = (opened, script.evaluated(), script.checked()) if evaluated else (opened,)
     ends = tuple(encode(one, recorded_at=1_700_000_000_000_000 + seed) for one in _ending(verdict))
     _append(store, script, *events, *ends)

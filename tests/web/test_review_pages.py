@@ -24,6 +24,7 @@ from jury_web.pages.routing import page_routes
 from support.debate_builder import DebateBuilder
 from support.pages import Page, keep
 from support.review_site import BASE, REVIEWERS, TOKEN, Visit, review_site, waiting
+from support.reviewed import judged_debate
 
 ANN, BOB = REVIEWERS["ann"], REVIEWERS["bob"]
 DEBATE = "run-1~c1"
@@ -313,6 +314,29 @@ def test_open_reviews_show_the_words_and_are_not_blind(store: MemoryEventStore) 
     assert 200 == whole.status
     assert 422 == claim.status_code
     assert [False] == [one.blind for one in reviews_of(store, DEBATE).reviews]
+
+
+def test_a_review_of_a_fork_ends_the_blindness_of_the_whole_case(store: MemoryEventStore) -> None:
+    judged_debate(store, "fork", seed=99, case_id="c1", run_id=None, text="the case of run-1~c1")
+    with review_site(store) as client:
+        ann = Visit(client, ANN)
+        before = ann.get(f"/reviews/{DEBATE}")
+        forbidden = [ann.get(f"/debates/{name}").status for name in ("fork", DEBATE)]
+        ann.send("/reviews/fork", verdict="safe_pass")
+        opened = [ann.get(f"/debates/{name}").status for name in ("fork", DEBATE)]
+        page, queue = ann.get(f"/reviews/{DEBATE}"), ann.get("/reviews")
+        claim = client.post(f"/api/debates/{DEBATE}/reviews", json={"verdict": "safe_pass", "blind": True})
+        ann.send(f"/reviews/{DEBATE}", verdict="unsafe_fail")
+
+    assert [] == before.all("#partial")
+    assert ([403, 403], [200, 403]) == (forbidden, opened)
+    assert ["Not blind: you have reviewed fork, a debate of the same case."] == page.all("#partial")
+    assert [] == page.all("#jury-result")
+    assert 1 == len(queue.all(".partial"))
+    assert 422 == claim.status_code
+    assert "a debate of the same case" in claim.json()["error"]
+    assert [("unsafe_fail", False)] == [(one.verdict, one.blind) for one in reviews_of(store, DEBATE).reviews]
+    assert [True] == [one.blind for one in reviews_of(store, "fork").reviews]
 
 
 def test_a_reviewers_token_starts_nothing(site: TestClient) -> None:

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from jury_providers.simulated.script import Script
 from jury_store.errors import StoreFailed
 from jury_store.opening import open_store
 from support.debate_harness import a_case
+from support.waiting import comes
 
 from .test_kept_submissions import CASES, NEVER, ended, service, url
 
@@ -40,12 +42,6 @@ __all__ = ["url"]  # a fixture
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submission_attempts, "_FIRST_PAUSE", 0.02)
     monkeypatch.setattr(submission_attempts, "LONGEST_PAUSE", 0.05)
-
-
-async def until(true: Callable[[], bool]) -> None:
-    """Wait for a condition, as long as the test may take."""
-    while not true():  # noqa: ASYNC110
-        await asyncio.sleep(0.02)
 
 
 def run_state(of: Service, name: str = "r1") -> tuple[str | None, bool]:
@@ -109,7 +105,7 @@ async def test_what_another_process_keeps_from_being_written_is_tried_again_when
     async with service(url) as second:
         begun = await second.submissions.resume()
         submission = second.submissions.find("run", "r1")
-        await until(lambda: submission.waits_for is not None)
+        await comes(lambda: submission.waits_for is not None)
         kept = [one.name for one in kept_submissions(url).all()]
         await second.submissions.resume()
         end()
@@ -138,6 +134,7 @@ def _locked_by_another_process(url: str) -> Callable[[], None]:
 async def test_cases_of_a_cancelled_run_that_were_not_begun_are_not_judged_by_the_next_server(url: str) -> None:
     async with service(url, NEVER) as first:
         await start(first)
+        await comes(lambda: first.store.run("r1"))
     store = open_store(url, write=False)
     try:
         await cancel_run(store, url, "r1", "a person", logging.info)
@@ -157,6 +154,7 @@ async def test_cases_of_a_cancelled_run_that_were_not_begun_are_not_judged_by_th
 async def test_a_cancelled_run_that_a_server_executes_is_not_kept(url: str) -> None:
     async with service(url, Script(latency=3.0)) as server:  # calls in flight are waited for
         submission = await start(server)
+        await comes(lambda: server.store.run("r1"))
         await cancel_run(server.store, url, "r1", "a person", logging.info)
         await ended(submission)
         after = run_state(server)
@@ -232,6 +230,7 @@ async def test_what_is_refused_for_good_is_not_kept_longer(url: str, caplog: pyt
     kept_submissions(url).keep(KeptSubmission("run", "r1", "usual", [a_case("one", scenarios=2)], "r1"))
     async with service(url) as second:
         await second.submissions.resume()
+        await asyncio.wait([second.submissions.find("run", "r1").task])
 
     assert "judged another case under the id 'one'" in caplog.text
     assert [] == kept_submissions(url).all()
@@ -291,6 +290,20 @@ async def test_damaged_and_special_files_are_named_once_and_the_others_are_resum
         line = f"{folder / stem}.json: {reason}, so this submission is not gone on with; delete the file"
         assert 1 == caplog.text.count(line), stem
     assert set(reasons) == {path.stem for path in folder.glob("*.json")}
+
+
+async def test_runs_that_are_resumed_at_once_need_no_thread_each(url: str) -> None:
+    async with service(url, NEVER) as first:
+        for number in range(4):
+            await start(first, f"r{number}")
+    with ThreadPoolExecutor(2) as threads:
+        asyncio.get_running_loop().set_default_executor(threads)
+        async with service(url) as second:
+            await second.submissions.resume()
+            for number in range(4):
+                await ended(second.submissions.find("run", f"r{number}"))
+
+            assert {("finished", False)} == {run_state(second, f"r{number}") for number in range(4)}
 
 
 async def test_more_submissions_than_may_run_are_resumed_as_others_end(sqlite_url: str) -> None:

@@ -37,6 +37,8 @@ def queue_lines(items: "Iterable[QueueItem]", *, blind: bool) -> Iterable[str]:
     """
     for item in items:
         case = visible_line(item.row.case_id, 60)
+        if item.partial is not None:
+            case += f"  (not blind: {item.partial} reviewed)"
         if _hidden(item, blind=blind):
             yield f"{WHY[item.why]:<16}  {item.row.debate_id}  {case}"
             continue
@@ -49,7 +51,13 @@ def queue_lines(items: "Iterable[QueueItem]", *, blind: bool) -> Iterable[str]:
 def queue_object(item: "QueueItem", *, blind: bool) -> dict[str, Any]:
     """The same as JSON values."""
     row = item.row
-    shown = {"debate_id": row.debate_id, "case_id": row.case_id, "run_id": row.run_id, "why": item.why}
+    shown = {
+        "debate_id": row.debate_id,
+        "case_id": row.case_id,
+        "run_id": row.run_id,
+        "why": item.why,
+        "same_case_reviewed": item.partial,
+    }
     if _hidden(item, blind=blind):
         return shown
     return {

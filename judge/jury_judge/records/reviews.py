@@ -38,7 +38,7 @@ class ReviewRecords(OpenStore):
             DebateNotFound: there is no such debate.
             ReasonRefused: the reason is too long, or not valid Unicode.
             ReviewRefused: the debate has not ended or is in quarantine; another value cannot be recorded; or the review
-                is said to be blind, and its reviewer reviewed the debate before.
+                is said to be blind, and its reviewer reviewed a debate of the same case before.
             StoreError: the store cannot be written, as while another process writes to it that takes no requests.
         """
         check_debate_id(debate_id)
@@ -101,10 +101,26 @@ class ReviewRecords(OpenStore):
             sampled: only those that were drawn at random for the person.
             limit: at most so many.
         """
+        from jury_judge.reviews.blindness import partial_items
         from jury_judge.reviews.review_queue import review_queue
 
         found = await self._read(review_queue, reviewer, chosen, reviews=reviews)
-        return [one for one in found if not sampled or one.why == "sampled"][:limit]
+        items = [one for one in found if not sampled or one.why == "sampled"][:limit]
+        return items if reviewer is None else await self._read(partial_items, reviewer, items)
+
+    async def reviewed_same_case(self, debate_id: str, reviewer: str) -> str | None:
+        """The debate of the same case that a person has reviewed, withdrawn or not: no review of the case is blind now.
+
+        Returns:
+            The debate's own id where the person reviewed that; None: they reviewed no debate of the case.
+
+        Raises:
+            EventError: a review does not decode.
+        """
+        from jury_judge.reviews.blindness import reviewed_same_case
+
+        check_debate_id(debate_id)
+        return await self._read(reviewed_same_case, debate_id, reviewer)
 
     async def draw_reviews(
         self,

@@ -20,6 +20,7 @@ from jury_events.review_facts import NO_REVIEWS, AssignedReview, Review, ReviewF
 from jury_events.text.validation import condensed
 from jury_events.verdict import Verdict
 from jury_judge.errors import ReasonRefused, ReviewRefused
+from jury_judge.reviews.blindness import reviewed_same_case
 from jury_store.errors import EventConflict, WrongVersion
 from jury_store.event_store import Append, Appended, AppendResults, EventStore
 
@@ -78,16 +79,14 @@ def verdict_change(debate_id: str, new: NewReview) -> ReviewChange:
     """A verdict; errors, here and in the decision, as of `record_review`."""
     reason = _reason(debate_id, new.reason)
 
-    def decide(_store: EventStore, history: DebateHistory) -> _Decision:
+    def decide(store: EventStore, history: DebateHistory) -> _Decision:
         check_reviewable(history)
         facts = history.reviews
         before = facts.by(new.reviewer)
         if before is not None and before.verdict == new.verdict and _said(history, before) == new.reason.strip():
             return before
-        if new.blind and reviewed_before(history, new.reviewer):
-            raise ReviewRefused(
-                f"debate {debate_id}: {new.reviewer} has reviewed it already, so another review of it is not blind"
-            )
+        if new.blind:
+            _check_blind(store, debate_id, new.reviewer)
         made = HumanReviewed(
             reviewer=new.reviewer,
             verdict=new.verdict,
@@ -241,17 +240,6 @@ def check_reviewable(history: DebateHistory) -> None:
         )
 
 
-def reviewed_before(history: DebateHistory, reviewer: str) -> bool:
-    """Whether a person reviewed the debate here before, withdrawn or not."""
-    foreign = history.local.foreign_reviews
-    return any(
-        isinstance(event, HumanReviewed)
-        and event.reviewer == reviewer
-        and not any(after < event.number <= until for after, until in foreign)
-        for event in map(decode_review, history.stored_reviews)
-    )
-
-
 def _reason(debate_id: str, text: str) -> Part | None:
     """The part of a reason, with a salt of its own: it can be erased without the same words of another review."""
     said = text.strip()
@@ -273,6 +261,17 @@ def _said(history: DebateHistory, review: Review) -> str | None:
         return ""
     text = history.texts.get(ref.part)
     return None if text is None else text.decode("utf-8")
+
+
+def _check_blind(store: EventStore, debate_id: str, reviewer: str) -> None:
+    reviewed = reviewed_same_case(store, debate_id, reviewer)
+    if reviewed is None:
+        return
+    if reviewed == debate_id:
+        said = "has reviewed it already, so another review of it is not blind"
+    else:
+        said = f"has reviewed {reviewed}, a debate of the same case, so a review of this one is not blind"
+    raise ReviewRefused(f"debate {debate_id}: {reviewer} {said}")
 
 
 def _check_released(history: DebateHistory) -> None:

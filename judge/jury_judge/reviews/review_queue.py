@@ -24,11 +24,13 @@ _ORDER: tuple[Why, ...] = ("assigned", "sampled", "disputed")
 class QueueItem(NamedTuple):
     """A debate to review. `disagreement`: the share of seats whose last verdict is not the most frequent one, 0 to 1;
     seats without a verdict count as differing; None: the jury's verdict is not `needs_review`, or the votes cannot be
-    read."""
+    read. `partial`: the debate of the same case that the person has reviewed, so that a review is not blind (filled in
+    by `blindness.partial_items`)."""
 
     row: DebateRow
     why: Why
     disagreement: float | None
+    partial: str | None = None
 
 
 class DrawnSample(NamedTuple):

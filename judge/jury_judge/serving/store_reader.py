@@ -11,6 +11,7 @@ from jury_events.review_facts import ReviewFacts
 from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns, compared
 from jury_judge.comparisons.comparison_target import Kind
 from jury_judge.comparisons.excerpts import Excerpt, excerpts
+from jury_judge.reviews.blindness import partial_items, reviewed_same_case
 from jury_judge.reviews.review_queue import QueueItem, review_queue
 from jury_judge.reviews.reviews import reviews_of
 from jury_judge.stores.debates import read_debate
@@ -165,6 +166,14 @@ class StoreReader:
     def review_queue(self, reviewer: str | None, chosen: DebateFilter, *, reviews: int = 1) -> list[QueueItem]:
         """What a person is to review, in that order; as `review_queue`."""
         return review_queue(self._store, reviewer, chosen, reviews=reviews)
+
+    def partial_items(self, reviewer: str, items: Sequence[QueueItem]) -> list[QueueItem]:
+        """Those of a person's queue, with the debate of each case that the person reviewed; as `partial_items`."""
+        return partial_items(self._store, reviewer, items)
+
+    def reviewed_same_case(self, debate_id: str, reviewer: str) -> str | None:
+        """The debate of this case that a person reviewed; as `reviewed_same_case`."""
+        return reviewed_same_case(self._store, debate_id, reviewer)
 
     def reviews(self, debate_id: str) -> ReviewFacts:
         """What people said of a debate."""

@@ -130,7 +130,7 @@ class PreparedRun:
         say: takes lines for the user.
         in_process: where debates run; None: as many as there are decide.
         detached: this process belongs to no terminal.
-        writer: of a SQLite store, held until the actors write; None where others may write, or nothing is left.
+        writer: of a SQLite store, open until the actors write; None where others may write, or nothing is left.
     """
 
     planned: PlannedRun

@@ -15,6 +15,7 @@ from jury_judge import BadCursor, RescoreProblem
 from jury_judge.comparisons.excerpts import Excerpt
 from jury_judge.replays.grids import grid_of
 from jury_views.events_view import hash_text
+from jury_views.later_events import later_events_object
 from jury_views.result_lines import collaborative_result
 from jury_views.review_objects import reasons_in
 from jury_web.api.camel_case import camel_case
@@ -73,6 +74,7 @@ def read(
     reading = service.reader.checked_history(debate_id)
     events = reading.events[:at]
     found = collaborative_result(events, reading.texts, reading.reviews, reasons_in(reading))
+    found["later_events"] = later_events_object(reading.local.later_events)
     return JSONResponse(camel_case({"version": len(events), **found}))
 
 

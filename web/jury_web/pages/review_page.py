@@ -5,8 +5,8 @@ from typing import NamedTuple
 from jury_events.debate_events import DebateCompleted, DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.judgment import Judgment
+from jury_events.local_facts import LaterEvents
 from jury_events.review_facts import Review, ReviewFacts
-from jury_judge.reviews.review_changes import reviewed_before
 from jury_views.events_by_phase import events_by_phase, role_of
 from jury_views.review_objects import Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
@@ -20,7 +20,7 @@ class JuryResult(NamedTuple):
     """What the jury came to, and what other people said of it.
 
     `completed` and `judgment` are None where the debate failed or was cancelled. `roles`: names of seats by id;
-    `reasons`: of reviews, by number.
+    `reasons`: of reviews, by number; `later_events`: of an imported debate, whether its origin may have more.
     """
 
     completed: DebateCompleted | None
@@ -28,13 +28,14 @@ class JuryResult(NamedTuple):
     roles: dict[str, str]
     reviews: ReviewFacts
     reasons: Reasons
+    later_events: LaterEvents | None
 
 
 class CaseToReview(NamedTuple):
     """A debate for one reviewer, or for a reader who reviews nothing.
 
     `mine` is what this reviewer said last, `blind` whether a verdict given now is blind, and `result` the jury's words,
-    None where they must not be sent.
+    None where they must not be sent. `partial`: the other debate of the case that made a blind verdict impossible.
     """
 
     opened: DebateOpened
@@ -43,16 +44,20 @@ class CaseToReview(NamedTuple):
     quarantined: bool
     mine: Review | None
     blind: bool
+    partial: str | None
     result: JuryResult | None
 
 
-def case_to_review(reading: DebateHistory, reviewer: str | None, *, blind: bool) -> CaseToReview:
+def case_to_review(
+    reading: DebateHistory, reviewer: str | None, *, blind: bool, reviewed: str | None = None
+) -> CaseToReview:
     """The page of a debate.
 
     Args:
         reading: the debate.
         reviewer: who reviews; None: a reader, who may see everything.
         blind: whether the server shows the jury's words only after the own verdict.
+        reviewed: the debate of the same case that the reviewer has reviewed, withdrawn or not; None: there is none.
 
     Raises:
         EventError: a stored body cannot be decoded.
@@ -66,8 +71,9 @@ def case_to_review(reading: DebateHistory, reviewer: str | None, *, blind: bool)
         ended=reading.finished,
         quarantined=reading.local.quarantine is not None,
         mine=mine,
-        # A review that was withdrawn was followed by the jury's words.
-        blind=hidden and reviewer is not None and not reviewed_before(reading, reviewer),
+        # A review that was withdrawn was followed by the jury's words, and so was one of a fork.
+        blind=hidden and reviewed is None,
+        partial=reviewed if hidden and reviewed != reading.debate_id else None,
         result=None if hidden else _result(reading),
     )
 
@@ -82,4 +88,5 @@ def _result(reading: DebateHistory) -> JuryResult:
         roles={vote.juror_id: role_of(reading.opened.panel, vote.juror_id) for vote in votes},
         reviews=reading.reviews,
         reasons=reasons_in(reading),
+        later_events=reading.local.later_events,
     )

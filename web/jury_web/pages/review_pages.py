@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from jury_events.debate_history import DebateHistory
 from jury_events.errors import Failure, JuryError
 from jury_events.ids import is_debate_id
 from jury_events.verdict import Verdict
@@ -21,7 +22,7 @@ from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
 from jury_web.chunks import chunks
 from jury_web.pages.page_request import PageNotFound, PageRequest
-from jury_web.pages.review_page import case_to_review
+from jury_web.pages.review_page import CaseToReview, case_to_review
 from jury_web.pages.review_query import MOST_PEOPLE, ReviewQuery, review_query
 
 SHOWN = 200
@@ -94,10 +95,13 @@ class ReviewPages:
         """`/reviews`: what is to be reviewed, of a reviewer's own queue."""
         query = self._query(request)
         items = self._items(request, query)
+        shown = items[:SHOWN]
+        if self._hides(request) and request.visitor.reviewer is not None:
+            shown = self._reader.partial_items(request.visitor.reviewer, shown)
         return request.html(
             "reviews.html",
             "reviews",
-            items=items[:SHOWN],
+            items=shown,
             left=max(0, len(items) - SHOWN),
             query=query,
             most_people=MOST_PEOPLE,
@@ -178,7 +182,7 @@ class ReviewPages:
         if form.verdict is None:
             return self._page(request, form, problem="review_no_verdict", status=_CONFLICT)
         reading = self._reader.history(request.debate_id)
-        shown = case_to_review(reading, reviewer, blind=reviewing.blind)
+        shown = self._shown(reading, reviewer)
         return NewReview(reviewer, form.verdict, form.reason, shown.blind, form.minutes)
 
     def _page(
@@ -187,7 +191,7 @@ class ReviewPages:
         query = self._query(request)
         reading = self._reader.history(request.debate_id)
         reviewer = request.visitor.reviewer
-        page = case_to_review(reading, reviewer, blind=self._blind)
+        page = self._shown(reading, reviewer)
         then = _following(self._items(request, query), reading.debate_id, form.then) if reviewer is not None else None
         return request.html(
             "review.html",
@@ -207,6 +211,12 @@ class ReviewPages:
             texts_at=f"/reviews/{reading.debate_id}/texts",
             exchanges=None,
         )
+
+    def _shown(self, reading: DebateHistory, reviewer: str | None) -> CaseToReview:
+        reviewed = None
+        if reviewer is not None and self._blind and reading.reviews.by(reviewer) is None:
+            reviewed = self._reader.reviewed_same_case(reading.debate_id, reviewer)
+        return case_to_review(reading, reviewer, blind=self._blind, reviewed=reviewed)
 
     def _items(self, request: PageRequest, query: ReviewQuery) -> Sequence[QueueItem]:
         return self._reader.review_queue(request.visitor.reviewer, query.wanted, reviews=query.people)

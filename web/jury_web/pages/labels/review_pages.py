@@ -44,6 +44,10 @@ class ReviewPageLabels(TranslatedLabels):
     why_needs_review = Translation("needs_review", "needs_review")
     review_queue_empty = Translation("Nothing is left to review.", "レビューするものはありません。")
     review_blind = Translation("blind", "ブラインド")
+    review_not_blind = Translation(
+        "Not blind: you have reviewed {debate}, a debate of the same case.",
+        "ブラインドではありません。同じケースのディベート {debate} をすでにレビューしています。",
+    )
     review_foreign = Translation(
         "from another store, without a trusted seal: does not count", "他の保存先由来、信頼できる封印なし: 数えません"
     )

@@ -1,0 +1,16 @@
+"""Which scenario a kind of fault has."""
+
+from chaos.ground import Ground
+from chaos.scenario import Scenario, ScenarioReport
+from chaos.scenario import play as play_run
+from chaos.server_scenario import play_served
+from chaos.strikes import KINDS
+
+
+def play(ground: Ground, scenario: Scenario) -> ScenarioReport:
+    """Run it to its end, and look at everything that it left.
+
+    Raises:
+        CannotStrike: this machine cannot make the fault; says why.
+    """
+    return (play_served if KINDS[scenario.kind].where == "served" else play_run)(ground, scenario)
