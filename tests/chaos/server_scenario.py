@@ -29,7 +29,7 @@ from chaos.scenario import (
     debates_of,
     unsound,
 )
-from chaos.strikes import KINDS
+from chaos.strikes import KINDS, Target
 from jury_cases.case_inputs import case_of
 from jury_events.ids import debate_id
 from jury_judge.serving.kept_submissions import KeptFile, KeptSubmission, KeptSubmissions, kept_submissions
@@ -87,6 +87,7 @@ class Site:
 
     def __init__(self, ground: Ground, scenario: Scenario, folder: Path) -> None:
         kind = KINDS[scenario.kind]
+        self._ground = ground
         self.scenario = scenario
         self.folder = folder
         self.url = ground.postgres_store() if kind.store == "postgres" else ground.sqlite_store(folder)
@@ -97,6 +98,7 @@ class Site:
         self._command = ServeCommand(served, ground.panel, self.url, env)
         self._writer = WarmCommand(folder, case_file(folder, self.of_the_writer), self.url, RUN, env=env)
         self._writer_options = ("--panel", str(ground.panel), "--concurrency", "2", "--display", "none", "--in-process")
+        self.reader = open_store(self.url, write=False)
         self.servers: list[Server] = []
         self.writer: Started | None = None
         self.all: list[Started] = []
@@ -172,6 +174,12 @@ class Site:
         """The files that stay."""
         return [file for file in self.kept.left() if file.stem in DAMAGED]
 
+    def kill(self, started: Started, report: ScenarioReport, rng: random.Random) -> None:
+        """Strike a server, or the writer."""
+        target = Target(started, self._ground, self.folder, self.folder / "clock", rng, report.struck)
+        if KINDS[self.scenario.kind].strike(target):
+            report.moments.append(_events(self.reader))
+
     def give_up(self) -> None:
         """Clients ask no more."""
         self._over = True
@@ -205,7 +213,7 @@ def play_served(ground: Ground, scenario: Scenario) -> ScenarioReport:
     report = ScenarioReport(scenario)
     with ExitStack() as ends:
         site = Site(ground, scenario, folder)
-        reader = open_store(site.url, write=False)
+        reader = site.reader
         ends.callback(reader.close)
         ends.callback(_kill_all, site)
         if kind.folder_full:
@@ -239,17 +247,14 @@ def _strike(site: Site, reader: EventStore, report: ScenarioReport, rng: random.
         _moves(reader, lambda until=until: _events(reader) >= until or _done(site, reader))
         if _done(site, reader):
             return
-        report.moments.append(_events(reader))
         writer = site.writer
         if writer is not None and writer.process.poll() is None and rng.random() < 0.25:
-            writer.process.kill()
-            writer.ends()
+            site.kill(writer, report, rng)
             continue
         killed = site.servers.pop(rng.randrange(len(site.servers)))
         if overlaps := rng.random() < 0.5:
             site.serve()
-        killed.started.process.kill()
-        killed.started.ends()
+        site.kill(killed.started, report, rng)
         if not overlaps:
             site.serve()
         if rng.random() < _ROLLS:

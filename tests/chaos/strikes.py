@@ -46,7 +46,7 @@ class Kind(NamedTuple):
     """A kind of fault: its strike, and over which runtime and store it runs.
 
     `where` is `process`, `ray` (a cluster of the command's own), `nodes` (an existing one of two nodes) or `served`
-    (`jury serve`: see `server_scenario`, which strikes itself); `store` is `sqlite`, `disk` (SQLite on a small one) or
+    (`jury serve`: see `server_scenario`); `store` is `sqlite`, `disk` (SQLite on a small one) or
     `postgres`; `kills`: each of its strikes kills a process. Of those served: how many `servers` there are, whether
     `jury run` is a `writer` beside them, and whether submissions are left in the folder (`folder_full`).
     """
@@ -160,11 +160,6 @@ def move_clock(target: Target) -> bool:
     return True
 
 
-def struck_by_its_scenario(_target: Target) -> bool:
-    """For kinds whose scenario chooses among several commands."""
-    raise NotImplementedError
-
-
 def in_turn(*strikes: Strike) -> Strike:
     """One after the other, from strike to strike of a scenario."""
     return lambda target: strikes[target.before % len(strikes)](target)
@@ -201,7 +196,7 @@ KINDS: dict[str, Kind] = {
     ),
     "driver and its own cluster killed": Kind(kill_everything, where="ray"),
     **{
-        f"{name}{where}": Kind(struck_by_its_scenario, "served", store, **of)
+        f"{name}{where}": Kind(kill_driver, "served", store, **of)
         for store, where in (("sqlite", ""), ("postgres", ", PostgreSQL store"))
         for name, of in (
             ("second server", {"servers": 2}),
