@@ -269,11 +269,11 @@ def _forked(row: Row, _event: StoredEvent, body: Row) -> None:
 
 
 def _exchange(row: Row, _event: StoredEvent, body: Row) -> None:
+    row["simulated"] = row["simulated"] or body["simulated"]
     if body["step"] in (row["inherited_steps"] or ()):
         return  # a copy: the call was made by the debate that this one is a fork of
     usage = body["usage"]
     row["calls"] += 1
-    row["simulated"] = row["simulated"] or body["simulated"]
     row["input_tokens"] += usage["input_tokens"] or 0
     row["output_tokens"] += usage["output_tokens"] or 0
     row["cost"] = None if row["cost"] is None or body["cost"] is None else row["cost"] + body["cost"]

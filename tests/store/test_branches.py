@@ -14,12 +14,13 @@ def a_prepared_branch() -> Branch:
     return a_branch(origin_in(elsewhere), "round-1/check", debate_id="branch")
 
 
-def test_a_branch_is_stored_whole_and_counts_its_reused_calls(store: EventStore) -> None:
+def test_a_branch_is_stored_whole_and_counts_no_call_that_it_took_over(store: EventStore) -> None:
     branch = stored(store, a_prepared_branch())
 
     row = store.debate("branch")
     assert row is not None
-    assert ("discussing", None, len(branch.exchanges)) == (row.status, row.run_id, row.calls)
+    assert ("discussing", None, 0) == (row.status, row.run_id, row.calls)
+    assert row.simulated
     assert 2 + len(branch.kept) == len(events_of(store, "branch"))
     assert verify(store).ok
 

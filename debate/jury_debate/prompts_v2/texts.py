@@ -4,8 +4,8 @@ Texts are `string.Template`s, as in prompts 1. PLACEHOLDERS lists the placeholde
 have none.
 """
 
-from jury_debate import prompt_texts as before
-from jury_debate.prompt_texts import ArtifactTexts, RoleText, ToolText
+from jury_debate.prompt_texts import PLACEHOLDERS as PLACEHOLDERS_V1
+from jury_debate.prompt_texts import ArtifactTexts, CaseTexts, RoleText, SeatTexts, ToolText, TurnTexts
 from jury_events.value import Value
 
 
@@ -24,7 +24,7 @@ class SystemTextsV2(Value):
     example_scenario_id: str
 
 
-class SeatTextsV2(before.SeatTexts):
+class SeatTextsV2(SeatTexts):
     """Seats in general, and the block of a seat or of the final judge after the case: its role and its ballot."""
 
     juror: str
@@ -33,7 +33,7 @@ class SeatTextsV2(before.SeatTexts):
     scenarios: str
 
 
-class CaseTextsV2(before.CaseTexts):
+class CaseTextsV2(CaseTexts):
     """Headings of the judged texts. `policy`, `question`, `response` and the like are headings of numbered items."""
 
     operator_policy: str
@@ -52,14 +52,14 @@ class TextsV2(Value):
     dimensions: dict[str, str]
     case: CaseTextsV2
     artifacts: ArtifactTexts
-    turns: before.TurnTexts
+    turns: TurnTexts
     tools: dict[str, ToolText]
 
 
 PLACEHOLDERS: dict[str, frozenset[str]] = {
     **{
         name: names
-        for name, names in before.PLACEHOLDERS.items()
+        for name, names in PLACEHOLDERS_V1.items()
         if name.partition(".")[0] in {"case", "artifacts", "turns"}
     },
     "seats.role_name": frozenset({"letter", "role", "model"}),

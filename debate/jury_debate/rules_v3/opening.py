@@ -49,7 +49,7 @@ def open_debate(
             prompts_version=prompts_version,
         )
         return opened.model_copy(update={"rules": RULES_VERSION})
-    pieces = _Pieces(case, panel, secret, role_prompts or {}, judge_prompt).by_name()
+    pieces = _PromptTexts(case, panel, secret, role_prompts or {}, judge_prompt).by_name()
     return opening_event(
         case,
         panel,
@@ -63,7 +63,7 @@ def open_debate(
     )
 
 
-class _Pieces:
+class _PromptTexts:
     """The texts that prompts are joined from, by name, with their line breaks."""
 
     def __init__(
