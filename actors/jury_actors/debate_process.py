@@ -308,12 +308,11 @@ class DebateProcess:
             await self._filled.wait()
         while self._inbox:
             message = self._inbox.popleft()
-            if isinstance(message, StepResult):
-                self._outstanding.discard(message.step_id)
-            if isinstance(message, list) and self._halted is not None:
-                self._outstanding.difference_update(message)
-            elif isinstance(message, list):
-                await self._request_again(message)
+            # Nothing answers a lost step before it is requested again: if the debate is cancelled first, nobody waits.
+            self._outstanding.difference_update(message if isinstance(message, list) else [message.step_id])
+            if isinstance(message, list):
+                if self._halted is None:
+                    await self._request_again(message)
             elif message.outcome is not None:
                 self._debate.add_outcome(message.step_id, message.outcome)
             elif isinstance(message.problem, EventConflict | TextMissing | Released):

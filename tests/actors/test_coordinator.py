@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from itertools import count
+from unittest.mock import patch
 
 import pytest
 
@@ -24,6 +25,7 @@ from jury_debate.debate import Debate
 from jury_debate.errors import IllegalEvent
 from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled, RoundStarted
+from jury_events.debate_history import DebateHistory
 from jury_events.ids import Step, debate_stream
 from jury_events.parts import make_part
 from jury_providers.simulated.script import NO_FAULTS, Script
@@ -544,6 +546,31 @@ async def test_the_steps_of_a_juror_that_died_are_asked_again_and_named(
     assert await it.comes_to_the_same_end(running)
     assert {died: 1} == repeated_steps(it.run.store, "d0")
     assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
+
+
+async def test_a_debate_cancelled_while_a_lost_step_is_about_to_be_asked_again_ends(
+    mortal: Callable[..., MortalRuntime],
+) -> None:
+    it = mortal(preset="parallel-rounds")
+    it.meter.closed_for = lambda trace: trace.startswith("d0/initial/sim-policy/")
+    running = asyncio.create_task(it.run.execute_in(it.runtime))
+    await until(lambda: any(one.startswith("d0/initial/sim-policy/") for one in it.meter.served))
+    clerk, reads, may_read = it.coordinator.clerk, asyncio.Event(), asyncio.Event()
+    recall = clerk.recall
+
+    async def recalled_late(debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
+        reads.set()
+        await may_read.wait()
+        return await recall(debate_ids)
+
+    with patch.object(clerk, "recall", recalled_late):
+        await it.jurors["sim-policy"].die()
+        await reads.wait()
+        await it.coordinator.cancel("run", "ann")
+        may_read.set()
+        found = await running
+
+    assert {"d0": "cancelled"} == {debate_id: finished.status for debate_id, finished in found.items()}
 
 
 async def test_a_juror_replaced_unnoticed_is_sent_the_texts_that_it_lacks(

@@ -29,7 +29,7 @@ from support.waiting import eventually
 
 CASES = 8
 _COMES_BACK = 300.0
-"""Seconds for which a cancellation is waited for: it says every 15 s what it waits for."""
+"""Seconds for which a cancellation, and then the end of the run's process, is waited for."""
 
 _ENDS = {"debate_completed", "debate_failed", "debate_cancelled"}
 _SLOW = ("--simulate", "latency=8", "--simulate", "sigma=0")
@@ -121,15 +121,21 @@ class _Run:
         found = {debate: self.reader.read_stream(debate_stream(debate)) for debate in opened}
         return {debate: [one.type for one in events if one.type in _ENDS] for debate, events in found.items() if events}
 
+    def _is_listed_as_running(self) -> bool:
+        listed = self.jury("runs", "--json", "--store", self.url)
+        assert listed.code == 0, listed.err
+        return any(row["state"] == "running" for row in listed.json)
+
     def broken(self, report: CancelReport, *, detaches: bool) -> Iterator[str]:
         """What does not hold of it now; `detaches`: the command is called once more, which joins the cluster."""
         ended = self.debates()
         report.struck += any("debate_cancelled" in ends for ends in ended.values())
         report.ended = dict(Counter(report.ended) + Counter(end for ends in ended.values() for end in ends))
         yield from (f"{debate} ended {len(ends)} times: {ends}" for debate, ends in ended.items() if len(ends) != 1)
-        listed = self.jury("runs", "--json", "--store", self.url)
-        if listed.code or [row for row in listed.json if row["state"] == "running"]:
-            yield f"jury runs ended with {listed.code}: {listed.out[-300:]}{listed.err[-300:]}"
+        try:
+            eventually(lambda: not self._is_listed_as_running(), _COMES_BACK)
+        except AssertionError:
+            yield f"{self.run_id} is still listed as running"
         if detaches:
             _, said = (again := self.detach()).communicate()
             if b"goes on already" in said or b"Traceback" in said:
