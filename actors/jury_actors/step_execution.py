@@ -98,9 +98,10 @@ class StepExecution:
             messages=tuple(
                 ModelMessage(
                     message.role,
-                    self._joined(message.parts),
+                    self._joined(message.parts[message.shared :]),
                     message.call_id,
                     tuple(ModelPicture(image.media_type, self.text(image.content)) for image in message.images),
+                    tuple(self._joined((part,)) for part in message.parts[: message.shared]),
                 )
                 for message in call.messages
             ),

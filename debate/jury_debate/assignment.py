@@ -16,12 +16,17 @@ JUDGE_ROLE_PROMPT = ROLE_PROMPT + "final"
 
 
 class CallMessage(NamedTuple):
-    """One message of a request; its text is the concatenation of `parts`, and `images` follow it."""
+    """One message of a request; its text is the concatenation of `parts`.
+
+    The first `shared` parts are blocks that other calls have too, each its own; the others are one block. `images`
+    follow the shared blocks, where there are any, else the text.
+    """
 
     role: Literal["system", "user", "assistant", "tool"]
     parts: tuple[PartRef, ...]
     call_id: str | None = None
     images: tuple[ImageRef, ...] = ()
+    shared: int = 0
 
     @property
     def texts(self) -> tuple[PartRef, ...]:

@@ -48,7 +48,7 @@ def request_pictures(request: ModelRequest) -> int:
 
 def request_bytes(request: ModelRequest) -> int:
     """The size of a call's messages, tools and answer schema in bytes of UTF-8, without pictures."""
-    texts = sum(len(message.text.encode("utf-8", "replace")) for message in request.messages)
+    texts = sum(len(message.whole.encode("utf-8", "replace")) for message in request.messages)
     tools = sum(
         len(tool.name) + len(tool.description.encode()) + _json_bytes(tool.parameters) for tool in request.tools
     )

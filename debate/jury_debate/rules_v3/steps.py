@@ -25,7 +25,7 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
     case, images = case_shown(state, place)
     messages = (
         CallMessage("system", (state.pieces["system"],)),
-        CallMessage("user", (case, *_turn(state, step)), images=images),
+        CallMessage("user", (case, *_turn(state, step)), images=images, shared=1),
     )
     return assignment_of(state, step, secret, place=place, messages=messages, one_form=True)
 

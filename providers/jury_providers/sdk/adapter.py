@@ -266,7 +266,7 @@ class SdkAdapter(Provider):
 def _texts_of(request: ModelRequest) -> str:
     """All texts of a call: its messages, tools and schema."""
     tools = (f"{tool.name}\n{tool.description}\n{as_json(tool.parameters)}" for tool in request.tools)
-    return "\n".join((*(message.text for message in request.messages), *tools, as_json(request.schema)))
+    return "\n".join((*(message.whole for message in request.messages), *tools, as_json(request.schema)))
 
 
 def _sendable(document: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from anthropic import AsyncAnthropic, transform_schema
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import ModelRequest, RequestedTool
+from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.http_client import SharedHttpClient
 from jury_providers.sdk.reply_parsing import (
@@ -87,8 +87,8 @@ class AnthropicMessages(SdkAdapter):
         if turn.role == "system":
             return []
         document = self.stored_reply(turn.text) if turn.role == "assistant" else None
-        if document is None and turn.pictures:
-            return [{"role": turn.role, "content": _with_pictures(turn)}]
+        if document is None and len(turn.blocks) > 1:
+            return [{"role": turn.role, "content": [_block(block) for block in turn.blocks]}]
         if document is None:
             return [{"role": turn.role, "content": turn.text}] if turn.text.strip() else []
         blocks = without_unanswered(objects(document["content"]), _is_call, len(turn.results))
@@ -146,12 +146,10 @@ class AnthropicMessages(SdkAdapter):
         return {**message, "content": list(blocks.values())} if text_at(message, "stop_reason") else None
 
 
-def _with_pictures(turn: ConversationTurn) -> list[dict[str, Any]]:
-    pictures = (
-        {"type": "image", "source": {"type": "base64", "media_type": picture.media_type, "data": picture.base64}}
-        for picture in turn.pictures
-    )
-    return [{"type": "text", "text": turn.text}, *pictures]
+def _block(block: str | ModelPicture) -> dict[str, Any]:
+    if isinstance(block, str):
+        return {"type": "text", "text": block}
+    return {"type": "image", "source": {"type": "base64", "media_type": block.media_type, "data": block.base64}}
 
 
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})

@@ -126,7 +126,7 @@ class GoogleGenerate(SdkAdapter):
             return []
         document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None:
-            parts = [{"text": turn.text}, *map(_inline, turn.pictures)]
+            parts = [{"text": block} if isinstance(block, str) else _inline(block) for block in turn.blocks]
             return [{"role": "model" if turn.role == "assistant" else "user", "parts": parts}]
         content = object_at(_candidate(document), "content")
         parts = without_unanswered(objects(content.get("parts")), _is_call, len(turn.results))

@@ -57,7 +57,7 @@ class OpenAIChat(OpenAISdk):
 
     def _messages(self, turn: ConversationTurn) -> list[dict[str, Any]]:
         if turn.role != "assistant":
-            return [{"role": turn.role, "content": _with_pictures(turn) if turn.pictures else turn.text}]
+            return [{"role": turn.role, "content": _shown(turn)}]
         document = self.stored_reply(turn.text)
         if document is None:
             return [{"role": "assistant", "content": turn.text}]
@@ -118,9 +118,15 @@ class OpenAIChat(OpenAISdk):
         return document | {"object": "chat.completion", "choices": [choice]}
 
 
-def _with_pictures(turn: ConversationTurn) -> list[dict[str, Any]]:
-    pictures = ({"type": "image_url", "image_url": {"url": data_url(picture)}} for picture in turn.pictures)
-    return [{"type": "text", "text": turn.text}, *pictures]
+def _shown(turn: ConversationTurn) -> str | list[dict[str, Any]]:
+    if len(turn.blocks) == 1:
+        return turn.text
+    return [
+        {"type": "text", "text": block}
+        if isinstance(block, str)
+        else {"type": "image_url", "image_url": {"url": data_url(block)}}
+        for block in turn.blocks
+    ]
 
 
 def _first(document: dict[str, Any]) -> dict[str, Any]:

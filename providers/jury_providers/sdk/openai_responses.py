@@ -57,7 +57,7 @@ class OpenAIResponses(OpenAISdk):
     def _items(self, turn: ConversationTurn) -> list[dict[str, Any]]:
         document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None:
-            return [{"role": turn.role, "content": _with_pictures(turn) if turn.pictures else turn.text}]
+            return [{"role": turn.role, "content": _shown(turn)}]
         items = without_unanswered(objects(document["output"]), _is_call, len(turn.results))
         # The API refuses reasoning without the item that followed it, which a truncated turn lacks.
         while items and items[-1].get("type") == "reasoning":
@@ -105,9 +105,15 @@ class OpenAIResponses(OpenAISdk):
         return response
 
 
-def _with_pictures(turn: ConversationTurn) -> list[dict[str, Any]]:
-    pictures = ({"type": "input_image", "image_url": data_url(picture)} for picture in turn.pictures)
-    return [{"type": "input_text", "text": turn.text}, *pictures]
+def _shown(turn: ConversationTurn) -> str | list[dict[str, Any]]:
+    if len(turn.blocks) == 1:
+        return turn.text
+    return [
+        {"type": "input_text", "text": block}
+        if isinstance(block, str)
+        else {"type": "input_image", "image_url": data_url(block)}
+        for block in turn.blocks
+    ]
 
 
 def _is_call(item: dict[str, Any]) -> bool:

@@ -40,7 +40,7 @@ def outcome_of(
 
 
 class ConversationTurn(NamedTuple):
-    """A message with its pictures and the results of its tool calls.
+    """A message (`ModelMessage`) with its pictures and the results of its tool calls.
 
     Results are in the order of the calls and matched by position: ids may be missing or repeated.
     """
@@ -49,6 +49,14 @@ class ConversationTurn(NamedTuple):
     text: str
     results: tuple[str, ...]
     pictures: tuple[ModelPicture, ...] = ()
+    shared: tuple[str, ...] = ()
+
+    @property
+    def blocks(self) -> tuple[str | ModelPicture, ...]:
+        """What the message shows, in its order."""
+        if not self.shared:
+            return (self.text, *self.pictures)
+        return (*self.shared, *self.pictures, self.text)
 
 
 def turns(messages: Iterable[ModelMessage]) -> Iterator[ConversationTurn]:
@@ -60,10 +68,10 @@ def turns(messages: Iterable[ModelMessage]) -> Iterator[ConversationTurn]:
             results.append(following.text)
             continue
         if message is not None:
-            yield ConversationTurn(message.role, message.text, tuple(results), message.pictures)
+            yield ConversationTurn(message.role, message.text, tuple(results), message.pictures, message.shared)
         message, results = following, []
     if message is not None:
-        yield ConversationTurn(message.role, message.text, tuple(results), message.pictures)
+        yield ConversationTurn(message.role, message.text, tuple(results), message.pictures, message.shared)
 
 
 def data_url(picture: ModelPicture) -> str:

@@ -81,8 +81,8 @@ class Prompt(NamedTuple):
 
 def read_prompt(request: ModelRequest) -> Prompt:
     """Parse a request; an unknown prompt is parsed as far as possible. Never raises."""
-    system = "\n" + "\n".join(message.text for message in request.messages if message.role == "system")
-    users = [message.text for message in request.messages if message.role == "user"]
+    system = "\n" + "\n".join(message.whole for message in request.messages if message.role == "system")
+    users = [message.whole for message in request.messages if message.role == "user"]
     patterns, ballot = _ballot(system)
     marker = _marker(system, patterns)
     letter, role = _seat(system, patterns)
@@ -105,7 +105,7 @@ def read_prompt(request: ModelRequest) -> Prompt:
         own=next((block for block in reversed(blocks) if block.letter == letter), None),
         peers=tuple(block for block in blocks if block.letter != letter),
         results=tuple(
-            (message.call_id or "", message.text.replace(marker, MARK) if marker else message.text)
+            (message.call_id or "", message.whole.replace(marker, MARK) if marker else message.whole)
             for message in request.messages
             if message.role == "tool"
         ),

@@ -57,6 +57,6 @@ def render_reply(reader: Reader, prompt: Prompt, request: ModelRequest, fault: s
 
 def usage_of(request: ModelRequest, generated: int) -> Usage:
     """The usage of a call whose reply has `generated` characters."""
-    sent = sum([len(message.text) for message in request.messages])
+    sent = sum([len(message.whole) for message in request.messages])
     seen = sent // _CHARACTERS_A_TOKEN + request_pictures(request) * ESTIMATED_PICTURE_TOKENS
     return Usage(input_tokens=seen, output_tokens=generated // _CHARACTERS_A_TOKEN)

@@ -102,7 +102,7 @@ def _share(request: ModelRequest) -> float:
 
 def _ballot(request: ModelRequest) -> str:
     """The ballot id of the system prompt."""
-    return _kept_ballot("\n".join([message.text for message in request.messages if message.role == "system"]))
+    return _kept_ballot("\n".join([message.whole for message in request.messages if message.role == "system"]))
 
 
 @lru_cache(maxsize=1024)
