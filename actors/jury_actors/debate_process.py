@@ -16,7 +16,7 @@ from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
 from jury_debate.rules import SECRET_BYTES
-from jury_debate.rules_registry import LATEST
+from jury_debate.rules_registry import rules_for
 from jury_debate.state import Phase
 from jury_events.case import Case
 from jury_events.codec import DebateEvent, encode
@@ -142,7 +142,7 @@ class DebateProcess:
         case = Case.model_validate_json(job.case)
         resolved = job.context.resolved
         secret = self._context.effects.entropy(SECRET_BYTES)
-        opened = LATEST.open_debate(
+        opened = rules_for(job.context.prompts).open_debate(
             case,
             resolved.panel,
             debate_id=job.debate_id,
@@ -152,6 +152,7 @@ class DebateProcess:
             role_prompts=resolved.role_prompts,
             judge_prompt=resolved.judge_prompt,
             submission_id=job.submission_id,
+            prompts_version=job.context.prompts,
         )
         appended = await self._append([opened], expected=0)
         if appended.repeated:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from jury_debate import prompts_v1
 from jury_debate.errors import UnknownRules
 from jury_debate.rules import Rules
 from jury_debate.rules_v1.rules import RulesV1
@@ -15,7 +16,7 @@ RULES: Mapping[int, Rules] = {
     3: RulesV3(),
 }
 LATEST = RULES[2]
-"""New debates use it. Version 3 belongs to prompts 2, which are opened where they are named."""
+"""New debates under prompts 1 use it. Version 3 belongs to prompts 2, which are opened where they are named."""
 
 CALIBRATIONS_SINCE = 2
 """Version 1 takes no notice of a calibration."""
@@ -31,6 +32,15 @@ def rules_of(version: int) -> Rules:
     if found is None:
         raise UnknownRules(f"rules version {version} is not known here (known: {max(RULES)}); upgrade jury-judge")
     return found
+
+
+def rules_for(prompts: int) -> Rules:
+    """The rules of new debates under a version of the prompts.
+
+    Raises:
+        UnknownRules: the prompts are of a newer Jury Judge.
+    """
+    return LATEST if prompts == prompts_v1.VERSION else rules_of(prompts + 1)
 
 
 def rules_under(version: int, panel: Panel) -> Rules:

@@ -1,6 +1,6 @@
 """A panel: the seats, the discussion rules, the final method. Opening events contain every default."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
@@ -74,6 +74,10 @@ class CallSettings(Value):
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialize(self)
         return {name: value for name, value in fields.items() if value is not None or name not in self.LEFT_OUT_UNSET}
+
+    def without_carriage(self) -> Self:
+        """What is asked, without how the call is carried out and paid (`CARRIAGE`)."""
+        return self.model_copy(update=dict.fromkeys(CARRIAGE))
 
 
 class Seat(Value):
@@ -181,6 +185,9 @@ class ArtifactRules(Value):
     max_calls: Annotated[int, Field(ge=1, le=50)] = 8
 
 
+_Place = TypeVar("_Place", Seat, FinalJudge)
+
+
 class Panel(Value):
     """A resolved panel: everything that decides how a debate runs. Equal panels run under equal rules."""
 
@@ -220,6 +227,16 @@ class Panel(Value):
         """The ids of the jurors whose first model is `provider/model`."""
         return tuple(seat.juror_id for seat in self.seats if seat.model == model)
 
+    def without_carriage(self) -> Self:
+        """The panel's identity: everything but how its calls are carried out and paid (`CARRIAGE`)."""
+        judge = self.final.judge
+        return self.model_copy(
+            update={
+                "seats": tuple(map(_without_carriage, self.seats)),
+                "final": self.final.model_copy(update={"judge": judge and _without_carriage(judge)}),
+            }
+        )
+
     @property
     def seats_and_judge(self) -> tuple[Seat | FinalJudge, ...]:
         """The seats in their order, then the final judge where there is one."""
@@ -231,3 +248,7 @@ class Panel(Value):
         return tuple(
             dict.fromkeys(model for place in self.seats_and_judge for model in (place.model, *place.fallbacks))
         )
+
+
+def _without_carriage(place: _Place) -> _Place:
+    return place.model_copy(update={"settings": place.settings.without_carriage()})

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel
-from jury_debate.rules_registry import LATEST
+from jury_debate.rules_registry import rules_for
 from jury_debate.step_outcome import Outcome
 from jury_events.canonical import canonical_json
 from jury_events.codec import DebateEvent, encode
@@ -67,7 +67,7 @@ def branch_id(origin: str, version: int, resolved: ResolvedPanel) -> str:
     settings = {
         "origin": origin,
         "version": version,
-        "panel": _as_hashed(resolved.panel.model_dump(mode="json")),
+        "panel": _as_hashed(resolved.panel.without_carriage().model_dump(mode="json")),
         "role_prompts": resolved.role_prompts,
         "judge_prompt": resolved.judge_prompt,
     }
@@ -114,7 +114,7 @@ def branch_off(
     # Copies keep their salts and digests: the exchanges are those of the origin, byte for byte.
     copies = origin.copies(kept)
     pen = PartBuffer(draw_salt, (part for copy in copies for part in copy.parts))
-    opened = LATEST.open_debate(
+    opened = rules_for(origin.opened.prompts).open_debate(
         origin.case(),
         resolved.panel,
         debate_id=debate_id,

@@ -1,4 +1,4 @@
-"""Regression tests: cassettes replayed under today's rules and prompts, and the accepted differences.
+"""Regression tests: cassettes replayed under today's rules and their own prompts, and the accepted differences.
 
 The record itself is the expectation. For a wanted change the differences are stored in a file beside the cassette, for
 review: from then on exactly these differences are expected.
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jury_debate.errors import DebateError
-from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.rules_registry import RULES, rules_of
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCompleted
@@ -32,7 +31,7 @@ from jury_replay.rescoring.settings import Setting
 
 ACCEPTED_SUFFIX = ".accepted.json"
 TODAY = max(RULES)
-"""The rules version of new debates."""
+"""The newest rules version: under the prompts of earlier ones it decides what these decide."""
 
 _MOST_ACCEPTED = 256 * 1024 * 1024
 """Bytes of a file of accepted changes."""
@@ -114,7 +113,7 @@ def regress(path: Path, rules: int = TODAY, setting: Setting | None = None) -> R
 
     Args:
         path: of the cassette; accepted differences are in the file beside it.
-        rules: the rules version; prompts are today's.
+        rules: the rules version; prompts are of the recorded version.
         setting: what is changed of the recorded panel.
     """
     try:
@@ -149,7 +148,7 @@ def regress_history(history: DebateHistory, rules: int = TODAY, setting: Setting
     """
     pen = pen_of(history)
     panel = None if setting is None else setting.apply(history.opened.panel)
-    opened = reopen(history, rules_of(rules), pen, prompts=PROMPTS_VERSION, panel=panel)
+    opened = reopen(history, rules_of(rules), pen, panel=panel)
     replayer = Replayer(history, opened, pen).run()
     found = differences(history, replayer, same_versions=False)
     return Regressed(

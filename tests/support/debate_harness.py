@@ -10,7 +10,7 @@ from jury_debate.conversation import Call, Reply
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_debate.prompts import PROMPTS_VERSION
-from jury_debate.rules_registry import LATEST, rules_of
+from jury_debate.rules_registry import rules_for
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.codec import DebateEvent
 from jury_events.ids import Step
@@ -126,8 +126,7 @@ class DebateHarness:
         self.pen = DeterministicParts()
         self.script = script
         self.asked: list[Asked] = []
-        rules = LATEST if prompts == PROMPTS_VERSION else rules_of(3)
-        opened = rules.open_debate(
+        opened = rules_for(prompts).open_debate(
             case or a_case(),
             panel,
             debate_id="d1",

@@ -8,6 +8,7 @@ from jury_debate.artifacts import generate_evaluation_summary
 from jury_debate.assignment import CASE_WITH_IMAGES, JUDGE_ROLE_PROMPT, ROLE_PROMPT, scenario_numbers, tools_offered
 from jury_debate.case_text import render_case
 from jury_debate.datamark import mark
+from jury_debate.errors import UnknownPrompts
 from jury_debate.prompts import PROMPTS_VERSION, seat_letter
 from jury_debate.prompts_v1 import PromptsV1
 from jury_debate.rules_v1.ballots import ballot_id, datamark
@@ -33,7 +34,8 @@ def open_debate(
     prompts_version: int = PROMPTS_VERSION,
 ) -> DebateOpened:
     """See `Rules.open_debate`."""
-    assert prompts_version == prompts_v1.VERSION, "later prompts are opened by later rules"
+    if prompts_version != prompts_v1.VERSION:
+        raise UnknownPrompts(f"prompts version {prompts_version} is asked for under rules version 3 or later")
     prompts = prompts_v1.load_prompts(panel.language)
     pieces = _pieces(case, panel, prompts, secret=secret, role_prompts=role_prompts or {}, judge_prompt=judge_prompt)
     return opening_event(
