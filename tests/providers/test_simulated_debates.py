@@ -9,6 +9,7 @@ from jury_actors.coordinator import Coordinator
 from jury_actors.juror import Juror
 from jury_actors.messages import Job, RunContext
 from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate.prompts import PROMPTS, PROMPTS_VERSION
 from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.codec import decode
 from jury_events.debate_events import (
@@ -73,7 +74,9 @@ class DebateHistory:
         return self._parts[ref.digest].content.decode()
 
 
-async def run_debates(case: Case, *, script: Script = NO_FAULTS, runs: int = 1, **spec: Any) -> list[DebateHistory]:
+async def run_debates(
+    case: Case, *, script: Script = NO_FAULTS, runs: int = 1, prompts: int = PROMPTS_VERSION, **spec: Any
+) -> list[DebateHistory]:
     """Run the same case `runs` times, as separate debates."""
     store = MemoryEventStore()
     clerk = Clerk(store)
@@ -82,7 +85,7 @@ async def run_debates(case: Case, *, script: Script = NO_FAULTS, runs: int = 1, 
     replicas = {seat: [str(seat)] for seat in (*panel.panel.juror_ids, None)}
     coordinator = Coordinator(clerk, replicas, jurors.__getitem__)
     names = [f"run~{number}" for number in range(runs)]
-    context = RunContext("run", panel)
+    context = RunContext("run", panel, prompts=prompts)
     await coordinator.submit("test", [Job(name, case.model_dump_json().encode(), context) for name in names])
     incarnation, upto = "", 0
     finished: list[Any] = []
@@ -103,11 +106,12 @@ def case_of(*scenarios: Scenario, **more: Any) -> Case:
     return Case(case_id="c", scenarios=scenarios, **more)
 
 
+@pytest.mark.parametrize("prompts", PROMPTS)
 @pytest.mark.parametrize("language", ["en", "ja"])
 @pytest.mark.parametrize("preset", ["parallel-rounds", "adk-sequential", "independent"])
-async def test_every_call_of_a_debate_is_answered_at_the_first_try(language: str, preset: str) -> None:
+async def test_every_call_of_a_debate_is_answered_at_the_first_try(language: str, preset: str, prompts: int) -> None:
     case = case_of(ATTACKED, CALM, REFUSED, security_gate_records=RECORDS, agent_card_records=RECORDS)
-    (debate,) = await run_debates(case, preset=preset, language=language)
+    (debate,) = await run_debates(case, preset=preset, language=language, prompts=prompts)
 
     assert debate.of(JurorAbstained) == []
     assert len(debate.of(DebateCompleted)) == 1
@@ -115,12 +119,21 @@ async def test_every_call_of_a_debate_is_answered_at_the_first_try(language: str
     assert {1, 2} == {call.turn for call in debate.calls}, "tools in phase 1, no repairs"
 
 
+@pytest.mark.parametrize("prompts", PROMPTS)
 @pytest.mark.parametrize("language", ["en", "ja"])
-async def test_scripted_answers_are_valid_at_the_first_try_and_stay_with_their_seat(language: str) -> None:
+async def test_scripted_answers_are_valid_at_the_first_try_and_stay_with_their_seat(
+    language: str, prompts: int
+) -> None:
     case = case_of(ATTACKED, CALM, security_gate_records=RECORDS)
     script = Script(answers="scripted")
     first, second = await run_debates(
-        case, runs=2, script=script, language=language, discussion={"end_early": False}, artifacts={"mode": "inline"}
+        case,
+        runs=2,
+        script=script,
+        language=language,
+        prompts=prompts,
+        discussion={"end_early": False},
+        artifacts={"mode": "inline"},
     )
 
     assert {(1, 1, "answered", True)} == {
@@ -220,3 +233,14 @@ async def test_every_scenario_is_judged_by_its_own_record() -> None:
     verdicts = {one.scenario_id: one.verdict.value for one in security.evaluation.scenarios}
 
     assert verdicts == {"s1": "unsafe_fail", "s2": "safe_pass"}
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+async def test_a_case_is_read_alike_under_all_prompts(language: str) -> None:
+    case = case_of(ATTACKED, CALM, REFUSED, security_gate_records=RECORDS, agent_card_records=RECORDS)
+    scores = []
+    for prompts in PROMPTS:
+        (debate,) = await run_debates(case, preset="independent", language=language, prompts=prompts)
+        scores.append([one.evaluation.verdict for one in debate.of(JurorEvaluated)])
+
+    assert [scores[0]] * len(scores) == scores

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jury_debate.datamark import unmark
+from jury_debate.marking import unmark
 from jury_events.verdict import Verdict
-from jury_providers.simulated.document import MARK
 from jury_providers.simulated.evaluation import BANDS, Disposition, clear, towards, verdict_of
 from jury_providers.simulated.excerpts import supported
 from jury_providers.simulated.prompt import PeerBlock
@@ -34,13 +33,13 @@ class ArgumentStep(NamedTuple):
     verdict: str = ""
 
 
-def latest(blocks: Sequence[PeerBlock], record: str) -> tuple[Peer, ...]:
-    """The latest position of each juror, in the order of their letters."""
+def latest(blocks: Sequence[PeerBlock], record: str, mark: str) -> tuple[Peer, ...]:
+    """The latest position of each juror, in the order of their letters; `mark` begins the lines of judged text."""
     newest: dict[str, PeerBlock] = {}
     for block in blocks:
         newest[block.letter] = block
     return tuple(
-        Peer(block, supported(unmark(block.said, MARK), record))
+        Peer(block, supported(unmark(block.said, mark), record))
         for _, block in sorted(newest.items(), key=lambda item: (len(item[0]), item[0]))
     )
 

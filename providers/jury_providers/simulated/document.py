@@ -5,16 +5,15 @@ Structure is read from unmarked lines and content from marked ones, so judged te
 
 from typing import NamedTuple
 
-from jury_debate.datamark import unmark
+from jury_debate.marking import unmark
 from jury_providers.simulated.prompt_patterns import PromptPatterns
 
 MARK = "⟦0⟧"
-"""Replaces the debate's random marker, so that results do not depend on it."""
+LINE_MARK = "a0:"
+"""They replace the debate's random marker, of words and of lines, so that results do not depend on it."""
 
 MAX_CHARACTERS = 400_000
 """Of a longer case only the beginning and the end are read, half of this each."""
-
-_PREFIX = f"{MARK} "
 
 
 class Utterance(NamedTuple):
@@ -48,16 +47,17 @@ class Document(NamedTuple):
     unseen: int = 0
 
 
-def read_document(text: str, patterns: PromptPatterns | None) -> Document:
+def read_document(text: str, patterns: PromptPatterns | None, mark: str = MARK) -> Document:
     """Parse a case; without patterns all of it counts as the agent's words.
 
     Args:
-        text: the case part of a prompt with `MARK` in place of the debate's marker.
+        text: the case part of a prompt.
         patterns: of the prompts that rendered it.
+        mark: stands in place of the debate's marker.
     """
-    reader = _Reader(patterns)
+    reader, prefix = _Reader(patterns, mark), f"{mark} "
     for line in reader.bounded(text).split("\n"):
-        if line.startswith(_PREFIX):
+        if line.startswith(prefix):
             reader.content.append(line)
         elif line:
             reader.heading(line)
@@ -70,8 +70,9 @@ def read_document(text: str, patterns: PromptPatterns | None) -> Document:
 class _Reader:
     """Reads the lines of a case; `content` collects the marked lines under the latest heading."""
 
-    def __init__(self, patterns: PromptPatterns | None) -> None:
+    def __init__(self, patterns: PromptPatterns | None, mark: str) -> None:
         self._patterns = patterns
+        self._mark = mark
         self._kind = "agent"
         self._speaker = "agent"
         self._numbers: dict[str, int] = {}
@@ -119,7 +120,7 @@ class _Reader:
         if not self.content:
             return
         # Bounded again: a mark may stand for a long run of one character.
-        lines = tuple(self.bounded(unmark("\n".join(self.content), MARK)).split("\n"))
+        lines = tuple(self.bounded(unmark("\n".join(self.content), self._mark)).split("\n"))
         self.content = []
         if self._kind == "artifacts":
             for line in lines:

@@ -6,7 +6,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from jury_providers.provider import ModelRequest
-from jury_providers.simulated.document import MARK
+from jury_providers.simulated.document import LINE_MARK, MARK
 from jury_providers.simulated.prompt_patterns import PromptPatterns, all_prompt_patterns
 
 GENERAL = "general"
@@ -39,17 +39,25 @@ class PeerBlock(NamedTuple):
 
 
 class AnswerForm(NamedTuple):
-    """Required content of an answer: dimensions with their maxima in order, a statement, scenario ids."""
+    """Required content of an answer: dimensions with their maxima in order, a statement, scenario ids.
+
+    `one_form`: an answer has null for what its step does not ask.
+    """
 
     dimensions: tuple[tuple[str, float], ...]
     statement: bool
     scenarios: tuple[str, ...]
+    one_form: bool = False
+
+    def whole(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """An answer with what the form asks for, and null for the rest where it must be there."""
+        return {"statement": None, "scenarios": None, **answer} if self.one_form else answer
 
 
 class Prompt(NamedTuple):
     """A parsed request. `own` is the seat's latest evaluation, `results` are tool results with their call ids.
 
-    Judged texts are verbatim, with `MARK` in place of the debate's marker.
+    Judged texts are verbatim, with `mark` in place of the debate's marker.
     """
 
     patterns: PromptPatterns | None
@@ -64,6 +72,7 @@ class Prompt(NamedTuple):
     peers: tuple[PeerBlock, ...]
     results: tuple[tuple[str, str], ...]
     form: AnswerForm
+    mark: str = MARK
 
     @property
     def step(self) -> str:
@@ -79,63 +88,123 @@ class Prompt(NamedTuple):
         return blake2b(self.case.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
+class _Sections(NamedTuple):
+    """A request's texts by what they say: `system`, the seat (with its ballot), and what the turn shows."""
+
+    patterns: PromptPatterns | None
+    system: str
+    seat: str
+    shown: str
+
+
 def read_prompt(request: ModelRequest) -> Prompt:
     """Parse a request; an unknown prompt is parsed as far as possible. Never raises."""
-    system = "\n" + "\n".join(message.whole for message in request.messages if message.role == "system")
-    users = [message.whole for message in request.messages if message.role == "user"]
-    patterns, ballot = _ballot(system)
-    marker = _marker(system, patterns)
-    letter, role = _seat(system, patterns)
-    user = users[0] if users else ""
-    if marker is not None:
-        user = user.replace(marker, MARK)
-    task, number, case, rest = _task(user, patterns)
+    sections = _sections(request)
+    patterns = sections.patterns
+    marked = _marking(sections)
+    letter, role = _seat(sections.seat, patterns)
+    task, number, case, rest = _task(marked(sections.shown), patterns)
+    if patterns is not None and patterns.seats_block is not None:
+        case = _before_seat(case, patterns)
     if role == JUDGE:
         task = "final"
     blocks = _blocks(rest, patterns) if patterns is not None else ()
     return Prompt(
         patterns=patterns,
-        language=patterns.language if patterns is not None else "ja" if _KANA.search(system) else "en",
+        language=patterns.language if patterns is not None else "ja" if _KANA.search(sections.system) else "en",
         letter=letter,
         role=role,
-        ballot=ballot,
+        ballot=_ballot(sections.seat, patterns),
         task=task,
         round=number,
         case=case,
         own=next((block for block in reversed(blocks) if block.letter == letter), None),
         peers=tuple(block for block in blocks if block.letter != letter),
         results=tuple(
-            (message.call_id or "", message.whole.replace(marker, MARK) if marker else message.whole)
-            for message in request.messages
-            if message.role == "tool"
+            (message.call_id or "", marked(message.whole)) for message in request.messages if message.role == "tool"
         ),
-        form=_form(request.schema, system, task, patterns),
+        form=_form(request.schema, sections, task),
+        mark=marked.mark,
     )
 
 
-def _ballot(system: str) -> tuple[PromptPatterns | None, str]:
-    """The last occurrence counts: a seat's role prompt precedes it."""
+def _sections(request: ModelRequest) -> _Sections:
+    system = "\n" + "\n".join(message.whole for message in request.messages if message.role == "system")
+    user = next((message.whole for message in request.messages if message.role == "user"), "")
     for patterns in all_prompt_patterns():
-        if found := patterns.ballot.find_last(system):
-            return patterns, found["ballot"]
-    near = [found.group(1) for found in _BALLOT_NEARBY.finditer(system)]
+        if patterns.system is None or patterns.seats_block is None:
+            if patterns.ballot.find_last(system):
+                return _Sections(patterns, system, system, user)
+        elif patterns.system.find(system) and (seat := patterns.seats_block.find_last(user)):
+            return _Sections(patterns, system, "\n" + user[seat.start() :], user)
+    return _Sections(None, system, system, user)
+
+
+def _before_seat(text: str, patterns: PromptPatterns) -> str:
+    """The case, which ends before the seat's block."""
+    assert patterns.seats_block is not None
+    seat = patterns.seats_block.find_last(text)
+    return text[: seat.start()].rstrip("\n") if seat else text
+
+
+def _ballot(seat: str, patterns: PromptPatterns | None) -> str:
+    """The last occurrence counts: a seat's role prompt precedes it."""
+    if patterns is not None and (found := patterns.ballot.find_last(seat)):
+        return found["ballot"]
+    near = [found.group(1) for found in _BALLOT_NEARBY.finditer(seat)]
     if near:
-        return None, near[-1]
-    anywhere = _BALLOT.findall(system)
-    return None, anywhere[-1] if anywhere else ""
+        return near[-1]
+    anywhere = _BALLOT.findall(seat)
+    return anywhere[-1] if anywhere else ""
 
 
-def ballot_in(system: str) -> str:
-    """The ballot id in a system prompt, "" where there is none; the rest of the prompt is not read."""
-    return _ballot("\n" + system)[1]
+def ballot_in(prompt: str) -> str:
+    """The ballot id in the text that names it, "" where there is none; the rest of the prompt is not read."""
+    text = "\n" + prompt
+    for patterns in all_prompt_patterns():
+        if found := patterns.ballot.find_last(text):
+            return found["ballot"]
+    return _ballot(text, None)
 
 
-def _marker(system: str, patterns: PromptPatterns | None) -> str | None:
-    found = patterns.marker.find_last(system) if patterns is not None else None
-    if found:
-        return found["marker"]
-    anywhere = _MARKER.search(system)
-    return anywhere.group() if anywhere else None
+def scenarios_in(seat: str) -> tuple[str, ...]:
+    """The ids of the scenarios that the text of a seat asks to be judged one by one."""
+    text = "\n" + seat
+    for patterns in all_prompt_patterns():
+        if found := patterns.scenario_rule.find_last(text):
+            return _numbered(int(found["total"]))
+    return ()
+
+
+def _numbered(total: int) -> tuple[str, ...]:
+    return tuple(str(number) for number in range(1, min(total, _SCENARIOS) + 1))
+
+
+class _Marking(NamedTuple):
+    """Puts `mark` in place of the debate's marker."""
+
+    marker: str | None
+    mark: str
+
+    def __call__(self, text: str) -> str:
+        if self.marker is None:
+            return text
+        if self.mark == MARK:
+            return text.replace(self.marker, MARK)
+        # A sign of lines is short: a text may contain it, and it counts at the beginning of a line alone.
+        prefix = f"\n{self.marker} "
+        return f"\n{text}".replace(prefix, f"\n{LINE_MARK} ")[1:]
+
+
+def _marking(sections: _Sections) -> _Marking:
+    patterns = sections.patterns
+    named = sections.system if patterns is None or patterns.system is None else f"\n{sections.shown}"
+    for line in patterns.markers if patterns is not None else ():
+        if found := (line.find_last(named) if named is sections.system else line.find(named)):
+            marker = found[1]
+            return _Marking(marker, MARK if marker.startswith("⟦") else LINE_MARK)
+    anywhere = _MARKER.search(sections.system)
+    return _Marking(anywhere.group() if anywhere else None, MARK)
 
 
 def _seat(system: str, patterns: PromptPatterns | None) -> tuple[str, str]:
@@ -189,16 +258,25 @@ def _decimal(text: str) -> float:
     return number if 0 <= number <= 100 else 0.0  # noqa: PLR2004  (scores and confidences; nan is neither)
 
 
-def _form(schema: Mapping[str, Any], system: str, task: str, patterns: PromptPatterns | None) -> AnswerForm:
-    """From the schema; keywords that a provider's schema dialect lacks are read from the visible text."""
+def _form(schema: Mapping[str, Any], sections: _Sections, task: str) -> AnswerForm:
+    """From the schema; what it does not say of a step, or in a provider's dialect, is read from the visible text."""
     fields, maxima = _fields(schema)
     from_text: dict[str, float] = {}
-    if not fields or None in maxima.values():
-        shown = _shown_form(system, task, patterns)
+    one_form = _is_nullable(_table(fields.get("statement")))
+    if not fields or one_form or None in maxima.values():
+        shown = _shown_form(sections, task)
         if not fields:
             return shown
         from_text = dict(shown.dimensions)
+        if one_form:
+            known = _form_of_fields(fields, maxima, from_text)
+            return shown._replace(dimensions=known.dimensions, one_form=True)
     return _form_of_fields(fields, maxima, from_text)
+
+
+def _is_nullable(field: Mapping[str, Any]) -> bool:
+    options = field.get("anyOf")
+    return isinstance(options, list) and {"type": "null"} in options
 
 
 def schema_form(schema: Mapping[str, Any]) -> AnswerForm:
@@ -221,6 +299,7 @@ def _form_of_fields(
     return AnswerForm(
         dimensions=tuple((name, from_text.get(name, 0.0) if most is None else most) for name, most in maxima.items()),
         statement="statement" in fields,
+        one_form=_is_nullable(_table(fields.get("statement"))),
         scenarios=tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else (),
     )
 
@@ -233,8 +312,9 @@ def _maximum(points: Mapping[str, Any]) -> float | None:
     return float(most) if isinstance(most, (int, float)) and 0 <= most <= _LARGEST else None
 
 
-def _shown_form(system: str, task: str, patterns: PromptPatterns | None) -> AnswerForm:
+def _shown_form(sections: _Sections, task: str) -> AnswerForm:
     """From the lines of the prompt; a seat's role prompt precedes them."""
+    patterns, system = sections.patterns, sections.system
     dimensions: dict[str, float] = {}
     scenarios = None
     if patterns is not None and (head := patterns.scores.find_last(system)):
@@ -242,12 +322,12 @@ def _shown_form(system: str, task: str, patterns: PromptPatterns | None) -> Answ
             if not (found := patterns.dimension.match(line)):
                 break
             dimensions[found["name"]] = _decimal(found["maximum"])
-        scenarios = patterns.scenario_rule.find_last(system)
-    total = min(int(scenarios["total"]), _SCENARIOS) if scenarios else 0
+        scenarios = patterns.scenario_rule.find_last(sections.seat)
     return AnswerForm(
         dimensions=tuple(dimensions.items()),
         statement=task == "discussion",
-        scenarios=tuple(str(number) for number in range(1, total + 1)),
+        scenarios=_numbered(int(scenarios["total"])) if scenarios else (),
+        one_form=patterns is not None and patterns.system is not None,
     )
 
 

@@ -6,11 +6,13 @@ So simulated models understand every version and language of the prompts without
 import re
 from functools import cache
 from string import Template
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jury_debate import prompts_v1
 from jury_debate.prompt_texts import CaseTexts, Texts
 from jury_debate.prompts import LANGUAGES
+from jury_debate.prompts_v2 import prompts as prompts_v2
+from jury_debate.prompts_v2.texts import TextsV2
 
 _NUMBER = r"\d{1,12}"
 _DECIMAL = r"[0-9.e+-]{1,24}"
@@ -19,6 +21,7 @@ _GROUPS = {
     "letter": "[A-Z]{1,6}",
     "ballot": r"\S{1,200}",
     "marker": "⟦[A-Za-z0-9]{1,64}⟧",
+    "sign": "⟦[A-Za-z0-9]{1,64}⟧|[a-z][0-9]:",
     "verdict": r"\w{1,40}",
     "score": _DECIMAL,
     "confidence": _DECIMAL,
@@ -77,15 +80,20 @@ def line_of(text: str, placeholder: str | None = None) -> LinePattern:
 
 
 class PromptPatterns(NamedTuple):
-    """One prompts file as patterns. `roles` maps a role's shown name to its key, `heads` a case heading to its kind."""
+    """One prompts file as patterns. `roles` maps a role's shown name to its key, `heads` a case heading to its kind.
+
+    `system` begins the system message of all seats, and `seats_block` the seat's own block after the case; None where
+    the system message is the seat's own (prompts 1). `markers` name the debate's marker.
+    """
 
     language: str
-    texts: Texts
+    system: LinePattern | None
+    seats_block: LinePattern | None
     seat: LinePattern
     role: LinePattern
     judge: LinePattern
     ballot: LinePattern
-    marker: LinePattern
+    markers: tuple[LinePattern, ...]
     tasks: tuple[tuple[str, LinePattern], ...]
     peer_initial: LinePattern
     peer_round: LinePattern
@@ -107,19 +115,56 @@ class PromptPatterns(NamedTuple):
 @cache
 def all_prompt_patterns() -> tuple[PromptPatterns, ...]:
     """The patterns of every prompts file, latest version first."""
-    return tuple(_patterns(language, prompts_v1.load_prompts(language).texts) for language in LANGUAGES)
+    return (
+        *(_patterns_v2(language, prompts_v2.load_prompts(language).texts) for language in LANGUAGES),
+        *(_patterns_v1(language, prompts_v1.load_prompts(language).texts) for language in LANGUAGES),
+    )
 
 
-def _patterns(language: str, texts: Texts) -> PromptPatterns:
-    case, turns, artifacts = texts.case, texts.turns, texts.artifacts
-    return PromptPatterns(
-        language=language,
-        texts=texts,
+def _patterns_v1(language: str, texts: Texts) -> PromptPatterns:
+    return _patterns(
+        language,
+        texts,
+        system=None,
+        seats_block=None,
         seat=line_of(texts.system.juror, "letter"),
         role=line_of(texts.system.juror, "role"),
         judge=line_of(texts.system.final_judge),
         ballot=line_of(texts.system.answer_format, "ballot"),
-        marker=line_of(texts.system.juror, "marker"),
+        markers=(line_of(texts.system.juror, "marker"),),
+        scenario_rule=line_of(texts.system.scenario_rule, "total"),
+    )
+
+
+def _patterns_v2(language: str, texts: TextsV2) -> PromptPatterns:
+    case, seats = texts.case, texts.seats
+    items = {
+        case.policy: "policy",
+        case.question: "user",
+        case.expected_behavior: "expected",
+        case.response: "agent",
+        case.error: "error",
+    }
+    patterns = _patterns(
+        language,
+        texts,
+        system=line_of(texts.system.jury),
+        seats_block=line_of(seats.juror),
+        seat=line_of(seats.juror, "letter"),
+        role=line_of(seats.juror, "role"),
+        judge=line_of(seats.final_judge, "seats"),
+        ballot=line_of(seats.ballot, "ballot"),
+        markers=(line_of(case.sign, "sign"), line_of(case.marked_words, "sign")),
+        scenario_rule=line_of(seats.scenarios, "total"),
+    )
+    return patterns._replace(speakers=items | patterns.speakers)
+
+
+def _patterns(language: str, texts: Texts | TextsV2, **own: Any) -> PromptPatterns:
+    """The patterns of a file, of which `own` are those whose place depends on the version."""
+    case, turns, artifacts = texts.case, texts.turns, texts.artifacts
+    return PromptPatterns(
+        language=language,
         tasks=(
             ("initial", line_of(turns.initial_instruction)),
             ("discussion", line_of(turns.discussion_instruction)),
@@ -159,7 +204,7 @@ def _patterns(language: str, texts: Texts) -> PromptPatterns:
         pass_rate=line_of(artifacts.pass_rate),
         scores=line_of(texts.system.standards.partition("\n$dimensions")[0].rpartition("\n")[2]),
         dimension=line_of(texts.system.dimension),
-        scenario_rule=line_of(texts.system.scenario_rule, "total"),
+        **own,
     )
 
 

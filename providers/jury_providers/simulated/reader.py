@@ -89,7 +89,7 @@ class SimulatedReader:
         if case is not None:
             self._cases.move_to_end(digest)
             return case
-        document = read_document(prompt.case, prompt.patterns)
+        document = read_document(prompt.case, prompt.patterns, prompt.mark)
         # The utterances are no longer needed; the plain text is, to check quotations.
         case = ReadCase(digest, document._replace(scenarios=()), read_findings(document))
         self._cases[digest] = case
@@ -108,7 +108,7 @@ class _Juror:
         self._case = case
         self._phrases: Phrases = load_phrases(prompt.language)
         self._disposition: Disposition = disposition(seed, prompt.letter, prompt.role, case.digest)
-        self._records = record_findings(case.document, prompt.results)
+        self._records = record_findings(case.document, prompt.results, prompt.mark)
         read = case.findings or ((),)
         lean, role = self._disposition.lean, prompt.role
         self._scores = [raw_score([*findings, *self._records], role, lean) for findings in read]
@@ -133,7 +133,7 @@ class _Juror:
     def _discuss(self) -> ReaderOutput:
         own = self._prompt.own
         score = self._first if own is None else own.score
-        peers = latest(self._prompt.peers, self._case.document.plain)
+        peers = latest(self._prompt.peers, self._case.document.plain, self._prompt.mark)
         turn = respond(
             score,
             "" if own is None else own.said.replace("ˆ", " "),
@@ -149,7 +149,7 @@ class _Juror:
         return self._output(evaluation, reasons, statement)
 
     def _judge(self) -> ReaderOutput:
-        score, turns = judge(self._first, latest(self._prompt.peers, self._case.document.plain))
+        score, turns = judge(self._first, latest(self._prompt.peers, self._case.document.plain, self._prompt.mark))
         evaluation = self._evaluate(score)
         sentences = [self._say(turn, score) for turn in turns]
         return self._output(evaluation, [*sentences, *self._reasons(evaluation)], self._phrases.join(sentences))
@@ -207,7 +207,7 @@ class _Juror:
             answer["scenarios"] = self._scenarios(evaluation)
         score = f"{evaluation.overall:.0f}"
         prose = phrases.say("prose", reason=self._reason(), verdict=evaluation.verdict.value, score=score)
-        return ReaderOutput((), answer, prose)
+        return ReaderOutput((), form.whole(answer), prose)
 
     def _scenarios(self, evaluation: SimulatedEvaluation) -> list[dict[str, Any]]:
         """Scores by each scenario's findings, shifted as much as the overall score; all equal if not separable."""

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from jury_providers.provider import ModelRequest
 from jury_providers.simulated.evaluation import confidence, verdict_of
-from jury_providers.simulated.prompt import GENERAL, AnswerForm, Prompt, ballot_in, schema_form
+from jury_providers.simulated.prompt import GENERAL, AnswerForm, Prompt, ballot_in, scenarios_in, schema_form
 from jury_providers.simulated.reader import ReaderOutput
 from jury_providers.simulated.rendered_reply import RenderedReply, usage_of
 
@@ -34,7 +34,7 @@ class ScriptedReader:
 
     def read_prompt(self, request: ModelRequest) -> Prompt:
         """Ballot id, step and form; the texts of the prompt are not parsed."""
-        form = self._form(request.schema)
+        form = self._form(request)
         return Prompt(
             patterns=None,
             language="en",
@@ -50,7 +50,11 @@ class ScriptedReader:
             form=form,
         )
 
-    def _form(self, schema: Mapping[str, Any]) -> AnswerForm:
+    def _form(self, request: ModelRequest) -> AnswerForm:
+        form = self._schema_form(request.schema)
+        return form._replace(scenarios=_kept_scenarios(_seat_text(request))) if form.one_form else form
+
+    def _schema_form(self, schema: Mapping[str, Any]) -> AnswerForm:
         """The form of a schema. A run sends the same few objects again and again; each stays alive with its form."""
         known = self._forms.get(id(schema))
         if known is None:
@@ -61,7 +65,7 @@ class ScriptedReader:
 
     def reply(self, request: ModelRequest) -> RenderedReply:
         """The reply without a fault, as `render_reply` gives it: only the ballot id is put into a finished text."""
-        answer = _written(self._form(request.schema), _share(request))
+        answer = _written(self._form(request), _share(request))
         text = f'{{"ballot": {_json(_ballot(request))}, {answer}'
         return RenderedReply(text, (), cut=False, usage=usage_of(request, len(text)))
 
@@ -87,7 +91,7 @@ def _answer(form: AnswerForm, share: float) -> dict[str, Any]:
         answer["scenarios"] = [
             {"scenario_id": one, "verdict": verdict_of(score).value, "score": score} for one in form.scenarios
         ]
-    return answer
+    return form.whole(answer)
 
 
 @lru_cache(maxsize=64)
@@ -101,14 +105,25 @@ def _share(request: ModelRequest) -> float:
 
 
 def _ballot(request: ModelRequest) -> str:
-    """The ballot id of the system prompt."""
-    return _kept_ballot("\n".join([message.whole for message in request.messages if message.role == "system"]))
+    """The ballot id of the system prompt, or of the seat's block behind the case."""
+    system = "\n".join([message.whole for message in request.messages if message.role == "system"])
+    return _kept_ballot(system) or _kept_ballot(_seat_text(request))
+
+
+def _seat_text(request: ModelRequest) -> str:
+    """What the first user message shows behind the blocks that it shares with other calls."""
+    return next((message.text for message in request.messages if message.role == "user"), "")
 
 
 @lru_cache(maxsize=1024)
-def _kept_ballot(system: str) -> str:
+def _kept_ballot(text: str) -> str:
     """A seat has the same system prompt in all its calls."""
-    return ballot_in(system)
+    return ballot_in(text)
+
+
+@lru_cache(maxsize=1024)
+def _kept_scenarios(text: str) -> tuple[str, ...]:
+    return scenarios_in(text)
 
 
 def _seat(request: ModelRequest) -> str:

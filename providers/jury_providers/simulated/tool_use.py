@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from jury_debate.datamark import unmark
+from jury_debate.marking import unmark
 from jury_providers.provider import OfferedTool, RequestedTool
-from jury_providers.simulated.document import MARK, CheckCounts, Document
+from jury_providers.simulated.document import CheckCounts, Document
 from jury_providers.simulated.excerpts import excerpt
 from jury_providers.simulated.findings import Finding
 
@@ -45,9 +45,9 @@ def _has_records(checks: CheckCounts | None) -> bool:
     return checks is None or checks.total > 0
 
 
-def record_findings(document: Document, results: Sequence[tuple[str, str]]) -> list[Finding]:
-    """Failed records, from the tools' results, else from the summary's counts."""
-    by_call = {call_id: finding for call_id, text in results if (finding := _finding(call_id, text)) is not None}
+def record_findings(document: Document, results: Sequence[tuple[str, str]], mark: str) -> list[Finding]:
+    """Failed records, from the tools' results, whose lines begin with `mark`, else from the summary's counts."""
+    by_call = {call_id: finding for call_id, text in results if (finding := _finding(call_id, text, mark)) is not None}
     found = []
     for name, tool, checks in (
         ("gate_failures", GATE_TOOL, document.gate),
@@ -61,12 +61,12 @@ def record_findings(document: Document, results: Sequence[tuple[str, str]]) -> l
     return [finding for finding in found if finding.total]
 
 
-def _finding(call_id: str, text: str) -> Finding | None:
+def _finding(call_id: str, text: str, mark: str) -> Finding | None:
     name = "card_failures" if call_id.endswith(CARD_TOOL) else "gate_failures" if call_id.endswith(GATE_TOOL) else None
     if name is None or len(text) > _LARGEST:
         return None
     try:
-        result = json.loads(unmark(text, MARK))
+        result = json.loads(unmark(text, mark))
     except (ValueError, RecursionError):
         return None
     if not isinstance(result, dict) or not isinstance(records := result.get("records"), list):
