@@ -1,19 +1,49 @@
 """A prompt as people read it: judged texts indented instead of marked, gaps as spaces."""
 
 import re
+from collections.abc import Iterable
+from functools import cache
+from string import Template
 
-from jury_debate.datamark import unmark
+from jury_debate.marking import unmark
+from jury_debate.prompts import LANGUAGES
+from jury_debate.prompts_v2.prompts import load_prompts
 
 _MARKED = re.compile("^(⟦[A-Za-z0-9]{1,64}⟧) ", re.MULTILINE)
 _INDENT = "    "
 
 
-def plain_prompt(text: str) -> str:
+def marker_in(texts: Iterable[str]) -> str | None:
+    """The marker of the judged texts of a request; None where there is none.
+
+    Args:
+        texts: of its messages or their pieces, in order. The case, which names a sign of lines, is one of them.
+    """
+    for text in texts:
+        if found := _MARKED.search(text) or _notice().search(text):
+            return found.group(1)
+    return None
+
+
+def plain_prompt(text: str, marker: str | None) -> str:
     """The text with the lines of judged text indented by four columns, as they were before they were marked."""
-    found = _MARKED.search(text)
-    if found is None:
+    if marker is None:
         return text
-    marker = found.group(1)
     return "\n".join(
         _INDENT + unmark(line, marker) if line.startswith(f"{marker} ") else line for line in text.split("\n")
     )
+
+
+@cache
+def _notice() -> re.Pattern[str]:
+    """The line of a case under prompts 2 that names the sign, in any language."""
+    lines = (load_prompts(language).texts.case.sign for language in LANGUAGES)
+    named = ("(?:" + "(?P<sign>)".join(map(re.escape, _around(line))) + ")" for line in lines)
+    pattern = "|".join(one.replace("(?P<sign>)", "[a-z][0-9]:") for one in named)
+    return re.compile(rf"^(?=(?:{pattern})$)[^\n]*?([a-z][0-9]:)", re.MULTILINE)
+
+
+def _around(line: str) -> tuple[str, str]:
+    """What stands before and after the sign."""
+    before, _, after = Template(line).substitute(sign="\0").partition("\0")
+    return before, after

@@ -15,7 +15,7 @@ from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.preflight import omission_report, sees_images
 from jury_judge.runs.rehearsal import Rehearsal
 from jury_providers.tokens import estimated_tokens
-from jury_views.plain_prompt import plain_prompt
+from jury_views.plain_prompt import marker_in, plain_prompt
 
 _MEASURED = 200
 """The prompts of so many cases, the first ones, are measured."""
@@ -155,7 +155,7 @@ class CasePreview:
                 f"--- {message.role}{f', then {message.images} pictures' if message.images else ''} ---\n{message.text}"
                 for message in rehearsal.first_prompt(self._seat)
             )
-        return text if self._marked else plain_prompt(text)
+        return text if self._marked else plain_prompt(text, marker_in([text]))
 
     def _longest(self, case: Case) -> int:
         rehearsal = Rehearsal(case, self._loaded.resolved)

@@ -7,11 +7,12 @@ from datetime import date
 from typing import NamedTuple
 
 from jury_actors.admission.model_class import limits_of
+from jury_debate import prompts_v1
 from jury_debate.artifact_tools import tool_definitions
-from jury_debate.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
+from jury_debate.assignment import scenario_numbers, tools_offered
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts import load_prompts
-from jury_debate.rules_registry import LATEST
+from jury_debate.rules_registry import rules_for
 from jury_events.case import Case
 from jury_events.exchange import Usage
 from jury_events.panel import FinalJudge, Panel, Seat
@@ -233,8 +234,7 @@ def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:
         for seat in panel.seats
     }
     if panel.final.judge is not None:
-        shown = CASE_WITH_IMAGES if panel.final.judge.images and opened.images else "case"
-        prompts[None] = sum(pieces[name] for name in ("system/final", shown, "instruction/final"))
+        prompts[None] = len(rehearsal.final_prompt(images=panel.final.judge.images))
     records = case.security_gate_records + case.agent_card_records
     tools = tools_offered(panel, len(records))
     return _Sizes(
@@ -250,7 +250,10 @@ def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:
 
 def _form(panel: Panel, version: int, case: Case, *, tools: bool) -> int:
     """The schema of an answer and the tools, which are sent beside the messages."""
-    schema = LATEST.answer_schema(panel.rubric, statement=True, scenarios=scenario_numbers(case.scenario_ids))
+    rules, scenarios = rules_for(version), scenario_numbers(case.scenario_ids)
+    schema = rules.answer_schema(
+        panel.rubric, statement=True, scenarios=scenarios, one_form=version != prompts_v1.VERSION
+    )
     offered = tool_definitions(load_prompts(version, panel.language), opinions=True) if tools else ()
     return len(json.dumps(schema)) + sum(len(json.dumps(tool._asdict())) for tool in offered)
 

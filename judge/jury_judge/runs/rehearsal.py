@@ -5,8 +5,9 @@ from typing import NamedTuple
 from jury_debate.assignment import CASE_WITH_IMAGES
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.rules import SECRET_BYTES
-from jury_debate.rules_registry import LATEST
+from jury_debate.rules_registry import rules_for
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import Step
@@ -27,12 +28,13 @@ class Rehearsal:
     Args:
         case: what would be judged, with its records.
         resolved: who would judge it.
+        prompts: the version of the prompts.
     """
 
-    def __init__(self, case: Case, resolved: ResolvedPanel) -> None:
+    def __init__(self, case: Case, resolved: ResolvedPanel, prompts: int = PROMPTS_VERSION) -> None:
         self._pen = PartBuffer(lambda: bytes(SALT_BYTES))
         secret = bytes(SECRET_BYTES)
-        self.opened: DebateOpened = LATEST.open_debate(
+        self.opened: DebateOpened = rules_for(prompts).open_debate(
             case,
             resolved.panel,
             debate_id="rehearsal",
@@ -41,6 +43,7 @@ class Rehearsal:
             parts=self._pen,
             role_prompts=resolved.role_prompts,
             judge_prompt=resolved.judge_prompt,
+            prompts_version=prompts,
         )
         self._debate = Debate(self.opened, secret, self._pen)
 
@@ -63,6 +66,13 @@ class Rehearsal:
                 len(message.images),
             )
             for message in assignment.messages
+        )
+
+    def final_prompt(self, *, images: bool) -> bytes:
+        """The texts of the final judge's prompt without the evaluations; with or without pictures."""
+        pieces = self.pieces
+        return b"".join(pieces[name] for name in ("system/final", "system") if name in pieces) + b"".join(
+            (self.case_piece(images=images).encode(), pieces.get("seat/final", b""), pieces["instruction/final"])
         )
 
     def case_piece(self, *, images: bool) -> str:

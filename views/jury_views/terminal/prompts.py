@@ -1,13 +1,13 @@
 """The prompts of a debate, call by call."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from jury_events.exchange import ExchangeRecorded, RequestMessage
 from jury_events.parts import ImageRef, PartRef
 from jury_events.text.sizes import shown_size
 from jury_views.events_by_phase import Texts
 from jury_views.page import Page, TextSpan
-from jury_views.plain_prompt import plain_prompt
+from jury_views.plain_prompt import marker_in, plain_prompt
 
 ERASED = "(erased)"
 
@@ -23,12 +23,12 @@ def prompts_page(calls: Sequence[ExchangeRecorded], texts: Texts, *, marked: boo
     page = Page()
     for call in calls:
         page.heading(f"{call.event_id}: {call.outcome.value}")
+        plain = _plain(call, texts, marked=marked)
         for message in call.request:
             page.blank()
             answers = f" ({message.call_id})" if message.call_id is not None else ""
             page.line(TextSpan(f"--- {message.role}{answers} ---", "dim"))
-            text = _text(message, texts)
-            page.text(text if marked else plain_prompt(text))
+            page.text(plain(_text(message, texts)))
             for image in message.images:
                 page.line(TextSpan(_picture(image, texts), "dim"))
     return page
@@ -36,21 +36,28 @@ def prompts_page(calls: Sequence[ExchangeRecorded], texts: Texts, *, marked: boo
 
 def prompts_data(calls: Sequence[ExchangeRecorded], texts: Texts, *, marked: bool) -> list[dict[str, object]]:
     """The same for programs."""
-    return [
-        {
-            "exchange": call.event_id,
-            "outcome": call.outcome.value,
-            "messages": [
-                {
-                    "role": message.role,
-                    "text": _text(message, texts) if marked else plain_prompt(_text(message, texts)),
-                    "images": [_picture(image, texts) for image in message.images],
-                }
-                for message in call.request
-            ],
-        }
-        for call in calls
-    ]
+    return [_call_data(call, texts, _plain(call, texts, marked=marked)) for call in calls]
+
+
+def _call_data(call: ExchangeRecorded, texts: Texts, plain: Callable[[str], str]) -> dict[str, object]:
+    return {
+        "exchange": call.event_id,
+        "outcome": call.outcome.value,
+        "messages": [
+            {
+                "role": message.role,
+                "text": plain(_text(message, texts)),
+                "images": [_picture(image, texts) for image in message.images],
+            }
+            for message in call.request
+        ],
+    }
+
+
+def _plain(call: ExchangeRecorded, texts: Texts, *, marked: bool) -> Callable[[str], str]:
+    """How the texts of a call are shown."""
+    marker = None if marked else marker_in(_text(message, texts) for message in call.request)
+    return lambda text: plain_prompt(text, marker)
 
 
 def _text(message: RequestMessage, texts: Texts) -> str:

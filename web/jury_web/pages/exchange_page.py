@@ -9,7 +9,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.parts import ImageRef, PartRef
 from jury_views.events_by_phase import role_of
-from jury_views.plain_prompt import plain_prompt
+from jury_views.plain_prompt import marker_in, plain_prompt
 from jury_web.pages.page_request import PageNotFound
 from jury_web.pages.statement_views import RecordedCall, call_lines
 from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
@@ -88,6 +88,7 @@ class ExchangeViews:
     def view(self, line: RecordedCall) -> ExchangeView:
         """One call."""
         call = line.exchange
+        marker = self._marker(call)
         return ExchangeView(
             number=line.number,
             call=call,
@@ -96,7 +97,7 @@ class ExchangeViews:
                 SentMessage(
                     message.role,
                     message.call_id,
-                    tuple(self._piece(ref) for ref in message.parts),
+                    tuple(self._piece(ref, marker) for ref in message.parts),
                     tuple(self._picture(image) for image in message.images),
                 )
                 for message in call.request
@@ -121,10 +122,14 @@ class ExchangeViews:
         content = self._previews.contents.get(image.content.part)
         return PromptImage(image.media_type, None if content is None else len(content), image.content.part)
 
-    def _piece(self, ref: PartRef) -> PromptPiece:
+    def _marker(self, call: ExchangeRecorded) -> str | None:
+        """The marker of the judged texts of a call."""
+        return marker_in(filter(None, (self._content(ref) for message in call.request for ref in message.parts)))
+
+    def _piece(self, ref: PartRef, marker: str | None) -> PromptPiece:
         text = self._previews.text(ref)
         assert text is not None
-        plain = self._plain(ref)
+        plain = self._plain(ref, marker)
         if self._shown is None or text.size <= PREVIEW:
             return PromptPiece(text, plain=plain)
         again = ref.part in self._shown
@@ -135,13 +140,16 @@ class ExchangeViews:
             else PromptPiece(text, plain=plain)
         )
 
-    def _plain(self, ref: PartRef) -> TextPreview | None:
-        content = self._previews.contents.get(ref.part)
-        if content is None:
+    def _plain(self, ref: PartRef, marker: str | None) -> TextPreview | None:
+        text = self._content(ref)
+        if text is None:
             return None
-        text = content.decode("utf-8", "backslashreplace")
-        plain = plain_prompt(text)
+        plain = plain_prompt(text, marker)
         return None if plain == text else self._previews.passage(plain, ref)
+
+    def _content(self, ref: PartRef) -> str | None:
+        content = self._previews.contents.get(ref.part)
+        return None if content is None else content.decode("utf-8", "backslashreplace")
 
 
 def exchange_of(reading: DebateHistory, number: int) -> RecordedCall:
