@@ -110,6 +110,20 @@ async def test_the_recorded_request_contains_no_picture(dialect: Dialect) -> Non
 
 
 @every_dialect
+async def test_blocks_that_calls_share_are_sent_in_order_with_the_pictures_behind_them(dialect: Dialect) -> None:
+    shown = ModelMessage("user", "Your seat.", pictures=SHOWN.pictures[:1], shared=("The policy.", "The case."))
+    async with canned_server(dialect.canned("x")) as canned:
+        adapter = dialect.adapter(canned)
+        await adapter.call(a_request(SYSTEM, shown))
+        await adapter.close()
+
+    message = canned.asked[0].json[MESSAGES_KEYS[dialect.name]][-1]
+    blocks = message["parts"] if "parts" in message else message["content"]
+    assert ["The policy.", "The case.", None, "Your seat."] == [block.get("text") for block in blocks]
+    assert FIRST in json.dumps(blocks[2])
+
+
+@every_dialect
 async def test_a_later_turn_sends_pictures_again_at_their_position(dialect: Dialect) -> None:
     said = b"".join(dialect.canned("No.").pieces).decode()
     async with canned_server(dialect.canned("x")) as canned:

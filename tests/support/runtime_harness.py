@@ -14,6 +14,7 @@ from jury_actors.effects import Effects
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate.prompts import PROMPTS_VERSION
 from jury_events.case import ArtifactRecord, Case
 from jury_events.codec import decode
 from jury_events.debate_events import CoordinatorResumed
@@ -136,12 +137,13 @@ class Run:
         self.store = store
         self.watched: list[Chunk] | None = None
         self.patience = 0.0
+        self.prompts = PROMPTS_VERSION
         self.resolved = a_resolved(**spec)
         self.cases = {f"d{number}": case(f"c{number}") for number in range(debates)}
 
     @property
     def jobs(self) -> list[Job]:
-        context = RunContext("run", self.resolved, watched=self.watched is not None)
+        context = RunContext("run", self.resolved, self.watched is not None, self.prompts)
         return [Job(debate, case.model_dump_json().encode(), context) for debate, case in self.cases.items()]
 
     def plan(

@@ -1,0 +1,72 @@
+"""Records keep the version of their prompts when they are replayed, tested under other rules, and branched."""
+
+import pytest
+
+from jury_debate.errors import UnknownPrompts
+from jury_debate.prompts import PROMPTS
+from jury_debate.rules_registry import RULES, rules_for
+from jury_events.codec import decode
+from jury_events.debate_events import DebateOpened
+from jury_events.ids import debate_stream
+from jury_replay.origin import ForkOrigin
+from jury_replay.regression import RegressionStatus, regress_history
+from jury_replay.reopening import pen_of, reopen
+from jury_replay.replay import ReplayStatus, replay_history
+from jury_replay.verify import verify
+from jury_store.event_store import EventStore
+from support.branches import a_branch, execute_branch, stored
+from support.runtime_harness import KeptStore, Run
+
+
+@pytest.fixture
+def store() -> KeptStore:
+    return KeptStore()
+
+
+async def a_debate(store: EventStore, prompts: int) -> None:
+    run = Run(store, preset="parallel-rounds", discussion={"always_discuss": True, "max_rounds": 2})
+    run.prompts = prompts
+    finished = await run.execute()
+    assert "completed" == finished["d0"].status
+
+
+def opened_of(store: EventStore, debate_id: str) -> DebateOpened:
+    opened = decode(store.read_stream(debate_stream(debate_id))[0])
+    assert isinstance(opened, DebateOpened)
+    return opened
+
+
+@pytest.mark.parametrize("prompts", PROMPTS)
+async def test_a_record_replays_equal_and_passes_as_a_regression_test(store: KeptStore, prompts: int) -> None:
+    await a_debate(store, prompts)
+    (history,) = store.histories(["d0"])
+
+    assert prompts == opened_of(store, "d0").prompts
+    assert ReplayStatus.EQUAL is replay_history(history).status
+    assert RegressionStatus.SAME is regress_history(history).status
+    assert verify(store).ok
+
+
+@pytest.mark.parametrize("prompts", PROMPTS)
+async def test_a_branch_keeps_the_prompts_of_its_origin(store: KeptStore, prompts: int) -> None:
+    await a_debate(store, prompts)
+    branch = stored(store, a_branch(ForkOrigin(store.history("d0")), "round-1/sim-policy/statement", debate_id="b"))
+
+    finished = await execute_branch(store, branch)
+
+    assert "completed" == finished.status
+    assert prompts == opened_of(store, "b").prompts
+    assert ReplayStatus.EQUAL is replay_history(store.histories(["b"])[0]).status
+
+
+async def test_rules_that_came_before_the_prompts_of_a_record_say_so(store: KeptStore) -> None:
+    await a_debate(store, 2)
+    history = store.history("d0")
+
+    for version in (1, 2):
+        with pytest.raises(UnknownPrompts, match="rules version 3"):
+            reopen(history, RULES[version], pen_of(history))
+
+
+def test_each_version_of_prompts_has_its_rules() -> None:
+    assert [RULES[2], RULES[3]] == [rules_for(prompts) for prompts in sorted(PROMPTS)]
