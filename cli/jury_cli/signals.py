@@ -7,6 +7,7 @@ import atexit
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -132,6 +133,8 @@ def _put(handlers: dict[signal.Signals, _Handler]) -> None:
 def _handle(_number: int, frame: FrameType | None) -> None:
     """An exception out of an import can come out as another one, or be swallowed: there the process just ends."""
     if _SignalState.raising and not _is_importing(frame):
+        # Work that was made and not yet begun: Python would complain about it on stderr.
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
         raise KeyboardInterrupt
     exit_at_once()
 

@@ -86,6 +86,33 @@ def test_a_signal_at_any_moment_ends_the_command(judged, number):
     assert dict.fromkeys(delays, INTERRUPTED) == outcomes
 
 
+INTERRUPTED_BEFORE_WORK_BEGINS = """
+import asyncio, os, signal
+from jury_cli.signals import raising, take_signals
+
+async def work(): ...
+
+def begin(coroutine):
+    os.kill(os.getpid(), signal.SIGTERM)
+    asyncio.run(coroutine)
+
+take_signals()
+try:
+    with raising():
+        begin(work())
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_a_signal_before_work_begins_leaves_no_warning():
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_BEFORE_WORK_BEGINS], env=environment({}), capture_output=True, check=False
+    )
+
+    assert (0, b"interrupted\n", b"") == (ended.returncode, ended.stdout, ended.stderr)
+
+
 def handles_signals(process: "subprocess.Popen[bytes]") -> None:
     """Returns once the first instructions of the entry point were done."""
     status = Path(f"/proc/{process.pid}/status")
