@@ -10,8 +10,8 @@ from jury_events.panel import Panel
 
 
 def panel_digest(panel: Panel) -> str:
-    """64 hexadecimal digits of everything in a resolved panel but its name and its calibration."""
-    fields = panel.model_dump(mode="json", exclude={"name": True, "final": {"calibration"}})
+    """64 hexadecimal digits of a panel's identity, without its name and its calibration."""
+    fields = panel.without_carriage().model_dump(mode="json", exclude={"name": True, "final": {"calibration"}})
     return sha256(canonical_json(fields)).hexdigest()
 
 

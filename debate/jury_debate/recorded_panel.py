@@ -58,7 +58,7 @@ def recorded_panel(opened: DebateOpened, texts: Mapping[str, bytes]) -> Resolved
 
 
 def panel_differences(before: ResolvedPanel, now: ResolvedPanel, *, images: bool = True) -> tuple[PanelDifference, ...]:
-    """The differences of two panels, custom prompts included, in the order of the fields.
+    """The differences of two panels' identities, custom prompts included, in the order of the fields.
 
     Args:
         before: one of them.
@@ -109,7 +109,7 @@ def _has_default_images(place: Seat | FinalJudge) -> bool:
 
 
 def _fields(resolved: ResolvedPanel) -> Iterator[tuple[str, Any]]:
-    yield from _flat("", resolved.panel.model_dump(mode="json"))
+    yield from _flat("", resolved.panel.without_carriage().model_dump(mode="json"))
     for juror, text in resolved.role_prompts.items():
         yield ROLE_PROMPT + juror, text
     if resolved.judge_prompt is not None:

@@ -1,8 +1,8 @@
 """A panel: the seats, the discussion rules, the final method. Opening events contain every default."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from jury_events.calibration import Calibration
 from jury_events.rubric import Rubric
@@ -17,12 +17,43 @@ MOST_SEATS = 500
 """A limit, as every discussion prompt shows every other seat."""
 
 
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+Verbosity = Literal["low", "medium", "high"]
+Tier = Literal["standard", "flex", "priority"]
+
+
+def _word(value: Any) -> Any:
+    # YAML reads the words on and off as booleans.
+    return {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
+
+
+Switch = Annotated[Literal["on", "off"], BeforeValidator(_word)]
+CacheMode = Annotated[Literal["auto", "off", "5m", "30m", "1h", "12h"], BeforeValidator(_word)]
+Thinking = Annotated[
+    Literal["adaptive", "off"] | Annotated[int, Field(ge=1, le=1_000_000)],
+    BeforeValidator(_word),
+]
+
+CARRIAGE = ("cache", "warm", "tier", "flex_fallback")
+"""The fields of `CallSettings` that say how a call is carried out and paid, not what is asked.
+
+They are no part of a panel's identity: neither its digest nor a comparison of panels has them.
+"""
+
+
 class CallSettings(Value):
     """How a model is called; None leaves a parameter to the provider.
 
     `timeout_seconds` bounds one attempt, `tries` the attempts of one turn when the provider fails, `deadline_seconds`
     the total time of its attempts and waits after which no further one is made.
+
+    `thinking`: `adaptive`, `off`, or a budget in tokens. The fields of `CARRIAGE`, None: as the provider's endpoint
+    says. `cache`: how long the provider keeps what calls share; `auto` asks for it where it saves. `warm`: one seat of
+    a model is asked first, so that the others read what it wrote. `flex_fallback`: a call that the provider shed at the
+    tier `flex` is made again at the standard one.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"top_p", "effort", "thinking", "verbosity", *CARRIAGE})
 
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**31)] | None = None
@@ -30,6 +61,23 @@ class CallSettings(Value):
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
     tries: Annotated[int, Field(ge=1, le=20)] = 4
     deadline_seconds: Annotated[float, Field(gt=0, le=86_400)] = 600.0
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    effort: Effort | None = None
+    thinking: Thinking | None = None
+    verbosity: Verbosity | None = None
+    cache: CacheMode | None = None
+    warm: Switch | None = None
+    tier: Tier | None = None
+    flex_fallback: Switch | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        return {name: value for name, value in fields.items() if value is not None or name not in self.LEFT_OUT_UNSET}
+
+    def without_carriage(self) -> Self:
+        """What is asked, without how the call is carried out and paid (`CARRIAGE`)."""
+        return self.model_copy(update=dict.fromkeys(CARRIAGE))
 
 
 class Seat(Value):
@@ -137,6 +185,9 @@ class ArtifactRules(Value):
     max_calls: Annotated[int, Field(ge=1, le=50)] = 8
 
 
+_Place = TypeVar("_Place", Seat, FinalJudge)
+
+
 class Panel(Value):
     """A resolved panel: everything that decides how a debate runs. Equal panels run under equal rules."""
 
@@ -176,6 +227,16 @@ class Panel(Value):
         """The ids of the jurors whose first model is `provider/model`."""
         return tuple(seat.juror_id for seat in self.seats if seat.model == model)
 
+    def without_carriage(self) -> Self:
+        """The panel's identity: everything but how its calls are carried out and paid (`CARRIAGE`)."""
+        judge = self.final.judge
+        return self.model_copy(
+            update={
+                "seats": tuple(map(_without_carriage, self.seats)),
+                "final": self.final.model_copy(update={"judge": judge and _without_carriage(judge)}),
+            }
+        )
+
     @property
     def seats_and_judge(self) -> tuple[Seat | FinalJudge, ...]:
         """The seats in their order, then the final judge where there is one."""
@@ -187,3 +248,7 @@ class Panel(Value):
         return tuple(
             dict.fromkeys(model for place in self.seats_and_judge for model in (place.model, *place.fallbacks))
         )
+
+
+def _without_carriage(place: _Place) -> _Place:
+    return place.model_copy(update={"settings": place.settings.without_carriage()})

@@ -4,7 +4,7 @@ Bodies contain ids, numbers and labels only; free text is a part (`jury_events.p
 """
 
 from functools import lru_cache
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
@@ -26,6 +26,9 @@ class Value(BaseModel):
         ser_json_bytes="base64",
         val_json_bytes="base64",
     )
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset()
+    """Fields that came after bodies were recorded without them: JSON has them only where they are not None."""
 
     def changed(self, **fields: Any) -> Self:
         """A copy with `fields` replaced, validated again.

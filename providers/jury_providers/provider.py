@@ -5,9 +5,9 @@ from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from jury_events.exchange import Usage
+from jury_events.exchange import CacheLifetime, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 
@@ -66,7 +66,9 @@ class RequestedTool(NamedTuple):
 class ModelRequest(NamedTuple):
     """One call. `model` is the provider's own id; `schema` the JSON schema of the answer.
 
-    `trace` is the exchange's full id (debate/step/model/turn/try), for logs; it never reaches a model.
+    `trace` is the exchange's full id (debate/step/model/turn/try), for logs; it never reaches a model. `cache`: how
+    long the provider is asked to keep what ends with a shared block; "none": nothing is to be cached, not even for a
+    fee; None: nothing is said of it.
     """
 
     model: str
@@ -75,6 +77,7 @@ class ModelRequest(NamedTuple):
     schema: dict[str, Any]
     settings: CallSettings
     trace: str
+    cache: CacheLifetime | Literal["none"] | None = None
 
 
 class ModelReply(NamedTuple):

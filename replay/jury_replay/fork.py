@@ -67,7 +67,7 @@ def branch_id(origin: str, version: int, resolved: ResolvedPanel) -> str:
     settings = {
         "origin": origin,
         "version": version,
-        "panel": _as_hashed(resolved.panel.model_dump(mode="json")),
+        "panel": _as_hashed(resolved.panel.without_carriage().model_dump(mode="json")),
         "role_prompts": resolved.role_prompts,
         "judge_prompt": resolved.judge_prompt,
     }

@@ -174,7 +174,7 @@ class Replayer:
             changes += (FieldChange("juror_id", exchange.juror_id, assignment.step.juror_id),)
         if call.tools != exchange.tools:
             changes += (FieldChange("tools", exchange.tools, call.tools),)
-        if assignment.settings != exchange.settings:
+        if assignment.settings.without_carriage() != exchange.settings.without_carriage():
             settings = (one.model_dump(mode="json") for one in (exchange.settings, assignment.settings))
             changes += (FieldChange("settings", *settings),)
         return changes

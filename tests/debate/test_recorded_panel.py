@@ -1,16 +1,22 @@
 """A panel read back from the log is the panel that sat, and can be changed like a written one."""
 
+from typing import Any
+
 import pytest
 
+from jury_debate.calibrated import panel_digest
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel, spec_of
 from jury_debate.rules_registry import LATEST
+from jury_events.canonical import canonical_json
+from jury_events.panel import CARRIAGE
+from jury_replay.fork import branch_id
 from support.debate_harness import SECRET, DeterministicParts, a_case
 
 GEMINI = {"model": "google/gemini-2.5-pro"}
 CHOSEN = {"model": "google/gemini-2.5-pro", "fallbacks": ["openai/spare"], "role_name": "The third"}
-PANELS = [
+PANELS: list[dict[str, Any]] = [
     {},
     {"preset": "adk-sequential", "language": "ja", "rubric": "aisev"},
     {"preset": "independent", "rubric": {"care": 60.0, "tone": 40.0}},
@@ -96,3 +102,38 @@ def test_a_recorded_threshold_that_users_may_not_write_is_read() -> None:
     assert old == resolve(spec_of(old))
     with pytest.raises(PanelError, match=r"discussion.threshold: .*did you mean 0.67\?"):
         read_spec({"discussion": {"threshold": 67}})
+
+
+CARRIED = {"cache": "1h", "warm": "off", "tier": "flex", "flex_fallback": "on"}
+
+
+@pytest.mark.parametrize("spec", PANELS)
+def test_how_calls_are_carried_out_is_no_part_of_a_panels_identity(spec: dict[str, Any]) -> None:
+    before = a_resolved(spec)
+    now = a_resolved({**spec, "settings": {**spec.get("settings", {}), **CARRIED}})
+
+    assert before.panel != now.panel
+    assert () == panel_differences(before, now)
+    assert panel_digest(before.panel) == panel_digest(now.panel)
+    assert branch_id("d", 3, before) == branch_id("d", 3, now)
+
+
+@pytest.mark.parametrize("spec", PANELS)
+@pytest.mark.parametrize("setting", [{"effort": "high"}, {"thinking": 2048}, {"verbosity": "low"}, {"top_p": 0.5}])
+def test_how_a_model_is_asked_is_part_of_a_panels_identity(spec: dict[str, Any], setting: dict[str, Any]) -> None:
+    before = a_resolved(spec)
+    now = a_resolved({**spec, "settings": {**spec.get("settings", {}), **setting}})
+
+    (name,) = setting
+    assert {name} == {one.field.rpartition(".")[2] for one in panel_differences(before, now)}
+    assert panel_digest(before.panel) != panel_digest(now.panel)
+    assert branch_id("d", 3, before) != branch_id("d", 3, now)
+
+
+@pytest.mark.parametrize("spec", PANELS)
+def test_settings_that_came_later_leave_digests_as_they_were(spec: dict[str, Any]) -> None:
+    panel = a_resolved(spec).panel
+
+    body = canonical_json(panel)
+
+    assert not any(f'"{name}"'.encode() in body for name in ("effort", "thinking", "verbosity", "top_p", *CARRIAGE))

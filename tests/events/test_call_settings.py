@@ -1,0 +1,58 @@
+"""Settings of calls: what a panel file may write, and bodies and digests of before they existed."""
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from jury_events.canonical import canonical_json
+from jury_events.panel import CARRIAGE, CallSettings
+
+BEFORE = {"temperature", "seed", "max_output_tokens", "timeout_seconds", "tries", "deadline_seconds"}
+LATER = {"top_p": 0.9, "effort": "high", "thinking": 2048, "verbosity": "low"}
+CARRIED = {"cache": "1h", "warm": "off", "tier": "flex", "flex_fallback": "on"}
+
+
+def test_settings_that_are_not_written_are_not_in_json() -> None:
+    assert set(json.loads(canonical_json(CallSettings()))) == BEFORE
+    assert set(CallSettings().model_dump(mode="json")) == BEFORE
+    assert CallSettings().model_dump(mode="json")["temperature"] is None
+
+
+def test_written_settings_are_in_json_and_are_read_back() -> None:
+    settings = CallSettings.model_validate({**LATER, **CARRIED})
+    body = canonical_json(settings)
+    assert json.loads(body) == settings.model_dump(mode="json")
+    assert set(json.loads(body)) == BEFORE | set(LATER) | set(CARRIAGE)
+    assert CallSettings.model_validate_json(body) == settings
+
+
+@pytest.mark.parametrize("field", ["warm", "flex_fallback"])
+def test_on_and_off_may_be_the_booleans_that_yaml_reads(field: str) -> None:
+    assert getattr(CallSettings.model_validate({field: True}), field) == "on"
+    assert getattr(CallSettings.model_validate({field: False}), field) == "off"
+    assert getattr(CallSettings.model_validate({field: "on"}), field) == "on"
+
+
+def test_off_is_a_word_of_cache_and_thinking() -> None:
+    settings = CallSettings.model_validate({"cache": False, "thinking": False})
+    assert (settings.cache, settings.thinking) == ("off", "off")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("cache", "2h"),
+        ("cache", True),
+        ("thinking", True),
+        ("thinking", 0),
+        ("effort", "huge"),
+        ("tier", "batch"),
+        ("top_p", 0),
+        ("top_p", 1.5),
+        ("warm", 1),
+    ],
+)
+def test_other_values_are_refused(field: str, value: object) -> None:
+    with pytest.raises(ValidationError, match=field):
+        CallSettings.model_validate({field: value})
