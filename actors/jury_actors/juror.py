@@ -321,7 +321,7 @@ class _Answered(NamedTuple):
 
 
 async def _timed(provider: Provider, request: ModelRequest, on_chunk: OnChunk | None) -> tuple[ModelReply, float]:
-    seconds = request.settings.timeout_seconds
+    seconds = request.settings.attempt_seconds
     started = time.perf_counter()
     try:
         async with asyncio.timeout(seconds * _GRACE[0] + _GRACE[1]):

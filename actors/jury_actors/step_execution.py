@@ -113,7 +113,7 @@ class StepExecution:
                 scenarios=spec.scenarios,
                 one_form=spec.one_form,
             ),
-            settings=assignment.settings,
+            settings=call.settings,
             trace=f"{assignment.debate_id}/{exchange}",
         )
 
@@ -144,7 +144,7 @@ class StepExecution:
                 "attempt": call.attempt,
                 "request": tuple(messages),
                 "tools": call.tools,
-                "settings": self._assignment.settings,
+                "settings": call.settings,
                 "sent": None if reply.sent is None else make(reply.sent),
                 "outcome": reply.outcome,
                 "answer": None if reply.answer is None else make(reply.answer),

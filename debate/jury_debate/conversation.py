@@ -5,17 +5,22 @@ from typing import NamedTuple, Protocol
 from jury_debate.assignment import CallMessage
 from jury_debate.step_outcome import Outcome
 from jury_events.outcome import CallOutcome
+from jury_events.panel import CallSettings
 from jury_events.parts import PartRef
 
 
 class Call(NamedTuple):
-    """The next call to make: `turn` and `attempt` count from 1; `tools` says whether tools are offered."""
+    """The next call to make: `turn` and `attempt` count from 1; `tools` says whether tools are offered.
+
+    `settings` are those of the step, or those of an attempt at the standard tier after the provider shed the call.
+    """
 
     model: str
     turn: int
     attempt: int
     messages: tuple[CallMessage, ...]
     tools: bool
+    settings: CallSettings
 
 
 class ToolTurn(NamedTuple):

@@ -34,6 +34,10 @@ Thinking = Annotated[
     BeforeValidator(_word),
 ]
 
+_FLEX_TIMEOUT_SECONDS = 900.0
+_FLEX_DEADLINE_SECONDS = 1800.0
+"""At least, at the tier flex: providers answer within 15 minutes. Recorded debates depend on them: never change them."""
+
 CARRIAGE = ("cache", "warm", "tier", "flex_fallback")
 """The fields of `CallSettings` that say how a call is carried out and paid, not what is asked.
 
@@ -45,7 +49,8 @@ class CallSettings(Value):
     """How a model is called; None leaves a parameter to the provider.
 
     `timeout_seconds` bounds one attempt, `tries` the attempts of one turn when the provider fails, `deadline_seconds`
-    the total time of its attempts and waits after which no further one is made.
+    the total time of its attempts and waits after which no further one is made. At the tier `flex`, which answers
+    within 15 minutes, they are longer: see `attempt_seconds` and `turn_seconds`.
 
     `thinking`: `adaptive`, `off`, or a budget in tokens. The fields of `CARRIAGE`, None: as the provider's endpoint
     says. `cache`: how long the provider keeps what calls share; `auto` asks for it where it saves. `warm`: one seat of
@@ -74,6 +79,16 @@ class CallSettings(Value):
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialize(self)
         return {name: value for name, value in fields.items() if value is not None or name not in self.LEFT_OUT_UNSET}
+
+    @property
+    def attempt_seconds(self) -> float:
+        """The longest that one attempt may take: `timeout_seconds`, at the tier flex at least 900."""
+        return max(self.timeout_seconds, _FLEX_TIMEOUT_SECONDS) if self.tier == "flex" else self.timeout_seconds
+
+    @property
+    def turn_seconds(self) -> float:
+        """The seconds of attempts after which no further one is made; at the tier flex at least 1,800."""
+        return max(self.deadline_seconds, _FLEX_DEADLINE_SECONDS) if self.tier == "flex" else self.deadline_seconds
 
     def without_carriage(self) -> Self:
         """What is asked, without how the call is carried out and paid (`CARRIAGE`)."""

@@ -69,10 +69,10 @@ async def _call(model: str, clients: Mapping[str, Provider], settings: CallSetti
     request = ModelRequest(bare, _MESSAGES, (), _SCHEMA, settings, f"probe/{exchange_id('probe', model, 1, 1)}")
     started = time.perf_counter()
     try:
-        async with asyncio.timeout(settings.timeout_seconds):
+        async with asyncio.timeout(settings.attempt_seconds):
             reply = await clients[provider].call(request)
     except TimeoutError:
-        reply = ModelReply(CallOutcome.TIMEOUT, error=f"no answer within {settings.timeout_seconds:g} s")
+        reply = ModelReply(CallOutcome.TIMEOUT, error=f"no answer within {settings.attempt_seconds:g} s")
     except Exception as error:  # noqa: BLE001  (the probe reports adapters that raise)
         reply = ModelReply(CallOutcome.MALFORMED_RESPONSE, error=f"the adapter broke: {type(error).__name__}: {error}")
     seconds = time.perf_counter() - started

@@ -19,8 +19,10 @@ RECORDS = tuple(ArtifactRecord.from_json({"id": n, "verdict": verdict}) for n, v
 GOOD = Says("safe_pass", 80.0)
 
 
-def a_conversation(pen, *, fallbacks=(), tries=4, deadline_seconds=600.0, repairs=2, records=RECORDS, max_turns=4):
-    settings = {"tries": tries, "deadline_seconds": deadline_seconds}
+def a_conversation(
+    pen, *, fallbacks=(), tries=4, deadline_seconds=600.0, repairs=2, records=RECORDS, max_turns=4, carriage=None
+):
+    settings = {"tries": tries, "deadline_seconds": deadline_seconds, **(carriage or {})}
     panel = a_panel(
         seats=[{"model": "simulated/a", "juror_id": "one", "fallbacks": list(fallbacks), "settings": settings}],
         answers={"repairs": repairs},
@@ -255,3 +257,33 @@ def test_a_replayed_conversation_makes_the_same_calls() -> None:
 
     assert [asked.call for asked in one.asked] == [asked.call for asked in other.asked]
     assert one.events == other.events
+
+
+FLEX = {"tier": "flex", "flex_fallback": "on"}
+
+
+@pytest.mark.parametrize("shed", [CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED])
+def test_a_call_that_was_shed_is_made_again_at_the_standard_tier_only_where_that_is_allowed(shed) -> None:
+    allowed, _, _ = play([shed, b"no answer", GOOD], carriage=FLEX)
+    forbidden, _, _ = play([shed, GOOD], carriage={"tier": "flex"})
+
+    assert [call.settings.tier for call in allowed] == ["flex", "standard", "flex"]
+    assert [call.settings.tier for call in forbidden] == ["flex", "flex"]
+
+
+def test_a_failure_that_is_not_for_want_of_room_is_retried_at_the_same_tier() -> None:
+    calls, _, _ = play([CallOutcome.CONNECTION, GOOD], carriage=FLEX)
+
+    assert [call.settings.tier for call in calls] == ["flex", "flex"]
+
+
+def test_a_turn_at_the_tier_flex_may_take_longer() -> None:
+    slow = Reply(CallOutcome.TIMEOUT, seconds=900.0)
+
+    flex, answered, _ = play([slow, GOOD], carriage={"tier": "flex"})
+    standard, unanswered, _ = play([slow])
+
+    assert (2, 1) == (len(flex), len(standard))
+    assert isinstance(answered, Answered)
+    assert isinstance(unanswered, Unanswered)
+    assert (900.0, 120.0) == tuple(calls[0].settings.attempt_seconds for calls in (flex, standard))

@@ -112,5 +112,5 @@ class Admission:
             limits=limits,
             input_tokens=estimated_tokens(size, pictures),
             cost=self._prices.upper_bound(model, most, request.settings, on) or 0.0,
-            term=2 * request.settings.timeout_seconds + _LATER,
+            term=2 * request.settings.attempt_seconds + _LATER,
         )

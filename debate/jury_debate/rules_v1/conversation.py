@@ -25,6 +25,9 @@ _RETRYABLE = frozenset(
     }
 )
 
+_SHED = frozenset({CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED})
+"""Answers of a provider that has no room for calls at the tier flex."""
+
 _HALTING = frozenset({CallOutcome.AUTHENTICATION, CallOutcome.QUOTA})
 """A person has to replace the key or pay: every other call to that provider would fail too; the step is unfinished."""
 
@@ -59,6 +62,7 @@ class StepConversation:
             attempt=self._attempt,
             messages=tuple(self._messages),
             tools=self.offers_tools,
+            settings=self._settings,
         )
 
     @property
@@ -91,6 +95,8 @@ class StepConversation:
                 self._next_call()
             case outcome if outcome in _RETRYABLE and self._may_retry(reply.seconds):
                 self._attempt += 1
+                if outcome in _SHED:
+                    self._fall_back_to_standard()
                 self._next_call()
             case outcome:
                 self._next_model(FailureReason(outcome.value))
@@ -99,7 +105,12 @@ class StepConversation:
         settings = self.assignment.settings
         self._failures += 1
         self._failing += seconds
-        return self._failures < settings.tries and self._failing < settings.deadline_seconds
+        return self._failures < settings.tries and self._failing < settings.turn_seconds
+
+    def _fall_back_to_standard(self) -> None:
+        """The further attempts of this turn are made at the standard tier, where the settings allow that."""
+        if self._settings.tier == "flex" and self._settings.flex_fallback == "on":
+            self._settings = self._settings.model_copy(update={"tier": "standard"})
 
     def _tool_turn(self, reply: Reply) -> None:
         if not self.offers_tools:
@@ -123,6 +134,7 @@ class StepConversation:
         self._attempt = 1
         self._failures = 0
         self._failing = 0.0
+        self._settings = self.assignment.settings
         self._next_call()
 
     def _answered(self, call: Call, reply: Reply) -> None:

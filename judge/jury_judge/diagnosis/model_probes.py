@@ -19,7 +19,7 @@ async def probed(loaded: LoadedPanel) -> AsyncGenerator[DiagnosisFinding, None]:
     """
     panel = loaded.panel
     calls = probe_settings(panel)
-    longest = max(settings.timeout_seconds for settings in calls.values())
+    longest = max(settings.attempt_seconds for settings in calls.values())
     yield DiagnosisFinding(
         "note", f"probing: {pluralize(len(calls), 'call')}, one for each model of the panel, for up to {longest:g} s"
     )

@@ -155,7 +155,7 @@ class SdkAdapter(Provider):
         self, request: ModelRequest, body: dict[str, Any], record: HttpRecord, *, stream: bool
     ) -> CallFailure:
         """Send the body; the failure to report if the response turns out to be incomplete."""
-        seconds = request.settings.timeout_seconds
+        seconds = request.settings.attempt_seconds
         try:
             self._open()
             with recording(record):

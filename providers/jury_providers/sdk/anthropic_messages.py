@@ -56,7 +56,7 @@ class AnthropicMessages(SdkAdapter):
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
         """Send the body unchanged with `post`; the typed method rewrites it, and prints its own warnings of models."""
         await self._sdk.post(
-            "/v1/messages", cast_to=httpx2.Response, body=body, options={"timeout": request.settings.timeout_seconds}
+            "/v1/messages", cast_to=httpx2.Response, body=body, options={"timeout": request.settings.attempt_seconds}
         )
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class GoogleGenerate(SdkAdapter):
         which the SDK requires.
         """
         config = types.GenerateContentConfig(
-            http_options=types.HttpOptions(extra_body=body, timeout=ceil(request.settings.timeout_seconds * 1000)),
+            http_options=types.HttpOptions(extra_body=body, timeout=ceil(request.settings.attempt_seconds * 1000)),
             automatic_continuation=False,
             automatic_function_calling=_NO_CALLING,
             should_return_http_response=None if stream else True,

@@ -1,0 +1,100 @@
+"""How often the part of a prompt that ends with the case is likely to be sent again: by the seat, and by its peers.
+
+A provider keeps the beginning of a prompt for calls of the same model that begin with the same text. Seats of one model
+share it, and so do the rounds of a seat, where the same tools are offered.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jury_debate.assignment import Assignment
+from jury_events.ids import Step
+from jury_events.panel import FinalJudge, Panel, Seat
+
+
+class PromptStart(NamedTuple):
+    """Calls with an equal one begin with the same text, as far as the provider's cache is concerned."""
+
+    model: str
+    images: bool
+    effort: str | None
+    thinking: str | int | None
+    tools: str
+
+
+class RoundsSeen:
+    """How many rounds the debates took that ended so far."""
+
+    def __init__(self) -> None:
+        self._debates: Counter[int] = Counter()
+
+    def add(self, rounds: int) -> None:
+        """A debate ended after so many rounds."""
+        self._debates[rounds] += 1
+
+    def further(self, reached: int) -> float:
+        """The mean number of rounds after `reached`, of the debates that came so far.
+
+        One more debate with one further round is assumed, so that the first debates of a run may show what caches save.
+        """
+        came = {rounds: count for rounds, count in self._debates.items() if rounds >= reached}
+        return (1 + sum((rounds - reached) * count for rounds, count in came.items())) / (1 + sum(came.values()))
+
+
+def prompt_start(panel: Panel, assignment: Assignment) -> PromptStart:
+    """How the prompts of a step begin."""
+    place = _place(panel, assignment.step)
+    tools = "none" if not assignment.tools else "records" if assignment.opinions is None else "records and opinions"
+    settings = place.settings
+    return PromptStart(place.model, place.images, settings.effort, settings.thinking, tools)
+
+
+def sharing_seats(panel: Panel, step: Step) -> int:
+    """The number of seats whose prompts of a round begin like this step's, its own included."""
+    asked = _alike(_place(panel, step))
+    return sum(_alike(seat) == asked for seat in panel.seats)
+
+
+def further_calls(panel: Panel, assignment: Assignment, waiting: Sequence[str], seen: RoundsSeen) -> float:
+    """The number of calls that are expected after this one and begin as it does.
+
+    Args:
+        panel: of the debate.
+        assignment: of the step that is asked.
+        waiting: the seats that are asked in this round once this call has begun to be answered.
+        seen: the rounds of earlier debates.
+    """
+    step = assignment.step
+    if step.juror_id is None:
+        return 0.0
+    asked = _alike(panel.seat(step.juror_id))
+    now = sum(_alike(panel.seat(juror)) == asked for juror in waiting)
+    if assignment.tools:
+        # The model reads records first and answers then: the same prompt twice. Tools differ in the first round.
+        now += 1
+    judge = panel.final.judge
+    judged = judge is not None and not assignment.tools and _alike(judge) == asked
+    if assignment.tools and not step.round:
+        return float(now)
+    return now + _further_rounds(panel, step.round, seen) * sharing_seats(panel, step) + judged
+
+
+def _further_rounds(panel: Panel, reached: int, seen: RoundsSeen) -> float:
+    discussion = panel.discussion
+    most = discussion.max_rounds - reached
+    if not discussion.end_early:
+        return most
+    certain = min(most, 1) if discussion.always_discuss and not reached else 0
+    return min(most, max(certain, seen.further(reached)))
+
+
+def _place(panel: Panel, step: Step) -> Seat | FinalJudge:
+    if step.juror_id is not None:
+        return panel.seat(step.juror_id)
+    assert panel.final.judge is not None
+    return panel.final.judge
+
+
+def _alike(place: Seat | FinalJudge) -> tuple[object, ...]:
+    return (place.model, place.images, place.settings.effort, place.settings.thinking)
