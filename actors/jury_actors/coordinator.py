@@ -15,14 +15,22 @@ from jury_actors.juror_client import JurorClient, JurorInterface
 from jury_actors.juror_pool import JurorPool, Replicas
 from jury_actors.load import JurorLoad, RuntimeLoad, SeatLoad, merged
 from jury_actors.mailbox import Delivery, IncarnationLost, Outbox
-from jury_actors.messages import Chunk, Finished, Job, StepResult
+from jury_actors.messages import AnswerBegan, Chunk, Finished, Job, StepResult
 from jury_actors.observation.metric_list import DEBATES_IN_FLIGHT
 from jury_actors.observation.observer import UNOBSERVED, Observer
+from jury_debate.shared_prompts import RoundsSeen
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import JuryError
+from jury_providers.caching import KEEPS_NOTHING, CachePolicy
 from jury_store.errors import EventConflict, WrongVersion
 
 _log = logging.getLogger(__name__)
+
+WARM_SECONDS = 10.0
+"""A model that has not begun to answer by then may think for minutes; the others are asked without what it wrote."""
+
+_RUNS_SEEN = 1000
+"""A server's coordinator has many runs; what the oldest have shown is forgotten."""
 
 _TAKEOVERS = 5
 """How often a debate is read again because another process wrote to it meanwhile."""
@@ -76,6 +84,8 @@ class Coordinator:
         effects: clock and entropy.
         linger: seconds that messages wait for more.
         observer: gets reports of the debates.
+        cache_policy: decides what providers are asked to keep of prompts.
+        warm_seconds: the longest that steps wait for the answer of another one to begin.
     """
 
     def __init__(
@@ -88,12 +98,17 @@ class Coordinator:
         effects: Effects = Effects(),
         linger: float = 0.0,
         observer: Observer = UNOBSERVED,
+        cache_policy: CachePolicy = KEEPS_NOTHING,
+        warm_seconds: float = WARM_SECONDS,
     ) -> None:
         self.clerk = clerk
         self.writer = ClerkClient(clerk, observer=observer)
         self.effects = effects
         self.observer = observer
         observer.gauge(DEBATES_IN_FLIGHT, self._phases)
+        self.cache_policy = cache_policy
+        self.warm_seconds = warm_seconds
+        self._rounds_seen: dict[str | None, RoundsSeen] = {}
         self.epoch = 0
         self._starting: asyncio.Future[int] | None = None
         self._incarnation = effects.entropy(8).hex()
@@ -104,7 +119,13 @@ class Coordinator:
         self.jurors = JurorPool(
             replicas,
             lambda juror: JurorClient(
-                connect(juror), self._deliver, self._lose, self._publish, reply_to=name, linger=linger
+                connect(juror),
+                self._deliver,
+                self._lose,
+                self._publish,
+                self._begin,
+                reply_to=name,
+                linger=linger,
             ),
         )
 
@@ -173,6 +194,12 @@ class Coordinator:
         steps = sum(one.outstanding(run_id) for one in replicas)
         return SeatLoad(seat, steps, sum(one.queued for one in replicas), calls)
 
+    def rounds_seen(self, run_id: str | None) -> RoundsSeen:
+        """See `RuntimeContext`."""
+        if run_id not in self._rounds_seen and len(self._rounds_seen) >= _RUNS_SEEN:
+            del self._rounds_seen[next(iter(self._rounds_seen))]
+        return self._rounds_seen.setdefault(run_id, RoundsSeen())
+
     def stop_steps(self, debate_id: str) -> None:
         """See `RuntimeContext`."""
         self.jurors.stop_steps(debate_id)
@@ -240,6 +267,10 @@ class Coordinator:
     def _deliver(self, result: StepResult) -> None:
         if (running := self._processes.get(result.debate_id)) is not None:
             running[0].deliver(result)
+
+    def _begin(self, began: AnswerBegan) -> None:
+        if (running := self._processes.get(began.debate_id)) is not None:
+            running[0].begin(began)
 
     def _lose(self, steps: list[tuple[str, str]]) -> None:
         by_debate: dict[str, list[str]] = {}

@@ -7,24 +7,27 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from jury_actors.clerk import ClerkClient, ClerkInterface
-from jury_actors.effects import Effects
+from jury_actors.effects import Effects, date_of
 from jury_actors.errors import Halted, NotResumable, OtherPanel, Released, TextMissing
 from jury_actors.juror_client import JurorClient
-from jury_actors.messages import Finished, Job, StepRequest, StepResult
+from jury_actors.messages import AnswerBegan, Finished, Job, StepRequest, StepResult
 from jury_actors.observation.observer import Observer, Subject
+from jury_actors.prompt_caching import PlannedStep, PromptCaching
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
 from jury_debate.rules import SECRET_BYTES
 from jury_debate.rules_registry import rules_for
+from jury_debate.shared_prompts import RoundsSeen
 from jury_debate.state import Phase
 from jury_events.case import Case
 from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import CoordinatorResumed, DebateCancelled, DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
-from jury_events.ids import Step, debate_stream
+from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES, PartBuffer, refs_in
+from jury_providers.caching import CachePolicy
 from jury_store.errors import EventConflict
 from jury_store.event_store import Append, Appended
 
@@ -40,6 +43,12 @@ class RuntimeContext(Protocol):
     writer: ClerkClient
     effects: Effects
     observer: Observer
+    cache_policy: CachePolicy
+    warm_seconds: float
+
+    def rounds_seen(self, run_id: str | None) -> RoundsSeen:
+        """The rounds that debates of a run took so far."""
+        ...
 
     def juror(self, debate_id: str, juror_id: str | None) -> JurorClient:
         """The juror that executes the steps of a seat (None: the final judge) in a debate: always the same one."""
@@ -57,15 +66,18 @@ class DebateProcess:
         self._context = context
         self._job = job
         self._pen = PartBuffer(lambda: context.effects.entropy(SALT_BYTES))
-        self._inbox: deque[StepResult | list[str]] = deque()
+        self._inbox: deque[StepResult | AnswerBegan | list[str]] = deque()
         self._filled = asyncio.Event()
         self._requested: set[str] = set()
         self._outstanding: set[str] = set()
+        self._held: dict[str, list[PlannedStep]] = {}
         self._halted: Halted | None = None
         self._cancelled_by: str | None = None
         self._again: set[str] = set()
         self._prior: dict[str, tuple[StoredEvent, ...]] = {}
         self._debate: Debate
+        seen = context.rounds_seen(job.context.run_id)
+        self._caching = PromptCaching(context.cache_policy, seen, lambda ref: len(self._pen.content(ref.part)))
 
     @property
     def subject(self) -> Subject:
@@ -80,6 +92,11 @@ class DebateProcess:
     def deliver(self, result: StepResult) -> None:
         """Take the result of a step."""
         self._inbox.append(result)
+        self._filled.set()
+
+    def begin(self, began: AnswerBegan) -> None:
+        """A model began to answer a step that others wait for, or they have waited long enough."""
+        self._inbox.append(began)
         self._filled.set()
 
     def lose(self, step_ids: list[str]) -> None:
@@ -135,6 +152,7 @@ class DebateProcess:
             raise halted
 
     def _finished(self) -> Finished:
+        self._context.rounds_seen(self._job.context.run_id).add(self._debate.state.round)
         return Finished(self._job.debate_id, self._debate.state.phase.value)
 
     async def _open(self) -> None:
@@ -245,8 +263,7 @@ class DebateProcess:
         while self._outstanding:
             await self._wait_for_messages()
             while self._inbox:
-                message = self._inbox.popleft()
-                self._outstanding.difference_update(message if isinstance(message, list) else [message.step_id])
+                self._outstanding.difference_update(_over(self._inbox.popleft()))
 
     async def _wait_for_messages(self) -> None:
         while not self._inbox:
@@ -273,14 +290,29 @@ class DebateProcess:
         return appended
 
     def _request(self) -> None:
-        for step in self._debate.pending_steps():
-            if step.id not in self._requested:
-                self._requested.add(step.id)
-                self._outstanding.add(step.id)
-                self._send(step)
+        due = [step for step in self._debate.pending_steps() if step.id not in self._requested]
+        if not due:
+            return
+        self._requested.update(step.id for step in due)
+        assignments = [self._debate.assign(step) for step in due]
+        for planned in self._caching.plan(self._debate.state, assignments, date_of(self._context.effects.clock())):
+            if planned.waits_for is None:
+                self._send(planned)
+            else:
+                self._held.setdefault(planned.waits_for, []).append(planned)
 
-    def _send(self, step: Step) -> None:
-        assignment = self._debate.assign(step)
+    def _release(self, step_id: str) -> None:
+        """Request the steps that wait for this one."""
+        for planned in self._held.pop(step_id, ()):
+            self._send(planned)
+
+    def _send(self, planned: PlannedStep) -> None:
+        assignment = planned.assignment
+        step = assignment.step
+        self._outstanding.add(step.id)
+        if planned.awaited:
+            began = AnswerBegan(self._job.debate_id, step.id)
+            asyncio.get_running_loop().call_later(self._context.warm_seconds, self.begin, began)
         juror = self._context.juror(self._job.debate_id, step.juror_id)
         prior = self._prior.pop(step.id, ())
         refs = [ref.part for message in assignment.messages for ref in message.texts]
@@ -299,6 +331,8 @@ class DebateProcess:
                 watched,
                 again=step.id in self._again,
                 run_id=self._job.context.run_id,
+                caching=planned.caching,
+                awaited=planned.awaited,
             )
         )
 
@@ -308,23 +342,32 @@ class DebateProcess:
             self._filled.clear()
             await self._filled.wait()
         while self._inbox:
-            message = self._inbox.popleft()
-            # Nothing answers a lost step before it is requested again: if the debate is cancelled first, nobody waits.
-            self._outstanding.difference_update(message if isinstance(message, list) else [message.step_id])
-            if isinstance(message, list):
-                if self._halted is None:
-                    await self._request_again(message)
-            elif message.outcome is not None:
-                self._debate.add_outcome(message.step_id, message.outcome)
-            elif isinstance(message.problem, EventConflict | TextMissing | Released):
-                # An earlier incarnation of the juror recorded this exchange after the log was read: read it again.
-                # Or the request reached another incarnation than the one that its texts were sent to. Or the debate
-                # was stopped during this step, and resumed before the juror sent the result.
-                await self._request_again([message.step_id])
-            elif isinstance(message.problem, Halted):
-                self._halted = message.problem
-            elif message.problem is not None:
-                raise message.problem
+            await self._handle(self._inbox.popleft())
+
+    async def _handle(self, message: StepResult | AnswerBegan | list[str]) -> None:
+        # Nothing answers a lost step before it is requested again: if the debate is cancelled first, nobody waits.
+        self._outstanding.difference_update(over := _over(message))
+        if self._halted is None and self._cancelled_by is None:
+            for step_id in [message.step_id] if isinstance(message, AnswerBegan) else over:
+                self._release(step_id)
+        if isinstance(message, list):
+            if self._halted is None:
+                await self._request_again(message)
+        elif isinstance(message, StepResult):
+            await self._take_result(message)
+
+    async def _take_result(self, result: StepResult) -> None:
+        if result.outcome is not None:
+            self._debate.add_outcome(result.step_id, result.outcome)
+        elif isinstance(result.problem, EventConflict | TextMissing | Released):
+            # An earlier incarnation of the juror recorded this exchange after the log was read: read it again.
+            # Or the request reached another incarnation than the one that its texts were sent to. Or the debate
+            # was stopped during this step, and resumed before the juror sent the result.
+            await self._request_again([result.step_id])
+        elif isinstance(result.problem, Halted):
+            self._halted = result.problem
+        elif result.problem is not None:
+            raise result.problem
 
     async def _request_again(self, step_ids: list[str]) -> None:
         known = await self._context.clerk.recall([self._job.debate_id])
@@ -338,6 +381,13 @@ class DebateProcess:
         self._requested.difference_update(again)
         if again:
             await self._record_resumed("juror", again)
+
+
+def _over(message: StepResult | AnswerBegan | list[str]) -> list[str]:
+    """The ids of steps that no juror executes any more."""
+    if isinstance(message, list):
+        return message
+    return [] if isinstance(message, AnswerBegan) else [message.step_id]
 
 
 def _refs(stored: StoredEvent) -> Iterable[str]:

@@ -4,9 +4,13 @@ import os
 import random
 import time
 from collections.abc import Callable
+from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 _BLOCK = 4096
+_DAY = 86_400 * 1_000_000
+"""Microseconds."""
 
 
 def _microseconds() -> int:
@@ -35,3 +39,13 @@ class Effects(NamedTuple):
     clock: Callable[[], int] = _microseconds
     entropy: Callable[[int], bytes] = _Entropy()
     jitter: Callable[[], float] = random.random
+
+
+def date_of(clock: int) -> date:
+    """The UTC date of a time in microseconds since 1970: every call needs today's."""
+    return _date(clock // _DAY)
+
+
+@lru_cache(maxsize=2)
+def _date(days: int) -> date:
+    return datetime.fromtimestamp(days * 86_400, UTC).date()

@@ -6,20 +6,19 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
-from functools import lru_cache, partial
+from functools import partial
 from typing import NamedTuple
 
 from jury_actors.admission.admission import Admission, Admitted
 from jury_actors.backoff import Backoff
 from jury_actors.batch_window import batch_window
 from jury_actors.clerk import ClerkClient, ClerkInterface
-from jury_actors.effects import Effects
+from jury_actors.effects import Effects, date_of
 from jury_actors.errors import Broken, Released
 from jury_actors.failing import has_failed
 from jury_actors.load import JurorLoad, OpenCalls
 from jury_actors.mailbox import Delivery, Outbox
-from jury_actors.messages import Chunk, ForgetDebate, StepRequest, StepResult
+from jury_actors.messages import AnswerBegan, Chunk, ForgetDebate, StepRequest, StepResult
 from jury_actors.observation.metric_list import QUEUE_LENGTH
 from jury_actors.observation.observer import UNOBSERVED, Observer, Subject
 from jury_actors.provider_halts import ProviderHalts
@@ -32,14 +31,11 @@ from jury_events.ids import calls_stream, exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_providers.prices import Prices, cost_of
-from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
+from jury_providers.provider import Caching, ModelReply, ModelRequest, OnChunk, Provider
 from jury_store.errors import EventConflict
 from jury_store.event_store import Append
 
 _log = logging.getLogger(__name__)
-
-_DAY = 86_400 * 1_000_000
-"""Microseconds."""
 
 _GRACE = 1.1, 1.0
 """Factor and seconds beyond its timeout after which a call is given up: a provider's own timeout error says more."""
@@ -88,7 +84,7 @@ class Juror:
         self._backoff = backoff
         self._incarnation = effects.entropy(8).hex()
         self._linger = linger
-        self._outboxes: dict[str, Outbox[StepResult | Chunk]] = {}
+        self._outboxes: dict[str, Outbox[StepResult | Chunk | AnswerBegan]] = {}
         self._texts: dict[str, dict[str, bytes]] = {}
         self._working: dict[tuple[str, str], _Work] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -149,11 +145,11 @@ class Juror:
         for reply_to in work.reply_to:
             self._outbox(reply_to).put(result)
 
-    async def poll(self, reply_to: str, incarnation: str, ack: int) -> Delivery[StepResult | Chunk]:
+    async def poll(self, reply_to: str, incarnation: str, ack: int) -> Delivery[StepResult | Chunk | AnswerBegan]:
         """See `JurorInterface`."""
         return await self._outbox(reply_to).poll(incarnation, ack)
 
-    def _outbox(self, reply_to: str) -> Outbox[StepResult | Chunk]:
+    def _outbox(self, reply_to: str) -> Outbox[StepResult | Chunk | AnswerBegan]:
         if reply_to not in self._outboxes:
             self._outboxes[reply_to] = Outbox(self._incarnation, linger=self._linger)
         return self._outboxes[reply_to]
@@ -206,6 +202,8 @@ class Juror:
                 raise _released(debate_id)
             await self._writer.room()
             answered = await self._call_model(call, execution, request)
+            if request.awaited:
+                self._say_begun(request)  # also a failure: the others wait no longer
             exchange = execution.exchange(
                 call,
                 answered.reply,
@@ -233,8 +231,8 @@ class Juror:
         """Make the call when it may be made; the wait counts neither as latency nor towards a deadline."""
         name = call.model.partition("/")[0]
         provider = await self._provider(name)
-        request = execution.request(call)
-        today = self._today()
+        request = execution.request(call, _caching(step, call.model))
+        today = date_of(self._effects.clock())
         assignment = step.assignment
         self._halts.check(name)
         admission: AbstractAsyncContextManager[Admitted | None] = _UNLIMITED
@@ -275,7 +273,9 @@ class Juror:
             raise EventConflict(f"debate {debate_id}: {exchange!r} was recorded meanwhile; read it again")
 
     def _on_chunk(self, step: StepRequest, call: Call) -> OnChunk | None:
-        """Publishes the answer while it is written; None where it is not watched."""
+        """Publishes the answer while it is written, or that it began; None where nobody waits for either."""
+        if step.awaited:
+            return lambda _text: self._say_begun(step)
         if not step.watched:
             return None
         debate_id, step_id = step.assignment.debate_id, step.assignment.step.id
@@ -283,8 +283,13 @@ class Juror:
         outbox = self._outbox(step.reply_to)
         return lambda text: outbox.put(Chunk(debate_id, step_id, exchange, text))
 
-    def _today(self) -> date:
-        return _date(self._effects.clock() // _DAY)
+    def _say_begun(self, step: StepRequest) -> None:
+        """Once a step, even if it has several calls."""
+        key = step.assignment.debate_id, step.assignment.step.id
+        work = self._working.get(key)
+        if work is not None and not work.begun:
+            work.begun = True
+            self._outbox(step.reply_to).put(AnswerBegan(*key))
 
     async def _provider(self, name: str) -> Provider:
         """The client of a provider, made at the first call; in a thread, since loading an SDK takes a second."""
@@ -294,10 +299,8 @@ class Juror:
         return made.result() if made.done() else await asyncio.shield(made)
 
 
-@lru_cache(maxsize=2)
-def _date(days: int) -> date:
-    """The date so many days after 1970-01-01: every call needs today's."""
-    return datetime.fromtimestamp(days * 86_400, UTC).date()
+def _caching(step: StepRequest, model: str) -> Caching:
+    return dict(zip(step.assignment.models, step.caching, strict=False)).get(model)
 
 
 def _released(debate_id: str) -> Released:
@@ -306,11 +309,14 @@ def _released(debate_id: str) -> Released:
 
 @dataclass(eq=False)
 class _Work:
-    """A step that is being executed: its task, who gets the result, and whether the debate was stopped."""
+    """A step that is being executed: its task, who gets the result, whether the debate was stopped, whether a model
+    began to answer.
+    """
 
     reply_to: set[str]
     task: asyncio.Task[None] = field(init=False)
     stopped: bool = False
+    begun: bool = False
 
 
 class _Answered(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Protocol
 from jury_actors.backoff import Backoff
 from jury_actors.load import JurorLoad
 from jury_actors.mailbox import AWAY, Delivery, MailboxClient
-from jury_actors.messages import Chunk, ForgetDebate, StepRequest, StepResult
+from jury_actors.messages import AnswerBegan, Chunk, ForgetDebate, StepRequest, StepResult
 
 
 class JurorInterface(Protocol):
@@ -17,8 +17,8 @@ class JurorInterface(Protocol):
         """Take steps to execute; forget debates that are over."""
         ...
 
-    async def poll(self, reply_to: str, incarnation: str, ack: int) -> Delivery[StepResult | Chunk]:
-        """Results of the steps with this `reply_to`, and pieces of watched answers; see `Outbox.poll`."""
+    async def poll(self, reply_to: str, incarnation: str, ack: int) -> Delivery[StepResult | Chunk | AnswerBegan]:
+        """Results of the steps with this `reply_to`, pieces of watched answers, and which awaited ones began."""
         ...
 
     async def load(self, reply_to: str, run_id: str | None) -> JurorLoad:
@@ -34,6 +34,7 @@ class JurorClient:
         deliver: called with each result.
         on_loss: called once a loss, with the (debate, step) ids whose results were outstanding.
         on_chunk: called with each piece of a watched answer.
+        on_began: called when an awaited answer begins.
         reply_to: names the outbox that the juror keeps for this client.
         linger: seconds that requests wait for more.
         away: backoff between probes for a lost juror's successor.
@@ -45,6 +46,7 @@ class JurorClient:
         deliver: Callable[[StepResult], None],
         on_loss: Callable[[list[tuple[str, str]]], None],
         on_chunk: Callable[[Chunk], None] = lambda _chunk: None,
+        on_began: Callable[[AnswerBegan], None] = lambda _began: None,
         *,
         reply_to: str = "",
         linger: float = 0.0,
@@ -54,10 +56,11 @@ class JurorClient:
         self._deliver = deliver
         self._on_loss = on_loss
         self._on_chunk = on_chunk
+        self._on_began = on_began
         self._juror = juror
         self._outstanding: set[tuple[str, str]] = set()
         self._sent: dict[str, set[str]] = {}
-        self._mailbox: MailboxClient[StepRequest | ForgetDebate, StepResult | Chunk] = MailboxClient(
+        self._mailbox: MailboxClient[StepRequest | ForgetDebate, StepResult | Chunk | AnswerBegan] = MailboxClient(
             juror.submit,
             partial(juror.poll, reply_to),
             on_item=self._take,
@@ -111,12 +114,14 @@ class JurorClient:
         """Stop sending and receiving."""
         await self._mailbox.close()
 
-    def _take(self, item: StepResult | Chunk) -> None:
+    def _take(self, item: StepResult | Chunk | AnswerBegan) -> None:
         key = item.debate_id, item.step_id
         if key not in self._outstanding:
             return
         if isinstance(item, Chunk):
             self._on_chunk(item)
+        elif isinstance(item, AnswerBegan):
+            self._on_began(item)
         else:
             self._outstanding.discard(key)
             self._deliver(item)

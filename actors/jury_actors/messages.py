@@ -8,6 +8,7 @@ from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.step_outcome import Outcome
 from jury_events.envelope import StoredEvent
 from jury_events.parts import PartRef
+from jury_providers.provider import Caching
 
 
 class StepRequest(NamedTuple):
@@ -23,6 +24,8 @@ class StepRequest(NamedTuple):
             again before each call.
         run_id: of the debate's run, for what is logged; None for a debate of no run.
         reply_to: the outbox for the result, as the coordinator that asks is named.
+        caching: what each of the assignment's models is asked to keep of the prompt; () says nothing.
+        awaited: other steps wait until this one begins to be answered, which is said by `AnswerBegan`.
     """
 
     assignment: Assignment
@@ -33,6 +36,8 @@ class StepRequest(NamedTuple):
     again: bool = False
     run_id: str | None = None
     reply_to: str = ""
+    caching: tuple[Caching, ...] = ()
+    awaited: bool = False
 
     @property
     def size(self) -> int:
@@ -62,6 +67,13 @@ class StepResult(NamedTuple):
     step_id: str
     outcome: Outcome | None
     problem: BaseException | None = None
+
+
+class AnswerBegan(NamedTuple):
+    """A model began to answer a step that other steps wait for."""
+
+    debate_id: str
+    step_id: str
 
 
 class Chunk(NamedTuple):

@@ -31,6 +31,7 @@ from jury_actors.observation.settings import NO_OBSERVATION, ObservationSettings
 from jury_actors.ray_proxy import pack, ray_proxy, unpack
 from jury_actors.runtime import RuntimeConfig, admission
 from jury_actors.store_retry import StoreRetry
+from jury_providers.caching import CachePolicy
 from jury_providers.registry import provider_factory
 from jury_store.event_store import EventStore
 
@@ -216,12 +217,18 @@ class CoordinatorActor(ServiceActor):
     """The process of one coordinator. It finds the replicas of `seats` by name, as a successor must."""
 
     def __init__(
-        self, name: str, observation: ObservationSettings, namespace: str, seats: Sequence[str | None]
+        self,
+        name: str,
+        observation: ObservationSettings,
+        namespace: str,
+        seats: Sequence[str | None],
+        cache_policy: CachePolicy,
     ) -> None:
         super().__init__(name, observation)
         self._name = name
         self._namespace = namespace
         self._seats = seats
+        self._cache_policy = cache_policy
 
     async def _make(self) -> Coordinator:
         find = partial(ray.get_actor, namespace=self._namespace)
@@ -233,7 +240,15 @@ class CoordinatorActor(ServiceActor):
         everywhere = await asyncio.to_thread(ray.util.list_named_actors, all_namespaces=True)
         names = [actor["name"] for actor in everywhere if actor["namespace"] == self._namespace]
         replicas = replicas_among(names, self._seats)
-        return Coordinator(clerk, replicas, connect, name=self._name, linger=LINGER, observer=self._observer)
+        return Coordinator(
+            clerk,
+            replicas,
+            connect,
+            name=self._name,
+            linger=LINGER,
+            observer=self._observer,
+            cache_policy=self._cache_policy,
+        )
 
 
 def shared_limiter() -> Any:

@@ -162,7 +162,9 @@ class _Actors:
             ray.kill(self._writers.popitem()[1])
 
     def _start_coordinator(self, number: int) -> Any:
-        coordinator = self._start_writer(CoordinatorActor, f"coordinator-{number}", self._namespace, self._config.seats)
+        coordinator = self._start_writer(
+            CoordinatorActor, f"coordinator-{number}", self._namespace, self._config.seats, self._config.cache_policy
+        )
         self._watch(coordinator, "a coordinator's process", "another takes its place and goes on with its debates")
         return coordinator
 

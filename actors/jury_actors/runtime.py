@@ -26,6 +26,7 @@ from jury_actors.observation.observer import UNOBSERVED, Observer
 from jury_actors.observation.settings import NO_OBSERVATION, ObservationSettings
 from jury_actors.store_retry import STORE_PATIENCE, StoreRetry
 from jury_events.panel import Panel
+from jury_providers.caching import CachePolicy, cache_policy
 from jury_providers.endpoints import Endpoints
 from jury_providers.prices import Prices
 from jury_providers.registry import NO_ENDPOINTS, SIMULATED, provider_factory
@@ -129,6 +130,11 @@ class RuntimeConfig(NamedTuple):
         return any(model.partition("/")[0] != SIMULATED for model in self.panel.models)
 
     @property
+    def cache_policy(self) -> CachePolicy:
+        """What providers are asked to keep of prompts."""
+        return cache_policy(self.panel.models, self.prices, self.endpoints)
+
+    @property
     def seats(self) -> tuple[str | None, ...]:
         """The seats, and None for the final judge where there is one."""
         return (*self.panel.juror_ids, *((None,) if self.panel.final.judge else ()))
@@ -207,7 +213,15 @@ async def in_process_runtime(
         names = {seat: [f"{seat}/{number}" for number in range(config.replicas or 1)] for seat in config.seats}
         jurors = {name: juror(name) for replicas in names.values() for name in replicas}
         coordinators = [
-            Coordinator(clerk, names, jurors.__getitem__, name=str(number), effects=effects, observer=observer)
+            Coordinator(
+                clerk,
+                names,
+                jurors.__getitem__,
+                name=str(number),
+                effects=effects,
+                observer=observer,
+                cache_policy=config.cache_policy,
+            )
             for number in range(config.coordinators or 1)
         ]
         try:

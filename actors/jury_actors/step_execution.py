@@ -19,6 +19,7 @@ from jury_events.ids import exchange_id
 from jury_events.parts import PartBuffer, PartRef
 from jury_events.rubric import Rubric
 from jury_providers.provider import (
+    Caching,
     ModelMessage,
     ModelPicture,
     ModelReply,
@@ -89,8 +90,8 @@ class StepExecution:
         """Apply a recorded exchange to the conversation."""
         self.conversation.apply_reply(self._rules.reply_from_record(exchange, self.text))
 
-    def request(self, call: Call) -> ModelRequest:
-        """The request to the provider."""
+    def request(self, call: Call, caching: Caching = None) -> ModelRequest:
+        """The request to the provider, which is asked to keep what is shared as `caching` says."""
         assignment, spec = self._assignment, self._assignment.spec
         exchange = exchange_id(assignment.step.id, call.model, call.turn, call.attempt)
         return ModelRequest(
@@ -115,6 +116,7 @@ class StepExecution:
             ),
             settings=call.settings,
             trace=f"{assignment.debate_id}/{exchange}",
+            cache=caching,
         )
 
     def exchange(

@@ -20,7 +20,7 @@ class PromptStart(NamedTuple):
     images: bool
     effort: str | None
     thinking: str | int | None
-    tools: str
+    tools: str = "none"
 
 
 class RoundsSeen:
@@ -44,16 +44,10 @@ class RoundsSeen:
 
 def prompt_start(panel: Panel, assignment: Assignment) -> PromptStart:
     """How the prompts of a step begin."""
-    place = _place(panel, assignment.step)
-    tools = "none" if not assignment.tools else "records" if assignment.opinions is None else "records and opinions"
-    settings = place.settings
-    return PromptStart(place.model, place.images, settings.effort, settings.thinking, tools)
-
-
-def sharing_seats(panel: Panel, step: Step) -> int:
-    """The number of seats whose prompts of a round begin like this step's, its own included."""
-    asked = _alike(_place(panel, step))
-    return sum(_alike(seat) == asked for seat in panel.seats)
+    start = _start(_place(panel, assignment.step))
+    if not assignment.tools:
+        return start
+    return start._replace(tools="records" if assignment.opinions is None else "records and opinions")
 
 
 def further_calls(panel: Panel, assignment: Assignment, waiting: Sequence[str], seen: RoundsSeen) -> float:
@@ -66,18 +60,19 @@ def further_calls(panel: Panel, assignment: Assignment, waiting: Sequence[str], 
         seen: the rounds of earlier debates.
     """
     step = assignment.step
-    if step.juror_id is None:
+    if step.juror_id is None or step.round is None:
         return 0.0
-    asked = _alike(panel.seat(step.juror_id))
-    now = sum(_alike(panel.seat(juror)) == asked for juror in waiting)
+    asked = _start(panel.seat(step.juror_id))
+    now = sum(_start(panel.seat(juror)) == asked for juror in waiting)
     if assignment.tools:
         # The model reads records first and answers then: the same prompt twice. Tools differ in the first round.
         now += 1
     judge = panel.final.judge
-    judged = judge is not None and not assignment.tools and _alike(judge) == asked
+    judged = judge is not None and not assignment.tools and _start(judge) == asked
     if assignment.tools and not step.round:
         return float(now)
-    return now + _further_rounds(panel, step.round, seen) * sharing_seats(panel, step) + judged
+    sharing = sum(_start(seat) == asked for seat in panel.seats)
+    return now + _further_rounds(panel, step.round, seen) * sharing + judged
 
 
 def _further_rounds(panel: Panel, reached: int, seen: RoundsSeen) -> float:
@@ -96,5 +91,5 @@ def _place(panel: Panel, step: Step) -> Seat | FinalJudge:
     return panel.final.judge
 
 
-def _alike(place: Seat | FinalJudge) -> tuple[object, ...]:
-    return (place.model, place.images, place.settings.effort, place.settings.thinking)
+def _start(place: Seat | FinalJudge) -> PromptStart:
+    return PromptStart(place.model, place.images, place.settings.effort, place.settings.thinking)

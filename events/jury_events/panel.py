@@ -36,7 +36,7 @@ Thinking = Annotated[
 
 _FLEX_TIMEOUT_SECONDS = 900.0
 _FLEX_DEADLINE_SECONDS = 1800.0
-"""At least, at the tier flex: providers answer within 15 minutes. Recorded debates depend on them: never change them."""
+"""The least at the tier flex: providers answer within 15 minutes. Recorded debates depend on them: never change them."""
 
 CARRIAGE = ("cache", "warm", "tier", "flex_fallback")
 """The fields of `CallSettings` that say how a call is carried out and paid, not what is asked.

@@ -30,6 +30,9 @@ _MAX_BYTES = 1 << 20
 _SNAPSHOT = re.compile(r"[-@](20[0-9]{2}-[0-9]{2}-[0-9]{2}|20[0-9]{6})$")
 _HEADER = re.compile(r"^\s*\[\[\s*price\s*\]\]", re.MULTILINE)
 
+_USUAL_READ = 0.1
+_USUAL_WRITE: dict[CacheLifetime, float] = {"1h": 2.0, "12h": 2.0}
+
 _STANDARD_TIERS = frozenset({"auto", "default", "standard", "unspecified"})
 """Words of providers for the tier of the list prices."""
 
@@ -131,6 +134,28 @@ class Prices(NamedTuple):
         if factor is None:
             return None
         return factor * (price.input_cost(usage) + usage.output_tokens * price.output) / _MILLION
+
+    def cache_factors(self, model: str, lifetime: CacheLifetime, on: date) -> tuple[float, float]:
+        """What a token costs that is written to a cache, and one that is read, in multiples of other input.
+
+        Where no price is known: 1.25 (an hour or more: 2) and 0.1, as the providers charge.
+        """
+        price = self._of(model, 0, on)
+        write = _USUAL_WRITE.get(lifetime, 1.25)
+        if price is None or not price.input:
+            return write, _USUAL_READ
+        if lifetime in price.cache_write:
+            write = price.cache_write[lifetime] / price.input
+        elif not price.cache_write:
+            write = 1.0
+        return write, 1.0 if price.cached_input is None else price.cached_input / price.input
+
+    def cache_read_factor(self, model: str, on: date) -> float:
+        """What a token costs that is read from a cache, in multiples of other input; 1 if that is not known."""
+        price = self._of(model, 0, on)
+        if price is None or not price.input or price.cached_input is None:
+            return 1.0
+        return price.cached_input / price.input
 
     def upper_bound(self, model: str, input_tokens: int, settings: CallSettings, on: date) -> float | None:
         """The maximum cost of a call with at most `input_tokens`, answered at full length.

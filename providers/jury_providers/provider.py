@@ -47,6 +47,10 @@ class ModelMessage(NamedTuple):
         return "".join((*self.shared, self.text))
 
 
+Caching = CacheLifetime | Literal["none"] | None
+"""What a call asks the provider to keep of what is shared: for how long; "none": nothing; None: as it likes."""
+
+
 class OfferedTool(NamedTuple):
     """A tool that the model may call: `parameters` is a JSON schema."""
 
@@ -77,7 +81,7 @@ class ModelRequest(NamedTuple):
     schema: dict[str, Any]
     settings: CallSettings
     trace: str
-    cache: CacheLifetime | Literal["none"] | None = None
+    cache: Caching = None
 
 
 class ModelReply(NamedTuple):

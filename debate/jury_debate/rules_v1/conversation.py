@@ -41,6 +41,7 @@ class StepConversation:
         self._prompts = load_prompts(assignment.prompts, assignment.language)
         self._exchanges: list[str] = []
         self._refusal: RefusalReason | None = None
+        self._settings = assignment.settings
         self._model_index = 0
         self.outcome: Outcome | None = None
         self.call: Call | None = None

@@ -1,0 +1,81 @@
+"""Whether a call asks the provider to keep the beginning of its prompt, and whether other calls wait for it.
+
+A write costs more than other input and a read less, so keeping pays where more than (write - 1) / (1 - read) further
+reads are expected, with write and read as multiples of the input price.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import NamedTuple
+
+from jury_events.exchange import CacheLifetime
+from jury_events.panel import CallSettings
+from jury_providers.cache_lifetimes import lifetimes
+from jury_providers.endpoints import ApiProtocol, Endpoint
+from jury_providers.prices import Prices
+from jury_providers.provider import Caching
+from jury_providers.registry import NO_ENDPOINTS, protocol_of
+
+WORTH_WAITING_TOKENS = 1024
+"""Providers keep no shorter text; nothing is gained by waiting for one."""
+
+
+class CachePolicy(NamedTuple):
+    """Decides by prices and by what the protocols offer.
+
+    Args:
+        prices: of models; without one, a write costs 1.25 and a read 0.1 of other input (an hour: 2).
+        protocols: of the providers by name; others keep what they like.
+    """
+
+    prices: Prices = Prices()
+    protocols: Mapping[str, ApiProtocol] = {}
+
+    def choose(self, model: str, settings: CallSettings, further_calls: float, on: date) -> Caching:
+        """What a call asks for.
+
+        Args:
+            model: `provider/model`.
+            settings: of the call; `cache` is `auto` where it is None.
+            further_calls: expected after this one, which begin with the same text.
+            on: today.
+        """
+        mode = settings.cache or "auto"
+        offered = self._lifetimes(model)
+        if not offered:
+            return None
+        if mode == "auto":
+            shortest = offered[0]
+            write, read = self.prices.cache_factors(model, shortest, on)
+            return shortest if read < 1 and further_calls * (1 - read) > write - 1 else "none"
+        return mode if mode in offered else "none"
+
+    def worth_waiting(self, model: str, settings: CallSettings, tokens: int, on: date) -> bool:
+        """Whether calls that begin with the same `tokens` wait until one of them begins to be answered.
+
+        False where the provider keeps nothing, and where its prices are unknown: then nothing is known to be saved.
+        """
+        if settings.warm == "off" or settings.cache == "off" or tokens < WORTH_WAITING_TOKENS:
+            return False
+        return self.prices.cache_read_factor(model, on) < 1
+
+    def _lifetimes(self, model: str) -> tuple[CacheLifetime, ...]:
+        provider, _, name = model.partition("/")
+        protocol = self.protocols.get(provider)
+        return () if protocol is None else lifetimes(protocol, name)
+
+
+KEEPS_NOTHING = CachePolicy()
+"""Asks for nothing, and lets no call wait."""
+
+
+def cache_policy(
+    models: Iterable[str], prices: Prices, endpoints: Mapping[str, Endpoint] = NO_ENDPOINTS
+) -> CachePolicy:
+    """The policy for the providers of `models` (`provider/model`)."""
+    protocols: dict[str, ApiProtocol] = {}
+    for provider in dict.fromkeys(model.partition("/")[0] for model in models):
+        protocol = protocol_of(provider, endpoints.get(provider, Endpoint()))
+        if protocol is not None:
+            protocols[provider] = protocol
+    return CachePolicy(prices, protocols)
