@@ -1,6 +1,7 @@
 """A runtime: clerk, jurors and coordinator set up to run debates, in this process or on Ray (`ray_runtime`)."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, closing
 from secrets import token_hex
@@ -132,7 +133,7 @@ class RuntimeConfig(NamedTuple):
     @property
     def cache_policy(self) -> CachePolicy:
         """What providers are asked to keep of prompts."""
-        return cache_policy(self.panel.models, self.prices, self.endpoints)
+        return cache_policy(self.panel.models, self.prices, self.endpoints, os.environ)
 
     @property
     def seats(self) -> tuple[str | None, ...]:

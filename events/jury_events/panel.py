@@ -36,7 +36,7 @@ Thinking = Annotated[
 
 _FLEX_TIMEOUT_SECONDS = 900.0
 _FLEX_DEADLINE_SECONDS = 1800.0
-"""The least at the tier flex: providers answer within 15 minutes. Recorded debates depend on them: never change them."""
+"""The least at the tier flex, where an answer takes up to 15 minutes. Never change them: recorded debates need them."""
 
 CARRIAGE = ("cache", "warm", "tier", "flex_fallback")
 """The fields of `CallSettings` that say how a call is carried out and paid, not what is asked.

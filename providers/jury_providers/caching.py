@@ -6,12 +6,13 @@ reads are expected, with write and read as multiples of the input price.
 
 from collections.abc import Iterable, Mapping
 from datetime import date
+from types import MappingProxyType
 from typing import NamedTuple
 
 from jury_events.exchange import CacheLifetime
 from jury_events.panel import CallSettings
 from jury_providers.cache_lifetimes import lifetimes
-from jury_providers.endpoints import ApiProtocol, Endpoint
+from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, Endpoint
 from jury_providers.prices import Prices
 from jury_providers.provider import Caching
 from jury_providers.registry import NO_ENDPOINTS, protocol_of
@@ -26,10 +27,13 @@ class CachePolicy(NamedTuple):
     Args:
         prices: of models; without one, a write costs 1.25 and a read 0.1 of other input (an hour: 2).
         protocols: of the providers by name; others keep what they like.
+        own_servers: providers with a base URL of their own, which may not know the marks: they are asked for nothing
+            unless a seat's `cache` says so.
     """
 
     prices: Prices = Prices()
-    protocols: Mapping[str, ApiProtocol] = {}
+    protocols: Mapping[str, ApiProtocol] = MappingProxyType({})
+    own_servers: frozenset[str] = frozenset()
 
     def choose(self, model: str, settings: CallSettings, further_calls: float, on: date) -> Caching:
         """What a call asks for.
@@ -42,7 +46,7 @@ class CachePolicy(NamedTuple):
         """
         mode = settings.cache or "auto"
         offered = self._lifetimes(model)
-        if not offered:
+        if not offered or (settings.cache is None and model.partition("/")[0] in self.own_servers):
             return None
         if mode == "auto":
             shortest = offered[0]
@@ -70,12 +74,20 @@ KEEPS_NOTHING = CachePolicy()
 
 
 def cache_policy(
-    models: Iterable[str], prices: Prices, endpoints: Mapping[str, Endpoint] = NO_ENDPOINTS
+    models: Iterable[str],
+    prices: Prices,
+    endpoints: Mapping[str, Endpoint] = NO_ENDPOINTS,
+    environ: Mapping[str, str] = MappingProxyType({}),
 ) -> CachePolicy:
-    """The policy for the providers of `models` (`provider/model`)."""
+    """The policy for the providers of `models` (`provider/model`); `environ` may name base URLs."""
     protocols: dict[str, ApiProtocol] = {}
+    own_servers: set[str] = set()
     for provider in dict.fromkeys(model.partition("/")[0] for model in models):
-        protocol = protocol_of(provider, endpoints.get(provider, Endpoint()))
-        if protocol is not None:
-            protocols[provider] = protocol
-    return CachePolicy(prices, protocols)
+        endpoint = endpoints.get(provider, Endpoint())
+        protocol = protocol_of(provider, endpoint)
+        if protocol is None:
+            continue
+        protocols[provider] = protocol
+        if endpoint.base_url or environ.get(PROTOCOL_DEFAULTS[protocol].base_url, "").strip():
+            own_servers.add(provider)
+    return CachePolicy(prices, protocols, frozenset(own_servers))

@@ -12,6 +12,7 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
+from jury_providers.sdk.cache_marks import marked_blocks
 from jury_providers.sdk.connection_slots import AdapterSlots
 from jury_providers.sdk.failures import (
     MAX_ERROR_CHARACTERS,
@@ -31,7 +32,7 @@ from jury_providers.sdk.http_client import (
     recording,
     release_client,
 )
-from jury_providers.sdk.reply_parsing import ParsedReply, as_json
+from jury_providers.sdk.reply_parsing import ParsedReply, as_json, text_at, turns
 from jury_providers.sdk.scrubbing import Scrubber
 from jury_providers.sdk.streams import EventReader, events_of, json_object
 
@@ -74,6 +75,9 @@ class SdkAdapter(Provider):
 
     prompt_keys: ClassVar[frozenset[str]]
     """The keys of a request's JSON with messages, which are recorded separately."""
+
+    marks_blocks: ClassVar[bool] = True
+    """Whether the protocol marks the blocks that are to be kept."""
 
     def __init__(self, connection: ProviderConnection) -> None:
         self.connection = connection
@@ -135,7 +139,7 @@ class SdkAdapter(Provider):
         reply = self._scrubbed(self._reply(record, failure, document, reader.events, prompt))
         if on_chunk is not None and not reader.events and reply.answer is not None:
             on_chunk(reply.answer.decode("utf-8", "replace"))
-        return reply._replace(sent=self._sent(record, body))
+        return reply._replace(sent=self._sent(record, body, request))
 
     async def close(self) -> None:
         """Release connections."""
@@ -150,6 +154,12 @@ class SdkAdapter(Provider):
         data = text.encode("utf-8", "replace")
         document = json_object(data) or self.assemble(events_of(data))
         return _sendable(document) if document is not None and isinstance(document.get(self.reply_key), list) else None
+
+    def _last_reply_id(self, request: ModelRequest) -> str | None:
+        """The provider's id of the reply before this turn; None at the first turn."""
+        texts = [message.text for message in request.messages if message.role == "assistant"]
+        reply = self.stored_reply(texts[-1]) if texts else None
+        return None if reply is None else text_at(reply, "id")
 
     async def _send(
         self, request: ModelRequest, body: dict[str, Any], record: HttpRecord, *, stream: bool
@@ -247,8 +257,11 @@ class SdkAdapter(Provider):
             request_id=None if reply.request_id is None else text(reply.request_id),
         )
 
-    def _sent(self, record: HttpRecord, body: dict[str, Any]) -> bytes:
-        """The request without its messages, as sent; as built if it was not sent."""
+    def _sent(self, record: HttpRecord, body: dict[str, Any], call: ModelRequest) -> bytes:
+        """The request without its messages, as sent; as built if it was not sent.
+
+        `cache_marks`: how many blocks of the messages were marked, where some were.
+        """
         request = record.request
         sent: dict[str, Any] = {}
         if request is not None:
@@ -260,6 +273,9 @@ class SdkAdapter(Provider):
                 "headers": {name: headers[name] for name in _HEADERS_KEPT if name in headers},
             }
         sent["body"] = {name: value for name, value in body.items() if name not in self.prompt_keys}
+        marks = sum(len(marked_blocks(turn, call.cache)) for turn in turns(call.messages)) if self.marks_blocks else 0
+        if marks:
+            sent["cache_marks"] = marks
         return self._scrubber.data(canonical_json(sent))
 
 

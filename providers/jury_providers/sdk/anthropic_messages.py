@@ -13,9 +13,11 @@ from anthropic import AsyncAnthropic, transform_schema
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
+from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool
 from jury_providers.sdk.adapter import SdkAdapter
+from jury_providers.sdk.cache_marks import anthropic_mark, marked_blocks
 from jury_providers.sdk.http_client import SharedHttpClient
+from jury_providers.sdk.model_settings import anthropic_settings
 from jury_providers.sdk.reply_parsing import (
     ConversationTurn,
     ParsedReply,
@@ -60,7 +62,7 @@ class AnthropicMessages(SdkAdapter):
         )
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        messages = [message for turn in turns(request.messages) for message in self._messages(turn)]
+        messages = [message for turn in turns(request.messages) for message in self._messages(turn, request.cache)]
         body: dict[str, Any] = {
             "model": request.model,
             "max_tokens": request.settings.max_output_tokens,
@@ -68,6 +70,12 @@ class AnthropicMessages(SdkAdapter):
             "messages": messages,
             "output_config": {"format": {"type": "json_schema", "schema": _schema(canonical_json(request.schema))}},
         }
+        if request.settings.effort is not None:
+            body["output_config"]["effort"] = request.settings.effort
+        body |= anthropic_settings(request.settings)
+        if request.cache not in {None, "none"} and (earlier := self._last_reply_id(request)):
+            # The provider says why the prompt of the turn before was not read.
+            body["diagnostics"] = {"previous_message_id": earlier}
         if not body["system"]:
             del body["system"]
         tools = [
@@ -83,12 +91,17 @@ class AnthropicMessages(SdkAdapter):
             body["stream"] = True
         return body
 
-    def _messages(self, turn: ConversationTurn) -> list[dict[str, Any]]:
+    def _messages(self, turn: ConversationTurn, caching: Caching) -> list[dict[str, Any]]:
         if turn.role == "system":
             return []
         document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None and len(turn.blocks) > 1:
-            return [{"role": turn.role, "content": [_block(block) for block in turn.blocks]}]
+            marked = marked_blocks(turn, caching)
+            blocks = [
+                _block(block) | (anthropic_mark(caching) if index in marked else {})
+                for index, block in enumerate(turn.blocks)
+            ]
+            return [{"role": turn.role, "content": blocks}]
         if document is None:
             return [{"role": turn.role, "content": turn.text}] if turn.text.strip() else []
         blocks = without_unanswered(objects(document["content"]), _is_call, len(turn.results))

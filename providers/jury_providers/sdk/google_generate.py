@@ -14,6 +14,7 @@ from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.http_client import SharedHttpClient
+from jury_providers.sdk.model_settings import google_settings
 from jury_providers.sdk.reply_parsing import (
     ConversationTurn,
     ParsedReply,
@@ -58,6 +59,7 @@ class GoogleGenerate(SdkAdapter):
     sdk_logger = "google_genai"
     reply_key = "candidates"
     prompt_keys = frozenset({"contents", "systemInstruction"})
+    marks_blocks = False
 
     def open(self, client: SharedHttpClient) -> None:
         """Create the SDK's client, without retries and without automatic function calls."""
@@ -99,15 +101,13 @@ class GoogleGenerate(SdkAdapter):
         Models before Gemini 3 refuse a schema together with tools: it is sent only without tools.
         """
         settings = request.settings
-        generation: dict[str, Any] = {"maxOutputTokens": settings.max_output_tokens}
-        if settings.temperature is not None:
-            generation["temperature"] = settings.temperature
-        if settings.seed is not None:
-            generation["seed"] = settings.seed
+        generation: dict[str, Any] = {"maxOutputTokens": settings.max_output_tokens, **google_settings(settings)}
         body: dict[str, Any] = {
             "contents": [content for turn in turns(request.messages) for content in self._contents(turn)],
             "generationConfig": generation,
         }
+        if settings.tier is not None:
+            body["serviceTier"] = settings.tier
         system = [{"text": message.text} for message in request.messages if message.role == "system"]
         if system:
             body["systemInstruction"] = {"parts": system}

@@ -7,7 +7,9 @@ from typing import Any
 
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import ModelRequest, RequestedTool
+from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool
+from jury_providers.sdk.cache_marks import OPENAI_MARK, marked_blocks, openai_cache_options
+from jury_providers.sdk.model_settings import openai_chat_settings
 from jury_providers.sdk.openai_sdk import OpenAISdk, openai_cache_writes
 from jury_providers.sdk.reply_parsing import (
     ConversationTurn,
@@ -37,17 +39,16 @@ class OpenAIChat(OpenAISdk):
         settings = request.settings
         body: dict[str, Any] = {
             "model": request.model,
-            "messages": [message for turn in turns(request.messages) for message in self._messages(turn)],
+            "messages": [
+                message for turn in turns(request.messages) for message in self._messages(turn, request.cache)
+            ],
             "max_completion_tokens": settings.max_output_tokens,
             "response_format": {
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "strict": True, "schema": request.schema},
             },
         }
-        if settings.temperature is not None:
-            body["temperature"] = settings.temperature
-        if settings.seed is not None:
-            body["seed"] = settings.seed
+        body |= openai_chat_settings(settings) | openai_cache_options(request)
         if request.tools:
             # Not strict: strict functions have no optional parameters, and all of these have defaults.
             body["tools"] = [{"type": "function", "function": tool._asdict()} for tool in request.tools]
@@ -55,9 +56,9 @@ class OpenAIChat(OpenAISdk):
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return body
 
-    def _messages(self, turn: ConversationTurn) -> list[dict[str, Any]]:
+    def _messages(self, turn: ConversationTurn, caching: Caching) -> list[dict[str, Any]]:
         if turn.role != "assistant":
-            return [{"role": turn.role, "content": _shown(turn)}]
+            return [{"role": turn.role, "content": _shown(turn, caching)}]
         document = self.stored_reply(turn.text)
         if document is None:
             return [{"role": "assistant", "content": turn.text}]
@@ -118,15 +119,17 @@ class OpenAIChat(OpenAISdk):
         return document | {"object": "chat.completion", "choices": [choice]}
 
 
-def _shown(turn: ConversationTurn) -> str | list[dict[str, Any]]:
+def _shown(turn: ConversationTurn, caching: Caching) -> str | list[dict[str, Any]]:
     if len(turn.blocks) == 1:
         return turn.text
-    return [
-        {"type": "text", "text": block}
-        if isinstance(block, str)
-        else {"type": "image_url", "image_url": {"url": data_url(block)}}
-        for block in turn.blocks
-    ]
+    marked = marked_blocks(turn, caching)
+    return [_part(block) | (OPENAI_MARK if index in marked else {}) for index, block in enumerate(turn.blocks)]
+
+
+def _part(block: str | ModelPicture) -> dict[str, Any]:
+    if isinstance(block, str):
+        return {"type": "text", "text": block}
+    return {"type": "image_url", "image_url": {"url": data_url(block)}}
 
 
 def _first(document: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from typing import Any
 
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import ModelRequest, RequestedTool
+from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool
+from jury_providers.sdk.cache_marks import OPENAI_MARK, marked_blocks, openai_cache_options
+from jury_providers.sdk.model_settings import openai_responses_settings
 from jury_providers.sdk.openai_sdk import OpenAISdk, openai_cache_writes
 from jury_providers.sdk.reply_parsing import (
     ConversationTurn,
@@ -41,12 +43,16 @@ class OpenAIResponses(OpenAISdk):
         settings = request.settings
         body: dict[str, Any] = {
             "model": request.model,
-            "input": [item for turn in turns(request.messages) for item in self._items(turn)],
+            "input": [item for turn in turns(request.messages) for item in self._items(turn, request.cache)],
             "max_output_tokens": settings.max_output_tokens,
             "text": {"format": {"type": "json_schema", "name": "answer", "strict": True, "schema": request.schema}},
         }
-        if settings.temperature is not None:
-            body["temperature"] = settings.temperature
+        if settings.verbosity is not None:
+            body["text"]["verbosity"] = settings.verbosity
+        body |= openai_responses_settings(settings) | openai_cache_options(request)
+        if "prompt_cache_key" in body and (earlier := self._last_reply_id(request)):
+            # The provider says why the prompt of the turn before was not read.
+            body["prompt_cache_options"]["comparison_response_id"] = earlier
         if request.tools:
             # Not strict: strict functions have no optional parameters, and all of these have defaults.
             body["tools"] = [{"type": "function", "strict": False, **tool._asdict()} for tool in request.tools]
@@ -54,10 +60,10 @@ class OpenAIResponses(OpenAISdk):
             body["stream"] = True
         return body
 
-    def _items(self, turn: ConversationTurn) -> list[dict[str, Any]]:
+    def _items(self, turn: ConversationTurn, caching: Caching) -> list[dict[str, Any]]:
         document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None:
-            return [{"role": turn.role, "content": _shown(turn)}]
+            return [{"role": turn.role, "content": _shown(turn, caching)}]
         items = without_unanswered(objects(document["output"]), _is_call, len(turn.results))
         # The API refuses reasoning without the item that followed it, which a truncated turn lacks.
         while items and items[-1].get("type") == "reasoning":
@@ -105,15 +111,17 @@ class OpenAIResponses(OpenAISdk):
         return response
 
 
-def _shown(turn: ConversationTurn) -> str | list[dict[str, Any]]:
+def _shown(turn: ConversationTurn, caching: Caching) -> str | list[dict[str, Any]]:
     if len(turn.blocks) == 1:
         return turn.text
-    return [
-        {"type": "input_text", "text": block}
-        if isinstance(block, str)
-        else {"type": "input_image", "image_url": data_url(block)}
-        for block in turn.blocks
-    ]
+    marked = marked_blocks(turn, caching)
+    return [_part(block) | (OPENAI_MARK if index in marked else {}) for index, block in enumerate(turn.blocks)]
+
+
+def _part(block: str | ModelPicture) -> dict[str, Any]:
+    if isinstance(block, str):
+        return {"type": "input_text", "text": block}
+    return {"type": "input_image", "image_url": data_url(block)}
 
 
 def _is_call(item: dict[str, Any]) -> bool:

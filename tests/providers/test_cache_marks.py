@@ -1,0 +1,134 @@
+"""Where the adapters mark what a provider is asked to keep, as the real SDKs send it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from jury_providers.provider import Caching, ModelMessage, ModelPicture, ModelRequest
+from support.canned_server import canned_server
+from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
+from support.pictures import PNG
+
+SYSTEM = ModelMessage("system", "You judge.")
+SHARED = ("The policy.\n\n", "The case.\n\n")
+SHOWN = ModelMessage("user", "You are seat A.", shared=SHARED)
+
+every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+marking_dialect = pytest.mark.parametrize("dialect", [CHAT, RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
+
+
+async def bodies(dialect: Dialect, *requests: ModelRequest) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The bodies of the requests as they arrived, and what was recorded as sent."""
+    async with canned_server(*[dialect.canned("{}") for _ in requests]) as server:
+        adapter = dialect.adapter(server)
+        sent = [(await adapter.call(request)).sent for request in requests]
+        await adapter.close()
+        return [asked.json for asked in server.asked], [json.loads(one or b"{}") for one in sent]
+
+
+async def body(dialect: Dialect, request: ModelRequest) -> dict[str, Any]:
+    (arrived,), _ = await bodies(dialect, request)
+    return arrived
+
+
+def asked(caching: Caching, *messages: ModelMessage) -> ModelRequest:
+    return a_request(*(messages or (SYSTEM, SHOWN)))._replace(cache=caching)
+
+
+def blocks_of(dialect: Dialect, document: dict[str, Any]) -> list[dict[str, Any]]:
+    message = document["input" if dialect is RESPONSES else "messages"][-1]
+    found: list[dict[str, Any]] = message["content"]
+    return found
+
+
+MARKS = {
+    CHAT.name: {"prompt_cache_breakpoint": {"mode": "explicit"}},
+    RESPONSES.name: {"prompt_cache_breakpoint": {"mode": "explicit"}},
+    ANTHROPIC.name: {"cache_control": {"type": "ephemeral", "ttl": "1h"}},
+}
+
+
+@marking_dialect
+async def test_the_end_of_every_shared_block_is_marked_and_nothing_else(dialect: Dialect) -> None:
+    blocks = blocks_of(dialect, await body(dialect, asked("1h")))
+
+    keys = set(MARKS[dialect.name])
+    assert [MARKS[dialect.name], MARKS[dialect.name], {}] == [
+        {key: value for key, value in block.items() if key in keys} for block in blocks
+    ]
+
+
+@marking_dialect
+async def test_no_more_than_four_marks_are_sent(dialect: Dialect) -> None:
+    shown = ModelMessage("user", "You are seat A.", shared=tuple(f"block {number}\n" for number in range(6)))
+
+    blocks = blocks_of(dialect, await body(dialect, asked("30m", SYSTEM, shown)))
+
+    key = next(iter(MARKS[dialect.name]))
+    assert [False, False, True, True, True, True, False] == [key in block for block in blocks]
+
+
+@marking_dialect
+async def test_pictures_stand_behind_the_mark(dialect: Dialect) -> None:
+    shown = SHOWN._replace(pictures=(ModelPicture("image/png", PNG),))
+
+    blocks = blocks_of(dialect, await body(dialect, asked("30m", SYSTEM, shown)))
+
+    key = next(iter(MARKS[dialect.name]))
+    assert [True, True, False, False] == [key in block for block in blocks]
+
+
+@every_dialect
+async def test_a_call_that_asks_for_nothing_has_no_mark_and_no_option(dialect: Dialect) -> None:
+    text = json.dumps(await body(dialect, asked(None)))
+
+    assert "cache" not in text
+
+
+async def test_google_is_sent_no_marks_but_the_same_blocks() -> None:
+    assert await body(GOOGLE, asked(None)) == await body(GOOGLE, asked("5m"))
+
+
+@pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
+async def test_openai_keeps_only_what_is_marked(dialect: Dialect) -> None:
+    (kept, nothing), _ = await bodies(dialect, asked("30m"), asked("none"))
+
+    assert {"mode": "explicit", "ttl": "30m"} == kept["prompt_cache_options"]
+    assert {"mode": "explicit"} == nothing["prompt_cache_options"]
+    assert "prompt_cache_breakpoint" not in json.dumps(nothing)
+
+
+@pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
+async def test_calls_that_begin_alike_have_one_cache_key(dialect: Dialect) -> None:
+    other_seat, other_case = SHOWN._replace(text="You are seat B."), SHOWN._replace(shared=("The policy.", "Another."))
+
+    arrived, _ = await bodies(dialect, asked("30m"), asked("30m", SYSTEM, other_seat), asked("30m", SYSTEM, other_case))
+
+    keys = [document["prompt_cache_key"] for document in arrived]
+    assert keys[0] == keys[1] != keys[2]
+    assert all(len(key) <= 64 for key in keys)
+
+
+async def test_anthropic_is_told_that_nothing_is_kept_by_no_mark() -> None:
+    assert "cache_control" not in json.dumps(await body(ANTHROPIC, asked("none")))
+
+
+@pytest.mark.parametrize("dialect", [RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
+async def test_a_later_turn_asks_why_the_turn_before_was_not_read(dialect: Dialect) -> None:
+    earlier = json.dumps(dialect.reply("{}", dialect.finishes[0], ()))
+    turns = (SYSTEM, SHOWN, ModelMessage("assistant", earlier), ModelMessage("user", "Answer again."))
+    (first, later), _ = await bodies(dialect, asked("30m"), asked("30m", *turns))
+
+    named = json.loads(earlier)["id"]
+    asks = {"comparison_response_id": named} if dialect is RESPONSES else {"previous_message_id": named}
+    options = "prompt_cache_options" if dialect is RESPONSES else "diagnostics"
+    assert asks.items() <= later[options].items()
+    assert not (asks.keys() & first.get(options, {}).keys())
+
+
+@marking_dialect
+async def test_what_was_sent_says_how_many_blocks_were_marked(dialect: Dialect) -> None:
+    _, (marked, unmarked) = await bodies(dialect, asked("30m"), asked(None))
+
+    assert (2, None) == (marked.get("cache_marks"), unmarked.get("cache_marks"))

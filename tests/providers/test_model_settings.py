@@ -1,0 +1,85 @@
+"""The settings of a call as the real SDKs send them in each protocol."""
+
+import json
+from typing import Any
+
+import pytest
+
+from support.canned_server import canned_server
+from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
+
+
+async def body(dialect: Dialect, **settings: Any) -> dict[str, Any]:
+    async with canned_server(dialect.canned("{}")) as server:
+        adapter = dialect.adapter(server)
+        await adapter.call(a_request(**settings))
+        await adapter.close()
+        document: dict[str, Any] = server.asked[0].json
+        return document
+
+
+async def added(dialect: Dialect, **settings: Any) -> dict[str, Any]:
+    """The fields of a body that the settings add or change."""
+    without = await body(dialect)
+    return {key: value for key, value in (await body(dialect, **settings)).items() if without.get(key) != value}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "settings", "expected"),
+    [
+        (CHAT, {"effort": "high"}, {"reasoning_effort": "high"}),
+        (CHAT, {"verbosity": "low", "top_p": 0.5}, {"verbosity": "low", "top_p": 0.5}),
+        (CHAT, {"tier": "flex"}, {"service_tier": "flex"}),
+        (CHAT, {"tier": "standard"}, {"service_tier": "default"}),
+        (RESPONSES, {"effort": "none", "temperature": 0.0}, {"reasoning": {"effort": "none"}, "temperature": 0.0}),
+        (RESPONSES, {"tier": "priority", "top_p": 0.5}, {"service_tier": "priority", "top_p": 0.5}),
+        (ANTHROPIC, {"thinking": "adaptive"}, {"thinking": {"type": "adaptive"}}),
+        (ANTHROPIC, {"thinking": "off"}, {"thinking": {"type": "disabled"}}),
+        (ANTHROPIC, {"thinking": 2048}, {"thinking": {"type": "enabled", "budget_tokens": 2048}}),
+        (ANTHROPIC, {"tier": "standard"}, {"service_tier": "standard_only"}),
+        (ANTHROPIC, {"tier": "priority"}, {"service_tier": "auto"}),
+        (GOOGLE, {"tier": "flex"}, {"serviceTier": "flex"}),
+    ],
+)
+async def test_a_setting_is_sent_under_the_name_of_the_protocol(
+    dialect: Dialect, settings: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    assert expected == await added(dialect, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"effort": "minimal"}, {"thinkingConfig": {"thinkingLevel": "MINIMAL"}}),
+        ({"thinking": "off"}, {"thinkingConfig": {"thinkingBudget": 0}}),
+        ({"thinking": "adaptive"}, {"thinkingConfig": {"thinkingBudget": -1}}),
+        ({"thinking": 512, "top_p": 0.9}, {"thinkingConfig": {"thinkingBudget": 512}, "topP": 0.9}),
+    ],
+)
+async def test_google_takes_settings_in_its_generation_config(
+    settings: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    generation = (await body(GOOGLE, **settings))["generationConfig"]
+
+    assert expected.items() <= generation.items()
+
+
+async def test_verbosity_and_effort_stand_beside_the_schema() -> None:
+    text = (await body(RESPONSES, verbosity="high"))["text"]
+    output = (await body(ANTHROPIC, effort="max"))["output_config"]
+
+    assert ("high", "json_schema") == (text["verbosity"], text["format"]["type"])
+    assert ("max", "json_schema") == (output["effort"], output["format"]["type"])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+async def test_what_is_not_set_is_not_sent(dialect: Dialect) -> None:
+    text = json.dumps(await body(dialect))
+
+    for word in ("effort", "thinking", "verbosity", "top_p", "topP", "service_tier", "serviceTier", "temperature"):
+        assert word not in text
+
+
+@pytest.mark.parametrize("setting", [{"temperature": 0.5}, {"top_p": 0.5}, {"seed": 1}])
+async def test_anthropic_is_sent_no_sampling(setting: dict[str, Any]) -> None:
+    assert {} == await added(ANTHROPIC, **setting)
