@@ -12,13 +12,11 @@ from typing import NamedTuple
 from jury_events.exchange import CacheLifetime
 from jury_events.panel import CallSettings
 from jury_providers.cache_lifetimes import lifetimes
+from jury_providers.catalogue import model_facts
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, Endpoint
 from jury_providers.prices import Prices
 from jury_providers.provider import Caching
 from jury_providers.registry import NO_ENDPOINTS, protocol_of
-
-WORTH_WAITING_TOKENS = 1024
-"""Providers keep no shorter text; nothing is gained by waiting for one."""
 
 
 class CachePolicy(NamedTuple):
@@ -59,7 +57,11 @@ class CachePolicy(NamedTuple):
 
         False where the provider keeps nothing, and where its prices are unknown: then nothing is known to be saved.
         """
-        if settings.warm == "off" or settings.cache == "off" or tokens < WORTH_WAITING_TOKENS:
+        provider, _, name = model.partition("/")
+        protocol = self.protocols.get(provider)
+        if protocol is None or settings.warm == "off" or settings.cache == "off":
+            return False
+        if tokens < model_facts(protocol, name).smallest_cache:
             return False
         return self.prices.cache_read_factor(model, on) < 1
 

@@ -1,28 +1,63 @@
-"""Shutdown dates of models, whether calls are rerouted afterwards, and each model's successor."""
+"""What is known of models (`models.toml`): shutdowns, the settings that they take, what providers keep of prompts."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from jury_events.models import is_other_model
 
+SMALLEST_CACHE_TOKENS = 1024
+"""Of models of which nothing is known."""
+
 
 class Retirement(NamedTuple):
-    """One entry of `models.toml`."""
+    """An announced shutdown."""
 
     end: date
     successor: str
     rerouted: bool = False
 
 
+class ModelFacts(NamedTuple):
+    """What a model takes over one API; where nothing is known, everything.
+
+    `sampling`: when temperature and top_p are taken. `thinking`: the words that are taken, and `budget` for a number.
+    `smallest_cache`: tokens of the shortest prompt that the provider keeps.
+    """
+
+    sampling: Literal["always", "without effort", "never"] = "always"
+    tools: bool = True
+    thinking: tuple[str, ...] = ("adaptive", "off", "budget")
+    smallest_cache: int = SMALLEST_CACHE_TOKENS
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    text = (files("jury_providers") / "models.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
 @cache
 def retirements() -> Mapping[str, Retirement]:
     """By `provider/model`."""
-    text = (files("jury_providers") / "models.toml").read_text(encoding="utf-8")
-    return {name: Retirement(**entry) for name, entry in tomllib.loads(text).items()}
+    return {name: Retirement(**entry) for name, entry in _data()["shutdown"].items()}
+
+
+@cache
+def model_facts(api: str, model: str) -> ModelFacts:
+    """What is known of `model` (the provider's own id) over the API `api`."""
+    found: dict[str, Any] = {}
+    for entry in _data()["model"]:
+        if entry["api"] == api and any(fnmatchcase(model, pattern) for pattern in entry["models"]):
+            found = entry | found
+    facts = {name: value for name, value in found.items() if name in ModelFacts._fields}
+    if "thinking" in facts:
+        facts["thinking"] = tuple(facts["thinking"])
+    return ModelFacts(**facts)
 
 
 def retirement_warnings(models: Iterable[str], today: date) -> list[str]:
@@ -31,7 +66,8 @@ def retirement_warnings(models: Iterable[str], today: date) -> list[str]:
 
 
 def _retirement(model: str) -> Retirement | None:
-    """A dated snapshot retires with its model."""
+    """A dated snapshot retires with its model, over every API of its provider."""
+    model = model.replace("openai-responses/", "openai/", 1)
     provider = model.partition("/")[0]
     for name, retirement in retirements().items():
         if name.startswith(f"{provider}/") and not is_other_model(name, model):

@@ -7,14 +7,17 @@ provider reads it.
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from jury_events.panel import CacheMode, Switch, Tier
 from jury_events.regular_files import read_failure, read_text
 from jury_events.value import Value
 from jury_providers.errors import BadVariable
+from jury_providers.extra_fields import ExtraBody, ExtraHeaders
 
 KEY_FILE_SUFFIX = "_FILE"
 """Of the variable that names a file with the key: `OPENAI_API_KEY_FILE`."""
@@ -76,6 +79,9 @@ class Endpoint(Value):
     `limits` by pattern (`fnmatch`) of the model's id: models that match the same pattern share one limit. `api_version`
     is the version in the URL's path, for protocols that have one (google: `v1`). `plain_http` allows sending the key
     unencrypted to another machine.
+
+    `cache`, `warm`, `tier` and `flex_fallback` hold for its models where a seat says nothing else (`CallSettings`).
+    `extra_body` and `extra_headers` are added to every request, for what a server of one's own needs.
     """
 
     protocol: ApiProtocol | None = None
@@ -84,6 +90,12 @@ class Endpoint(Value):
     api_version: Annotated[str, StringConstraints(pattern=r"^v[0-9][a-z0-9]{0,15}$")] | None = None
     plain_http: bool = False
     limits: dict[ModelPattern, Limits] = Field(default_factory=dict)
+    cache: CacheMode | None = None
+    warm: Switch | None = None
+    tier: Tier | None = None
+    flex_fallback: Switch | None = None
+    extra_body: ExtraBody = Field(default_factory=dict)
+    extra_headers: ExtraHeaders = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _key_is_not_sent_readable(self) -> Self:
@@ -108,6 +120,8 @@ class ProviderConnection(NamedTuple):
     base_url: str | None
     key: str | None
     api_version: str | None = None
+    extra_body: Mapping[str, Any] = MappingProxyType({})
+    extra_headers: Mapping[str, str] = MappingProxyType({})
 
 
 class ProtocolDefaults(NamedTuple):
@@ -175,7 +189,7 @@ def connection_of(
     base_url = endpoint.base_url or environ.get(variable, "").strip() or None
     if base_url is not None and not _is_http_url(base_url):
         raise BadVariable(f"{variable}: must be an http:// or https:// URL")
-    return ProviderConnection(name, base_url, key, endpoint.api_version)
+    return ProviderConnection(name, base_url, key, endpoint.api_version, endpoint.extra_body, endpoint.extra_headers)
 
 
 def _key_in(variable: str, environ: Mapping[str, str]) -> str | None:

@@ -17,5 +17,9 @@ class KeyMissing(ProviderError):
     """A provider needs an API key and none is set; the message names the variable."""
 
 
+class SettingNotTaken(ProviderError):
+    """A seat has a setting that its model does not take; the message names the seat, the setting and the remedy."""
+
+
 class BadVariable(ProviderError):
     """An environment variable's value cannot be an API key or a base URL; the message names it, never its value."""

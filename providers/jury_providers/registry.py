@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
-from jury_events.panel import Panel
+from jury_events.panel import CallSettings, Panel
 from jury_providers.endpoints import (
     PROTOCOL_DEFAULTS,
     ApiProtocol,
@@ -21,8 +21,9 @@ from jury_providers.endpoints import (
     key_destination,
     key_variables,
 )
-from jury_providers.errors import KeyMissing, UnknownProvider
+from jury_providers.errors import KeyMissing, SettingNotTaken, UnknownProvider
 from jury_providers.provider import Provider
+from jury_providers.refused_settings import refused_settings
 from jury_providers.simulated.script import NO_FAULTS, Script
 
 ENTRY_POINTS = "jury_judge.providers"
@@ -103,15 +104,17 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
     Raises:
         UnknownProvider: a model has no provider; names the first such seat (or the final judge).
         KeyMissing: names the first seat without a key, and the variable to set.
+        SettingNotTaken: names every setting of the first seat whose model does not take all of them.
     """
     fallbacks = {model for place in panel.seats_and_judge for model in place.fallbacks}
-    for place, model in _places(panel):
+    for place, model, settings in _places(panel):
         name = model.partition("/")[0]
         if name not in known_providers(endpoints):
             raise UnknownProvider(
                 f"{place}: model {model!r} needs the provider {name!r}; the providers: "
                 f"{', '.join(known_providers(endpoints))}"
             )
+        _check_settings(panel, place, model, settings, endpoints)
         if environ is not None and (variables := missing_key(name, endpoints, environ)):
             remedy = f"set {' or '.join(variables)}"
             if model in fallbacks:
@@ -144,11 +147,29 @@ def key_destinations(panel: Panel, endpoints: Endpoints, environ: Mapping[str, s
     return tuple(line for line in lines if line is not None)
 
 
-def _places(panel: Panel) -> list[tuple[str, str]]:
-    places = [(f"seat {seat.juror_id}", model) for seat in panel.seats for model in (seat.model, *seat.fallbacks)]
+def _check_settings(panel: Panel, place: str, model: str, settings: CallSettings, endpoints: Endpoints) -> None:
+    provider, _, name = model.partition("/")
+    endpoint = endpoints.get(provider, Endpoint())
+    protocol = protocol_of(provider, endpoint)
+    if protocol is None or endpoint.base_url is not None:
+        return  # a server of its own takes what it likes
+    tools = place != _JUDGE and panel.artifacts.mode == "tools"
+    if model not in {one.model for one in panel.seats_and_judge}:
+        settings = settings.without_carriage()  # a fallback is called as well as its provider can
+    refused = refused_settings(protocol, name, settings, tools=tools)
+    if refused:
+        raise SettingNotTaken(f"{place}: model {model!r}: {'; '.join(refused)}")
+
+
+def _places(panel: Panel) -> list[tuple[str, str, CallSettings]]:
+    places = [
+        (f"seat {seat.juror_id}", model, seat.settings)
+        for seat in panel.seats
+        for model in (seat.model, *seat.fallbacks)
+    ]
     judge = panel.final.judge
     if judge is not None:
-        places += [(_JUDGE, model) for model in (judge.model, *judge.fallbacks)]
+        places += [(_JUDGE, model, judge.settings) for model in (judge.model, *judge.fallbacks)]
     return places
 
 

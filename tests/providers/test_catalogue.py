@@ -23,6 +23,11 @@ from jury_providers.catalogue import retirement_warnings, retirements
             "openai/gpt-4o-2024-08-06 is to be shut down on 2027-01-14; ask openai/gpt-5.4-mini instead",
         ),
         (
+            "openai-responses/o3",
+            date(2026, 12, 1),
+            "openai-responses/o3 is to be shut down on 2026-12-11; ask openai/gpt-6-sol instead",
+        ),
+        (
             "openai/gpt-4o",
             date(2027, 1, 14),
             "openai/gpt-4o was retired about 2027-01-14; ask openai/gpt-5.4-mini instead",
@@ -50,7 +55,7 @@ def test_a_retired_model_is_reported_with_the_date(model, today, says):
 
 
 @pytest.mark.parametrize(
-    "model", ["openai/gpt-4o-mini", "google/gemini-2.5-flash-lite", "azure/gpt-4o", "simulated/juror", "openai/new"]
+    "model", ["openai/gpt-5.4", "google/gemini-2.5-flash-lite", "azure/gpt-4o", "simulated/juror", "openai/new"]
 )
 def test_other_models_and_providers_are_not_reported(model):
     assert retirement_warnings([model], date(2030, 1, 1)) == []

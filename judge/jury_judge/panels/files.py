@@ -18,6 +18,7 @@ from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_docum
 from jury_judge.panels.prompt_files import with_prompts
 from jury_judge.panels.redaction import NO_REDACTION, Redaction
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
+from jury_providers.carriage import with_carriage
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS
 from jury_store.seals.keys import PublicKey
@@ -83,6 +84,7 @@ def load_panel(
         place = "the panel" if document is None else document.name
         raise PanelFileError(f"{place}: {readable_message(str(error))}") from error
     check_judge(resolved.panel, overrides)
+    resolved = resolved._replace(panel=with_carriage(resolved.panel, reached))
     if document is None:
         return LoadedPanel(resolved)
     return LoadedPanel(resolved, reached, redaction_rules.read_redaction(document), signed_by)

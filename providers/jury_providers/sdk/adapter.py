@@ -83,6 +83,7 @@ class SdkAdapter(Provider):
         self.connection = connection
         self.key = connection.key or NO_KEY
         self._scrubber = Scrubber(connection.key)
+        self._headers_kept = (*_HEADERS_KEPT, *(name.lower() for name in connection.extra_headers))
         self._client: SharedHttpClient | None = None
         self._slots: AdapterSlots | None = None
         self._ready = False
@@ -122,7 +123,7 @@ class SdkAdapter(Provider):
     async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         """Make one call."""
         try:
-            body = self.body(request, stream=on_chunk is not None)
+            body = {**self.body(request, stream=on_chunk is not None), **self.connection.extra_body}
         except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
             return self._scrubbed(_failed(exception_failure(error, built=False)))
         reader = EventReader()
@@ -270,7 +271,7 @@ class SdkAdapter(Provider):
             sent = {
                 "method": request.method,
                 "url": f"{url.scheme}://{url.netloc.decode('ascii')}{url.path}",
-                "headers": {name: headers[name] for name in _HEADERS_KEPT if name in headers},
+                "headers": {name: headers[name] for name in self._headers_kept if name in headers},
             }
         sent["body"] = {name: value for name, value in body.items() if name not in self.prompt_keys}
         marks = sum(len(marked_blocks(turn, call.cache)) for turn in turns(call.messages)) if self.marks_blocks else 0

@@ -66,6 +66,7 @@ class GoogleGenerate(SdkAdapter):
         options = types.HttpOptions(
             base_url=self.connection.base_url,
             api_version=self.connection.api_version,
+            headers=dict(self.connection.extra_headers),
             httpx_async_client=client,
             retry_options=types.HttpRetryOptions(attempts=1),
         )

@@ -32,7 +32,12 @@ class OpenAISdk(SdkAdapter):
 
     def open(self, client: SharedHttpClient) -> None:
         self._sdk = AsyncOpenAI(
-            api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=client
+            api_key=self.key,
+            base_url=self.connection.base_url,
+            default_headers=dict(self.connection.extra_headers),
+            timeout=None,
+            max_retries=0,
+            http_client=client,
         )
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)

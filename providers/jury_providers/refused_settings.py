@@ -1,0 +1,120 @@
+"""The settings of a call that its protocol or model does not take: said before the first call, not by a failed one.
+
+Sources: the types of the SDKs openai 3.52, anthropic 2.11 and google-genai 3.4; `models.toml` for single models.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jury_events.panel import CallSettings
+from jury_providers.cache_lifetimes import lifetimes
+from jury_providers.catalogue import ModelFacts, model_facts
+from jury_providers.endpoints import ApiProtocol
+
+_KEEP_ASKED = frozenset({"auto", "off", None})
+
+
+class _Protocol(NamedTuple):
+    efforts: tuple[str, ...]
+    tiers: tuple[str, ...]
+    thinking: bool
+    verbosity: bool
+    top_p: bool
+
+
+_OPENAI = _Protocol(
+    ("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+    ("standard", "flex", "priority"),
+    thinking=False,
+    verbosity=True,
+    top_p=True,
+)
+_PROTOCOLS: dict[ApiProtocol, _Protocol] = {
+    "openai": _OPENAI,
+    "openai-responses": _OPENAI,
+    "anthropic": _Protocol(
+        ("low", "medium", "high", "xhigh", "max"), ("standard", "priority"), thinking=True, verbosity=False, top_p=False
+    ),
+    "google": _Protocol(
+        ("minimal", "low", "medium", "high", "xhigh"),
+        ("standard", "flex", "priority"),
+        thinking=True,
+        verbosity=False,
+        top_p=True,
+    ),
+}
+
+_LEAST_BUDGET = 1024
+"""Tokens of thinking that Anthropic takes."""
+
+
+def refused_settings(protocol: ApiProtocol, model: str, settings: CallSettings, *, tools: bool) -> tuple[str, ...]:
+    """What is not taken, one clause each with the remedy; () if everything is.
+
+    Args:
+        protocol: of the provider.
+        model: the provider's own id.
+        settings: of the call.
+        tools: whether tools may be offered.
+    """
+    takes, facts = _PROTOCOLS[protocol], model_facts(protocol, model)
+    return (
+        *_refused_thinking(protocol, takes, facts, settings),
+        *_refused_sampling(takes, facts, settings),
+        *_refused_carriage(protocol, model, takes, settings),
+        *(_refused_tools(facts) if tools else ()),
+    )
+
+
+def _refused_thinking(
+    protocol: ApiProtocol, takes: _Protocol, facts: ModelFacts, settings: CallSettings
+) -> Iterator[str]:
+    effort, thinking = settings.effort, settings.thinking
+    if effort is not None and effort not in takes.efforts:
+        yield f"effort {effort} is not taken; write one of {', '.join(takes.efforts)}"
+    if settings.verbosity is not None and not takes.verbosity:
+        yield "verbosity is not taken; leave it out"
+    if thinking is None:
+        return
+    if not takes.thinking:
+        yield "thinking is not taken; set effort instead"
+    elif ("budget" if isinstance(thinking, int) else thinking) not in facts.thinking:
+        words = " or ".join("a number of tokens" if word == "budget" else word for word in facts.thinking)
+        yield f"thinking {thinking} is not taken; write {words}"
+    elif protocol == "google" and effort is not None:
+        yield "effort and thinking exclude each other; leave one of them out"
+    elif (
+        protocol == "anthropic"
+        and isinstance(thinking, int)
+        and not _LEAST_BUDGET <= thinking < settings.max_output_tokens
+    ):
+        yield (
+            f"thinking {thinking} is not taken; write {_LEAST_BUDGET} or more tokens, "
+            f"and fewer than max_output_tokens ({settings.max_output_tokens})"
+        )
+
+
+def _refused_sampling(takes: _Protocol, facts: ModelFacts, settings: CallSettings) -> Iterator[str]:
+    if settings.top_p is not None and not takes.top_p:
+        yield "top_p is not taken; leave it out"
+        return
+    for name, value in (("temperature", settings.temperature), ("top_p", settings.top_p)):
+        if value is None:
+            continue
+        if facts.sampling == "never":
+            yield f"{name} is not taken; leave it out"
+        elif facts.sampling == "without effort" and settings.effort != "none":
+            yield f"{name} is taken only with effort none; write that, or leave {name} out"
+
+
+def _refused_carriage(protocol: ApiProtocol, model: str, takes: _Protocol, settings: CallSettings) -> Iterator[str]:
+    if settings.tier is not None and settings.tier not in takes.tiers:
+        yield f"tier {settings.tier} is not offered; write one of {', '.join(takes.tiers)}"
+    offered = lifetimes(protocol, model)
+    if settings.cache not in _KEEP_ASKED and settings.cache not in offered:
+        yield f"cache {settings.cache} is not offered; write one of {', '.join(('auto', 'off', *offered))}"
+
+
+def _refused_tools(facts: ModelFacts) -> Iterator[str]:
+    if not facts.tools:
+        yield "tools are taken over the Responses API only; write openai-responses/… or artifacts: {mode: summary}"

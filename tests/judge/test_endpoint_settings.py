@@ -1,0 +1,84 @@
+"""What a panel file's `providers` say of how calls are carried out, and what they add to requests."""
+
+import json
+
+import pytest
+
+from jury_debate.calibrated import panel_digest
+from jury_judge.errors import PanelFileError
+from jury_judge.panels.files import load_panel
+from jury_providers.endpoints import connection_of
+from support.canned_server import canned_server
+from support.dialects import DIALECTS, a_request
+
+SEATS = """
+seats:
+  - {juror_id: a, model: openai/gpt-6-sol}
+  - {juror_id: b, model: openai/gpt-6-sol, settings: {tier: priority, cache: off}}
+  - {juror_id: c, model: anthropic/claude-haiku-5-5}
+final: {method: majority_vote}
+"""
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    def load(providers=""):
+        path = tmp_path / "panel.yaml"
+        path.write_text(SEATS + providers, encoding="utf-8")
+        return load_panel(str(path), {})
+
+    return load
+
+
+def test_a_seat_has_what_its_provider_says_where_it_says_nothing(loaded) -> None:
+    a, b, c = loaded("providers: {openai: {tier: flex, flex_fallback: on, cache: 30m, warm: off}}").panel.seats
+
+    assert ("flex", "on", "30m", "off") == tuple(getattr(a.settings, name) for name in CARRIAGE)
+    assert ("priority", "on", "off", "off") == tuple(getattr(b.settings, name) for name in CARRIAGE)
+    assert (None,) * 4 == tuple(getattr(c.settings, name) for name in CARRIAGE)
+
+
+CARRIAGE = ("tier", "flex_fallback", "cache", "warm")
+
+
+def test_how_calls_are_carried_out_is_no_part_of_the_panel_identity(loaded) -> None:
+    plain = panel_digest(loaded().panel)
+
+    assert plain == panel_digest(loaded("providers: {openai: {tier: flex, cache: 30m}}").panel)
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        ("extra_body: {messages: []}", "messages is decided by the panel's settings"),
+        ("extra_body: {user: {api_key: x}}", "must not contain a key"),
+        ("extra_headers: {Authorization: x}", "must not contain a key"),
+        ("extra_headers: {X-Api-Key: x}", "must not contain a key"),
+        ("extra_headers: {Cookie: x}", "must not contain a key"),
+        ("extra_headers: {Host: x}", "Host is set by every request"),
+        ('extra_headers: {"a b": x}', "extra_headers"),
+        ('extra_headers: {A: "x\\ny"}', "extra_headers"),
+        ("tier: cheap", "tier"),
+        ("cache: 2h", "cache"),
+    ],
+)
+def test_a_field_of_ours_a_secret_and_a_wrong_word_are_refused_by_name_and_line(loaded, field, says) -> None:
+    with pytest.raises(PanelFileError, match=r"panel\.yaml:7: providers\.openai") as refused:
+        loaded(f"providers: {{openai: {{{field}}}}}")
+
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+async def test_what_a_provider_adds_is_sent_and_recorded(loaded, dialect) -> None:
+    added = "{extra_body: {safety: low, store: false}, extra_headers: {X-Team: judges}}"
+    endpoint = loaded(f"providers: {{{dialect.name}: {added}}}").endpoints[dialect.name]
+    async with canned_server(dialect.canned("{}")) as server:
+        connection = connection_of(dialect.name, dialect.name, endpoint, {})
+        adapter = dialect.make(connection._replace(base_url=server.url + dialect.base, key="sk-test"))
+        sent = json.loads((await adapter.call(a_request())).sent or b"{}")
+        await adapter.close()
+
+    (asked,) = server.asked
+    assert ("low", False, "judges") == (asked.json["safety"], asked.json["store"], asked.headers["x-team"])
+    assert ("low", "judges") == (sent["body"]["safety"], sent["headers"]["x-team"])
