@@ -12,9 +12,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from jury_providers.simulated.http.backend import SimulationBackend
 from jury_providers.simulated.http.chat import Chat
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, transmit
+from jury_providers.simulated.http.fields import encoded
 from jury_providers.simulated.http.generate import Generate
 from jury_providers.simulated.http.messages import Messages
-from jury_providers.simulated.http.protocol import ProtocolHandler, encoded
+from jury_providers.simulated.http.protocol import ProtocolHandler
 from jury_providers.simulated.http.provider_errors import AnthropicErrors, GoogleErrors, OpenAIErrors, ProviderErrors
 from jury_providers.simulated.http.responses import Responses
 from jury_providers.simulated.provider import MODEL_VERSION

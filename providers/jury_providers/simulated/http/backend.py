@@ -4,19 +4,22 @@ import asyncio
 import json
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from hashlib import blake2b
 from secrets import token_hex
 from typing import NamedTuple
 from urllib.parse import quote
 
 from jury_events.outcome import CallOutcome
+from jury_providers.provider import ModelRequest
 from jury_providers.simulated.http.counters import ServerCounters
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, with_wire_fault
-from jury_providers.simulated.http.fields import InvalidRequest, table
-from jury_providers.simulated.http.protocol import ProtocolHandler, SimulatedResponse, encoded
+from jury_providers.simulated.http.fields import InvalidRequest, encoded, table
+from jury_providers.simulated.http.prompt_cache import PromptCache
+from jury_providers.simulated.http.protocol import ProtocolHandler, SimulatedResponse
 from jury_providers.simulated.prompt import Prompt
 from jury_providers.simulated.readers import reader_of
-from jury_providers.simulated.rendered_reply import render_reply
+from jury_providers.simulated.rendered_reply import render_reply, usage_of
 from jury_providers.simulated.script import Script
 
 MAX_CONVERSATIONS = 100_000
@@ -38,9 +41,19 @@ class SimulationBackend:
     Args:
         script: latency and faults.
         seed: for requests without a seed.
+        clock: seconds, for the lifetimes of caches.
+        count_tokens: of a prompt's text; None: one for some characters, as the simulated jurors count.
     """
 
-    def __init__(self, script: Script, seed: int) -> None:
+    def __init__(
+        self,
+        script: Script,
+        seed: int,
+        clock: Callable[[], float] = time.monotonic,
+        count_tokens: Callable[[str], int] | None = None,
+    ) -> None:
+        self._count_tokens = count_tokens
+        self._cache = PromptCache(clock)
         self._script = script
         self._seed = seed
         self._reader = reader_of(script)
@@ -64,6 +77,8 @@ class SimulationBackend:
         position = self._position(prompt, request.model)
         fault = self._script.fault_of_call(*position)
         self.served.count(prompt.step, protocol.kind, fault)
+        tokens = self._tokens(request)
+        cache = self._cache.use(parsed.prompt, tokens)
         if seconds := self._script.seconds(f"{position.conversation}/{position.number}"):
             await asyncio.sleep(seconds)
         variant = position.number % 2
@@ -74,19 +89,30 @@ class SimulationBackend:
         if fault is not None and fault in errors.failures:
             failure = errors.failures[fault]
             return json_transmission(failure.status, errors.body(failure, f"req_{identity}"), headers + failure.headers)
+        self._cache.keep(parsed.prompt, tokens)
+        reply = render_reply(self._reader, prompt, request, fault)
         response = SimulatedResponse(
             model=_OTHER_MODEL if fault == "wrong_model" else request.model,
-            reply=render_reply(self._reader, prompt, request, fault),
+            reply=reply._replace(usage=reply.usage.changed(input_tokens=tokens)),
             identity=identity,
             created=int(time.time()),
             blocked=fault == CallOutcome.BLOCKED.value,
             variant=variant,
+            tier=parsed.tier,
+            cache=cache,
             include_usage=parsed.include_usage,
         )
         pieces = (
             list(protocol.stream_events(response)) if parsed.stream else [encoded(protocol.response_body(response))]
         )
         return with_wire_fault(fault, pieces, stream=parsed.stream, headers=headers)
+
+    def _tokens(self, request: ModelRequest) -> int:
+        if self._count_tokens is None:
+            return usage_of(request, 0).input_tokens or 0
+        return sum(
+            map(self._count_tokens, (text for message in request.messages for text in (*message.shared, message.text)))
+        )
 
     def _position(self, prompt: Prompt, model: str) -> CallPosition:
         """Calls of one seat's step to one model are a conversation; the ballot id distinguishes debates."""

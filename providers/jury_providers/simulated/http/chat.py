@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from jury_events.exchange import Usage
 from jury_providers.provider import OfferedTool
+from jury_providers.simulated.http.cached_prompts import openai_cache_counts, openai_prompt
 from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
     InvalidRequest,
@@ -28,6 +28,7 @@ from jury_providers.simulated.http.protocol import (
     model_request,
 )
 from jury_providers.simulated.http.provider_errors import OpenAIErrors, ProviderErrors
+from jury_providers.simulated.http.taken_settings import check_openai
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _FINGERPRINT = "fp_simulated"
@@ -41,6 +42,7 @@ class Chat(ProtocolHandler):
 
     def read(self, body: JsonObject) -> ParsedRequest:
         model = name(body.get("model"), "model")
+        check_openai("openai", body)
         conversation = ConversationBuilder()
         for index, item in enumerate(rows(body.get("messages"), "messages")):
             _add_message(conversation, table(item, f"messages[{index}]"), f"messages[{index}]")
@@ -57,6 +59,8 @@ class Chat(ProtocolHandler):
         options = optional_table(body.get("stream_options"), "stream_options")
         return ParsedRequest(
             model_request(model, messages, tools, schema, whole(body.get("seed"), "seed")),
+            openai_prompt("openai", body, "messages"),
+            body.get("service_tier") or "default",
             stream=flag(body.get("stream"), "stream"),
             include_usage=flag(options.get("include_usage"), "stream_options.include_usage"),
         )
@@ -71,7 +75,7 @@ class Chat(ProtocolHandler):
         if response.reply.tools and not response.blocked:
             message["tool_calls"] = _calls(response)
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(response)}
-        return {**_head(response, "chat.completion"), "choices": [choice], "usage": _usage(response.reply.usage)}
+        return {**_head(response, "chat.completion"), "choices": [choice], "usage": _usage(response)}
 
     def stream_events(self, response: SimulatedResponse) -> Iterator[bytes]:
         """Chunks, `[DONE]` last."""
@@ -97,7 +101,7 @@ class Chat(ProtocolHandler):
                 yield chunk({"content": piece})
         yield chunk({}, _finish(response))
         if response.include_usage:
-            yield event({**head, "choices": [], "usage": _usage(response.reply.usage)})
+            yield event({**head, "choices": [], "usage": _usage(response)})
         yield b"data: [DONE]\n\n"
 
 
@@ -153,7 +157,7 @@ def _head(response: SimulatedResponse, kind: str) -> JsonObject:
         "object": kind,
         "created": response.created,
         "model": response.model,
-        "service_tier": "default",
+        "service_tier": response.tier,
         "system_fingerprint": _FINGERPRINT,
     }
 
@@ -175,13 +179,14 @@ def _finish(response: SimulatedResponse) -> str:
     return "length" if response.reply.cut else "tool_calls" if response.reply.tools else "stop"
 
 
-def _usage(usage: Usage) -> dict[str, Any]:
+def _usage(response: SimulatedResponse) -> dict[str, Any]:
+    usage, cache = response.reply.usage, response.cache
     sent, generated = usage.input_tokens or 0, usage.output_tokens or 0
     return {
         "prompt_tokens": sent,
         "completion_tokens": generated,
         "total_tokens": sent + generated,
-        "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
+        "prompt_tokens_details": {**openai_cache_counts(cache), "audio_tokens": 0},
         "completion_tokens_details": {
             "reasoning_tokens": 0,
             "audio_tokens": 0,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from starlette.types import Receive, Scope, Send
 
-from jury_providers.simulated.http.protocol import encoded
+from jury_providers.simulated.http.fields import encoded
 
 ABORT = "jury.abort"
 """The ASGI extension by which the server drops a connection."""

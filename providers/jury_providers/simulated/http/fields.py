@@ -1,5 +1,6 @@
 """Checked access to the fields of a client's request; errors name the field."""
 
+import json
 from typing import Any
 
 from jury_providers.errors import ProviderError
@@ -83,6 +84,11 @@ def texts(value: object, field: str, *kinds: str) -> str:
             raise InvalidRequest(f"{path}.type", f"expected one of {', '.join(kinds)}")
         found.append(text(block.get("text"), f"{path}.text"))
     return "".join(found)
+
+
+def encoded(value: Any) -> bytes:
+    """Compact JSON, as the providers send it. A lone surrogate (of a malformed request) becomes `?`."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _kind(value: object) -> str:

@@ -6,10 +6,12 @@ from hashlib import blake2b
 from typing import Any, ClassVar
 
 from jury_providers.provider import ModelPicture, OfferedTool
+from jury_providers.simulated.http.cached_prompts import google_prompt
 from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
     InvalidRequest,
     JsonObject,
+    encoded,
     name,
     optional_table,
     rows,
@@ -22,7 +24,6 @@ from jury_providers.simulated.http.protocol import (
     ParsedRequest,
     ProtocolHandler,
     SimulatedResponse,
-    encoded,
     event,
     model_request,
 )
@@ -61,7 +62,12 @@ class Generate(ProtocolHandler):
             config.get("responseJsonSchema", config.get("responseSchema")), "generationConfig.responseJsonSchema"
         )
         seed = whole(config.get("seed"), "generationConfig.seed")
-        return ParsedRequest(model_request(model, messages, tools, schema, seed), stream=body["stream"])
+        return ParsedRequest(
+            model_request(model, messages, tools, schema, seed),
+            google_prompt(body),
+            body.get("serviceTier") or "standard",
+            stream=body["stream"],
+        )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
         if response.blocked:
@@ -173,7 +179,8 @@ def _tail(response: SimulatedResponse) -> dict[str, Any]:
             "promptTokenCount": sent,
             "candidatesTokenCount": generated,
             "totalTokenCount": sent + generated,
-            "cachedContentTokenCount": 0,
+            "cachedContentTokenCount": response.cache.read,
+            "serviceTier": response.tier,
             "thoughtsTokenCount": 0,
             "promptTokensDetails": [{"modality": "TEXT", "tokenCount": sent}],
         },

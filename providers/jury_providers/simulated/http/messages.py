@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_providers.provider import ModelPicture, OfferedTool
+from jury_providers.simulated.http.cached_prompts import anthropic_prompt
 from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
     InvalidRequest,
@@ -28,6 +29,7 @@ from jury_providers.simulated.http.protocol import (
     model_request,
 )
 from jury_providers.simulated.http.provider_errors import AnthropicErrors, ProviderErrors
+from jury_providers.simulated.http.taken_settings import check_anthropic
 
 _THOUGHTS = {"thinking", "redacted_thinking"}
 
@@ -40,6 +42,7 @@ class Messages(ProtocolHandler):
 
     def read(self, body: JsonObject) -> ParsedRequest:
         model = name(body.get("model"), "model")
+        check_anthropic(body)
         if (whole(body.get("max_tokens"), "max_tokens") or 0) < 1:
             raise InvalidRequest("max_tokens", "a whole number above 0 is required")
         conversation = ConversationBuilder()
@@ -57,7 +60,10 @@ class Messages(ProtocolHandler):
         )
         schema = optional_table(form.get("schema"), "output_config.format.schema")
         return ParsedRequest(
-            model_request(model, messages, tools, schema, None), stream=flag(body.get("stream"), "stream")
+            model_request(model, messages, tools, schema, None),
+            anthropic_prompt(body),
+            "priority" if body.get("service_tier") == "auto" else "standard",
+            stream=flag(body.get("stream"), "stream"),
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
@@ -169,10 +175,15 @@ def _ending(response: SimulatedResponse) -> JsonObject:
 
 
 def _usage(response: SimulatedResponse) -> JsonObject:
+    cache = response.cache
     return {
-        "input_tokens": response.reply.usage.input_tokens,
-        "cache_creation_input_tokens": 0,
-        "cache_read_input_tokens": 0,
+        "input_tokens": (response.reply.usage.input_tokens or 0) - cache.read - cache.written_tokens,
+        "cache_creation_input_tokens": cache.written_tokens,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": cache.written.get("5m", 0),
+            "ephemeral_1h_input_tokens": cache.written.get("1h", 0),
+        },
+        "cache_read_input_tokens": cache.read,
         "output_tokens": response.reply.usage.output_tokens,
-        "service_tier": "standard",
+        "service_tier": response.tier,
     }

@@ -1,13 +1,13 @@
 """The interface of a simulated protocol: parses requests, encodes responses and errors."""
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from jury_events.panel import CallSettings
 from jury_providers.provider import ModelMessage, ModelRequest, OfferedTool
-from jury_providers.simulated.http.fields import JsonObject
+from jury_providers.simulated.http.fields import JsonObject, encoded
+from jury_providers.simulated.http.prompt_cache import CachedPrompt, CacheUse
 from jury_providers.simulated.http.provider_errors import ProviderErrors
 from jury_providers.simulated.rendered_reply import RenderedReply
 
@@ -15,9 +15,15 @@ REFUSAL = "I'm sorry, but I can't help with that."
 
 
 class ParsedRequest(NamedTuple):
-    """A parsed request. `include_usage`: a stream contains the usage (optional in Chat Completions)."""
+    """A parsed request.
+
+    `prompt` is what of it may be kept; `tier` the service tier that it asks for, as the provider names it in its
+    answer. `include_usage`: a stream contains the usage (optional in Chat Completions).
+    """
 
     request: ModelRequest
+    prompt: CachedPrompt
+    tier: str
     stream: bool
     include_usage: bool = True
 
@@ -26,7 +32,7 @@ class SimulatedResponse(NamedTuple):
     """A response to encode. `identity`: letters and digits. `created`: seconds since 1970.
 
     A `blocked` response has no content. `variant`, 0 or 1, selects one of two equivalent encodings, if the provider has
-    two; `include_usage` as in `ParsedRequest`.
+    two; `tier` and `include_usage` as in `ParsedRequest`. `cache`: tokens that were read and written.
     """
 
     model: str
@@ -35,6 +41,8 @@ class SimulatedResponse(NamedTuple):
     created: int
     blocked: bool
     variant: int
+    tier: str
+    cache: CacheUse
     include_usage: bool
 
 
@@ -67,11 +75,6 @@ def model_request(
     """The request as the adapters' interface defines it; any integer is a valid seed."""
     settings = CallSettings() if seed is None else CallSettings(seed=seed % 2**31)
     return ModelRequest(model, messages, tuple(tools), schema, settings, "")
-
-
-def encoded(value: Any) -> bytes:
-    """Compact JSON, as the providers send it. A lone surrogate (of a malformed request) becomes `?`."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def event(data: Mapping[str, Any], name: str | None = None) -> bytes:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_providers.provider import OfferedTool
+from jury_providers.simulated.http.cached_prompts import openai_cache_counts, openai_prompt
 from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
     InvalidRequest,
@@ -26,6 +27,7 @@ from jury_providers.simulated.http.protocol import (
     model_request,
 )
 from jury_providers.simulated.http.provider_errors import OpenAIErrors, ProviderErrors
+from jury_providers.simulated.http.taken_settings import check_openai
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 
@@ -39,6 +41,7 @@ class Responses(ProtocolHandler):
     def read(self, body: JsonObject) -> ParsedRequest:
         """Parse a request, as documented by OpenAI; it must contain the whole conversation, as nothing is stored."""
         model = name(body.get("model"), "model")
+        check_openai("openai-responses", body)
         if body.get("previous_response_id") is not None:
             raise InvalidRequest("previous_response_id", "Previous response not found: nothing is stored here")
         conversation = ConversationBuilder()
@@ -58,7 +61,10 @@ class Responses(ProtocolHandler):
         form = optional_table(optional_table(body.get("text"), "text").get("format"), "text.format")
         schema = optional_table(form.get("schema"), "text.format.schema")
         return ParsedRequest(
-            model_request(model, messages, tools, schema, None), stream=flag(body.get("stream"), "stream")
+            model_request(model, messages, tools, schema, None),
+            openai_prompt("openai-responses", body, "input"),
+            body.get("service_tier") or "default",
+            stream=flag(body.get("stream"), "stream"),
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
@@ -193,7 +199,7 @@ def _response(response: SimulatedResponse, status: str, output: list[JsonObject]
         "output": output,
         "parallel_tool_calls": True,
         "previous_response_id": None,
-        "service_tier": "default",
+        "service_tier": response.tier,
         "store": False,
         "tool_choice": "auto",
         "tools": [],
@@ -207,7 +213,7 @@ def _usage(response: SimulatedResponse) -> JsonObject:
     sent, generated = response.reply.usage.input_tokens or 0, response.reply.usage.output_tokens or 0
     return {
         "input_tokens": sent,
-        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "input_tokens_details": openai_cache_counts(response.cache),
         "output_tokens": generated,
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": sent + generated,

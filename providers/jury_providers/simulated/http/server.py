@@ -1,7 +1,7 @@
 """The simulation server on uvicorn, for the command `jury simulate` and for tests of model clients."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, NamedTuple
@@ -49,7 +49,12 @@ class Simulation(NamedTuple):
 
 @asynccontextmanager
 async def simulation_server(
-    script: Script = NO_FAULTS, seed: int = 0, *, host: str = "127.0.0.1", port: int = 0
+    script: Script = NO_FAULTS,
+    seed: int = 0,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    count_tokens: Callable[[str], int] | None = None,
 ) -> AsyncIterator[Simulation]:
     """Serve simulated models in this event loop, within the context.
 
@@ -58,6 +63,7 @@ async def simulation_server(
         seed: for requests without a seed.
         host: the address to listen at.
         port: 0: any free port.
+        count_tokens: of a prompt's text, as in `SimulationBackend`.
 
     Raises:
         CannotListen: the address is in use, or not one of this machine's.
@@ -65,7 +71,7 @@ async def simulation_server(
     listener = listening_socket(host, port, _BACKLOG)
     address = ip_address(listener.getsockname()[0])
     url, loopback = f"http://{_authority(address)}:{listener.getsockname()[1]}", address.is_loopback
-    backend = SimulationBackend(script, seed)
+    backend = SimulationBackend(script, seed, count_tokens=count_tokens)
     config = uvicorn.Config(
         simulation_app(backend),
         http=_Protocol,
