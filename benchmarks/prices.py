@@ -1,6 +1,6 @@
 """Dollars a debate at list prices, prompts 1 and prompts 2 in one run, over the simulated servers of the providers.
 
-    uv run --with tiktoken --with litellm python benchmarks/prices.py CASES [--debates 20] [--tier flex] [--json FILE]
+    uv run --with tiktoken --with litellm python benchmarks/prices.py CASES [--policy FILE] [--debates 20] [--tier flex]
 
 `CASES` is a file that `jury run` reads. One seat each of OpenAI, Anthropic and Google, three rounds and a final judge:
 13 calls a debate, through the providers' own SDKs. The servers keep prompts as the providers do and count tokens with
@@ -51,6 +51,7 @@ def main() -> None:
     """Print dollars a debate by provider, before and after, and their ratios."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("cases", nargs="+")
+    parser.add_argument("--policy", type=Path, help="the policy of cases without one")
     parser.add_argument("--debates", type=int, default=20)
     parser.add_argument("--tier", choices=["standard", "flex"], default="standard", help="of OpenAI and Google, after")
     parser.add_argument("--one-model", choices=sorted(MODELS), help="three seats of this provider's model")
@@ -58,7 +59,8 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
         os.environ[name] = "sk-simulated"
-    files = CaseFiles(arguments.cases, CaseOptions(labels=Labels(refuse=False)))
+    policy = None if arguments.policy is None else arguments.policy.read_text(encoding="utf-8")
+    files = CaseFiles(arguments.cases, CaseOptions(labels=Labels(refuse=False), policy=policy))
     cases = list(islice(files, arguments.debates))
     found = asyncio.run(_both(cases, arguments.tier, arguments.one_model))
     _print(found, len(cases))

@@ -25,7 +25,7 @@ def main() -> None:
     """Print the ratios by tokenizer."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("cases", nargs="+")
-    parser.add_argument("--texts", type=int, default=432, help="the most texts that are counted")
+    parser.add_argument("--texts", type=int, help="the most texts that are counted; all by default")
     arguments = parser.parse_args()
     cases = CaseFiles(arguments.cases, CaseOptions(labels=Labels(refuse=False)))
     texts = list(dict.fromkeys(text for case in cases for text in _texts(case)))[: arguments.texts]
