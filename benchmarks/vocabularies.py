@@ -1,4 +1,4 @@
-"""Public tokenizers, for benchmarks alone: the vocabularies that the package `litellm` ships, read without a network."""
+"""Public tokenizers for benchmarks: the vocabularies that the package `litellm` ships, read without a network."""
 
 import json
 from base64 import b64decode
@@ -11,17 +11,14 @@ REMEDY = "needs two packages: uv run --with tiktoken --with litellm python bench
 
 _O200K = "fb374d419588a4632f3f557e76b4b70aebbca790"
 _CL100K = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
-_CL100K_PATTERN = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-_O200K_PATTERN = "|".join(
-    (
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-        r"\s*[\r\n]+",
-        r"\s+(?!\S)",
-        r"\s+",
-    )
+_CL100K_PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+_O200K_PATTERN = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 """Both patterns: tiktoken's `openai_public` (MIT licence)."""
 
@@ -56,7 +53,7 @@ def _folder() -> Path:
 
 def _tiktoken(name: str, file: str, pattern: str) -> Count:
     try:
-        import tiktoken  # noqa: PLC0415  (only for the benchmarks that count tokens)
+        import tiktoken
     except ImportError:
         raise SystemExit(REMEDY) from None
     lines = (_folder() / file).read_bytes().splitlines()
@@ -71,7 +68,7 @@ def _tiktoken(name: str, file: str, pattern: str) -> Count:
 
 
 def _tokenizers(file: str) -> Count:
-    from tokenizers import Tokenizer  # noqa: PLC0415  (comes with litellm)
+    from tokenizers import Tokenizer
 
     text = (_folder() / file).read_text(encoding="utf-8")
     tokenizer = Tokenizer.from_str(json.dumps(json.loads(text)))
