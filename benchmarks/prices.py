@@ -86,7 +86,7 @@ async def _spent(
         config = RuntimeConfig(
             resolved.panel, "", "run", endpoints=_endpoints(server), prices=load_prices(), replicas=1
         )
-        context = RunContext("run", resolved, prompts=prompts)
+        context = RunContext("run", resolved._replace(prompts=prompts))
         jobs = (Job(f"d{number}", case.model_dump_json().encode(), context) for number, case in enumerate(cases))
         async with in_process_runtime(config, lambda: store) as runtime:
             async for finished in drive(runtime, jobs, concurrency=8):

@@ -70,7 +70,7 @@ class DebateProcess:
         self._filled = asyncio.Event()
         self._requested: set[str] = set()
         self._outstanding: set[str] = set()
-        self._held: dict[str, list[PlannedStep]] = {}
+        self._waiting: dict[str, list[PlannedStep]] = {}
         self._halted: Halted | None = None
         self._cancelled_by: str | None = None
         self._again: set[str] = set()
@@ -160,7 +160,7 @@ class DebateProcess:
         case = Case.model_validate_json(job.case)
         resolved = job.context.resolved
         secret = self._context.effects.entropy(SECRET_BYTES)
-        opened = rules_for(job.context.prompts).open_debate(
+        opened = rules_for(resolved.prompts).open_debate(
             case,
             resolved.panel,
             debate_id=job.debate_id,
@@ -170,7 +170,7 @@ class DebateProcess:
             role_prompts=resolved.role_prompts,
             judge_prompt=resolved.judge_prompt,
             submission_id=job.submission_id,
-            prompts_version=job.context.prompts,
+            prompts_version=resolved.prompts,
         )
         appended = await self._append([opened], expected=0)
         if appended.repeated:
@@ -299,11 +299,11 @@ class DebateProcess:
             if planned.waits_for is None:
                 self._send(planned)
             else:
-                self._held.setdefault(planned.waits_for, []).append(planned)
+                self._waiting.setdefault(planned.waits_for, []).append(planned)
 
     def _release(self, step_id: str) -> None:
         """Request the steps that wait for this one."""
-        for planned in self._held.pop(step_id, ()):
+        for planned in self._waiting.pop(step_id, ()):
             self._send(planned)
 
     def _send(self, planned: PlannedStep) -> None:

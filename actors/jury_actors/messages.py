@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from jury_debate.assignment import Assignment
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.step_outcome import Outcome
 from jury_events.envelope import StoredEvent
 from jury_events.parts import PartRef
@@ -91,13 +90,12 @@ class Chunk(NamedTuple):
 class RunContext(NamedTuple):
     """Shared by the debates of a run. `watched`: the final judge's answer is displayed while it is written.
 
-    `run_id` is None for debates without a run. `prompts`: the version of the prompts of debates that are opened.
+    `run_id` is None for debates without a run.
     """
 
     run_id: str | None
     resolved: ResolvedPanel
     watched: bool = False
-    prompts: int = PROMPTS_VERSION
 
 
 class Job(NamedTuple):

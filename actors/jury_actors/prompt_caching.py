@@ -62,16 +62,16 @@ class PromptCaching:
     ) -> list[PlannedStep]:
         """Steps whose prompts begin alike: one is asked first, where the others save by reading what it wrote."""
         first, *others = group
-        held = (
+        waited_for = (
             bool(others)
             and start not in self._kept
             and self._policy.worth_waiting(start.model, first.settings, self._shared_tokens(first), on)
         )
-        waiting = [one.step.juror_id or "" for one in others] if held else _later_speakers(state, first)
-        steps = [PlannedStep(first, self._caching(state, start, first, waiting, on), awaited=held)]
+        waiting = [one.step.juror_id or "" for one in others] if waited_for else _later_speakers(state, first)
+        steps = [PlannedStep(first, self._caching(state, start, first, waiting, on), awaited=waited_for)]
         for other in others:
             caching = self._caching(state, start, other, (), on)
-            steps.append(PlannedStep(other, caching, waits_for=first.step.id if held else None))
+            steps.append(PlannedStep(other, caching, waits_for=first.step.id if waited_for else None))
         return steps
 
     def _caching(

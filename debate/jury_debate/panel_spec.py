@@ -5,11 +5,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, ValidationInfo, field_validator
 
+from jury_debate import prompts_v1
 from jury_debate.calibrated import mismatch, prompts_digest, prompts_mismatch
 from jury_debate.errors import PanelError
 from jury_debate.image_models import reads_images
 from jury_debate.presets import PARALLEL_ROUNDS, preset
-from jury_debate.prompts import PROMPTS_VERSION, load_prompts, seat_letter
+from jury_debate.prompts import PROMPTS, PROMPTS_VERSION, load_prompts, seat_letter
 from jury_debate.thresholds import checked_threshold
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
@@ -25,6 +26,7 @@ from jury_events.panel import (
     FinalRules,
     History,
     Language,
+    Marking,
     Order,
     Panel,
     Seat,
@@ -139,14 +141,19 @@ class PanelSpec(Spec):
     final: FinalSpec = FinalSpec()
     answers: AnswerRules = AnswerRules()
     artifacts: ArtifactRules = ArtifactRules()
+    marking: Marking | None = None
 
 
 class ResolvedPanel(NamedTuple):
-    """A panel and its custom prompts, which are free text: `role_prompts` by juror id, and the final judge's."""
+    """A panel and its prompts: custom ones, which are free text (`role_prompts` by juror id, and the final judge's).
+
+    `prompts` is the version of all others, with which its debates open.
+    """
 
     panel: Panel
     role_prompts: dict[str, str]
     judge_prompt: str | None
+    prompts: int = PROMPTS_VERSION
 
 
 def read_spec(data: Any) -> PanelSpec:
@@ -169,12 +176,14 @@ def first_problem(error: ValidationError) -> str:
     return f"{place}: {message}" if place else message
 
 
-def resolve(spec: PanelSpec, own_servers: Collection[str] = ()) -> ResolvedPanel:
+def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = PROMPTS_VERSION) -> ResolvedPanel:
     """The panel with every default written out.
 
     Args:
         spec: as written.
         own_servers: providers with a custom server; their models are sent pictures only where the panel says so.
+        prompts: the version with which its debates open; a panel with a calibration opens them with the version that
+            was calibrated.
 
     Raises:
         PanelError: fields contradict each other; the message names one.
@@ -193,24 +202,33 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = ()) -> ResolvedPanel
             final=_final(spec, rules["final"], built, own_servers),
             answers=spec.answers,
             artifacts=spec.artifacts,
+            marking=spec.marking,
         )
     except ValidationError as error:
         raise PanelError(first_problem(error)) from error
     role_prompts = {juror: seat.prompt for juror, seat in zip(ids, seats, strict=True) if seat.prompt}
-    resolved = ResolvedPanel(panel, role_prompts, spec.final.judge.prompt if spec.final.judge else None)
-    _check_calibration(resolved)
+    judge_prompt = spec.final.judge.prompt if spec.final.judge else None
+    resolved = _as_calibrated(ResolvedPanel(panel, role_prompts, judge_prompt, prompts))
+    if panel.marking == "lines" and resolved.prompts == prompts_v1.VERSION:
+        raise PanelError("marking: prompts 1 mark words; write marking: words, or leave it out")
     return resolved
 
 
-def _check_calibration(resolved: ResolvedPanel) -> None:
+def _as_calibrated(resolved: ResolvedPanel) -> ResolvedPanel:
+    """The panel, under the version of the prompts that its calibration was certified for."""
     calibration = resolved.panel.final.calibration
     if calibration is None:
-        return
-    prompts = prompts_digest(resolved.role_prompts, resolved.judge_prompt)
-    if why := mismatch(calibration, resolved.panel) or prompts_mismatch(calibration, prompts):
+        return resolved
+    roles, judge = resolved.role_prompts, resolved.judge_prompt
+    for version in PROMPTS:
+        if prompts_digest(roles, judge, version) == calibration.prompts:
+            resolved = resolved._replace(prompts=version)
+    digest = prompts_digest(roles, judge, resolved.prompts)
+    if why := mismatch(calibration, resolved.panel) or prompts_mismatch(calibration, digest):
         raise PanelError(
             f"final.calibration: {why}; calibrate this panel with jury calibrate, or leave calibration out"
         )
+    return resolved
 
 
 def full_model_name(name: str) -> str:

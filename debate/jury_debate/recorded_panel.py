@@ -54,7 +54,7 @@ def recorded_panel(opened: DebateOpened, texts: Mapping[str, bytes]) -> Resolved
         for juror in opened.panel.juror_ids
         if ROLE_PROMPT + juror in role_prompts
     }
-    return ResolvedPanel(opened.panel, seats, role_prompts.get(JUDGE_ROLE_PROMPT))
+    return ResolvedPanel(opened.panel, seats, role_prompts.get(JUDGE_ROLE_PROMPT), opened.prompts)
 
 
 def panel_differences(before: ResolvedPanel, now: ResolvedPanel, *, images: bool = True) -> tuple[PanelDifference, ...]:
@@ -84,7 +84,7 @@ def spec_of(resolved: ResolvedPanel) -> PanelSpec:
     Values that equal their default are left out: with another model, the default name and `images` change too.
     """
     whole = _written(resolved)
-    bare = resolve(_without_defaults(whole)).panel
+    bare = resolve(_without_defaults(whole), prompts=resolved.prompts).panel
     panel = resolved.panel
     seats = tuple(
         _left_to_default(
@@ -146,6 +146,7 @@ def _written(resolved: ResolvedPanel) -> PanelSpec:
         final=_final(panel.final, resolved.judge_prompt),
         answers=panel.answers,
         artifacts=panel.artifacts,
+        marking=panel.marking,
     )
 
 

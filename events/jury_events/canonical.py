@@ -16,7 +16,7 @@ from jury_events.errors import EventError
 def _members(value: Any) -> dict[str, Any]:
     fields: dict[str, Any] = value.__dict__
     unset: frozenset[str] | None = getattr(value, "LEFT_OUT_UNSET", None)
-    return {name: held for name, held in fields.items() if held is not None or name not in unset} if unset else fields
+    return {name: one for name, one in fields.items() if one is not None or name not in unset} if unset else fields
 
 
 def _fields(value: object) -> dict[str, Any]:

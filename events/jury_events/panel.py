@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, mode
 
 from jury_events.calibration import Calibration
 from jury_events.rubric import Rubric
-from jury_events.value import JurorId, Label, ModelName, Value
+from jury_events.value import JurorId, Label, ModelName, Value, without_unset
 
 Weight = Annotated[float, Field(gt=0, le=1_000_000)]
 Order = Literal["parallel", "sequential"]
@@ -20,6 +20,8 @@ MOST_SEATS = 500
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 Verbosity = Literal["low", "medium", "high"]
 Tier = Literal["standard", "flex", "priority"]
+Marking = Literal["lines", "words"]
+"""Of judged text: a sign before each line, the line as it is; or a marker, and a sign in every gap between words."""
 
 
 def _word(value: Any) -> Any:
@@ -77,8 +79,7 @@ class CallSettings(Value):
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = serialize(self)
-        return {name: value for name, value in fields.items() if value is not None or name not in self.LEFT_OUT_UNSET}
+        return without_unset(self, serialize)
 
     @property
     def attempt_seconds(self) -> float:
@@ -204,7 +205,12 @@ _Place = TypeVar("_Place", Seat, FinalJudge)
 
 
 class Panel(Value):
-    """A resolved panel: everything that decides how a debate runs. Equal panels run under equal rules."""
+    """A resolved panel: everything that decides how a debate runs. Equal panels run under equal rules.
+
+    `marking` of judged text; None: that of the prompts' version (prompts 1: words; prompts 2: lines).
+    """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"marking"})
 
     name: Label
     language: Language
@@ -214,6 +220,11 @@ class Panel(Value):
     final: FinalRules
     answers: AnswerRules
     artifacts: ArtifactRules
+    marking: Marking | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

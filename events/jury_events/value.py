@@ -6,7 +6,14 @@ Bodies contain ids, numbers and labels only; free text is a part (`jury_events.p
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+)
 
 from jury_events.hidden_characters import CONTROL
 from jury_events.ids import DEBATE_ID, RUN_ID, reachable
@@ -37,6 +44,12 @@ class Value(BaseModel):
             pydantic.ValidationError: a field is unknown or its value is refused.
         """
         return type(self).model_validate({**{name: getattr(self, name) for name in type(self).model_fields}, **fields})
+
+
+def without_unset(value: Value, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    """For a `model_serializer` in mode `wrap`: without those fields of `LEFT_OUT_UNSET` that are None."""
+    fields: dict[str, Any] = serialize(value)
+    return {name: one for name, one in fields.items() if one is not None or name not in value.LEFT_OUT_UNSET}
 
 
 @lru_cache(maxsize=4096)

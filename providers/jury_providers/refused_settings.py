@@ -14,7 +14,7 @@ from jury_providers.endpoints import ApiProtocol
 _KEEP_ASKED = frozenset({"auto", "off", None})
 
 
-class _Protocol(NamedTuple):
+class _Takes(NamedTuple):
     efforts: tuple[str, ...]
     tiers: tuple[str, ...]
     thinking: bool
@@ -22,20 +22,20 @@ class _Protocol(NamedTuple):
     top_p: bool
 
 
-_OPENAI = _Protocol(
+_OPENAI = _Takes(
     ("none", "minimal", "low", "medium", "high", "xhigh", "max"),
     ("standard", "flex", "priority"),
     thinking=False,
     verbosity=True,
     top_p=True,
 )
-_PROTOCOLS: dict[ApiProtocol, _Protocol] = {
+_PROTOCOLS: dict[ApiProtocol, _Takes] = {
     "openai": _OPENAI,
     "openai-responses": _OPENAI,
-    "anthropic": _Protocol(
+    "anthropic": _Takes(
         ("low", "medium", "high", "xhigh", "max"), ("standard", "priority"), thinking=True, verbosity=False, top_p=False
     ),
-    "google": _Protocol(
+    "google": _Takes(
         ("minimal", "low", "medium", "high", "xhigh"),
         ("standard", "flex", "priority"),
         thinking=True,
@@ -66,9 +66,7 @@ def refused_settings(protocol: ApiProtocol, model: str, settings: CallSettings, 
     )
 
 
-def _refused_thinking(
-    protocol: ApiProtocol, takes: _Protocol, facts: ModelFacts, settings: CallSettings
-) -> Iterator[str]:
+def _refused_thinking(protocol: ApiProtocol, takes: _Takes, facts: ModelFacts, settings: CallSettings) -> Iterator[str]:
     effort, thinking = settings.effort, settings.thinking
     if effort is not None and effort not in takes.efforts:
         yield f"effort {effort} is not taken; write one of {', '.join(takes.efforts)}"
@@ -94,7 +92,7 @@ def _refused_thinking(
         )
 
 
-def _refused_sampling(takes: _Protocol, facts: ModelFacts, settings: CallSettings) -> Iterator[str]:
+def _refused_sampling(takes: _Takes, facts: ModelFacts, settings: CallSettings) -> Iterator[str]:
     if settings.top_p is not None and not takes.top_p:
         yield "top_p is not taken; leave it out"
         return
@@ -107,7 +105,7 @@ def _refused_sampling(takes: _Protocol, facts: ModelFacts, settings: CallSetting
             yield f"{name} is taken only with effort none; write that, or leave {name} out"
 
 
-def _refused_carriage(protocol: ApiProtocol, model: str, takes: _Protocol, settings: CallSettings) -> Iterator[str]:
+def _refused_carriage(protocol: ApiProtocol, model: str, takes: _Takes, settings: CallSettings) -> Iterator[str]:
     if settings.tier is not None and settings.tier not in takes.tiers:
         yield f"tier {settings.tier} is not offered; write one of {', '.join(takes.tiers)}"
     offered = lifetimes(protocol, model)

@@ -35,8 +35,8 @@ class KillingBackend(SimulationBackend):
     `calls` are the requests by exchange id.
     """
 
-    def __init__(self, script: Script, seed: int) -> None:
-        super().__init__(script, seed)
+    def __init__(self, script: Script, seed: int, **options: Any) -> None:
+        super().__init__(script, seed, **options)
         self.calls: Counter[str] = Counter()
         self.killed: list[tuple[str, str]] = []
         self.all = False
@@ -116,8 +116,8 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
     )
     backends: list[KillingBackend] = []
 
-    def make_backend(*args: Any) -> KillingBackend:
-        backends.append(KillingBackend(*args))
+    def make_backend(*args: Any, **options: Any) -> KillingBackend:
+        backends.append(KillingBackend(*args, **options))
         backends[0].store = reader
         backends[0].all = everywhere
         backends[0].models = {model.partition("/")[2]: model for model in (seat, judge) if model}

@@ -17,7 +17,7 @@ from jury_judge.errors import RunRefused
 from jury_judge.panels.files import load_panel
 from jury_judge.runs.estimate import estimate
 from jury_judge.runs.preflight import is_over
-from jury_judge.stores.debates import panel_changes
+from jury_judge.stores.debates import compared_panel
 from jury_providers.prices import Price, Prices
 from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, MAX_PICTURE_TOKENS, picture_token_upper_bound
 from jury_store.event_store import Append, Appended
@@ -130,7 +130,7 @@ async def test_a_debate_opened_before_pictures_existed_is_resumed_without_them()
     )
     open_as_before_pictures(run)
 
-    assert () == panel_changes(run.store, "d0", run.resolved)
+    assert () == compared_panel(run.store, "d0", run.resolved).differences
     assert completed((await run.execute()).values())
     calls = [decode(stored) for stored in run.store.read_stream(calls_stream("d0"))]
     assert [()] == [call.request[1].images for call in calls if isinstance(call, ExchangeRecorded)]
@@ -142,7 +142,7 @@ async def test_a_debate_is_not_resumed_when_other_seats_would_get_pictures() -> 
     await Run(store, preset="independent", seats=[{**seat, "images": True}]).execute()
     now = a_resolved(preset="independent", seats=[seat])
 
-    assert ["seats.0.images was True, is False"] == [str(one) for one in panel_changes(store, "d0", now)]
+    assert ["seats.0.images was True, is False"] == [str(one) for one in compared_panel(store, "d0", now).differences]
 
 
 def test_a_case_written_by_an_earlier_version_is_the_same_case() -> None:

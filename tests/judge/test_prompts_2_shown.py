@@ -28,7 +28,7 @@ def indented(text: str) -> str:
     "text", [MAKEFILE, "a1: x\n\n ⟦abcd2345⟧ y", "  \ttrailing  \t", "| a | b |\n|---|---|\n| 　1 | 2 |"]
 )
 def test_a_prompt_shows_judged_text_as_it_was_recorded(language: str, text: str) -> None:
-    rehearsal = Rehearsal(a_case(text), resolve(PanelSpec.model_validate({"language": language})), prompts=2)
+    rehearsal = Rehearsal(a_case(text), resolve(PanelSpec.model_validate({"language": language}), prompts=2))
 
     for juror in rehearsal.opened.panel.juror_ids:
         whole = "\n".join(message.text for message in rehearsal.first_prompt(juror))
@@ -40,7 +40,7 @@ def test_a_prompt_shows_judged_text_as_it_was_recorded(language: str, text: str)
 @pytest.mark.parametrize("prompts", PROMPTS)
 def test_the_final_judges_prompt_is_measured_as_it_is_sent(prompts: int) -> None:
     resolved = resolve(PanelSpec.model_validate({"final": {"method": "final_judge"}}))
-    rehearsal = Rehearsal(a_case(MAKEFILE), resolved, prompts=prompts)
+    rehearsal = Rehearsal(a_case(MAKEFILE), resolved._replace(prompts=prompts))
 
     text = rehearsal.final_prompt(images=False).decode()
 

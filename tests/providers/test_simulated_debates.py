@@ -85,7 +85,7 @@ async def run_debates(
     replicas = {seat: [str(seat)] for seat in (*panel.panel.juror_ids, None)}
     coordinator = Coordinator(clerk, replicas, jurors.__getitem__)
     names = [f"run~{number}" for number in range(runs)]
-    context = RunContext("run", panel, prompts=prompts)
+    context = RunContext("run", panel._replace(prompts=prompts))
     await coordinator.submit("test", [Job(name, case.model_dump_json().encode(), context) for name in names])
     incarnation, upto = "", 0
     finished: list[Any] = []
@@ -106,12 +106,14 @@ def case_of(*scenarios: Scenario, **more: Any) -> Case:
     return Case(case_id="c", scenarios=scenarios, **more)
 
 
-@pytest.mark.parametrize("prompts", PROMPTS)
+@pytest.mark.parametrize(("prompts", "marking"), [(1, None), (2, None), (2, "words")])
 @pytest.mark.parametrize("language", ["en", "ja"])
 @pytest.mark.parametrize("preset", ["parallel-rounds", "adk-sequential", "independent"])
-async def test_every_call_of_a_debate_is_answered_at_the_first_try(language: str, preset: str, prompts: int) -> None:
+async def test_every_call_of_a_debate_is_answered_at_the_first_try(
+    language: str, preset: str, prompts: int, marking: str | None
+) -> None:
     case = case_of(ATTACKED, CALM, REFUSED, security_gate_records=RECORDS, agent_card_records=RECORDS)
-    (debate,) = await run_debates(case, preset=preset, language=language, prompts=prompts)
+    (debate,) = await run_debates(case, preset=preset, language=language, prompts=prompts, marking=marking)
 
     assert debate.of(JurorAbstained) == []
     assert len(debate.of(DebateCompleted)) == 1

@@ -143,7 +143,7 @@ class Run:
 
     @property
     def jobs(self) -> list[Job]:
-        context = RunContext("run", self.resolved, self.watched is not None, self.prompts)
+        context = RunContext("run", self.resolved._replace(prompts=self.prompts), self.watched is not None)
         return [Job(debate, case.model_dump_json().encode(), context) for debate, case in self.cases.items()]
 
     def plan(

@@ -5,7 +5,6 @@ and nothing is shown twice.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 from jury_debate import datamark
 from jury_debate.prompt_texts import fill
@@ -13,9 +12,7 @@ from jury_debate.prompts_v2 import line_marks
 from jury_debate.prompts_v2.case_items import CaseItem, JudgedText, ScenarioItems, case_items
 from jury_debate.prompts_v2.texts import CaseTextsV2
 from jury_events.case import Case
-
-Marking = Literal["lines", "words"]
-"""`lines`: a sign before each line, the line as it is. `words`: the marking of prompts 1, gaps between words too."""
+from jury_events.panel import Marking
 
 
 def marker_of(marking: Marking, sign: str) -> Callable[[str], str]:

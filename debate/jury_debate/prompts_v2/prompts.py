@@ -12,9 +12,9 @@ from importlib.resources import files
 from typing import Any
 
 from jury_debate.prompt_texts import fill
-from jury_debate.prompts_v2.case_text import Marking
 from jury_debate.prompts_v2.texts import TextsV2
 from jury_debate.turn_prompts import TurnPrompts
+from jury_events.panel import Marking
 from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
 

@@ -4,6 +4,8 @@ import hmac
 from base64 import b32encode
 from functools import lru_cache
 
+from jury_events.panel import Marking
+
 
 def ballot_id(secret: bytes, juror_id: str | None) -> str:
     """The unguessable id that a seat's answers must contain (`None`: the final judge's): 16 characters a-z, 2-7.
@@ -24,9 +26,9 @@ def line_sign(secret: bytes) -> str:
     return f"{chr(ord('a') + first % 26)}{second % 10}:"
 
 
-def marker_of(prompts: int, secret: bytes) -> str:
-    """What marks judged text in the prompts of a version."""
-    return datamark(secret) if prompts == 1 else line_sign(secret)
+def marker_of(prompts: int, secret: bytes, marking: Marking | None = None) -> str:
+    """What marks judged text in the prompts of a version, under the panel's `marking`."""
+    return datamark(secret) if prompts == 1 or marking == "words" else line_sign(secret)
 
 
 @lru_cache(maxsize=65536)

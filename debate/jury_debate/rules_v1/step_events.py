@@ -121,7 +121,7 @@ def _peer_text(
     assert step.juror_id is not None
     prompts = _prompts(state)
     turns = prompts.texts.turns
-    marker = marker_of(state.debate.prompts, secret)
+    marker = marker_of(state.debate.prompts, secret, state.panel.marking)
     seat = letter(state, step.juror_id)
     if not step.round:
         heading = prompts.peer_block_initial(

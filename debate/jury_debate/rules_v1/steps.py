@@ -104,7 +104,7 @@ def assignment_of(
         opinions=_opinions(state, step, visible) if records and step.round else None,
         prompts=debate.prompts,
         language=panel.language,
-        marker=marker_of(debate.prompts, secret),
+        marker=marker_of(debate.prompts, secret, panel.marking),
     )
 
 

@@ -6,16 +6,17 @@ from jury_debate import prompts_v1
 from jury_debate.artifact_tools import tool_names
 from jury_debate.artifacts import generate_evaluation_summary
 from jury_debate.assignment import CASE_WITH_IMAGES, JUDGE_ROLE_PROMPT, ROLE_PROMPT, tools_offered
+from jury_debate.marking import mark
 from jury_debate.prompts import PROMPTS_VERSION, seat_letter
+from jury_debate.prompts_v2 import prompts as prompts_v2
 from jury_debate.prompts_v2.case_text import render_case
-from jury_debate.prompts_v2.line_marks import mark
 from jury_debate.prompts_v2.prompts import PromptsV2, load_prompts
-from jury_debate.rules_v1.ballots import ballot_id, line_sign
+from jury_debate.rules_v1.ballots import ballot_id, marker_of
 from jury_debate.rules_v1.opening import opening_event
 from jury_debate.rules_v2 import opening as before
 from jury_events.case import ArtifactRecord, Case
 from jury_events.debate_events import DebateOpened
-from jury_events.panel import Panel
+from jury_events.panel import Marking, Panel
 from jury_events.parts import PartMaker
 
 RULES_VERSION = 3
@@ -75,12 +76,13 @@ class _PromptTexts:
         self._role_prompts = role_prompts
         self._judge_prompt = judge_prompt
         self._prompts: PromptsV2 = load_prompts(panel.language)
-        self._sign = line_sign(secret)
+        self._marking: Marking = panel.marking or "lines"
+        self._sign = marker_of(prompts_v2.VERSION, secret, self._marking)
 
     def by_name(self) -> dict[str, str]:
         turns, panel = self._prompts.texts.turns, self._panel
         pieces = {
-            "system": self._prompts.system(panel.rubric, "lines"),
+            "system": self._prompts.system(panel.rubric, self._marking),
             "case": self._case_piece() + "\n\n",
         }
         if self._case.images and any(place.images for place in panel.seats_and_judge):
@@ -130,7 +132,7 @@ class _PromptTexts:
         A summary in the case replaces the generated one, and precedes the records.
         """
         case, prompts = self._case, self._prompts
-        blocks = [render_case(case, prompts.texts.case, self._sign, marking="lines", images=images)]
+        blocks = [render_case(case, prompts.texts.case, self._sign, marking=self._marking, images=images)]
         gate, card, summary = case.security_gate_records, case.agent_card_records, case.artifact_summary
         if gate or card or summary is not None:
             blocks.append(prompts.texts.artifacts.heading)

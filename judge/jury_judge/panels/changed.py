@@ -34,7 +34,7 @@ def changed_panel(
         spec = spec_of(resolved)
         if overrides.preset is not None:
             spec = _with_preset(spec, overrides.preset)
-        changed = resolve(apply(_with_models(spec, models or {}), overrides))
+        changed = resolve(apply(_with_models(spec, models or {}), overrides), prompts=resolved.prompts)
     except PanelError as error:
         raise PanelFileError(f"the panel: {readable_message(str(error))}") from error
     check_judge(changed.panel, overrides)

@@ -16,7 +16,7 @@ from jury_judge.runs.recorded_content import is_same_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import RunIndex
 from jury_judge.stores.adoption import check_adopted, check_run, not_set_aside
-from jury_judge.stores.debates import panel_changes
+from jury_judge.stores.debates import compared_panel
 from jury_judge.stores.stores import open_or_create
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import check_models
@@ -47,6 +47,7 @@ class PreflightReport:
         ended: how many of the debates are over; if `total` is None, how many of the recorded ones.
         elsewhere: how many debates of the run are over other cases, or are further repeats.
         beyond: how many are repeats beyond those of this call.
+        prompts: the version of the prompts with which the run was begun; None where the store has no debate of it.
     """
 
     read: int
@@ -57,6 +58,7 @@ class PreflightReport:
     ended: int = 0
     elsewhere: int = 0
     beyond: int = 0
+    prompts: int | None = None
 
     @property
     def cases(self) -> int | None:
@@ -92,17 +94,18 @@ def preflight(run: Run, store: EventStore, *, seconds: float | None = PREFLIGHT_
         CaseFileError: a case cannot be read.
     """
     position, recorded, beyond = store.last_position(), store.run(run.run_id), 0
+    prompts: int | None = None
     if recorded is not None:
         check_run(store, run.run_id, run.adopt)
         for first in store.debates(run_id=run.run_id, limit=1):
-            _compare_panels(run, store, first.debate_id)
+            prompts = _recorded_prompts(run, store, first.debate_id)
         beyond = store.further_repeats(run.run_id, run.repeats)
         seconds = None if seconds is None else min(seconds, RESUMED_SECONDS)
     index = RunIndex(run, None if recorded is None else store)
     omissions = omission_report(run.resolved.panel)
     end = None if seconds is None else time.monotonic() + seconds
     report = PreflightReport(
-        read=0, total=None, omissions=omissions, recorded=recorded, position=position, beyond=beyond
+        read=0, total=None, omissions=omissions, recorded=recorded, position=position, beyond=beyond, prompts=prompts
     )
     read = known = ended = 0
     for batch in batches(run.cases(lambda _case: False), most=1 if recorded is None else BUILT):
@@ -199,7 +202,7 @@ def is_over(
     not_set_aside(debate_id, found)
     row = CaseRow(found.case_id, found.status, found.case_part, None, found.imported)
     check_adopted(store, f"debate {debate_id}", debate_id, row, adopt)
-    if different := panel_changes(store, debate_id, resolved):
+    if different := compared_panel(store, debate_id, resolved).differences:
         raise RunRefused(
             f"debate {debate_id} was opened with another panel: {described(different)}; "
             "use the panel that it was opened with, or another run or id"
@@ -236,10 +239,12 @@ def check_case(run: Run, case: Case, debate: str, row: CaseRow, store: EventStor
         )
 
 
-def _compare_panels(run: Run, store: EventStore, debate: str) -> None:
-    different = panel_changes(store, debate, run.resolved)
-    if different:
+def _recorded_prompts(run: Run, store: EventStore, debate: str) -> int:
+    """The version of the prompts with which the run was begun; refuses a run that was begun with another panel."""
+    recorded = compared_panel(store, debate, run.resolved)
+    if recorded.differences:
         raise RunRefused(
-            f"run {run.run_id!r} was begun with another panel: {described(different)}; "
+            f"run {run.run_id!r} was begun with another panel: {described(recorded.differences)}; "
             "use the panel that it was begun with, or give the run another --run id"
         )
+    return recorded.panel.prompts

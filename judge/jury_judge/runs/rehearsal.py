@@ -5,7 +5,6 @@ from typing import NamedTuple
 from jury_debate.assignment import CASE_WITH_IMAGES
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.rules import SECRET_BYTES
 from jury_debate.rules_registry import rules_for
 from jury_events.case import Case
@@ -28,13 +27,12 @@ class Rehearsal:
     Args:
         case: what would be judged, with its records.
         resolved: who would judge it.
-        prompts: the version of the prompts.
     """
 
-    def __init__(self, case: Case, resolved: ResolvedPanel, prompts: int = PROMPTS_VERSION) -> None:
+    def __init__(self, case: Case, resolved: ResolvedPanel) -> None:
         self._pen = PartBuffer(lambda: bytes(SALT_BYTES))
         secret = bytes(SECRET_BYTES)
-        self.opened: DebateOpened = rules_for(prompts).open_debate(
+        self.opened: DebateOpened = rules_for(resolved.prompts).open_debate(
             case,
             resolved.panel,
             debate_id="rehearsal",
@@ -43,7 +41,7 @@ class Rehearsal:
             parts=self._pen,
             role_prompts=resolved.role_prompts,
             judge_prompt=resolved.judge_prompt,
-            prompts_version=prompts,
+            prompts_version=resolved.prompts,
         )
         self._debate = Debate(self.opened, secret, self._pen)
 

@@ -13,6 +13,7 @@ from jury_actors.errors import ClusterLost, Halted
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.runtime import Runtime
 from jury_actors.store_retry import StoreRetry
+from jury_debate.panel_spec import ResolvedPanel
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.preflight import PreflightReport
@@ -177,7 +178,7 @@ class _Execution:
     def _jobs(self) -> RunJobs:
         return RunJobs(
             run=self.run,
-            context=RunContext(self.run.run_id, self.run.resolved, watched=self.on_chunk is not None),
+            context=RunContext(self.run.run_id, self._resolved(), watched=self.on_chunk is not None),
             checked=self.checked,
             state=self.state,
             stopping=self.stopping,
@@ -187,6 +188,11 @@ class _Execution:
             problems=self.problems,
             begun_first=self.bounds.allowance is not None,
         )
+
+    def _resolved(self) -> ResolvedPanel:
+        """The panel, under the prompts with which the run was begun."""
+        resolved, prompts = self.run.resolved, self.checked.prompts
+        return resolved if prompts is None else resolved._replace(prompts=prompts)
 
     async def _note_counted(self, runtime: Runtime) -> None:
         """Store how many debates the run is to have once all cases were read, if the preflight did not count them."""

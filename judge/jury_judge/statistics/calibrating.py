@@ -112,7 +112,7 @@ def calibrated_panel(store: EventStore, ballots: pa.Table) -> CalibratedPanel | 
         panel = CalibratedPanel(
             resolved.panel.name,
             panel_digest(resolved.panel),
-            prompts_digest(resolved.role_prompts, resolved.judge_prompt),
+            prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts),
         )
         if found is not None and panel.panel != found.panel:
             return None

@@ -54,15 +54,22 @@ def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
     return _panel(store, debate_id, _opening(store, debate_id))
 
 
-def panel_changes(store: EventStore, debate_id: str, now: ResolvedPanel) -> tuple[PanelDifference, ...]:
-    """The differences between a panel and that of a debate which is to be resumed with it.
+class RecordedPanel(NamedTuple):
+    """The panel of a recorded debate, and the differences between it and another one."""
+
+    panel: ResolvedPanel
+    differences: tuple[PanelDifference, ...]
+
+
+def compared_panel(store: EventStore, debate_id: str, now: ResolvedPanel) -> RecordedPanel:
+    """The panel of a debate which is to be resumed with `now`, and how they differ.
 
     Raises:
         EventError: as of `panel_of`.
     """
     (history,) = store.event_histories([debate_id])
     before = _panel(store, debate_id, _opened(history))
-    return panel_differences(before, now, images=history.stored_events[0].schema >= IMAGES_SINCE)
+    return RecordedPanel(before, panel_differences(before, now, images=history.stored_events[0].schema >= IMAGES_SINCE))
 
 
 def _panel(store: EventStore, debate_id: str, opened: DebateOpened) -> ResolvedPanel:
