@@ -1,6 +1,7 @@
 """Debates read from the store: one whole, or those of a run row by row."""
 
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from jury_debate.assignment import ROLE_PROMPT
 from jury_debate.panel_spec import ResolvedPanel
@@ -54,14 +55,14 @@ def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
     return _panel(store, debate_id, _opening(store, debate_id))
 
 
-class RecordedPanel(NamedTuple):
+class ComparedPanel(NamedTuple):
     """The panel of a recorded debate, and the differences between it and another one."""
 
     panel: ResolvedPanel
     differences: tuple[PanelDifference, ...]
 
 
-def compared_panel(store: EventStore, debate_id: str, now: ResolvedPanel) -> RecordedPanel:
+def compared_panel(store: EventStore, debate_id: str, now: ResolvedPanel) -> ComparedPanel:
     """The panel of a debate which is to be resumed with `now`, and how they differ.
 
     Raises:
@@ -69,7 +70,7 @@ def compared_panel(store: EventStore, debate_id: str, now: ResolvedPanel) -> Rec
     """
     (history,) = store.event_histories([debate_id])
     before = _panel(store, debate_id, _opened(history))
-    return RecordedPanel(before, panel_differences(before, now, images=history.stored_events[0].schema >= IMAGES_SINCE))
+    return ComparedPanel(before, panel_differences(before, now, images=history.stored_events[0].schema >= IMAGES_SINCE))
 
 
 def _panel(store: EventStore, debate_id: str, opened: DebateOpened) -> ResolvedPanel:
