@@ -91,6 +91,14 @@ class Price(Value):
         rest = max(0, total - read - usage.written_tokens)
         return rest * self.input + read * (self.input if self.cached_input is None else self.cached_input) + written
 
+    def most(self, input_tokens: int, settings: CallSettings) -> float:
+        """The maximum cost of a call, times a million: everything written, answered at full length."""
+        implicit = next((one for one in LIFETIMES if one in self.cache_write), None)
+        asked = [one for one in (implicit, settings.cache) if one in self.cache_write]
+        dearest = max(self.input, *(self.cache_write[one] for one in asked), 0.0)
+        factor = max(1.0, self.tiers.get(settings.tier or "", 1.0))
+        return factor * (input_tokens * dearest + settings.max_output_tokens * self.output)
+
     def tier_factor(self, tier: str | None) -> float | None:
         """The factor of a service tier; None: a tier without a known price."""
         if tier is None or tier.lower() in _STANDARD_TIERS:
@@ -160,13 +168,14 @@ class Prices(NamedTuple):
     def upper_bound(self, model: str, input_tokens: int, settings: CallSettings, on: date) -> float | None:
         """The maximum cost of a call with at most `input_tokens`, answered at full length.
 
-        A provider may write the whole prompt to its cache without being asked, for the shortest lifetime that it has.
+        A provider may write the whole prompt to its cache without being asked, for the shortest lifetime that it has; a
+        seat may ask for a longer one. A tier that costs less is reserved at the standard price, at which the provider
+        may answer.
         """
         price = self._of(model, input_tokens, on)
         if price is None or price is _FREE:
             return None if price is None else 0.0
-        implicit = next((price.cache_write[one] for one in LIFETIMES if one in price.cache_write), 0.0)
-        return (input_tokens * max(price.input, implicit) + settings.max_output_tokens * price.output) / _MILLION
+        return price.most(input_tokens, settings) / _MILLION
 
     def _of(self, model: str, tokens: int, on: date) -> Price | None:
         if model.startswith(f"{SIMULATED}/"):

@@ -1,7 +1,9 @@
 """Prices: the cost of a call, and invalid price files."""
 
 from datetime import date
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,22 +106,39 @@ def test_the_upper_bound_of_a_call_is_a_prompt_written_to_the_cache():
     assert bound == pytest.approx(2.5 + 0.01)
 
 
-def test_every_cost_stays_below_the_upper_bound():
-    """Whatever of a prompt is read, written for the shortest lifetime, or neither, by every list price."""
-    settings = CallSettings(max_output_tokens=1000)
+@pytest.mark.parametrize("tier", [None, "standard", "flex", "priority"])
+@pytest.mark.parametrize("cache", [None, "auto", "5m", "1h", "30m", "12h"])
+def test_every_cost_stays_below_the_upper_bound(tier: Any, cache: Any):
+    """Whatever of a prompt is read, written as the seat may ask for, or neither, by every list price, at every tier."""
+    settings = CallSettings(max_output_tokens=1000, tier=tier, cache=cache)
     prices = load_prices()
     for price in prices.prices:
         model = price.models[0]
         shortest = next((one for one in ("5m", "30m") if one in price.cache_write), "5m")
-        for tokens in (1000, 300_000):
+        lifetimes = {shortest, *({cache} & price.cache_write.keys())}
+        for tokens, lifetime in product((1000, 300_000), lifetimes):
             bound = prices.upper_bound(model, tokens, settings, TODAY)
             assert bound is not None
             for read, wrote in ((0, 0), (tokens, 0), (0, tokens), (tokens // 2, tokens // 2)):
-                writes = written(**{f"_{shortest}": wrote}) if wrote else ()
-                usage = Usage(input_tokens=tokens, output_tokens=1000, cached_input_tokens=read, cache_writes=writes)
+                writes = written(**{f"_{lifetime}": wrote}) if wrote else ()
+                usage = Usage(
+                    input_tokens=tokens,
+                    output_tokens=1000,
+                    cached_input_tokens=read,
+                    cache_writes=writes,
+                    service_tier=tier if tier in price.tiers else None,
+                )
                 cost = prices.cost(model, usage, TODAY)
                 assert cost is not None
                 assert cost <= bound + 1e-12
+
+
+def test_the_upper_bound_has_the_tier_and_the_lifetime_that_a_seat_asks_for():
+    def bound(**settings: Any) -> float | None:
+        call = CallSettings(max_output_tokens=1000, **settings)
+        return load_prices().upper_bound("openai/gpt-6-sol", 200_000, call, TODAY)
+
+    assert (0.51, 0.51, 1.02) == pytest.approx((bound(), bound(tier="flex"), bound(tier="priority")))
 
 
 def test_a_model_that_is_not_listed_has_no_cost():
