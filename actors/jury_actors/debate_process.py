@@ -171,6 +171,7 @@ class DebateProcess:
             judge_prompt=resolved.judge_prompt,
             submission_id=job.submission_id,
             prompts_version=resolved.prompts,
+            operator_policy=job.context.operator_policy,
         )
         appended = await self._append([opened], expected=0)
         if appended.repeated:

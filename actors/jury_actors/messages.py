@@ -90,12 +90,13 @@ class Chunk(NamedTuple):
 class RunContext(NamedTuple):
     """Shared by the debates of a run. `watched`: the final judge's answer is displayed while it is written.
 
-    `run_id` is None for debates without a run.
+    `run_id` is None for debates without a run. `operator_policy`: of the whole run, see `Rules.open_debate`.
     """
 
     run_id: str | None
     resolved: ResolvedPanel
     watched: bool = False
+    operator_policy: str | None = None
 
 
 class Job(NamedTuple):

@@ -125,6 +125,7 @@ class CaseFiles:
         stdin: the stream for `-`, read from its start each time if it is seekable; None: the process's.
 
     Attributes:
+        policy: of the cases without one, as in `options`.
         notes: statistics of the latest iteration.
         unreadable: what was left out in any iteration, since it cannot be read.
 
@@ -153,6 +154,7 @@ class CaseFiles:
         self._roles_seen = SeenRoles()
         self.notes = ReadingNotes()
         self.unreadable = UnreadableRows(skip=options.skip_unreadable)
+        self.policy = options.policy
 
     @property
     def labels(self) -> Labels:

@@ -8,6 +8,9 @@ from jury_events.parts import ImageRef, PartRef
 from jury_events.rubric import Rubric
 
 CASE_WITH_IMAGES = "case/images"
+OPERATOR_POLICY = "policy"
+"""The prompt piece with the policy that the operator gave for the whole run."""
+
 ROLE_PROMPT = "role_prompt/"
 """Prefix of the pieces with the panel's custom prompts; the juror id follows."""
 

@@ -60,6 +60,7 @@ class Rules(Protocol):
         judge_prompt: str | None = None,
         submission_id: str | None = None,
         prompts_version: int = PROMPTS_VERSION,
+        operator_policy: str | None = None,
     ) -> DebateOpened:
         """The opening event.
 
@@ -74,6 +75,8 @@ class Rules(Protocol):
             judge_prompt: the final judge's custom prompt.
             submission_id: the caller's name for the debate in live events.
             prompts_version: the latest, unless the debate is a fork of an older one.
+            operator_policy: the text that the operator gave for the whole run; where it is the policy of a question,
+                prompts 2 show it once, before the case. Prompts 1 show it with each question, as any policy.
         """
 
     def evolve(self, state: DebateState, event: DebateEvent) -> DebateState:

@@ -22,6 +22,7 @@ from jury_events.ids import Step, calls_stream, debate_stream
 from jury_events.parts import SALT_BYTES, PartBuffer, PartRef
 from jury_replay.errors import ForkRefused
 from jury_replay.origin import ForkOrigin, KeptEvent
+from jury_replay.recorded_case import operator_policy_of
 from jury_store.event_store import Append
 
 _MOST = 220
@@ -124,6 +125,7 @@ def branch_off(
         role_prompts=resolved.role_prompts,
         judge_prompt=resolved.judge_prompt,
         prompts_version=origin.opened.prompts,
+        operator_policy=operator_policy_of(origin.opened, origin.case(), lambda ref: origin.needed(ref, "the policy")),
     )
     forked = _forked(origin, version, tuple(asked), pen)
     opening_parts = pen.take()

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from hashlib import sha256
 
+from jury_debate.assignment import OPERATOR_POLICY
 from jury_events.case import Case, Image
 from jury_events.debate_events import DebateOpened
 from jury_events.parts import PartRef
@@ -30,3 +31,19 @@ def recorded_case(opened: DebateOpened, text: Callable[[PartRef], bytes]) -> Cas
         cluster=opened.cluster,
         agent_cost=opened.agent_cost,
     )
+
+
+def operator_policy_of(opened: DebateOpened, case: Case, text: Callable[[PartRef], bytes]) -> str | None:
+    """The policy that the operator gave for the whole run, where it was shown before the case; None where none was.
+
+    Args:
+        opened: the opening event.
+        case: the recorded one, whose questions have the policy too.
+        text: the content of a part.
+    """
+    piece = next((piece.text for piece in opened.pieces if piece.name == OPERATOR_POLICY), None)
+    if piece is None:
+        return None
+    shown = text(piece).decode("utf-8")
+    policies = (scenario.question.policy for scenario in case.scenarios)
+    return next((policy for policy in policies if policy and shown.endswith(f"\n{policy.rstrip()}\n\n")), None)

@@ -8,7 +8,7 @@ from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.panel import Panel
 from jury_events.parts import PartBuffer
-from jury_replay.recorded_case import recorded_case
+from jury_replay.recorded_case import operator_policy_of, recorded_case
 
 
 def pen_of(history: DebateHistory) -> PartBuffer:
@@ -43,8 +43,9 @@ def reopen(
         if piece.name.startswith(ROLE_PROMPT)
     }
     judge_prompt = role_prompts.pop(JUDGE_ROLE_PROMPT, None)
+    case = recorded_case(opened, pen.text)
     reopened = rules.open_debate(
-        recorded_case(opened, pen.text),
+        case,
         panel or opened.panel,
         debate_id=opened.debate_id,
         run_id=opened.run_id,
@@ -54,6 +55,7 @@ def reopen(
         judge_prompt=judge_prompt,
         submission_id=opened.submission_id,
         prompts_version=opened.prompts if prompts is None else prompts,
+        operator_policy=operator_policy_of(opened, case, pen.text),
     )
     return reopened.changed(case=opened.case)
 

@@ -173,3 +173,47 @@ def test_an_answer_has_every_field_and_null_where_its_step_asks_for_none(
     changes: dict[str, Any], reason: RefusalReason | None
 ) -> None:
     assert reason == refusal(answered(**changes))
+
+
+POLICY = "Refund within 30 days only.\nNever name a colleague."
+
+
+def with_policies(case: Case, *policies: str) -> Case:
+    asked = (
+        scenario.changed(question=scenario.question.changed(policy=policy))
+        for scenario, policy in zip(case.scenarios, policies, strict=True)
+    )
+    return case.changed(scenarios=tuple(asked))
+
+
+def test_the_operators_policy_stands_unmarked_before_the_case_once() -> None:
+    case = with_policies(a_case(scenarios=2), POLICY, "Mine.")
+    panel = a_panel(*SEATS, preset="parallel-rounds", discussion={"max_rounds": 1})
+    positions = {"gpt": [Says("safe_pass")], "claude": [Says("unsafe_fail")], "gemini": [Says("safe_pass")]}
+    debate = DebateHarness(panel, by_round(positions), case=case, prompts=2, operator_policy=POLICY).run()
+
+    for asked in debate.asked:
+        (system, policy, shown, *_), message = texts(debate, asked), asked.call.messages[1]
+        assert 2 == message.shared
+        assert "system" == system[0]
+        assert policy[1].endswith(f"\n{POLICY}\n\n")
+        assert "Never name a colleague" not in shown[1]
+        assert f"{SIGN} Mine." in shown[1]
+
+
+def test_a_policy_that_no_case_has_is_not_shown() -> None:
+    panel = a_panel(*SEATS, preset="independent")
+    debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), prompts=2, operator_policy=POLICY).run()
+
+    assert "Never name a colleague" not in debate.prompt(debate.asked[0])
+    assert 1 == debate.asked[0].call.messages[1].shared
+
+
+def test_under_prompts_1_the_operators_policy_stands_in_the_case_as_before() -> None:
+    def requests(policy: str | None) -> list[str]:
+        case = with_policies(a_case(), POLICY)
+        panel = a_panel(*SEATS, preset="independent")
+        debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), case=case, operator_policy=policy)
+        return [debate.prompt(asked) for asked in debate.run().asked]
+
+    assert requests(None) == requests(POLICY)

@@ -112,6 +112,7 @@ class DebateHarness:
         script: what each call is answered.
         pick: which of the steps that are asked answers next, by index modulo their number.
         prompts: the version of the prompts.
+        operator_policy: as of `open_debate`.
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class DebateHarness:
         case: Case | None = None,
         pick: Sequence[int] = (0,),
         prompts: int = PROMPTS_VERSION,
+        operator_policy: str | None = None,
     ) -> None:
         self.pen = DeterministicParts()
         self.script = script
@@ -134,6 +136,7 @@ class DebateHarness:
             secret=SECRET,
             parts=self.pen,
             prompts_version=prompts,
+            operator_policy=operator_policy,
         )
         self.debate = Debate(opened, SECRET, self.pen)
         self.events: list[DebateEvent] = [opened]

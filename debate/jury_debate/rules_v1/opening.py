@@ -32,6 +32,7 @@ def open_debate(
     judge_prompt: str | None = None,
     submission_id: str | None = None,
     prompts_version: int = PROMPTS_VERSION,
+    operator_policy: str | None = None,  # noqa: ARG001  (prompts 1 show it with each question)
 ) -> DebateOpened:
     """See `Rules.open_debate`."""
     if prompts_version != prompts_v1.VERSION:

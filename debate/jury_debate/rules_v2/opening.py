@@ -24,6 +24,7 @@ def open_debate(
     judge_prompt: str | None = None,
     submission_id: str | None = None,
     prompts_version: int = PROMPTS_VERSION,
+    operator_policy: str | None = None,
 ) -> DebateOpened:
     """See `Rules.open_debate`."""
     opened = before.open_debate(
@@ -37,5 +38,6 @@ def open_debate(
         judge_prompt=judge_prompt,
         submission_id=submission_id,
         prompts_version=prompts_version,
+        operator_policy=operator_policy,
     )
     return opened.model_copy(update={"rules": RULES_VERSION})

@@ -5,7 +5,13 @@ from collections.abc import Mapping, Sequence
 from jury_debate import prompts_v1
 from jury_debate.artifact_tools import tool_names
 from jury_debate.artifacts import generate_evaluation_summary
-from jury_debate.assignment import CASE_WITH_IMAGES, JUDGE_ROLE_PROMPT, ROLE_PROMPT, tools_offered
+from jury_debate.assignment import (
+    CASE_WITH_IMAGES,
+    JUDGE_ROLE_PROMPT,
+    OPERATOR_POLICY,
+    ROLE_PROMPT,
+    tools_offered,
+)
 from jury_debate.marking import mark
 from jury_debate.prompts import PROMPTS_VERSION, seat_letter
 from jury_debate.prompts_v2 import prompts as prompts_v2
@@ -34,6 +40,7 @@ def open_debate(
     judge_prompt: str | None = None,
     submission_id: str | None = None,
     prompts_version: int = PROMPTS_VERSION,
+    operator_policy: str | None = None,
 ) -> DebateOpened:
     """See `Rules.open_debate`."""
     if prompts_version == prompts_v1.VERSION:
@@ -50,7 +57,14 @@ def open_debate(
             prompts_version=prompts_version,
         )
         return opened.model_copy(update={"rules": RULES_VERSION})
-    pieces = _PromptTexts(case, panel, secret, role_prompts or {}, judge_prompt).by_name()
+    pieces = _PromptTexts(
+        case,
+        panel,
+        secret,
+        role_prompts=role_prompts or {},
+        judge_prompt=judge_prompt,
+        operator_policy=operator_policy,
+    ).by_name()
     return opening_event(
         case,
         panel,
@@ -68,9 +82,17 @@ class _PromptTexts:
     """The texts that prompts are joined from, by name, with their line breaks."""
 
     def __init__(
-        self, case: Case, panel: Panel, secret: bytes, role_prompts: Mapping[str, str], judge_prompt: str | None
+        self,
+        case: Case,
+        panel: Panel,
+        secret: bytes,
+        *,
+        role_prompts: Mapping[str, str],
+        judge_prompt: str | None,
+        operator_policy: str | None,
     ) -> None:
-        self._case = case
+        self._policy = operator_policy if operator_policy and operator_policy in _policies(case) else None
+        self._case = case if self._policy is None else _without_policy(case, self._policy)
         self._panel = panel
         self._secret = secret
         self._role_prompts = role_prompts
@@ -83,6 +105,7 @@ class _PromptTexts:
         turns, panel = self._prompts.texts.turns, self._panel
         pieces = {
             "system": self._prompts.system(panel.rubric, self._marking),
+            **({} if self._policy is None else {OPERATOR_POLICY: self._policy_piece(self._policy)}),
             "case": self._case_piece() + "\n\n",
         }
         if self._case.images and any(place.images for place in panel.seats_and_judge):
@@ -106,6 +129,10 @@ class _PromptTexts:
             )
             pieces["seat/final"] = judge + "\n\n"
         return pieces
+
+    def _policy_piece(self, policy: str) -> str:
+        """Unmarked: the operator speaks, not the record."""
+        return f"{self._prompts.texts.case.operator_policy}\n{policy.rstrip()}\n\n"
 
     def _seat(self, index: int) -> str:
         seat = self._panel.seats[index]
@@ -147,3 +174,18 @@ class _PromptTexts:
 
     def _records(self, heading: str, records: Sequence[ArtifactRecord]) -> list[str]:
         return [heading, mark("\n".join(record.content for record in records), self._sign)] if records else []
+
+
+def _policies(case: Case) -> list[str | None]:
+    return [scenario.question.policy for scenario in case.scenarios]
+
+
+def _without_policy(case: Case, policy: str) -> Case:
+    """The case without this policy of its questions, which is shown before it."""
+    scenarios = (
+        scenario.model_copy(update={"question": scenario.question.model_copy(update={"policy": None})})
+        if scenario.question.policy == policy
+        else scenario
+        for scenario in case.scenarios
+    )
+    return case.model_copy(update={"scenarios": tuple(scenarios)})

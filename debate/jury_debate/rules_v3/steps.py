@@ -1,7 +1,7 @@
 """How each step is asked under prompts 2: what is the same for the panel, the case, the seat, the turn."""
 
 from jury_debate import prompts_v1
-from jury_debate.assignment import Assignment, CallMessage
+from jury_debate.assignment import OPERATOR_POLICY, Assignment, CallMessage
 from jury_debate.rules_v1 import steps as before
 from jury_debate.rules_v1.steps import assignment_of, case_shown
 from jury_debate.rules_v1.visibility import visible_evaluations
@@ -23,9 +23,11 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
     else:
         place = panel.seat(step.juror_id)
     case, images = case_shown(state, place)
+    policy = state.pieces.get(OPERATOR_POLICY)
+    shared = (case,) if policy is None else (policy, case)
     messages = (
         CallMessage("system", (state.pieces["system"],)),
-        CallMessage("user", (case, *_turn(state, step)), images=images, shared=1),
+        CallMessage("user", (*shared, *_turn(state, step)), images=images, shared=len(shared)),
     )
     return assignment_of(state, step, secret, place=place, messages=messages, one_form=True)
 

@@ -84,6 +84,19 @@ class Redaction(NamedTuple):
         except ValidationError as error:
             raise CaseFileError(f"case {visible_line(case.case_id)!r}: redact: {condensed(error)}") from error
 
+    def policy(self, policy: str | None) -> str | None:
+        """The policy of the cases without one, redacted as in each of them.
+
+        Raises:
+            CaseFileError: a rule failed or timed out; the message names the rule.
+        """
+        if policy is None or not self.rules:
+            return policy
+        try:
+            return self.text(policy)
+        except _Failed as error:
+            raise CaseFileError(f"--policy: {error}") from error.__cause__
+
     def text(self, text: str) -> str:
         """The redacted text; in JSON each string and number is redacted separately, so that it stays JSON."""
         if not _is_json(text):

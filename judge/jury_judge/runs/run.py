@@ -31,6 +31,7 @@ class Run:
         submission_id: the caller's name of a case in live events.
         adopt: an imported debate counts as judged if its seal is signed by one of these keys.
         repeats: debates a case.
+        operator_policy: the policy that was given for all cases without one; prompts 2 show it before the case.
     """
 
     run_id: str
@@ -40,6 +41,7 @@ class Run:
     submission_id: Callable[[Case], str | None] = lambda _case: None
     adopt: Collection[PublicKey] = ()
     repeats: int = 1
+    operator_policy: str | None = None
 
     def debate_ids(self, case: Case | str) -> tuple[str, ...]:
         """The ids of all debates of a case, or of a case id."""

@@ -178,7 +178,12 @@ class _Execution:
     def _jobs(self) -> RunJobs:
         return RunJobs(
             run=self.run,
-            context=RunContext(self.run.run_id, self._resolved(), watched=self.on_chunk is not None),
+            context=RunContext(
+                self.run.run_id,
+                self._resolved(),
+                watched=self.on_chunk is not None,
+                operator_policy=self.run.operator_policy,
+            ),
             checked=self.checked,
             state=self.state,
             stopping=self.stopping,

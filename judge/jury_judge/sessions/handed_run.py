@@ -36,12 +36,16 @@ _LOOK_EVERY = 0.2
 
 
 class HandedRun(NamedTuple):
-    """What the process needs besides the cases; `door` has further options of the command, as values by name."""
+    """What the process needs besides the cases; `door` has further options of the command, as values by name.
+
+    `policy`: as of `Run.operator_policy`.
+    """
 
     settings: RunSettings
     loaded: LoadedPanel
     adopt: tuple[PublicKey, ...]
     door: Mapping[str, Any]
+    policy: str | None = None
 
     def pack(self) -> bytes:
         """For `read`, in another process of the same version. The cases are redacted already."""
@@ -56,7 +60,7 @@ class HandedRun(NamedTuple):
 
     def planned(self, cases: Path) -> PlannedRun:
         """The run over its cases."""
-        return PlannedRun(_HandedCases(cases), self.settings, loaded=self.loaded, adopt=self.adopt)
+        return PlannedRun(_HandedCases(cases, self.policy), self.settings, loaded=self.loaded, adopt=self.adopt)
 
 
 class EndedEarly(NamedTuple):
@@ -113,7 +117,7 @@ def hand_over(
             adopt=(),
             trust=(),
         )
-        handed = HandedRun(asked, planned.loaded, tuple(run.adopt), door)
+        handed = HandedRun(asked, planned.loaded, tuple(run.adopt), door, run.operator_policy)
         status = str(status_place(url, run.run_id))
         there.start(("--handed", "--run", run.run_id), handed.pack(), status)
         return _until_running(there)
@@ -122,8 +126,9 @@ def hand_over(
 class _HandedCases:
     """The cases in a file of one case a line, as `_case_chunks` makes them."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, policy: str | None) -> None:
         self._path = path
+        self.policy = policy
         self.notes = ReadingNotes()
         self.unreadable = UnreadableRows()
 

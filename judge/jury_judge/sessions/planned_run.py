@@ -21,10 +21,13 @@ from jury_store.seals.keys import PublicKey
 
 
 class Cases(Protocol):
-    """Cases with notes of what was read: `CaseFiles`."""
+    """Cases with notes of what was read, and the policy of those without one: `CaseFiles`."""
 
     notes: ReadingNotes
     unreadable: UnreadableRows
+
+    @property
+    def policy(self) -> str | None: ...
 
     def __call__(self, fetch: Callable[[Case], bool], /) -> Iterable[Case]:
         """See `CaseSource`."""
@@ -70,6 +73,7 @@ class PlannedRun:
             concurrency=settings.concurrency,
             adopt=read_keys(settings.adopt) if adopt is None else adopt,
             repeats=settings.repeat,
+            operator_policy=self.loaded.redaction.policy(cases.policy),
         )
 
     @classmethod
@@ -120,6 +124,8 @@ def _load(settings: RunSettings, environ: Mapping[str, str]) -> LoadedPanel:
 
 class _OneCase:
     """A case, whose records are in it."""
+
+    policy = None
 
     def __init__(self, case: Case) -> None:
         self._case = case
