@@ -5,6 +5,7 @@ import pytest
 from jury_debate.errors import UnknownPrompts
 from jury_debate.prompts import PROMPTS
 from jury_debate.rules_registry import RULES, rules_for
+from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import debate_stream
@@ -15,7 +16,11 @@ from jury_replay.replay import ReplayStatus, replay_history
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from support.branches import a_branch, execute_branch, stored
+from support.debate_harness import a_case
 from support.runtime_harness import KeptStore, Run
+
+
+ROUNDS = {"always_discuss": True, "max_rounds": 2}
 
 
 @pytest.fixture
@@ -24,7 +29,7 @@ def store() -> KeptStore:
 
 
 async def a_debate(store: EventStore, prompts: int) -> None:
-    run = Run(store, preset="parallel-rounds", discussion={"always_discuss": True, "max_rounds": 2})
+    run = Run(store, preset="parallel-rounds", discussion=ROUNDS)
     run.prompts = prompts
     finished = await run.execute()
     assert "completed" == finished["d0"].status
@@ -57,6 +62,28 @@ async def test_a_branch_keeps_the_prompts_of_its_origin(store: KeptStore, prompt
     assert "completed" == finished.status
     assert prompts == opened_of(store, "b").prompts
     assert ReplayStatus.EQUAL is replay_history(store.histories(["b"])[0]).status
+
+
+async def test_the_operators_policy_is_shown_again_in_what_is_made_of_a_record(store: KeptStore) -> None:
+    policy = "Refund within 30 days.\n"
+    run = Run(
+        store, case=lambda case_id: with_policy(a_case(case_id), policy), preset="parallel-rounds", discussion=ROUNDS
+    )
+    run.prompts, run.operator_policy = 2, policy
+    await run.execute()
+    history = store.history("d0")
+    branch = stored(store, a_branch(ForkOrigin(history), "round-1/sim-policy/statement", debate_id="b"))
+    await execute_branch(store, branch)
+
+    assert "policy" in {piece.name for piece in opened_of(store, "d0").pieces}
+    assert "policy" in {piece.name for piece in opened_of(store, "b").pieces}
+    assert ReplayStatus.EQUAL is replay_history(store.histories(["d0"])[0]).status
+    assert RegressionStatus.SAME is regress_history(store.histories(["d0"])[0]).status
+
+
+def with_policy(case: Case, policy: str) -> Case:
+    (one,) = case.scenarios
+    return case.changed(scenarios=(one.changed(question=one.question.changed(policy=policy)),))
 
 
 async def test_rules_that_came_before_the_prompts_of_a_record_say_so(store: KeptStore) -> None:

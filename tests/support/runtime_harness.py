@@ -138,12 +138,15 @@ class Run:
         self.watched: list[Chunk] | None = None
         self.patience = 0.0
         self.prompts = PROMPTS_VERSION
+        self.operator_policy: str | None = None
         self.resolved = a_resolved(**spec)
         self.cases = {f"d{number}": case(f"c{number}") for number in range(debates)}
 
     @property
     def jobs(self) -> list[Job]:
-        context = RunContext("run", self.resolved._replace(prompts=self.prompts), self.watched is not None)
+        context = RunContext(
+            "run", self.resolved._replace(prompts=self.prompts), self.watched is not None, self.operator_policy
+        )
         return [Job(debate, case.model_dump_json().encode(), context) for debate, case in self.cases.items()]
 
     def plan(

@@ -56,15 +56,29 @@ def read_document(text: str, patterns: PromptPatterns | None, mark: str = MARK) 
         mark: stands in place of the debate's marker.
     """
     reader, prefix = _Reader(patterns, mark), f"{mark} "
+    policy, text = _operator_policy(text, patterns)
     for line in reader.bounded(text).split("\n"):
         if line.startswith(prefix):
             reader.content.append(line)
         elif line:
             reader.heading(line)
     reader.finish()
-    scenarios = tuple(tuple(utterances) for utterances in reader.scenarios if utterances)
+    given = () if policy is None else (Utterance("policy", tuple(reader.bounded(policy).split("\n"))),)
+    scenarios = tuple(
+        (*(() if any(one.kind == "policy" for one in utterances) else given), *utterances)
+        for utterances in reader.scenarios
+        if utterances
+    )
     plain = "\n".join(line for utterances in scenarios for utterance in utterances for line in utterance.lines)
     return Document(scenarios, reader.checks("gate"), reader.checks("card"), plain, reader.cut, reader.unseen)
+
+
+def _operator_policy(text: str, patterns: PromptPatterns | None) -> tuple[str | None, str]:
+    """The operator's policy, which stands unmarked before the case (None: there is none), and the case."""
+    if patterns is None or patterns.operator_policy is None or not text.startswith(f"{patterns.operator_policy}\n"):
+        return None, text
+    policy, heading, case = text.removeprefix(f"{patterns.operator_policy}\n").partition(f"\n\n{patterns.case}\n")
+    return policy, f"{heading.lstrip()}{case}"
 
 
 class _Reader:

@@ -83,7 +83,8 @@ class PromptPatterns(NamedTuple):
     """One prompts file as patterns. `roles` maps a role's shown name to its key, `heads` a case heading to its kind.
 
     `system` begins the system message of all seats, and `seats_block` the seat's own block after the case; None where
-    the system message is the seat's own (prompts 1). `markers` name the debate's marker.
+    the system message is the seat's own (prompts 1). `markers` name the debate's marker. `operator_policy` is the
+    heading of a policy that stands before the case, which begins with the line `case`; None under prompts 1.
     """
 
     language: str
@@ -110,6 +111,8 @@ class PromptPatterns(NamedTuple):
     scores: LinePattern
     dimension: LinePattern
     scenario_rule: LinePattern
+    operator_policy: str | None = None
+    case: str = ""
 
 
 @cache
@@ -157,7 +160,9 @@ def _patterns_v2(language: str, texts: TextsV2) -> PromptPatterns:
         markers=(line_of(case.sign, "sign"), line_of(case.marked_words, "sign")),
         scenario_rule=line_of(seats.scenarios, "total"),
     )
-    return patterns._replace(speakers=items | patterns.speakers)
+    return patterns._replace(
+        speakers=items | patterns.speakers, operator_policy=case.operator_policy, case=case.heading
+    )
 
 
 def _patterns(language: str, texts: Texts | TextsV2, **own: Any) -> PromptPatterns:
