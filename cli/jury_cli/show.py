@@ -53,8 +53,25 @@ def _show_debate(history: "DebateHistory", *, full: bool, as_json: bool) -> None
     if as_json:
         print(json.dumps(result_of(history), ensure_ascii=False, indent=2))
         return
-    render_debate(history.events, history.exchanges, history.texts, page_console(), full=full, local=history.local)
+    render_debate(
+        history.events,
+        history.exchanges,
+        history.texts,
+        page_console(),
+        full=full,
+        local=history.local,
+        uncached=_uncached(history),
+    )
     _show_reviews(history)
+
+
+def _uncached(history: "DebateHistory") -> float | None:
+    """What the calls would have cost without prompt caches; None where none were used, or that is unknown."""
+    from jury_judge.runs.uncached_cost import uncached_today
+
+    usages = [call.usage for call in history.exchanges]
+    used = any(usage.cached_input_tokens or usage.cache_writes for usage in usages)
+    return uncached_today(history.exchanges) if used else None
 
 
 def _show_reviews(history: "DebateHistory") -> None:

@@ -143,6 +143,19 @@ class Prices(NamedTuple):
             return None
         return factor * (price.input_cost(usage) + usage.output_tokens * price.output) / _MILLION
 
+    def uncached(self, model: str, usage: Usage, cost: float, on: date) -> float | None:
+        """What a call that cost `cost` would have cost had nothing been read from caches, nor written to them.
+
+        By the ratio of the listed prices, so that a reported cost is scaled too; None if the ratio is unknown.
+        """
+        if not usage.cached_input_tokens and not usage.cache_writes:
+            return cost
+        listed = self.cost(model, usage, on)
+        plain = self.cost(model, usage.changed(cached_input_tokens=None, cache_writes=()), on)
+        if not listed or plain is None:
+            return None
+        return cost * plain / listed
+
     def cache_factors(self, model: str, lifetime: CacheLifetime, on: date) -> tuple[float, float]:
         """What a token costs that is written to a cache, and one that is read, in multiples of other input.
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from jury_events.case import Omission
 from jury_events.debate_events import DebateCancelled, DebateFailed
-from jury_events.exchange import Usage
+from jury_events.exchange import CacheWrite, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.text.visible_text import visible, visible_line
 from jury_events.verdict import Verdict
@@ -229,3 +229,22 @@ def test_what_steers_or_hides_becomes_visible(text, expected):
 
 def test_a_line_for_a_message_has_no_break_and_an_end():
     assert (visible_line("a\nb\tc"), visible_line("x" * 9, 5)) == ("a␊b␉c", "xxxx…")
+
+
+def cached(uncached: float | None, language: str = "en") -> str:
+    writes = (CacheWrite(lifetime="30m", tokens=300),)
+    usage = Usage(input_tokens=1000, output_tokens=10, cached_input_tokens=600, cache_writes=writes)
+    debate = whole(language=language).called("openai/m", CallOutcome.ANSWERED, usage, 0.5)
+    out = StringIO()
+    render_debate(debate.events, debate.exchanges, debate.texts, Console(file=out, width=200), uncached=uncached)
+    return out.getvalue()
+
+
+def test_what_caches_saved_is_said_where_they_were_used() -> None:
+    plain = Usage(input_tokens=1000, output_tokens=10)
+    said = "prompt caches: 600 tokens read (60% of those sent), 300 written"
+
+    assert f"{said}; without them the cost would be $1.2500" in cached(1.25)
+    assert f"{said}\n" in cached(None)
+    assert "キャッシュなしの費用: $1.2500" in cached(1.25, "ja")
+    assert "prompt caches" not in shown(whole().called("openai/m", CallOutcome.ANSWERED, plain, 0.5))

@@ -19,7 +19,6 @@ from support.branches import a_branch, execute_branch, stored
 from support.debate_harness import a_case
 from support.runtime_harness import KeptStore, Run
 
-
 ROUNDS = {"always_discuss": True, "max_rounds": 2}
 
 

@@ -147,6 +147,11 @@ class DebateLabels(TranslatedLabels):
     total = Translation("total", "合計")
     tokens = Translation("tokens in / out", "入力/出力トークン")
     cost = Translation("cost", "費用")
+    caches = Translation(
+        "prompt caches: {read} tokens read ({share} of those sent), {written} written",
+        "プロンプトキャッシュ: 読み取り {read} トークン（送信分の{share}）、書き込み {written} トークン",
+    )
+    without_caches = Translation("; without them the cost would be {cost}", "。キャッシュなしの費用: {cost}")
     unknown = Translation("unknown", "不明")
     erased = Translation("[erased]", "［消去済み］")
     missing = Translation(

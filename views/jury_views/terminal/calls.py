@@ -16,10 +16,18 @@ _ERRORS = 10
 """How many different errors are shown, the most frequent first."""
 
 
-def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words: DebateLabels) -> None:
+def add_calls(
+    page: Page,
+    calls: Sequence[ExchangeRecorded],
+    texts: Texts,
+    words: DebateLabels,
+    *,
+    uncached: float | None = None,
+) -> None:
     """Attempts by outcome, tokens as the providers counted them, cost in US dollars; other models, and what failed.
 
-    Nothing when there were no calls.
+    Where prompt caches were used, what was read from them and written to them, and what the calls would have cost
+    without them (`uncached`, None: unknown). Nothing when there were no calls.
     """
     if not calls:
         return
@@ -33,6 +41,7 @@ def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words
         rows.append(_row(words.total, calls, outcomes, words))
     page.heading(words.calls)
     page.table(rows, indent=2)
+    _add_caches(page, calls, words, uncached)
     others = Counter(
         (call.model, call.model_version)
         for call in calls
@@ -48,6 +57,18 @@ def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words
     )
     for said, count in errors.most_common(_ERRORS):
         page.line(TextSpan(f"{said} ({count})", "yellow"), indent=2)
+
+
+def _add_caches(page: Page, calls: Sequence[ExchangeRecorded], words: DebateLabels, uncached: float | None) -> None:
+    read = sum(call.usage.cached_input_tokens or 0 for call in calls)
+    written = sum(call.usage.written_tokens for call in calls)
+    if not read and not written:
+        return
+    share = read / max(1, sum(call.usage.input_tokens or 0 for call in calls))
+    line = words.caches.format(read=f"{read:,}", share=f"{share:.0%}", written=f"{written:,}")
+    if uncached is not None:
+        line += words.without_caches.format(cost=f"${uncached:.4f}")
+    page.line(line, indent=2)
 
 
 def _row(

@@ -38,6 +38,7 @@ def render_debate(
     *,
     full: bool = False,
     local: LocalFacts = NOTHING_LOCAL,
+    uncached: float | None = None,
 ) -> None:
     """Print the debate: what was judged, every evaluation, statement and vote, the result, the calls.
 
@@ -51,6 +52,7 @@ def render_debate(
         console: where to.
         full: whether the case is shown whole.
         local: what the store did with it.
+        uncached: what the calls would have cost without prompt caches, in US dollars; None: unknown.
 
     Raises:
         OpeningMissing: the events do not begin with the opening event.
@@ -59,7 +61,7 @@ def render_debate(
     evaluations = answers(events)
     simulated = is_simulated(record.opened, evaluations)
     _DebateView(record, texts, position_changes(evaluations), simulated=simulated, local=local).page(
-        exchanges, full=full
+        exchanges, full=full, uncached=uncached
     ).print(console)
 
 
@@ -97,7 +99,7 @@ class _DebateView:
         self._words: DebateLabels = LABELS[self._panel.language]
         self._page = Page()
 
-    def page(self, exchanges: Sequence[ExchangeRecorded], *, full: bool) -> Page:
+    def page(self, exchanges: Sequence[ExchangeRecorded], *, full: bool, uncached: float | None) -> Page:
         self._header()
         self._case(full=full)
         self._phase_1()
@@ -105,7 +107,7 @@ class _DebateView:
         self._phase_3()
         self._result()
         self._resumptions()
-        add_calls(self._page, exchanges, self._texts, self._words)
+        add_calls(self._page, exchanges, self._texts, self._words, uncached=uncached)
         return self._page
 
     def case_page(self) -> Page:
