@@ -185,3 +185,15 @@ def test_a_call_without_a_cache_says_nothing_of_one() -> None:
     debate = DebateBuilder().called("openai/gpt", CallOutcome.ANSWERED, Usage(input_tokens=4000), 0.1)
 
     assert "cache" not in page(debate, f"{ADDRESS}/exchanges/1").one(".exchange dl")
+
+
+def test_the_calls_of_a_model_say_what_caches_were_used_and_what_they_saved() -> None:
+    writes = (CacheWrite(lifetime="30m", tokens=500),)
+    usage = Usage(input_tokens=10_000, output_tokens=100, cached_input_tokens=8_000, cache_writes=writes)
+    debate = DebateBuilder().phase_1().called("openai/gpt-6-sol", CallOutcome.ANSWERED, usage, 0.01)
+    debate.called("own/model", CallOutcome.ANSWERED, Usage(input_tokens=10, output_tokens=1), 0.02)
+
+    said = [" ".join(one.split()) for one in page(debate).all("td .sub") if "cache" in one]
+
+    # The list price of the prompt as it was, and without caches: 0.00685 and 0.021 dollars.
+    assert ["caches: 8 000 read (80%), 500 written", "without caches $0.0307"] == said

@@ -15,6 +15,7 @@ from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_judge import IntegrityState
+from jury_judge.runs.uncached_cost import uncached_today
 from jury_views.answered_by import answers, is_simulated
 from jury_views.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
 from jury_views.position_changes import position_changes
@@ -65,7 +66,8 @@ class ModelCalls(NamedTuple):
     """The calls of one model. `others` are models that answered instead of it.
 
     Tokens and cost are sums of the known values; `tokens_unknown` and `cost_unknown` count the calls without them.
-    `cost` is None where no cost is known.
+    `cost` is None where no cost is known. `cache_read` and `cache_written` are tokens of prompts; `uncached` is what
+    the calls would have cost without them, None where nothing of the kind happened or that is unknown.
     """
 
     model: str
@@ -77,6 +79,14 @@ class ModelCalls(NamedTuple):
     cost: float | None
     cost_unknown: int
     others: tuple[str, ...]
+    cache_read: int
+    cache_written: int
+    uncached: float | None
+
+    @property
+    def read_share(self) -> str:
+        """The share of the prompts' tokens that was read from caches, in percent."""
+        return f"{self.cache_read / max(1, self.input_tokens):.0%}"
 
     @property
     def tokens_known(self) -> bool:
@@ -288,6 +298,8 @@ def _of_model(model: str, calls: list[RecordedCall]) -> ModelCalls:
         for call in made
         if not call.simulated and is_other_model(call.model, call.model_version)
     )
+    read = sum(call.usage.cached_input_tokens or 0 for call in made)
+    written = sum(call.usage.written_tokens for call in made)
     return ModelCalls(
         model=model,
         calls=len(made),
@@ -298,4 +310,7 @@ def _of_model(model: str, calls: list[RecordedCall]) -> ModelCalls:
         cost=sum(known) if known else None,
         cost_unknown=len(made) - len(known),
         others=tuple(others),
+        cache_read=read,
+        cache_written=written,
+        uncached=uncached_today(made) if read or written else None,
     )

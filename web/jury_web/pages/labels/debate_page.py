@@ -43,6 +43,10 @@ class DebatePageLabels(TranslatedLabels):
     outcomes = Translation("Outcomes", "結果")
     tokens_heading = Translation("Tokens in / out", "入力/出力トークン")
     cache_heading = Translation("Tokens read from / written to the cache", "キャッシュから読み取り/書き込みトークン")
+    caches_used = Translation(
+        "caches: {read} read ({share}), {written} written", "キャッシュ: 読み取り {read}（{share}）、書き込み {written}"
+    )
+    cost_without_caches = Translation("without caches {cost}", "キャッシュなし {cost}")
     service_tier = Translation("Service tier", "サービスティア")
     latency = Translation("Time", "所要時間")
     erasures = Translation("Texts were erased", "消去された本文があります")
