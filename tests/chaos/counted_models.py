@@ -41,8 +41,8 @@ class ServedCalls:
 class CountingBackend(SimulationBackend):
     """Answers without reading the case, and counts."""
 
-    def __init__(self, script: Script, seed: int, *, served_calls: ServedCalls) -> None:
-        super().__init__(script, seed)
+    def __init__(self, script: Script, seed: int, *, served_calls: ServedCalls, **options: Any) -> None:
+        super().__init__(script, seed, **options)
         self._calls = served_calls
 
     async def answer(self, protocol: ProtocolHandler, raw: bytes, path: dict[str, object]) -> Transmission | NoResponse:
