@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 from unittest.mock import patch
 
 from jury_events.ids import exchange_id
