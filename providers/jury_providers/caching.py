@@ -25,8 +25,8 @@ class CachePolicy(NamedTuple):
     Args:
         prices: of models; without one, a write costs 1.25 and a read 0.1 of other input (an hour: 2).
         protocols: of the providers by name; others keep what they like.
-        own_servers: providers with a base URL of their own, which may not know the marks: they are asked for nothing
-            unless a seat's `cache` says so.
+        own_servers: providers with a base URL of their own, or at a cloud, which may not know the marks: they are asked
+            for nothing unless a seat's `cache` says so.
     """
 
     prices: Prices = Prices()
@@ -57,12 +57,18 @@ class CachePolicy(NamedTuple):
 
         False where the provider keeps nothing, and where its prices are unknown: then nothing is known to be saved.
         """
+        if settings.warm == "off" or settings.cache == "off" or not self.is_kept(model, tokens):
+            return False
+        return self.reads_for_less(model, on)
+
+    def is_kept(self, model: str, tokens: int) -> bool:
+        """Whether the provider keeps a beginning of so many tokens; False for a provider of which that is unknown."""
         provider, _, name = model.partition("/")
         protocol = self.protocols.get(provider)
-        if protocol is None or settings.warm == "off" or settings.cache == "off":
-            return False
-        if tokens < model_facts(protocol, name).smallest_cache:
-            return False
+        return protocol is not None and tokens >= model_facts(protocol, name).smallest_cache
+
+    def reads_for_less(self, model: str, on: date) -> bool:
+        """Whether a read is known to be cheaper than other input."""
         return self.prices.cache_read_factor(model, on) < 1
 
     def _lifetimes(self, model: str) -> tuple[CacheLifetime, ...]:
@@ -90,6 +96,10 @@ def cache_policy(
         if protocol is None:
             continue
         protocols[provider] = protocol
-        if endpoint.base_url or environ.get(PROTOCOL_DEFAULTS[protocol].base_url, "").strip():
+        if endpoint.cloud is not None:
+            elsewhere = protocol != "anthropic"  # Anthropic's clouds know the marks of blocks
+        else:
+            elsewhere = bool(endpoint.base_url or environ.get(PROTOCOL_DEFAULTS[protocol].base_url, "").strip())
+        if elsewhere:
             own_servers.add(provider)
     return CachePolicy(prices, protocols, frozenset(own_servers))

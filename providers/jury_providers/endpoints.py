@@ -16,6 +16,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from jury_events.panel import CacheMode, Switch, Tier
 from jury_events.regular_files import read_failure, read_text
 from jury_events.value import Value
+from jury_providers.clouds import CLOUDS, CloudName
 from jury_providers.errors import BadVariable
 from jury_providers.extra_fields import ExtraBody, ExtraHeaders
 
@@ -81,6 +82,7 @@ class Endpoint(Value):
     unencrypted to another machine.
 
     `cache`, `warm`, `tier` and `flex_fallback` hold for its models where a seat says nothing else (`CallSettings`).
+    `cloud`: its models are reached there, through the SDK's own client and the cloud's own credentials.
     `extra_body` and `extra_headers` are added to every request, for what a server of one's own needs.
     """
 
@@ -90,6 +92,7 @@ class Endpoint(Value):
     api_version: Annotated[str, StringConstraints(pattern=r"^v[0-9][a-z0-9]{0,15}$")] | None = None
     plain_http: bool = False
     limits: dict[ModelPattern, Limits] = Field(default_factory=dict)
+    cloud: CloudName | None = None
     cache: CacheMode | None = None
     warm: Switch | None = None
     tier: Tier | None = None
@@ -122,6 +125,7 @@ class ProviderConnection(NamedTuple):
     api_version: str | None = None
     extra_body: Mapping[str, Any] = MappingProxyType({})
     extra_headers: Mapping[str, str] = MappingProxyType({})
+    cloud: CloudName | None = None
 
 
 class ProtocolDefaults(NamedTuple):
@@ -149,6 +153,9 @@ def key_variables(protocol: ApiProtocol, endpoint: Endpoint) -> tuple[str, ...]:
     """
     if endpoint.key_env is not None:
         return (endpoint.key_env,)
+    if endpoint.cloud is not None:
+        cloud = CLOUDS[protocol].get(endpoint.cloud)
+        return () if cloud is None else cloud.keys
     return () if endpoint.base_url is not None else PROTOCOL_DEFAULTS[protocol].keys
 
 
@@ -161,6 +168,9 @@ def key_destination(
     """
     if endpoint.key_env is None:
         return None
+    cloud = CLOUDS.get(protocol or "", {}).get(endpoint.cloud or "")
+    if cloud is not None and endpoint.base_url is None:
+        return f"the value of {endpoint.key_env} is sent to {cloud.name} (provider {name})"
     own = PROTOCOL_DEFAULTS[protocol] if protocol is not None else None
     base_url = endpoint.base_url or (environ.get(own.base_url, "").strip() if own is not None else "")
     if base_url and not _is_http_url(base_url):
@@ -186,10 +196,20 @@ def connection_of(
     for variable in key_variables(protocol, endpoint):
         key = key or _key_in(variable, environ)
     variable = PROTOCOL_DEFAULTS[protocol].base_url
-    base_url = endpoint.base_url or environ.get(variable, "").strip() or None
+    base_url = endpoint.base_url
+    if base_url is None and endpoint.cloud is None:
+        base_url = environ.get(variable, "").strip() or None
     if base_url is not None and not _is_http_url(base_url):
         raise BadVariable(f"{variable}: must be an http:// or https:// URL")
-    return ProviderConnection(name, base_url, key, endpoint.api_version, endpoint.extra_body, endpoint.extra_headers)
+    return ProviderConnection(
+        name,
+        base_url,
+        key,
+        endpoint.api_version,
+        endpoint.extra_body,
+        endpoint.extra_headers,
+        endpoint.cloud,
+    )
 
 
 def _key_in(variable: str, environ: Mapping[str, str]) -> str | None:

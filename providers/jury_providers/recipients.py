@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from jury_events.panel import Panel
+from jury_providers.clouds import CLOUDS
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, Endpoint, Endpoints, connection_of
 from jury_providers.errors import BadVariable
 from jury_providers.registry import SIMULATED, protocol_of
@@ -44,6 +45,9 @@ def _line(name: str, models: str, endpoints: Endpoints, environ: Mapping[str, st
     protocol = protocol_of(name, endpoint)
     if protocol is None:
         return f"case data may go to the installed provider {name} ({models}), which decides where it is sent"
+    cloud = None if endpoint.cloud is None else CLOUDS[protocol].get(endpoint.cloud)
+    if cloud is not None and endpoint.base_url is None:
+        return f"case data may be sent to {cloud.name}, where the SDK's settings lead ({name}: {models})"
     own = PROTOCOL_DEFAULTS[protocol]
     try:
         base_url = endpoint.base_url or (connection_of(name, protocol, endpoint, environ).base_url if environ else None)

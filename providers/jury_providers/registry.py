@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
 from jury_events.panel import CallSettings, Panel
+from jury_providers.clouds import CLOUDS, missing_for_cloud
 from jury_providers.endpoints import (
     PROTOCOL_DEFAULTS,
     ApiProtocol,
@@ -115,6 +116,8 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
                 f"{', '.join(known_providers(endpoints))}"
             )
         _check_settings(panel, place, model, settings, endpoints)
+        if environ is not None and (missing := missing_at_cloud(name, endpoints, environ)):
+            raise KeyMissing(f"{place}: model {model!r}: {'; '.join(missing)}")
         if environ is not None and (variables := missing_key(name, endpoints, environ)):
             remedy = f"set {' or '.join(variables)}"
             if model in fallbacks:
@@ -134,9 +137,28 @@ def missing_key(name: str, endpoints: Endpoints, environ: Mapping[str, str]) -> 
     if protocol is None:
         return ()
     connection = connection_of(name, protocol, endpoint, environ)
+    if endpoint.cloud is not None:
+        return ()  # see `missing_at_cloud`
     if connection.key is not None or (connection.base_url is not None and endpoint.key_env is None):
         return ()
     return key_variables(protocol, endpoint) or PROTOCOL_DEFAULTS[protocol].keys
+
+
+def missing_at_cloud(name: str, endpoints: Endpoints, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """What a provider at a cloud lacks before a call, with the remedy; () for any other provider."""
+    endpoint = endpoints.get(name, Endpoint())
+    protocol = protocol_of(name, endpoint)
+    if protocol is None or endpoint.cloud is None:
+        return ()
+    cloud = CLOUDS[protocol].get(endpoint.cloud)
+    if cloud is None:
+        known = ", ".join(CLOUDS[protocol])
+        return (f"the protocol {protocol} is not offered at the cloud {endpoint.cloud}; write one of {known}",)
+    connection = connection_of(name, protocol, endpoint, environ)
+    missing = missing_for_cloud(
+        cloud, has_key=connection.key is not None, has_address=connection.base_url is not None, environ=environ
+    )
+    return tuple(f"{one} ({cloud.name})" for one in missing)
 
 
 def key_destinations(panel: Panel, endpoints: Endpoints, environ: Mapping[str, str]) -> tuple[str, ...]:

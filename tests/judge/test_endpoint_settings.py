@@ -82,3 +82,11 @@ async def test_what_a_provider_adds_is_sent_and_recorded(loaded, dialect) -> Non
     (asked,) = server.asked
     assert ("low", False, "judges") == (asked.json["safety"], asked.json["store"], asked.headers["x-team"])
     assert ("low", "judges") == (sent["body"]["safety"], sent["headers"]["x-team"])
+
+
+def test_a_provider_at_a_cloud_needs_no_address(loaded) -> None:
+    endpoint = loaded("providers: {claude-aws: {protocol: anthropic, cloud: bedrock}}").endpoints["claude-aws"]
+
+    assert ("bedrock", None) == (endpoint.cloud, endpoint.base_url)
+    with pytest.raises(PanelFileError, match="write its base_url or cloud"):
+        loaded("providers: {claude-aws: {protocol: anthropic}}")

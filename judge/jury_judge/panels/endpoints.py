@@ -36,10 +36,12 @@ def read_endpoints(document: PanelDocument) -> Endpoints:
                 [FIELD, name],
                 f"{FIELD}.{name}: write its protocol: {', '.join(get_args(ApiProtocol))}",
             )
-        if name not in known_providers() and endpoint.base_url is None and endpoint.key_env is None:
+        led = endpoint.base_url is not None or endpoint.key_env is not None or endpoint.cloud is not None
+        if name not in known_providers() and not led:
             raise document.refused(
                 [FIELD, name],
-                f"{FIELD}.{name}: write its base_url, or, for another key at the protocol's own provider, its key_env",
+                f"{FIELD}.{name}: write its base_url or cloud, or, for another key at the protocol's own provider, "
+                "its key_env",
             )
     return MappingProxyType(endpoints)
 

@@ -90,6 +90,11 @@ class SdkAdapter(Provider):
         logging.getLogger(self.sdk_logger).addHandler(logging.NullHandler())
 
     @property
+    def streams(self) -> bool:
+        """Whether an answer can be read while it is written."""
+        return True
+
+    @property
     def concurrency_limit(self) -> AdapterSlots:
         """Its slots of the process's one HTTP client."""
         self._acquired()
@@ -122,13 +127,14 @@ class SdkAdapter(Provider):
 
     async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         """Make one call."""
+        streamed = on_chunk is not None and self.streams
         try:
-            body = {**self.body(request, stream=on_chunk is not None), **self.connection.extra_body}
+            body = {**self.body(request, stream=streamed), **self.connection.extra_body}
         except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
             return self._scrubbed(_failed(exception_failure(error, built=False)))
         reader = EventReader()
         record = HttpRecord(None if on_chunk is None else partial(self._feed, reader, on_chunk))
-        failure = await self._send(request, body, record, stream=on_chunk is not None)
+        failure = await self._send(request, body, record, stream=streamed)
         record.body = self._scrubber.data(record.body)  # before a cut could leave half a key
         if on_chunk is None:
             document = json_object(record.body)
@@ -157,7 +163,9 @@ class SdkAdapter(Provider):
         return _sendable(document) if document is not None and isinstance(document.get(self.reply_key), list) else None
 
     def _last_reply_id(self, request: ModelRequest) -> str | None:
-        """The provider's id of the reply before this turn; None at the first turn."""
+        """The provider's id of the reply before this turn; None at the first turn, and at a cloud."""
+        if self.connection.cloud is not None:
+            return None
         texts = [message.text for message in request.messages if message.role == "assistant"]
         reply = self.stored_reply(texts[-1]) if texts else None
         return None if reply is None else text_at(reply, "id")
@@ -168,7 +176,7 @@ class SdkAdapter(Provider):
         """Send the body; the failure to report if the response turns out to be incomplete."""
         seconds = request.settings.attempt_seconds
         try:
-            self._open()
+            self.ensure_open()
             with recording(record):
                 async with asyncio.timeout(seconds):
                     await self.send(request, body, stream=stream)
@@ -184,7 +192,8 @@ class SdkAdapter(Provider):
             self._slots = self._client.slots.join()
         return self._client
 
-    def _open(self) -> None:
+    def ensure_open(self) -> None:
+        """Create the SDK's client before its first use."""
         if not self._ready:
             self.open(self._acquired())
             self._ready = True

@@ -4,11 +4,19 @@ Source: the API reference, and the types of the SDK `anthropic`. It accepts no s
 temperature.
 """
 
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import httpx2
-from anthropic import AsyncAnthropic, transform_schema
+from anthropic import (
+    AsyncAnthropic,
+    AsyncAnthropicAWS,
+    AsyncAnthropicBedrock,
+    AsyncAnthropicFoundry,
+    AsyncAnthropicVertex,
+    transform_schema,
+)
 
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
@@ -35,6 +43,12 @@ from jury_providers.sdk.reply_parsing import (
 )
 from jury_providers.sdk.streams import json_object
 
+_CLOUDS: Mapping[str, Callable[..., Any]] = {
+    "bedrock": AsyncAnthropicBedrock,
+    "foundry": AsyncAnthropicFoundry,
+    "aws": AsyncAnthropicAWS,
+}
+
 _OUTCOMES = {
     "refusal": CallOutcome.BLOCKED,
     "max_tokens": CallOutcome.TRUNCATED,
@@ -50,15 +64,28 @@ class AnthropicMessages(SdkAdapter):
     reply_key = "content"
     prompt_keys = frozenset({"messages", "system"})
 
+    @property
+    def streams(self) -> bool:
+        """Bedrock streams in a binary form of its own: there whole answers are asked for."""
+        return self.connection.cloud != "bedrock"
+
     def open(self, client: SharedHttpClient) -> None:
-        self._sdk = AsyncAnthropic(
-            api_key=self.key,
-            base_url=self.connection.base_url,
-            default_headers=dict(self.connection.extra_headers),
-            timeout=None,
-            max_retries=0,
-            http_client=client,
-        )
+        """The SDK's client; at a cloud the one that signs requests with the cloud's own credentials."""
+        connection = self.connection
+        options: dict[str, Any] = {
+            "base_url": connection.base_url,
+            "default_headers": dict(connection.extra_headers),
+            "timeout": None,
+            "max_retries": 0,
+            "http_client": client,
+        }
+        self._sdk: Any
+        if connection.cloud is None:
+            self._sdk = AsyncAnthropic(api_key=self.key, **options)
+        elif connection.cloud == "vertex":
+            self._sdk = AsyncAnthropicVertex(**options)
+        else:
+            self._sdk = _CLOUDS[connection.cloud](api_key=connection.key, **options)
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
         """Send the body unchanged with `post`; the typed method rewrites it, and prints its own warnings of models."""

@@ -3,6 +3,7 @@
 Source: the API reference, and the types of the SDK `google-genai`.
 """
 
+import os
 from math import ceil
 from typing import Any
 
@@ -70,6 +71,11 @@ class GoogleGenerate(SdkAdapter):
             httpx_async_client=client,
             retry_options=types.HttpRetryOptions(attempts=1),
         )
+        if self.connection.cloud is not None:
+            # With a base URL the client reads neither project nor location in the environment.
+            project, location = map(os.environ.get, ("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"))
+            self._sdk = genai.Client(enterprise=True, project=project, location=location, http_options=options)
+            return
         self._sdk = genai.Client(api_key=self.key, enterprise=False, http_options=options)
 
     async def close(self) -> None:
