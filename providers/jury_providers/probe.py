@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from datetime import date
 from typing import Any, NamedTuple
 
 from jury_events.ids import exchange_id
@@ -27,12 +28,16 @@ _REACHED = frozenset({CallOutcome.ANSWERED, CallOutcome.TRUNCATED})
 
 
 class ProbeResult(NamedTuple):
-    """The result of one call; `simulated`: no model was called."""
+    """The result of one call; `simulated`: no model was called.
+
+    `shutdown`: the first day on which the provider no longer serves the model; None where it does not say.
+    """
 
     model: str
     reply: ModelReply
     seconds: float
     simulated: bool
+    shutdown: date | None = None
 
     @property
     def answers(self) -> bool:
@@ -76,4 +81,5 @@ async def _call(model: str, clients: Mapping[str, Provider], settings: CallSetti
     except Exception as error:  # noqa: BLE001  (the probe reports adapters that raise)
         reply = ModelReply(CallOutcome.MALFORMED_RESPONSE, error=f"the adapter broke: {type(error).__name__}: {error}")
     seconds = time.perf_counter() - started
-    return ProbeResult(model, reply, seconds, reply.simulated or clients[provider].simulated)
+    shutdown = await clients[provider].shutdown_date(bare)
+    return ProbeResult(model, reply, seconds, reply.simulated or clients[provider].simulated, shutdown)

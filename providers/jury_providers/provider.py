@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from datetime import date
 from typing import Any, Literal, NamedTuple
 
 from jury_events.exchange import CacheLifetime, Usage
@@ -136,6 +137,10 @@ class Provider(ABC):
         if self._semaphore is None and self.max_in_flight is not None:
             self._semaphore = asyncio.Semaphore(self.max_in_flight)
         return self._semaphore
+
+    async def shutdown_date(self, _model: str) -> date | None:
+        """The first day on which the provider no longer serves its model; None where it does not say."""
+        return None
 
     async def close(self) -> None:
         """Release connections."""

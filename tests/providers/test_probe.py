@@ -1,16 +1,21 @@
 """A probe makes one small call for each model, and reports its result."""
 
 import asyncio
+from datetime import date
 
 import pytest
 
 from jury_debate.panel_spec import PanelSpec, read_spec, resolve
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
+from jury_providers.endpoints import Endpoint
 from jury_providers.errors import UnknownProvider
 from jury_providers.probe import ProbeResult, probe, probe_settings
 from jury_providers.provider import ModelReply, ModelRequest, Provider
 from jury_providers.registry import provider_factory
+from jury_providers.simulated.http.server import simulation_server
+from support.canned_server import Canned, canned_server
+from support.dialects import CHAT
 
 ANSWER = ModelReply(CallOutcome.ANSWERED, answer=b'{"ready": true}', model_version="m-1")
 
@@ -114,3 +119,23 @@ def test_every_model_is_called_with_the_settings_of_its_first_seat_and_few_token
         "a/c": (0.5, 100, 2),
         "a/d": (None, 256, 2),
     }
+
+
+@pytest.mark.parametrize("protocol", ["openai", "openai-responses"])
+async def test_a_model_that_ends_is_said_to_end_as_its_provider_says(protocol):
+    async with simulation_server() as server:
+        endpoint = Endpoint(base_url=f"{server.url}/v1")
+        calls = {f"{protocol}/{model}": CallSettings() for model in ("gpt-4o", "gpt-6-sol")}
+        found = await probe(calls, provider_factory(endpoints={protocol: endpoint}))
+
+    assert [date(2027, 1, 14), None] == [one.shutdown for one in found]
+
+
+@pytest.mark.parametrize("answer", [b"{}", b"no JSON", b'{"shutdown_date": "soon"}', b'{"shutdown_date": null}', b"[]"])
+async def test_a_provider_that_does_not_say_when_a_model_ends_is_believed(answer):
+    async with canned_server(CHAT.canned("{}"), Canned(pieces=[answer])) as server:
+        endpoint = Endpoint(base_url=f"{server.url}{CHAT.base}")
+        (found,) = await probe({"openai/m": CallSettings()}, provider_factory(endpoints={"openai": endpoint}))
+
+    assert found.answers
+    assert found.shutdown is None

@@ -26,6 +26,10 @@ async def probed(loaded: LoadedPanel) -> AsyncGenerator[DiagnosisFinding, None]:
     primary = {seat.model for seat in panel.seats} | ({panel.final.judge.model} if panel.final.judge else set())
     for one in await probe(calls, provider_factory(endpoints=loaded.endpoints)):
         yield _found(one, needed=one.model in primary)
+        if one.shutdown is not None:
+            yield DiagnosisFinding(
+                "warning", f"{one.model}: its provider says that it is to be shut down on {one.shutdown}"
+            )
 
 
 def _found(one: ProbeResult, *, needed: bool) -> DiagnosisFinding:

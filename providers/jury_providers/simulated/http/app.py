@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from jury_providers.catalogue import retirements
 from jury_providers.simulated.http.backend import SimulationBackend
 from jury_providers.simulated.http.chat import Chat
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, transmit
@@ -46,6 +47,7 @@ def simulation_app(backend: SimulationBackend) -> ASGIApp:
         routes=[
             *(Route(path, _ModelEndpoint(backend, protocol), methods=["POST"]) for path, protocol in posts),
             *(Route(f"/{version}/models", _models, methods=["GET"]) for version in _GOOGLE_VERSIONS),
+            Route("/v1/models/{model:path}", _model, methods=["GET"]),
             Route(SERVED, served, methods=["GET"]),
         ],
         exception_handlers={HTTPException: _no_such_path, 500: _defect},
@@ -111,6 +113,16 @@ def _json(status: int, body: Any) -> Response:
 
 async def _models(request: Request) -> Response:
     return _json(200, _errors_of(request).models(MODEL_VERSION))
+
+
+async def _model(request: Request) -> Response:
+    """One of OpenAI's models, with its shutdown as the catalogue knows it."""
+    model = request.path_params["model"]
+    known = retirements().get(f"openai/{model}")
+    shutdown = None if known is None else known.end.isoformat()
+    return _json(
+        200, {"id": model, "object": "model", "created": 0, "owned_by": "simulated", "shutdown_date": shutdown}
+    )
 
 
 async def _no_such_path(request: Request, error: Exception) -> Response:
