@@ -264,11 +264,16 @@ def _seats(
                 f"roles are {', '.join(ROLE_KEYS)}, and a role of your own needs role_focus"
             )
         model = full_model_name(seat.model)
+        called = _put_over(settings, seat.settings)
         letter, bare = seat_letter(index), model.partition("/")[2]
-        juror_id = _free(seat.juror_id or bare, taken)
+        # The same model with another effort is another juror.
+        default_id = bare if called.effort is None else f"{bare}-{called.effort}"
+        juror_id = _free(seat.juror_id or default_id, taken)
         if juror_id == RESERVED_ID:
             raise PanelError(f"seats.{index}.juror_id: {RESERVED_ID!r} names the final judge; choose another id")
         shown = "simulated" if model.startswith("simulated/") else bare
+        if called.effort is not None:
+            shown = f"{shown}, {called.effort}"
         default_name = prompts.role_name(letter=letter, role=role.role if role else key, model=shown)
         fallbacks = _fallbacks(model, seat.fallbacks)
         built.append(
@@ -281,7 +286,7 @@ def _seats(
                 fallbacks=fallbacks,
                 weight=seat.weight,
                 images=_images(seat.images, (model, *fallbacks), own_servers),
-                settings=_put_over(settings, seat.settings),
+                settings=called,
             )
         )
     return tuple(built)

@@ -44,7 +44,7 @@ class RoundsSeen:
 
 def prompt_start(panel: Panel, assignment: Assignment) -> PromptStart:
     """How the prompts of a step begin."""
-    start = _start(_place(panel, assignment.step))
+    start = start_of(_place(panel, assignment.step))
     if not assignment.tools:
         return start
     return start._replace(tools="records" if assignment.opinions is None else "records and opinions")
@@ -62,16 +62,16 @@ def further_calls(panel: Panel, assignment: Assignment, waiting: Sequence[str], 
     step = assignment.step
     if step.juror_id is None or step.round is None:
         return 0.0
-    asked = _start(panel.seat(step.juror_id))
-    now = sum(_start(panel.seat(juror)) == asked for juror in waiting)
+    asked = start_of(panel.seat(step.juror_id))
+    now = sum(start_of(panel.seat(juror)) == asked for juror in waiting)
     if assignment.tools:
         # The model reads records first and answers then: the same prompt twice. Tools differ in the first round.
         now += 1
     judge = panel.final.judge
-    judged = judge is not None and not assignment.tools and _start(judge) == asked
+    judged = judge is not None and not assignment.tools and start_of(judge) == asked
     if assignment.tools and not step.round:
         return float(now)
-    sharing = sum(_start(seat) == asked for seat in panel.seats)
+    sharing = sum(start_of(seat) == asked for seat in panel.seats)
     return now + _further_rounds(panel, step.round, seen) * sharing + judged
 
 
@@ -91,5 +91,6 @@ def _place(panel: Panel, step: Step) -> Seat | FinalJudge:
     return panel.final.judge
 
 
-def _start(place: Seat | FinalJudge) -> PromptStart:
+def start_of(place: Seat | FinalJudge) -> PromptStart:
+    """How the prompts of a place begin where no tools are offered."""
     return PromptStart(place.model, place.images, place.settings.effort, place.settings.thinking)

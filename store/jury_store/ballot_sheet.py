@@ -28,6 +28,7 @@ from jury_events.codec import SCHEMAS
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_events.ids import Step
+from jury_events.panel import CARRIAGE
 from jury_events.upcasters import upcast
 from jury_events.verdict import Verdict
 
@@ -53,6 +54,8 @@ _COLUMNS = (
 )
 _MODELS = (_ASKED, _ANSWERED)
 _NOT_ASKED: tuple[Any, ...] = (None, None, None, None, None, None, None, 0, 0, 0, 0.0)
+_CARRIAGE = frozenset(CARRIAGE)
+
 _BY_A_MODEL = frozenset({"own", "stale", "synthetic"})
 """The kinds of votes whose evaluation names the model that was asked."""
 
@@ -259,11 +262,22 @@ class BallotSheet:
 def panel_fingerprint(panel: Any) -> str:
     """16 hexadecimal digits: the start of the SHA-256 of a resolved panel (decoded JSON) as canonical JSON.
 
-    Without its calibration: a calibrated panel votes as it did before.
+    Without its calibration: a calibrated panel votes as it did before. And without how calls are carried out and paid.
     """
     final = {name: value for name, value in panel["final"].items() if name != "calibration"}
+    judge = final.get("judge")
+    if judge is not None:
+        final["judge"] = _without_carriage(judge)
+    seats = [_without_carriage(seat) for seat in panel["seats"]]
     # The debates of a run have one panel, and canonical JSON takes ten times as long as this.
-    return _fingerprint(marshal.dumps({**panel, "final": final}, 2))
+    return _fingerprint(marshal.dumps({**panel, "seats": seats, "final": final}, 2))
+
+
+def _without_carriage(place: Any) -> Any:
+    settings = place["settings"]
+    if _CARRIAGE.isdisjoint(settings):
+        return place
+    return {**place, "settings": {name: value for name, value in settings.items() if name not in _CARRIAGE}}
 
 
 @lru_cache(maxsize=64)

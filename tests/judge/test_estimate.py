@@ -6,7 +6,7 @@ import pytest
 
 from jury_judge.runs.estimate import RunEstimate, estimate, rounds_of
 from jury_providers.endpoints import Endpoint, Limits
-from jury_providers.prices import Price, Prices
+from jury_providers.prices import Price, Prices, load_prices
 from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
 from support.runtime_harness import a_case_with_records, a_resolved
 
@@ -103,3 +103,42 @@ def test_an_estimate_without_debates_is_zero():
     found = estimate(a_resolved(), [], debates=0, prices=PRICES, endpoints={}, on=TODAY)
 
     assert (0.0, 0.0, 0.0) == found.calls == found.disk_bytes
+
+
+LISTED = load_prices()
+SOL = [{"model": "openai/gpt-6-sol", "juror_id": name} for name in ("gpt", "claude", "gemini")]
+LONG = a_case(artifact_summary="All orders were refunded. " * 2000)
+
+
+def likely_cost(prompts: int = 2, **settings) -> float:
+    resolved = a_resolved(
+        seats=[{**seat, "settings": settings} for seat in SOL],
+        final={"method": "majority_vote"},
+        discussion={"max_rounds": 2, "end_early": False},
+    )._replace(prompts=prompts)
+    found = estimate(resolved, [LONG], debates=1, prices=LISTED, endpoints={}, on=TODAY)
+    assert found.cost is not None
+    assert found.cost.least <= found.cost.likely <= found.cost.most
+    return found.cost.likely
+
+
+def test_caches_make_a_debate_cheaper_under_prompts_2_alone():
+    assert likely_cost() < 0.5 * likely_cost(cache="off")
+    assert likely_cost(prompts=1) == likely_cost(prompts=1, cache="off")
+
+
+def test_the_tier_is_part_of_the_estimate():
+    standard = likely_cost()
+
+    assert 0.5 * standard == pytest.approx(likely_cost(tier="flex"))
+    assert 2 * standard == pytest.approx(likely_cost(tier="priority"))
+
+
+def test_at_most_everything_is_written_to_caches():
+    resolved = a_resolved(seats=SOL, final={"method": "majority_vote"}, preset="independent")
+    found = estimate(resolved, [LONG], debates=1, prices=LISTED, endpoints={}, on=TODAY)
+    (model,) = found.models
+    assert found.cost is not None
+
+    # 2.50 dollars a million tokens written, 10 a million answered.
+    assert found.cost.most == pytest.approx((2.5 * model.input_tokens.most + 10 * model.output_tokens.most) / 1e6)

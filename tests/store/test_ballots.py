@@ -415,6 +415,16 @@ def test_a_debate_with_an_event_that_cannot_be_read_has_no_ballots(store: EventS
     assert [(one.debate_id, one.votes is None) for one in found] == [("d", True), ("e", False)]
 
 
+def test_the_fingerprint_has_what_is_asked_and_not_how_calls_are_carried_out() -> None:
+    def fingerprint(**settings: Any) -> str:
+        seats = [seat.changed(settings=seat.settings.changed(**settings)) for seat in TWO.seats]
+        return panel_fingerprint(json.loads(TWO.changed(seats=tuple(seats)).model_dump_json()))
+
+    plain = fingerprint()
+    assert plain == fingerprint(tier="flex", cache="1h", warm="off", flex_fallback="on")
+    assert plain != fingerprint(effort="high")
+
+
 def test_an_old_opening_has_the_fingerprint_of_the_same_panel(store: EventStore) -> None:
     new, old = _Script("a"), _Script("b", seed=2)
     _append(store, new.stream, new.start(), new.cancelled())

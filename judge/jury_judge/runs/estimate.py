@@ -1,6 +1,7 @@
 """An estimate of debates: calls, tokens, cost, disk, time. Pure: from the prompts as they would be sent."""
 
 import json
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import date
@@ -9,14 +10,16 @@ from typing import NamedTuple
 from jury_actors.admission.model_class import limits_of
 from jury_debate import prompts_v1
 from jury_debate.artifact_tools import tool_definitions
-from jury_debate.assignment import scenario_numbers, tools_offered
+from jury_debate.assignment import OPERATOR_POLICY, scenario_numbers, tools_offered
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts import load_prompts
 from jury_debate.rules_registry import rules_for
 from jury_events.case import Case
 from jury_events.exchange import Usage
 from jury_events.panel import FinalJudge, Panel, Seat
+from jury_judge.runs.estimated_caches import EstimatedCaches, EstimatedCall
 from jury_judge.runs.rehearsal import Rehearsal
+from jury_providers.caching import CachePolicy, cache_policy
 from jury_providers.endpoints import Endpoint, Endpoints
 from jury_providers.prices import Prices
 from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, picture_token_upper_bound
@@ -92,7 +95,8 @@ class _Course(NamedTuple):
 class _Sizes(NamedTuple):
     """Bytes: of each place's prompt (None: the final judge's), of what all prompts have, and of what is kept anyway.
 
-    `pictures` are those of the case, kept once, and sent to the places that see them.
+    `pictures` are those of the case, kept once, and sent to the places that see them. `shared` is the beginning of
+    prompts that calls of one model share: 0 under prompts 1.
     """
 
     prompts: dict[str | None, int]
@@ -102,6 +106,7 @@ class _Sizes(NamedTuple):
     pictures: int
     picture_bytes: int
     tools: bool
+    shared: int
 
 
 class _EstimatedStep(NamedTuple):
@@ -137,7 +142,8 @@ def estimate(
         _Course((fewest + most + 1) // 2, 1, 400, 3.5, 1.6, ESTIMATED_PICTURE_TOKENS),
         _Course(most, turns, None, 2.0, 2.5, None),
     )
-    tallies = [_Tally(course, prices, on) for course in courses]
+    policy = cache_policy(panel.models, prices, endpoints, os.environ)
+    tallies = [_Tally(course, policy, on) for course in courses]
     count = 0
     for case in sample:
         count += 1
@@ -174,9 +180,9 @@ def estimate(
 class _Tally:
     """One course's sums over the sample, by model."""
 
-    def __init__(self, course: _Course, prices: Prices, on: date) -> None:
+    def __init__(self, course: _Course, policy: CachePolicy, on: date) -> None:
         self._course = course
-        self._prices = prices
+        self._policy = policy
         self._on = on
         self.calls: Counter[str] = Counter()
         self.sent: Counter[str] = Counter()
@@ -188,26 +194,50 @@ class _Tally:
         """One debate."""
         course = self._course
         kept: float = sizes.kept + _EVENT * (4 + 2 * course.rounds)
-        for place, blocks in _askings(panel, course.rounds):
+        shared = int(sizes.shared / course.bytes_a_token)
+        calls = [_call(step, sizes) for step in _askings(panel, course.rounds) for _ in range(self._turns(step, sizes))]
+        caches = EstimatedCaches(self._policy, calls, self._on)
+        for step in _askings(panel, course.rounds):
+            place, blocks = step
             seat = place.juror_id if isinstance(place, Seat) else None
             answer = course.answer_tokens or place.settings.max_output_tokens
             said = answer * course.bytes_a_token
-            tool_turns = course.tool_turns if sizes.tools and seat is not None else 0
             pictures = sizes.pictures if place.images else 0
             tokens = pictures * (course.picture_tokens or picture_token_upper_bound(place.model.partition("/")[2]))
             base = sizes.prompts[seat] + blocks * (said + _HEADING) + (sizes.form if course.forms else 0)
-            for turn in range(tool_turns + 1):
+            for turn in range(self._turns(step, sizes)):
                 # Each turn sends again what was said before, and what the tools gave back.
                 sent = (base + turn * (said + sizes.records)) / course.bytes_a_token + tokens
-                usage = Usage(input_tokens=int(sent), output_tokens=answer)
+                usage = caches.usage(_call(step, sizes), int(sent), shared, answer)
                 self.calls[place.model] += 1
                 self.sent[place.model] += int(sent)
                 self.said[place.model] += answer
-                self.cost[place.model] += self._prices.cost(place.model, usage, self._on) or 0.0
+                self.cost[place.model] += self._cost(place, usage, answer)
                 kept += _EVENT + said + (sizes.form + sizes.records if course.forms else 0)
             kept += _EVENT + (_TEXTS_AN_ANSWER - 1) * said
         # Pictures are compressed already, and hardly grow in the database.
         self.disk += kept * course.on_disk + sizes.picture_bytes * _PICTURES_ON_DISK
+
+    def _turns(self, step: _EstimatedStep, sizes: _Sizes) -> int:
+        """Calls of a step: one, and one more for each turn of tools."""
+        return 1 + (self._course.tool_turns if sizes.tools and isinstance(step.place, Seat) else 0)
+
+    def _cost(self, place: Seat | FinalJudge, usage: Usage, answer: int) -> float:
+        """At most, everything is written for the dearest lifetime, and answered at the dearest tier."""
+        prices, settings = self._policy.prices, place.settings
+        if self._course.answer_tokens is None:
+            sent = usage.input_tokens or 0
+            most = prices.upper_bound(place.model, sent, settings.changed(max_output_tokens=answer), self._on)
+            return most or 0.0
+        at_tier = usage.changed(service_tier=settings.tier)
+        cost = prices.cost(place.model, at_tier, self._on)
+        return (prices.cost(place.model, usage, self._on) if cost is None else cost) or 0.0
+
+
+def _call(step: _EstimatedStep, sizes: _Sizes) -> EstimatedCall:
+    if not sizes.tools or not isinstance(step.place, Seat):
+        return EstimatedCall(step.place, "none")
+    return EstimatedCall(step.place, "records and opinions" if step.blocks else "records")
 
 
 def _askings(panel: Panel, rounds: int) -> Iterator[_EstimatedStep]:
@@ -245,6 +275,9 @@ def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:
         picture_bytes=sum(map(len, rehearsal.pictures())),
         kept=sum(pieces.values()) + len(case.to_part()) + len(opened.model_dump_json()),
         tools=tools,
+        shared=0
+        if opened.prompts == prompts_v1.VERSION
+        else sum(pieces.get(name, 0) for name in ("system", OPERATOR_POLICY, "case")),
     )
 
 
