@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from jury_actors.decoded_texts import DecodedTexts
 from jury_actors.errors import TextMissing
 from jury_actors.messages import StepRequest
 from jury_debate.artifact_tools import tool_definitions
@@ -30,6 +31,9 @@ from jury_providers.provider import (
 
 _MOST_TOOL_CALLS = 100
 """Of one turn that are recorded one by one; the recorded response has them all."""
+
+_SHARED = DecodedTexts(32_000_000)
+"""Of this process; in characters."""
 
 _LABEL = 300
 _MODEL_NAME = 200
@@ -102,7 +106,7 @@ class StepExecution:
                     self._joined(message.parts[message.shared :]),
                     message.call_id,
                     tuple(ModelPicture(image.media_type, self.text(image.content)) for image in message.images),
-                    tuple(self._joined((part,)) for part in message.parts[: message.shared]),
+                    tuple(_SHARED.text(part.part, self.text(part)) for part in message.parts[: message.shared]),
                 )
                 for message in call.messages
             ),
