@@ -33,6 +33,9 @@ _HEADER = re.compile(r"^\s*\[\[\s*price\s*\]\]", re.MULTILINE)
 _USUAL_READ = 0.1
 _USUAL_WRITE: dict[CacheLifetime, float] = {"1h": 2.0, "12h": 2.0}
 
+_DEAREST_TIER = 2.0
+"""Of the tier `priority`, where the list does not have its price: Google's is 1.75 to 2 times the standard one."""
+
 _STANDARD_TIERS = frozenset({"auto", "default", "standard", "unspecified"})
 """Words of providers for the tier of the list prices."""
 
@@ -96,7 +99,8 @@ class Price(Value):
         implicit = next((one for one in LIFETIMES if one in self.cache_write), None)
         asked = [one for one in (implicit, settings.cache) if one in self.cache_write]
         dearest = max(self.input, *(self.cache_write[one] for one in asked), 0.0)
-        factor = max(1.0, self.tiers.get(settings.tier or "", 1.0))
+        unlisted = _DEAREST_TIER if settings.tier == "priority" else 1.0
+        factor = max(1.0, self.tiers.get(settings.tier or "", unlisted))
         return factor * (input_tokens * dearest + settings.max_output_tokens * self.output)
 
     def tier_factor(self, tier: str | None) -> float | None:

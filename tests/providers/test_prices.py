@@ -138,6 +138,11 @@ def test_the_upper_bound_has_the_tier_and_the_lifetime_that_a_seat_asks_for():
         call = CallSettings(max_output_tokens=1000, **settings)
         return load_prices().upper_bound("openai/gpt-6-sol", 200_000, call, TODAY)
 
+    google = CallSettings(max_output_tokens=1000, tier="priority")
+    standard = CallSettings(max_output_tokens=1000)
+    unlisted = [load_prices().upper_bound("google/gemini-3.8-flash", 1000, one, TODAY) for one in (standard, google)]
+    assert unlisted[0] is not None
+    assert 2 * unlisted[0] == unlisted[1]
     assert (0.51, 0.51, 1.02) == pytest.approx((bound(), bound(tier="flex"), bound(tier="priority")))
 
 

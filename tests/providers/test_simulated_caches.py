@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import ModelMessage
 from jury_providers.simulated.http.backend import SimulationBackend
 from jury_providers.simulated.http.chat import Chat
@@ -35,7 +36,7 @@ class Server:
         self.now = 0.0
         self._dialect = dialect
         self._backend = SimulationBackend(NO_FAULTS, 0, clock=lambda: self.now)
-        self._adapter = dialect.make.__new__(dialect.make)
+        self._adapter = dialect.make(ProviderConnection(dialect.name, None, "sk-test"))
 
     def body(
         self, seat: str, *, cache: Any = None, shared: tuple[str, ...] = (CASE,), **settings: Any
