@@ -26,17 +26,21 @@ def pytest_configure(config):
 WAITS = """
     import pathlib, threading
 
+    class Never(threading.Event):
+        def wait(self):
+            pathlib.Path("begun").touch()  # not before the call that is to be named
+            super().wait()
+
     def test_that_waits_for_ever():
-        pathlib.Path("begun").touch()
-        threading.Event().wait()
+        Never().wait()
 """
 AWAITS = """
     import asyncio, pathlib
 
     async def test_that_awaits_for_ever():
         async def an_answer_that_never_comes():
+            pathlib.Path("begun").touch()
             await asyncio.Event().wait()
-        pathlib.Path("begun").touch()
         await an_answer_that_never_comes()
 """
 BLOCKS = """

@@ -13,6 +13,7 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -24,11 +25,13 @@ from jury_store.opening import connection_errors, parse_store_url
 from jury_store.postgres_engine import postgres_engine
 
 _POLL_SECONDS = 0.5
+_LOST_SECONDS, _LOST_POLL_SECONDS = 10.0, 0.05
+"""How long, and how often, a lock is tried that a lost connection of this process still has."""
 _KEEP_ALIVE = {"tcp_keepalives_idle": 10, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 3}
 """Seconds, seconds, and a count: within half a minute the server detects that the client's machine is gone."""
 
 _HOLDER = """
-SELECT a.application_name, to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+SELECT a.application_name, to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), a.pid
 FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
 AND (l.classid::bigint << 32 | l.objid::bigint) = %s AND a.datname = current_database()
@@ -99,17 +102,29 @@ class _LockSession:
             for setting, value in settings.items():
                 self._scalar("SELECT set_config(%s, %s, false)", setting, str(value))
             self._schema = str(self._scalar("SELECT current_schema()"))
+            self.backend = self._scalar("SELECT pg_backend_pid()")
         except BaseException:
             self.close()
             raise
 
     def lock(self, run_id: str) -> str | None:
         """Lock a run once more; returns the description of another process that has the lock."""
-        if not self._scalar("SELECT pg_try_advisory_lock(%s)", lock_id(self._schema, run_id)):
-            rows = self._connection.exec_driver_sql(_HOLDER, (lock_id(self._schema, run_id),)).all()
-            return _described(rows[0]) if rows else "another process that is about to end"
-        self.runs[run_id] = self.runs.get(run_id, 0) + 1
-        return None
+        if self._took(run_id):
+            return None
+        rows = self._holders(run_id)
+        return _described(rows[0]) if rows else "another process that is about to end"
+
+    def take_over(self, run_id: str, lost: "_LockSession") -> None:
+        """Lock a run that this process's lost connection had locked, unless another process is faster.
+
+        The database ends that connection a moment after it was closed: until then it still has the lock.
+        """
+        until = time.monotonic() + _LOST_SECONDS
+        while not self._took(run_id):
+            rows = self._holders(run_id)
+            if (rows and rows[0][2] != lost.backend) or time.monotonic() >= until:
+                return
+            time.sleep(_LOST_POLL_SECONDS)
 
     def unlock(self, run_id: str) -> None:
         """Undo one `lock`."""
@@ -123,6 +138,15 @@ class _LockSession:
         self._connection.invalidate()
         self._connection.close()
         self._engine.dispose()
+
+    def _took(self, run_id: str) -> bool:
+        took = bool(self._scalar("SELECT pg_try_advisory_lock(%s)", lock_id(self._schema, run_id)))
+        if took:
+            self.runs[run_id] = self.runs.get(run_id, 0) + 1
+        return took
+
+    def _holders(self, run_id: str) -> Sequence[Any]:
+        return self._connection.exec_driver_sql(_HOLDER, (lock_id(self._schema, run_id),)).all()
 
     def _scalar(self, statement: str, *values: object) -> Any:
         return self._connection.exec_driver_sql(statement, values).scalar()
@@ -156,10 +180,12 @@ def _lock(key: _SessionKey, run_id: str) -> str | None:
             _SESSIONS.pop(key).close()
         with connection_errors(key.url):
             session = _LockSession(key.url, detached=key.detached)
-            for run, times in () if before is None else before.runs.items():
-                for _ in range(times):
-                    session.lock(run)
-                session.runs[run] = times
+            if before is not None:
+                for run, times in before.runs.items():
+                    session.take_over(run, before)
+                    for _ in range(times - 1):
+                        session.lock(run)
+                    session.runs[run] = times
             holder = session.lock(run_id)
         if session.runs:
             _SESSIONS[key] = session

@@ -107,6 +107,35 @@ def test_locks_of_a_failed_connection_move_to_a_new_one(postgres_url: str) -> No
     second.release()
 
 
+@pytest.mark.full
+def test_a_lock_that_the_lost_connection_still_has_is_taken_over(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = RunLock.acquire(postgres_url, "nightly", wait=0)
+    (lost,) = run_lock._SESSIONS.values()
+    with suppress(DBAPIError):
+        lost._connection.exec_driver_sql("SELECT 1 / 0")
+    end, waits = run_lock._LockSession.close, []
+
+    def wait(seconds: float) -> None:
+        """Only now the database ends the lost connection."""
+        waits.append(seconds)
+        monkeypatch.undo()
+        end(lost)
+
+    monkeypatch.setattr(run_lock._LockSession, "close", lambda _session: None)
+    monkeypatch.setattr(run_lock.time, "sleep", wait)
+    second = RunLock.acquire(postgres_url, "daily", wait=0)
+
+    assert waits
+    with pytest.raises(AssertionError), another_process(postgres_url, "nightly"):
+        pass
+    assert first is not None
+    assert second is not None
+    first.release()
+    second.release()
+
+
 def test_a_holder_with_hidden_times_is_named_without_them() -> None:
     assert "process 17 on host" == run_lock._described(("jury 17 on host", None))
     assert "process 17 on host, since noon" == run_lock._described(("jury 17 on host", "noon"))
