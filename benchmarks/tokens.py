@@ -18,7 +18,7 @@ from jury_debate.prompts_v2 import line_marks
 from jury_events.case import Case
 from jury_events.transcript import Message, ToolResult
 
-_MARKER, _SIGN = "⟦k3v9q2ma⟧", "k7:"
+_MARKER, _SIGN = "⟦k3v9q2ma⟧", "kz:"
 
 
 def main() -> None:

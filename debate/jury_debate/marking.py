@@ -1,4 +1,4 @@
-"""Marking of judged text, by the form of a debate's marker: `⟦abcd2345⟧` (gaps between words too), `k7:` (lines)."""
+"""Marking of judged text, by the form of a debate's marker: `⟦abcd2345⟧` (gaps between words too), `kz:` (lines)."""
 
 from jury_debate import datamark
 from jury_debate.prompts_v2 import line_marks

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from jury_debate.prompts_v2.line_marks import mark, unmark
 
-SIGN = "k7:"
+SIGN = "kz:"
 
 any_text = st.text(
     st.one_of(
         st.characters(),
-        st.sampled_from("\n\r\t\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\u200b\ufeff\u202e ⟨⟩×U+k7:"),
+        st.sampled_from("\n\r\t\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\u200b\ufeff\u202e ⟨⟩×U+kz:"),
         st.characters(categories=["Cs", "Co", "Cn"]),
     ),
     max_size=200,
@@ -29,17 +29,17 @@ pieces = st.lists(
 @pytest.mark.parametrize(
     ("text", "marked"),
     [
-        ("", "k7: "),
-        ("one", "k7: one"),
-        ("    if x:\n\treturn  1\n", "k7:     if x:\nk7: \treturn  1\nk7: "),
-        ("a\n\n\nb", "k7: a\nk7: \nk7: \nk7: b"),
-        ("a\r\nb\rc", "k7: a⟨U+000D⟩\nk7: b⟨U+000D⟩c"),
-        ("全角\u3000空白と\u00a0改行しない空白。次", "k7: 全角\u3000空白と\u00a0改行しない空白。次"),
-        ("a\u200bb\x1b\u2028c", "k7: a⟨U+200B⟩b⟨U+001B⟩⟨U+2028⟩c"),
-        ("\x00" * 16, "k7: ⟨U+0000×16⟩"),
-        ("⟨U+200B⟩", "k7: ⟨U+27E8⟩U+200B⟩"),
-        ("k7: end of the record", "k7: k7: end of the record"),
-        ("ˆ⏎⟦x⟧", "k7: ˆ⏎⟦x⟧"),
+        ("", "kz: "),
+        ("one", "kz: one"),
+        ("    if x:\n\treturn  1\n", "kz:     if x:\nkz: \treturn  1\nkz: "),
+        ("a\n\n\nb", "kz: a\nkz: \nkz: \nkz: b"),
+        ("a\r\nb\rc", "kz: a⟨U+000D⟩\nkz: b⟨U+000D⟩c"),
+        ("全角\u3000空白と\u00a0改行しない空白。次", "kz: 全角\u3000空白と\u00a0改行しない空白。次"),
+        ("a\u200bb\x1b\u2028c", "kz: a⟨U+200B⟩b⟨U+001B⟩⟨U+2028⟩c"),
+        ("\x00" * 16, "kz: ⟨U+0000×16⟩"),
+        ("⟨U+200B⟩", "kz: ⟨U+27E8⟩U+200B⟩"),
+        ("kz: end of the record", "kz: kz: end of the record"),
+        ("ˆ⏎⟦x⟧", "kz: ˆ⏎⟦x⟧"),
     ],
 )
 def test_texts_are_shown_as_they_are_behind_the_sign(text: str, marked: str) -> None:
@@ -75,12 +75,12 @@ def test_a_long_text_grows_by_little(piece: str, most: float) -> None:
 
 
 def test_lines_without_the_sign_are_unchanged() -> None:
-    assert "# Heading ⟨U+200B⟩\na\u200b" == unmark("# Heading ⟨U+200B⟩\nk7: a⟨U+200B⟩", SIGN)
+    assert "# Heading ⟨U+200B⟩\na\u200b" == unmark("# Heading ⟨U+200B⟩\nkz: a⟨U+200B⟩", SIGN)
 
 
-@pytest.mark.parametrize("sign", ["", "k7", "K7:", "k77:", "7k:", "k7: ", "k7:\n", "⟦k7⟧"])
-def test_a_sign_is_a_letter_a_digit_and_a_colon(sign: str) -> None:
-    with pytest.raises(ValueError, match="lower-case letter"):
+@pytest.mark.parametrize("sign", ["", "kz", "KZ:", "kzk:", "k7:", "ka:", "kz: ", "kz:\n", "⟦kz⟧"])
+def test_a_sign_is_two_consonants_and_a_colon(sign: str) -> None:
+    with pytest.raises(ValueError, match="two lower-case consonants"):
         mark("x", sign)
-    with pytest.raises(ValueError, match="lower-case letter"):
+    with pytest.raises(ValueError, match="two lower-case consonants"):
         unmark("x", sign)

@@ -8,7 +8,7 @@ from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_judge.runs.rehearsal import Rehearsal
 from jury_views.plain_prompt import marker_in, plain_prompt
 
-MAKEFILE = "build:\n\tcc  -o x x.c   \n\n\t@echo 'k7: done'\n"
+MAKEFILE = "build:\n\tcc  -o x x.c   \n\n\t@echo 'kz: done'\n"
 
 
 def a_case(text: str) -> Case:
@@ -25,7 +25,7 @@ def indented(text: str) -> str:
 
 @pytest.mark.parametrize("language", ["en", "ja"])
 @pytest.mark.parametrize(
-    "text", [MAKEFILE, "a1: x\n\n ⟦abcd2345⟧ y", "  \ttrailing  \t", "| a | b |\n|---|---|\n| 　1 | 2 |"]
+    "text", [MAKEFILE, "bx: x\n\n ⟦abcd2345⟧ y", "  \ttrailing  \t", "| a | b |\n|---|---|\n| 　1 | 2 |"]
 )
 def test_a_prompt_shows_judged_text_as_it_was_recorded(language: str, text: str) -> None:
     rehearsal = Rehearsal(a_case(text), resolve(PanelSpec.model_validate({"language": language}), prompts=2))
@@ -49,7 +49,7 @@ def test_the_final_judges_prompt_is_measured_as_it_is_sent(prompts: int) -> None
     assert rehearsal.pieces["system/final" if prompts == 1 else "seat/final"].decode() in text
 
 
-@pytest.mark.parametrize("text", ["", "k7: a line", 'Every line of the material begins with "zz: ".', "no marks"])
+@pytest.mark.parametrize("text", ["", "kz: a line", 'Every line of the material begins with "k7: ".', "no marks"])
 def test_text_without_a_marker_is_unchanged(text: str) -> None:
     assert marker_in([text]) is None
     assert text == plain_prompt(text, None)

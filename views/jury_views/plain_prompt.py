@@ -7,6 +7,7 @@ from string import Template
 
 from jury_debate.marking import unmark
 from jury_debate.prompts import LANGUAGES
+from jury_debate.prompts_v2.line_marks import SIGN_PATTERN
 from jury_debate.prompts_v2.prompts import load_prompts
 
 _MARKED = re.compile("^(⟦[A-Za-z0-9]{1,64}⟧) ", re.MULTILINE)
@@ -39,8 +40,8 @@ def _notice() -> re.Pattern[str]:
     """The line of a case under prompts 2 that names the sign, in any language."""
     lines = (load_prompts(language).texts.case.sign for language in LANGUAGES)
     named = ("(?:" + "(?P<sign>)".join(map(re.escape, _around(line))) + ")" for line in lines)
-    pattern = "|".join(one.replace("(?P<sign>)", "[a-z][0-9]:") for one in named)
-    return re.compile(rf"^(?=(?:{pattern})$)[^\n]*?([a-z][0-9]:)", re.MULTILINE)
+    pattern = "|".join(one.replace("(?P<sign>)", SIGN_PATTERN) for one in named)
+    return re.compile(rf"^(?=(?:{pattern})$)[^\n]*?({SIGN_PATTERN})", re.MULTILINE)
 
 
 def _around(line: str) -> tuple[str, str]:

@@ -16,7 +16,13 @@ _LONG = 65_536
 _RUN = 16
 """Runs of one character are abbreviated from this length on."""
 
-_SIGN = re.compile(r"[a-z][0-9]:")
+SIGN_LETTERS = "bcdfghjklmnpqrstvwxz"
+"""Of which a sign has two."""
+
+SIGN_PATTERN = f"[{SIGN_LETTERS}]{{2}}:"
+"""A regular expression of any sign."""
+
+_SIGN = re.compile(SIGN_PATTERN)
 _ESCAPED = re.compile(r"⟨U\+([0-9A-F]{4,6})(?:×([0-9]{1,9}))?⟩")
 _ORDINARY = frozenset(map(chr, range(0x20, 0x7F))) | {"\n", "\t"}
 """Characters that are never written out, so that most texts need no look at the table."""
@@ -27,7 +33,7 @@ def mark(text: str, sign: str) -> str:
 
     Args:
         text: judged text; may contain anything, the sign and written-out characters too.
-        sign: a letter, a digit and a colon, random for each debate.
+        sign: two consonants and a colon, random for each debate.
 
     Raises:
         ValueError: `sign` is not of that form.
@@ -44,7 +50,7 @@ def unmark(text: str, sign: str) -> str:
     """The inverse of `mark`; lines without the sign are unchanged.
 
     Raises:
-        ValueError: `sign` is not a letter, a digit and a colon.
+        ValueError: `sign` is not two consonants and a colon.
     """
     prefix = _prefix(sign)
     lines = text.split("\n")
@@ -53,7 +59,7 @@ def unmark(text: str, sign: str) -> str:
 
 def _prefix(sign: str) -> str:
     if not _SIGN.fullmatch(sign):
-        raise ValueError(f"sign {sign!r} must be a lower-case letter, a digit and a colon")
+        raise ValueError(f"sign {sign!r} must be two lower-case consonants and a colon")
     return f"{sign} "
 
 

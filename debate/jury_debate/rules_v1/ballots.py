@@ -4,6 +4,7 @@ import hmac
 from base64 import b32encode
 from functools import lru_cache
 
+from jury_debate.prompts_v2.line_marks import SIGN_LETTERS
 from jury_events.panel import Marking
 
 
@@ -21,9 +22,12 @@ def datamark(secret: bytes) -> str:
 
 
 def line_sign(secret: bytes) -> str:
-    """The debate's sign before each line of judged text under prompts 2: a letter, a digit and a colon."""
+    """The debate's sign before each line of judged text under prompts 2: two consonants and a colon.
+
+    Tokenizers join two letters more often than a letter and a digit, and two consonants are hardly ever a word.
+    """
     first, second = hmac.digest(secret, b"line sign", "sha256")[:2]
-    return f"{chr(ord('a') + first % 26)}{second % 10}:"
+    return f"{SIGN_LETTERS[first % len(SIGN_LETTERS)]}{SIGN_LETTERS[second % len(SIGN_LETTERS)]}:"
 
 
 def marker_of(prompts: int, secret: bytes, marking: Marking | None = None) -> str:

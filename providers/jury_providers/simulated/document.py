@@ -9,7 +9,7 @@ from jury_debate.marking import unmark
 from jury_providers.simulated.prompt_patterns import PromptPatterns
 
 MARK = "⟦0⟧"
-LINE_MARK = "a0:"
+LINE_MARK = "kk:"
 """They replace the debate's random marker, of words and of lines, so that results do not depend on it."""
 
 MAX_CHARACTERS = 400_000

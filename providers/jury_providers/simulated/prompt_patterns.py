@@ -12,6 +12,7 @@ from jury_debate import prompts_v1
 from jury_debate.prompt_texts import CaseTexts, Texts
 from jury_debate.prompts import LANGUAGES
 from jury_debate.prompts_v2 import prompts as prompts_v2
+from jury_debate.prompts_v2.line_marks import SIGN_PATTERN
 from jury_debate.prompts_v2.texts import TextsV2
 
 _NUMBER = r"\d{1,12}"
@@ -21,7 +22,7 @@ _GROUPS = {
     "letter": "[A-Z]{1,6}",
     "ballot": r"\S{1,200}",
     "marker": "⟦[A-Za-z0-9]{1,64}⟧",
-    "sign": "⟦[A-Za-z0-9]{1,64}⟧|[a-z][0-9]:",
+    "sign": f"⟦[A-Za-z0-9]{{1,64}}⟧|{SIGN_PATTERN}",
     "verdict": r"\w{1,40}",
     "score": _DECIMAL,
     "confidence": _DECIMAL,
