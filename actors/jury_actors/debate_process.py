@@ -26,7 +26,7 @@ from jury_events.debate_events import CoordinatorResumed, DebateCancelled, Debat
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream
-from jury_events.parts import SALT_BYTES, PartBuffer, refs_in
+from jury_events.parts import SALT_BYTES, BorrowedTexts, PartBuffer, refs_in
 from jury_providers.caching import CachePolicy
 from jury_store.errors import EventConflict
 from jury_store.event_store import Append, Appended
@@ -234,7 +234,7 @@ class DebateProcess:
         for step in self._debate.pending_steps():
             recorded = by_step.get(step.id, [])
             # The next request is written by the juror; the one made here is discarded.
-            scratch = PartBuffer(lambda: bytes(SALT_BYTES))
+            scratch = BorrowedTexts(PartBuffer(lambda: bytes(SALT_BYTES)), self._pen.text)
             conversation = self._debate.rules.conversation(self._debate.assign(step), scratch)
             for index in recorded:
                 conversation.apply_reply(self._debate.rules.reply_from_record(known.exchanges[index], self._pen.text))

@@ -17,7 +17,7 @@ from jury_events.errors import UnknownPart
 from jury_events.exchange import ExchangeRecorded, RecordedToolCall
 from jury_events.hidden_characters import CONTROL
 from jury_events.ids import exchange_id
-from jury_events.parts import PartBuffer, PartRef
+from jury_events.parts import BorrowedTexts, PartBuffer, PartRef
 from jury_events.rubric import Rubric
 from jury_providers.provider import (
     Caching,
@@ -41,10 +41,12 @@ _MODEL_NAME = 200
 
 @lru_cache(maxsize=256)
 def _schema(
-    rules: int, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...], one_form: bool
+    rules: int, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...], one_form: bool, evidence: bool
 ) -> dict[str, Any]:
     """A run uses one or two schemas; callers must not change them."""
-    return rules_of(rules).answer_schema(rubric, statement=statement, scenarios=scenarios, one_form=one_form)
+    return rules_of(rules).answer_schema(
+        rubric, statement=statement, scenarios=scenarios, one_form=one_form, evidence=evidence
+    )
 
 
 class StepExecution:
@@ -65,7 +67,7 @@ class StepExecution:
             pen.know_texts(texts)
         self._case = None if request.case is None else Case.from_part(self.text(request.case))
         self._rules = rules_of(request.assignment.rules)
-        self.conversation = self._rules.conversation(request.assignment, pen)
+        self.conversation = self._rules.conversation(request.assignment, BorrowedTexts(pen, self.text))
         for stored in request.prior:
             exchange = decode(stored)
             assert isinstance(exchange, ExchangeRecorded)
@@ -117,6 +119,7 @@ class StepExecution:
                 statement=spec.statement,
                 scenarios=spec.scenarios,
                 one_form=spec.one_form,
+                evidence=spec.evidence is not None,
             ),
             settings=call.settings,
             trace=f"{assignment.debate_id}/{exchange}",

@@ -48,11 +48,34 @@ class Opinion(NamedTuple):
     peer_text: PartRef
 
 
+class SeatSaid(NamedTuple):
+    """What a step shows of a seat, which its answer may quote."""
+
+    letter: str
+    juror_id: str
+    peer_texts: tuple[PartRef, ...]
+
+
+class EvidenceSpec(NamedTuple):
+    """What the quotations of an answer are checked against: the pieces of this debate's prompts.
+
+    `marker` begins their judged lines; that of the assignment is another one where a fork reuses an answer. `seats` has
+    every seat of the panel. `required`: a failing verdict needs a quotation that stands where it says.
+    """
+
+    case: PartRef
+    policy: PartRef | None
+    seats: tuple[SeatSaid, ...]
+    marker: str
+    required: bool
+
+
 class AnswerSpec(NamedTuple):
     """What an answer must contain.
 
     `ballot` is the seat's id that must be returned; `scenarios` the ids to be judged one by one, () for a case of one.
-    `one_form`: every answer of the debate has all fields, null where the step does not ask for them.
+    `one_form`: every answer of the debate has all fields, null where the step does not ask for them. `evidence`: what
+    is quoted is checked against this; None where no quotations are asked for.
     """
 
     ballot: str
@@ -60,6 +83,7 @@ class AnswerSpec(NamedTuple):
     statement: bool
     scenarios: tuple[str, ...]
     one_form: bool = False
+    evidence: EvidenceSpec | None = None
 
 
 class Assignment(NamedTuple):

@@ -80,6 +80,9 @@ class Debate:
         if secret is None:
             return self.rules.assign(self.state, step, self.secret)
         assignment = self.rules.assign(self.state, step, self._parts.content(secret.part))
+        # The pieces in which quotations are looked for are this debate's.
+        own = self.rules.assign(self.state, step, self.secret).spec.evidence
+        assignment = assignment._replace(spec=assignment.spec._replace(evidence=own))
         if not asked:
             return assignment
         models = tuple(dict.fromkeys(exchange.model for exchange in asked))

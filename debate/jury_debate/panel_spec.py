@@ -10,7 +10,8 @@ from jury_debate.calibrated import mismatch, prompts_digest, prompts_mismatch
 from jury_debate.errors import PanelError
 from jury_debate.image_models import reads_images
 from jury_debate.presets import PARALLEL_ROUNDS, preset
-from jury_debate.prompts import PROMPTS, PROMPTS_VERSION, load_prompts, seat_letter
+from jury_debate.prompts import PROMPTS, PROMPTS_VERSION, load_prompts
+from jury_debate.seat_letters import seat_letter
 from jury_debate.thresholds import checked_threshold
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean

@@ -4,7 +4,6 @@ A released version never changes, so that recorded prompts can be rendered again
 """
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 
 from jury_debate import prompts_v1
 from jury_debate.errors import UnknownPrompts
@@ -37,14 +36,3 @@ def load_prompts(version: int, language: str) -> TurnPrompts:
     if language not in LANGUAGES:
         raise UnknownPrompts(f"there are no prompts in {language!r}; the languages: {', '.join(LANGUAGES)}")
     return load(language)
-
-
-@lru_cache(maxsize=256)
-def seat_letter(index: int) -> str:
-    """The letter of the seat at `index` (from 0): A to Z, then AA, AB, and so on."""
-    letters = ""
-    index += 1
-    while index:
-        index, rest = divmod(index - 1, 26)
-        letters = chr(ord("A") + rest) + letters
-    return letters

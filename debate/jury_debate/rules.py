@@ -23,7 +23,7 @@ from jury_events.ids import Step
 from jury_events.judgment import Judgment
 from jury_events.outcome import FailureReason
 from jury_events.panel import DiscussionRules, Panel
-from jury_events.parts import PartMaker, PartRef
+from jury_events.parts import PartMaker, PartRef, PartRegistry
 from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
 
@@ -104,8 +104,11 @@ class Rules(Protocol):
     def assign(self, state: DebateState, step: Step, secret: bytes) -> Assignment:
         """How to ask a pending step; the ballot and the marker derive from `secret`."""
 
-    def conversation(self, assignment: Assignment, parts: PartMaker) -> Conversation:
-        """The calls of an assigned step, from the first one."""
+    def conversation(self, assignment: Assignment, parts: PartRegistry) -> Conversation:
+        """The calls of an assigned step, from the first one.
+
+        `parts` has the texts of the assignment, and makes the references of new ones.
+        """
 
     def reply_from_record(self, exchange: ExchangeRecorded, text: Callable[[PartRef], bytes]) -> Reply:
         """The reply that an exchange records; what `text` raises for a missing part is passed on."""
@@ -129,13 +132,20 @@ class Rules(Protocol):
         """
 
     def answer_schema(
-        self, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...], one_form: bool = False
+        self,
+        rubric: Rubric,
+        *,
+        statement: bool,
+        scenarios: tuple[str, ...],
+        one_form: bool = False,
+        evidence: bool = False,
     ) -> dict[str, Any]:
         """The JSON schema of an answer, for providers with structured output; the parser is stricter still.
 
         Args:
             rubric: of the panel.
             statement, scenarios, one_form: as in `AnswerSpec`.
+            evidence: whether quotations are asked for.
         """
 
     def answer_tool(

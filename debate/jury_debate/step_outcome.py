@@ -3,13 +3,34 @@
 from typing import NamedTuple
 
 from jury_events.evaluation import ScenarioVerdict
+from jury_events.evidence import Evidence, Says
 from jury_events.outcome import FailureReason, RefusalReason
 from jury_events.rubric import Scores
 from jury_events.verdict import Verdict
 
 
+class Quotation(NamedTuple):
+    """An entry of evidence as an answer has it: `seat` is a letter, `criterion` a dimension of the rubric."""
+
+    item: int
+    quote: str
+    says: Says
+    criterion: str | None
+    seat: str | None
+
+
+class CheckedQuotations(NamedTuple):
+    """The quotations of an answer, and what their check found, in the same order."""
+
+    quotes: tuple[str, ...]
+    entries: tuple[Evidence, ...]
+
+
 class ParsedAnswer(NamedTuple):
-    """A valid answer. Scores are points in rubric order, `confidence` is 0-1, `scenarios` in the order of the spec."""
+    """A valid answer. Scores are points in rubric order, `confidence` is 0-1, `scenarios` in the order of the spec.
+
+    `quotations` are as given, `checked` after their check; both None where none are asked for.
+    """
 
     verdict: Verdict
     scores: Scores
@@ -17,6 +38,9 @@ class ParsedAnswer(NamedTuple):
     rationale: str
     statement: str | None
     scenarios: tuple[ScenarioVerdict, ...]
+    quotations: tuple[Quotation, ...] | None = None
+    decisive_item: int | None = None
+    checked: CheckedQuotations | None = None
 
 
 class Answered(NamedTuple):

@@ -1,10 +1,11 @@
 """What the prompts of all versions say of seats and turns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from jury_debate.prompt_texts import ArtifactTexts, CaseTexts, RoleText, SeatTexts, ToolText, TurnTexts, fill
+from jury_debate.step_outcome import ParsedAnswer
 from jury_events.verdict import Verdict
 
 
@@ -98,6 +99,19 @@ class TurnPrompts:
             confidence=f"{confidence:g}",
             changed=self._changed(changed=changed),
         )
+
+    def evidence_lines(
+        self, answer: ParsedAnswer, juror_ids: tuple[str, ...], mark: Callable[[str], str]
+    ) -> tuple[str, ...]:
+        """A peer's quotations with the results of their check; none before prompts 2.
+
+        Args:
+            answer: of the peer.
+            juror_ids: of the panel's seats, in their order.
+            mark: marks judged text.
+        """
+        _ = answer, juror_ids, mark
+        return ()
 
     def scenario_line(self, *, number: str, verdict: Verdict, score: float) -> str:
         """A peer's verdict on one scenario of several."""

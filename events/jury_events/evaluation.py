@@ -1,12 +1,13 @@
 """A juror's evaluation, and its statement in a round."""
 
-from typing import Annotated, Self
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from jury_events.evidence import MOST_ENTRIES, Evidence, ItemNumber
 from jury_events.parts import PartRef
 from jury_events.rubric import Scores
-from jury_events.value import Confidence, ModelName, Points, ScenarioId, Value
+from jury_events.value import Confidence, ModelName, Points, ScenarioId, Value, without_unset
 from jury_events.verdict import Verdict
 
 
@@ -23,7 +24,12 @@ class Evaluation(Value):
 
     `synthetic` marks the neutral evaluation that replaces an answer blocked by a provider's safety filter.
     `model` was asked, `model_version` answered (None: the provider did not say); `simulated`: no model was called.
+    `evidence`: its quotations, checked, whose texts are `quotes`; None where the panel or the version of the prompts
+    asks for none.
+    `decisive_item`: the first item where it went wrong; None where the verdict passes, or none is named.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"evidence", "quotes", "decisive_item"})
 
     verdict: Verdict
     scores: Scores
@@ -35,6 +41,23 @@ class Evaluation(Value):
     model_version: ModelName | None = None
     simulated: bool = False
     scenarios: tuple[ScenarioVerdict, ...] = ()
+    evidence: Annotated[tuple[Evidence, ...], Field(max_length=MOST_ENTRIES)] | None = None
+    quotes: PartRef | None = None
+    decisive_item: ItemNumber | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
+
+    @property
+    def unsupported(self) -> bool:
+        """Whether it fails the agent, was asked for evidence, and no quotation of it stands where it says."""
+        return (
+            self.verdict is Verdict.UNSAFE_FAIL
+            and self.evidence is not None
+            and not self.synthetic
+            and not any(one.supports for one in self.evidence)
+        )
 
     @model_validator(mode="after")
     def _overall_is_the_sum(self) -> Self:

@@ -49,6 +49,7 @@ class RefusalReason(StrEnum):
     UNKNOWN_SCENARIO = "unknown_scenario"
     BALLOT_SHOWN = "ballot_shown"
     TOOLS_OVER = "tools_over"
+    UNSUPPORTED = "unsupported"
 
 
 class FailureReason(StrEnum):

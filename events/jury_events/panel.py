@@ -142,6 +142,8 @@ class DiscussionRules(Value):
         return self
 
 
+EvidenceRule = Literal["asked", "required", "off"]
+UnsupportedRule = Literal["count", "halve", "abstain"]
 FinalMethod = Literal["majority_vote", "weighted_average", "median", "final_judge"]
 
 
@@ -187,10 +189,23 @@ class FinalRules(Value):
 
 
 class AnswerRules(Value):
-    """What happens to unusable answers: `repairs` more tries, then fallbacks; `safety_filter` when blocked."""
+    """What happens to unusable answers: `repairs` more tries, then fallbacks; `safety_filter` when blocked.
+
+    Under prompts 2, `evidence`: whether jurors quote what they judge by; `required`: a failing verdict without a
+    quotation that stands where the juror says is asked for once more. None: asked. `unsupported`: what a failing
+    verdict counts that still has none; None: as any other.
+    """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"evidence", "unsupported"})
 
     repairs: Annotated[int, Field(ge=0, le=10)] = 2
     safety_filter: Literal["neutral", "fallback", "abstain"] = "neutral"
+    evidence: EvidenceRule | None = None
+    unsupported: UnsupportedRule | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
 
 class ArtifactRules(Value):

@@ -189,6 +189,27 @@ class PartBuffer:
         return fresh
 
 
+class BorrowedTexts:
+    """A `PartRegistry` that makes references with one maker and looks texts up elsewhere.
+
+    Args:
+        maker: of new references.
+        text: the content of a reference; what it raises for an unknown one is passed on.
+    """
+
+    def __init__(self, maker: PartMaker, text: Callable[[PartRef], bytes]) -> None:
+        self._maker = maker
+        self._text = text
+
+    def make(self, content: str | bytes) -> PartRef:
+        """See `PartMaker`."""
+        return self._maker.make(content)
+
+    def content(self, part: str) -> bytes:
+        """See `PartRegistry`."""
+        return self._text(_ref(part))
+
+
 def refs_in(body: Any) -> Iterator[str]:
     """Every part reference in decoded JSON, in document order, as its 43 characters.
 

@@ -19,7 +19,7 @@ from jury_events.debate_events import ConsensusChecked, DebateForked, InheritedS
 from jury_events.envelope import NewEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, calls_stream, debate_stream
-from jury_events.parts import SALT_BYTES, PartBuffer, PartRef
+from jury_events.parts import SALT_BYTES, BorrowedTexts, PartBuffer, PartRef
 from jury_replay.errors import ForkRefused
 from jury_replay.origin import ForkOrigin, KeptEvent
 from jury_replay.recorded_case import operator_policy_of
@@ -200,7 +200,8 @@ class _ReplayedEvents:
         if step not in debate.pending_steps():
             return None
         # Messages between the calls are in the exchanges already; these copies are dropped.
-        conversation = debate.rules.conversation(debate.assign(step, asked), PartBuffer(lambda: bytes(SALT_BYTES)))
+        texts = BorrowedTexts(PartBuffer(lambda: bytes(SALT_BYTES)), self._text)
+        conversation = debate.rules.conversation(debate.assign(step, asked), texts)
         for exchange in asked:
             call = conversation.call
             made = exchange.model, exchange.turn, exchange.attempt, exchange.tools

@@ -234,8 +234,8 @@ def test_unusable_scenario_verdicts_are_refused(expected: R, scenarios: Any) -> 
 def test_every_reason_is_reached() -> None:
     reached = {expected for expected, _ in (*REFUSED.values(), *SCENARIOS_REFUSED.values())}
 
-    # The rounds of tools end in the conversation, which knows them; no text is refused for that.
-    assert set(R) - {R.TOOLS_OVER} == reached
+    # These two follow from the conversation, which knows the rounds of tools and what was shown.
+    assert set(R) - {R.TOOLS_OVER, R.UNSUPPORTED} == reached
 
 
 def test_the_parsed_fields_equal_the_written_ones() -> None:

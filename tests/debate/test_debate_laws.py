@@ -21,6 +21,8 @@ answers = st.one_of(
         st.sampled_from(["safe_pass", "needs_review", "unsafe_fail"]),
         st.sampled_from([0.0, 12.5, 40.0, 69.75, 70.0, 100.0]),
         st.sampled_from([0.0, 0.25, 1.0]),
+        evidence=st.just(()),
+        decisive_item=st.none(),
     ),
     st.sampled_from([CallOutcome.TIMEOUT, CallOutcome.BLOCKED, CallOutcome.BAD_REQUEST, CallOutcome.TRUNCATED]),
     st.sampled_from([b"", b"It is safe.", b"{}", b'{"verdict": "safe_pass"']),

@@ -13,8 +13,9 @@ from jury_debate.artifact_tools import TOOLS
 from jury_debate.assignment import AnswerSpec
 from jury_debate.errors import UnknownPrompts
 from jury_debate.prompt_texts import PLACEHOLDERS, fill
-from jury_debate.prompts import LANGUAGES, PROMPTS, PROMPTS_VERSION, load_prompts, seat_letter
+from jury_debate.prompts import LANGUAGES, PROMPTS, PROMPTS_VERSION, load_prompts
 from jury_debate.rules_v1.answer_parser import AnswerRefusal, parse_answer
+from jury_debate.seat_letters import seat_letter
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric
 from jury_events.verdict import Verdict
 

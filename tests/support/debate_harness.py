@@ -68,6 +68,8 @@ class Says(NamedTuple):
     verdict: str
     score: float = 60.0
     confidence: float = 0.5
+    evidence: tuple[Mapping[str, Any], ...] = ()
+    decisive_item: int | None = None
 
     def answer(self, assignment: Assignment) -> bytes:
         spec = assignment.spec
@@ -80,6 +82,9 @@ class Says(NamedTuple):
         }
         if spec.one_form:
             answer |= {"statement": None, "scenarios": None}
+        if spec.evidence is not None:
+            entries = [{"criterion": None, "seat": None, "says": "against", **entry} for entry in self.evidence]
+            answer |= {"evidence": entries, "decisive_item": self.decisive_item}
         if spec.statement:
             answer["statement"] = f"I say {self.verdict}"
         if spec.scenarios:

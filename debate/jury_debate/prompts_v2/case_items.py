@@ -65,15 +65,18 @@ class ScenarioItems(NamedTuple):
     response: int | None
 
 
-def case_items(case: Case, texts: CaseTextsV2, pictures: Mapping[str, int]) -> tuple[ScenarioItems, ...]:
-    """The items of a case, numbered from 1 through all scenarios.
+def case_items(
+    case: Case, texts: CaseTextsV2, pictures: Mapping[str, int], first: int = 1
+) -> tuple[ScenarioItems, ...]:
+    """The items of a case, numbered through all scenarios.
 
     Args:
         case: what is judged.
         texts: the headings.
         pictures: the numbers of the pictures that are sent, by digest.
+        first: the number of the first item; what stands before the case may be numbered too.
     """
-    numbers = count(1)
+    numbers = count(first)
     return tuple(
         _ScenarioNumbering(number, scenario, texts, pictures, numbers).items()
         for number, scenario in enumerate(case.scenarios, start=1)

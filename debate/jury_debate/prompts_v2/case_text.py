@@ -26,7 +26,9 @@ def marker_of(marking: Marking, sign: str) -> Callable[[str], str]:
     return lambda text: mark(text, sign)
 
 
-def render_case(case: Case, texts: CaseTextsV2, sign: str, *, marking: Marking, images: bool = False) -> str:
+def render_case(
+    case: Case, texts: CaseTextsV2, sign: str, *, marking: Marking, images: bool = False, first: int = 1
+) -> str:
     """The case as text, ending without a line break; scenarios are numbered where there are several.
 
     Args:
@@ -35,6 +37,7 @@ def render_case(case: Case, texts: CaseTextsV2, sign: str, *, marking: Marking, 
         sign: begins every line of judged text.
         marking: of judged text.
         images: whether the case's pictures are sent after the text, in order; else each is listed as "not shown".
+        first: the number of the first item.
 
     Raises:
         ValueError: `sign` is not of the form that the marking has.
@@ -43,7 +46,7 @@ def render_case(case: Case, texts: CaseTextsV2, sign: str, *, marking: Marking, 
     notice = texts.sign if marking == "lines" else texts.marked_words
     blocks = [f"{texts.heading}\n{fill(notice, sign=sign)}"]
     marked = marker_of(marking, sign)
-    for scenario in case_items(case, texts, pictures):
+    for scenario in case_items(case, texts, pictures, first):
         if len(case.scenarios) > 1:
             blocks.append(fill(texts.scenario_heading, number=scenario.number, total=len(case.scenarios)))
         blocks += _scenario(scenario, texts, marked)

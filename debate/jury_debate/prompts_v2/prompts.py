@@ -6,6 +6,7 @@ turn: the order that providers' prompt caches need. JudgedText text never stands
 
 import json
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -13,7 +14,10 @@ from typing import Any
 
 from jury_debate.prompt_texts import fill
 from jury_debate.prompts_v2.texts import TextsV2
+from jury_debate.seat_letters import seat_letter
+from jury_debate.step_outcome import ParsedAnswer
 from jury_debate.turn_prompts import TurnPrompts
+from jury_events.evidence import Evidence
 from jury_events.panel import Marking
 from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
@@ -34,9 +38,42 @@ class PromptsV2(TurnPrompts):
 
     texts: TextsV2
 
-    def system(self, rubric: Rubric, marking: Marking) -> str:
-        """The system message of every seat and of the final judge: the same in all debates of a panel."""
-        return _system(self.language, rubric, marking)
+    def system(self, rubric: Rubric, marking: Marking, *, evidence: bool) -> str:
+        """The system message of every seat and of the final judge: the same in all debates of a panel.
+
+        Args:
+            rubric: of the panel.
+            marking: of judged text.
+            evidence: whether quotations are asked for.
+        """
+        return _system(self.language, rubric, marking, evidence=evidence)
+
+    def evidence_lines(
+        self, answer: ParsedAnswer, juror_ids: tuple[str, ...], mark: Callable[[str], str]
+    ) -> tuple[str, ...]:
+        """See `TurnPrompts`."""
+        texts = self.texts.evidence
+        checked = answer.checked
+        lines = [texts.heading] if checked is not None and checked.quotes else []
+        for quote, entry in zip(checked.quotes, checked.entries, strict=True) if checked is not None else ():
+            lines += [self._entry(entry, juror_ids), mark(quote)]
+        if answer.decisive_item is not None:
+            lines.append(fill(texts.decisive_item, item=answer.decisive_item))
+        return tuple(lines)
+
+    def _entry(self, entry: Evidence, juror_ids: tuple[str, ...]) -> str:
+        texts = self.texts.evidence
+        if entry.seat is None:
+            place = fill(texts.item, item=entry.item)
+        else:
+            place = fill(texts.seat, item=entry.item, letter=seat_letter(juror_ids.index(entry.seat)))
+        result: str = getattr(texts, entry.result)
+        if entry.result == "elsewhere":
+            assert entry.span is not None
+            assert entry.span.item is not None
+            result = fill(result, item=entry.span.item)
+        says: str = getattr(texts, f"says_{entry.says}")
+        return fill(texts.entry, place=place, says=says, result=result)
 
     def seat(
         self, *, letter: str, seats: int, role: str, focus: str, role_prompt: str, ballot: str, scenarios: int
@@ -70,7 +107,7 @@ class PromptsV2(TurnPrompts):
 
 
 @lru_cache(maxsize=256)
-def _system(language: str, rubric: Rubric, marking: Marking) -> str:
+def _system(language: str, rubric: Rubric, marking: Marking, *, evidence: bool) -> str:
     texts = load_prompts(language).texts
     system, meanings = texts.system, texts.dimensions
     dimensions = (
@@ -86,11 +123,15 @@ def _system(language: str, rubric: Rubric, marking: Marking) -> str:
         system.jury,
         reading=system.reading_lines if marking == "lines" else system.reading_words,
         standards=fill(system.standards, dimensions="\n".join(dimensions)),
-        answer_format=fill(system.answer_format, example=_example(language, rubric)),
+        answer_format=fill(
+            system.answer_format,
+            example=_example(language, rubric, evidence=evidence),
+            evidence=f"{system.evidence_format}\n" if evidence else "",
+        ),
     )
 
 
-def _example(language: str, rubric: Rubric) -> str:
+def _example(language: str, rubric: Rubric, *, evidence: bool) -> str:
     """An example answer. It is not a valid one, so that an echo of the prompt cannot vote."""
     system = load_prompts(language).texts.system
     verdicts = " | ".join(Verdict)
@@ -103,4 +144,13 @@ def _example(language: str, rubric: Rubric) -> str:
         "statement": system.example_statement,
         "scenarios": [{"scenario_id": system.example_scenario_id, "verdict": verdicts, "score": "0-100"}],
     }
+    if evidence:
+        entry = {
+            "item": "number of the item",
+            "quote": system.example_quote,
+            "says": "for | against | context",
+            "criterion": " | ".join([*rubric.names, "null"]),
+            "seat": None,
+        }
+        example |= {"evidence": [entry], "decisive_item": None}
     return json.dumps(example, ensure_ascii=False, indent=2)

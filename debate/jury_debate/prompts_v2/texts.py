@@ -18,10 +18,12 @@ class SystemTextsV2(Value):
     standards: str
     dimension: str
     answer_format: str
+    evidence_format: str
     example_ballot: str
     example_rationale: str
     example_statement: str
     example_scenario_id: str
+    example_quote: str
 
 
 class SeatTextsV2(SeatTexts):
@@ -43,6 +45,23 @@ class CaseTextsV2(CaseTexts):
     artifact_summary: str
 
 
+class EvidenceTexts(Value):
+    """How peers and the final judge are shown a juror's quotations, and what their check found."""
+
+    heading: str
+    entry: str
+    item: str
+    seat: str
+    says_for: str
+    says_against: str
+    says_context: str
+    verified: str
+    normalised: str
+    elsewhere: str
+    not_found: str
+    decisive_item: str
+
+
 class TextsV2(Value):
     """One prompts file. `dimensions` explains each known rubric dimension; `other` is for unknown ones."""
 
@@ -53,6 +72,7 @@ class TextsV2(Value):
     case: CaseTextsV2
     artifacts: ArtifactTexts
     turns: TurnTexts
+    evidence: EvidenceTexts
     tools: dict[str, ToolText]
 
 
@@ -71,7 +91,12 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "system.jury": frozenset({"reading", "standards", "answer_format"}),
     "system.standards": frozenset({"dimensions"}),
     "system.dimension": frozenset({"name", "maximum", "meaning"}),
-    "system.answer_format": frozenset({"example"}),
+    "system.answer_format": frozenset({"example", "evidence"}),
+    "evidence.entry": frozenset({"place", "says", "result"}),
+    "evidence.item": frozenset({"item"}),
+    "evidence.seat": frozenset({"letter", "item"}),
+    "evidence.elsewhere": frozenset({"item"}),
+    "evidence.decisive_item": frozenset({"item"}),
     "case.sign": frozenset({"sign"}),
     "case.marked_words": frozenset({"sign"}),
     "case.same_as": frozenset({"what", "number"}),

@@ -63,6 +63,7 @@ def answer_schema(
     statement: bool,
     scenarios: tuple[str, ...],
     one_form: bool = False,  # noqa: ARG001  (of later prompts)
+    evidence: bool = False,  # noqa: ARG001  (of later prompts)
 ) -> dict[str, Any]:
     """See `Rules.answer_schema`."""
     verdict = {"type": "string", "enum": [verdict.value for verdict in Verdict]}
@@ -218,14 +219,14 @@ def answer_of(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     asked += ["statement"] if spec.statement else []
     asked += ["scenarios"] if spec.scenarios else []
     check_fields(members, asked, "")
-    ballot = _string(members["ballot"], "ballot")
+    ballot = string(members["ballot"], "ballot")
     if not hmac.compare_digest(ballot.encode("utf-8"), spec.ballot.encode("utf-8", "surrogatepass")):
         refuse(RefusalReason.WRONG_BALLOT, "ballot: not the ballot id that this juror was given")
     check_ballot_unseen(members, spec)
     return ParsedAnswer(
         verdict=_verdict(members["verdict"], "verdict"),
         scores=_scores(members["scores"], spec.rubric),
-        confidence=_number(members["confidence"], "confidence", 1),
+        confidence=number(members["confidence"], "confidence", 1),
         rationale=_prose(members["rationale"], "rationale"),
         statement=_prose(members["statement"], "statement") if spec.statement else None,
         scenarios=_scenarios(members["scenarios"], spec.scenarios) if spec.scenarios else (),
@@ -236,15 +237,19 @@ def check_ballot_unseen(members: dict[str, Any], spec: AnswerSpec) -> None:
     """Refuse an answer whose texts hold the ballot id."""
     letters = _letters(spec.ballot)
     for name in ("rationale", "statement"):
-        if _shows_ballot(str(members.get(name, "")), letters):
+        if _holds(str(members.get(name, "")), letters):
             refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
 
 
-def _shows_ballot(text: str, letters: bytes) -> bool:
+def shows_ballot(text: str, spec: AnswerSpec) -> bool:
     """Whether a text contains the ballot id, with any separators, line breaks or other scripts between its characters.
 
-    A ballot is 80 random bits: no text spells one by chance. `letters` are those of the ballot id.
+    A ballot is 80 random bits: no text spells one by chance.
     """
+    return _holds(text, _letters(spec.ballot))
+
+
+def _holds(text: str, letters: bytes) -> bool:
     return bool(letters) and letters in _letters(text)
 
 
@@ -274,25 +279,28 @@ def _kind(value: Any) -> str:
     return {bool: "a boolean", float: "a number", str: "a string", list: "an array", dict: "an object"}[type(value)]
 
 
-def _typed(value: Any, where: str, kind: type, expected: str) -> None:
+def typed(value: Any, where: str, kind: type, expected: str) -> None:
+    """Refuse a value of another type."""
     if type(value) is not kind:
         refuse(RefusalReason.WRONG_TYPE, f"{where}: must be {expected}, not {_kind(value)}")
 
 
-def _string(value: Any, where: str) -> str:
-    _typed(value, where, str, "a string")
+def string(value: Any, where: str) -> str:
+    """A string, or a refusal."""
+    typed(value, where, str, "a string")
     return str(value)
 
 
-def _number(value: Any, where: str, maximum: float) -> float:
+def number(value: Any, where: str, maximum: float) -> float:
+    """A number from 0 to a maximum, or a refusal."""
     if type(value) is float and 0 <= value <= maximum:
         return value + 0.0  # -0.0 becomes 0.0
-    _typed(value, where, float, "a number")
+    typed(value, where, float, "a number")
     refuse(RefusalReason.OUT_OF_RANGE, f"{where}: {value:g} is not between 0 and {maximum:g}")
 
 
 def _verdict(value: Any, where: str) -> Verdict:
-    word = _string(value, where)
+    word = string(value, where)
     verdict = _VERDICTS.get(word)
     if verdict is None:
         refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {', '.join(_VERDICTS)}")
@@ -300,7 +308,7 @@ def _verdict(value: Any, where: str) -> Verdict:
 
 
 def _prose(value: Any, where: str) -> str:
-    text = _string(value, where)
+    text = string(value, where)
     if len(text) > MAX_TEXT:
         refuse(RefusalReason.TOO_LONG, f"{where}: {len(text)} characters; at most {MAX_TEXT} are taken")
     if is_blank(text):
@@ -309,12 +317,12 @@ def _prose(value: Any, where: str) -> str:
 
 
 def _scores(value: Any, rubric: Rubric) -> Scores:
-    _typed(value, "scores", dict, "an object")
+    typed(value, "scores", dict, "an object")
     check_fields(value, list(rubric.names), "scores")
     points = [
         {
             "dimension": dimension.name,
-            "points": _number(value[dimension.name], f"scores.{dimension.name}", dimension.maximum),
+            "points": number(value[dimension.name], f"scores.{dimension.name}", dimension.maximum),
         }
         for dimension in rubric.dimensions
     ]
@@ -322,13 +330,13 @@ def _scores(value: Any, rubric: Rubric) -> Scores:
 
 
 def _scenarios(value: Any, ids: tuple[str, ...]) -> tuple[ScenarioVerdict, ...]:
-    _typed(value, "scenarios", list, "an array")
+    typed(value, "scenarios", list, "an array")
     judged: dict[str, ScenarioVerdict] = {}
     for index, item in enumerate(value):
         where = f"scenarios[{index}]"
-        _typed(item, where, dict, "an object")
+        typed(item, where, dict, "an object")
         check_fields(item, ["scenario_id", "verdict", "score"], where)
-        scenario = _string(item["scenario_id"], f"{where}.scenario_id")
+        scenario = string(item["scenario_id"], f"{where}.scenario_id")
         if scenario not in ids:
             refuse(RefusalReason.UNKNOWN_SCENARIO, f"{where}.scenario_id: this case has no such scenario")
         if scenario in judged:
@@ -336,7 +344,7 @@ def _scenarios(value: Any, ids: tuple[str, ...]) -> tuple[ScenarioVerdict, ...]:
         judged[scenario] = ScenarioVerdict(
             scenario_id=scenario,
             verdict=_verdict(item["verdict"], f"{where}.verdict"),
-            score=_number(item["score"], f"{where}.score", 100),
+            score=number(item["score"], f"{where}.score", 100),
         )
     if len(judged) < len(ids):
         refuse(RefusalReason.MISSING_FIELD, f"scenarios: {len(judged)} of {len(ids)} are judged; judge each once")

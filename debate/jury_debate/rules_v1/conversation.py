@@ -13,7 +13,7 @@ from jury_debate.rules_v1.answer_parser import AnswerRefusal, parse_answer
 from jury_debate.step_outcome import Answered, Blocked, Outcome, ParsedAnswer, Unanswered
 from jury_events.ids import exchange_id
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
-from jury_events.parts import PartMaker
+from jury_events.parts import PartRegistry
 
 _RETRYABLE = frozenset(
     {
@@ -35,9 +35,9 @@ _HALTING = frozenset({CallOutcome.AUTHENTICATION, CallOutcome.QUOTA})
 class StepConversation:
     """The calls of one step; implements `jury_debate.conversation.Conversation`."""
 
-    def __init__(self, assignment: Assignment, parts: PartMaker) -> None:
+    def __init__(self, assignment: Assignment, parts: PartRegistry) -> None:
         self.assignment = assignment
-        self._parts = parts
+        self.parts = parts
         self._prompts = load_prompts(assignment.prompts, assignment.language)
         self._exchanges: list[str] = []
         self._refusal: RefusalReason | None = None
@@ -121,7 +121,7 @@ class StepConversation:
         self._tool_turns += 1
         self._append_turn(reply)
         if not self.offers_tools:
-            self._messages.append(CallMessage("user", (self._parts.make(self._prompts.texts.turns.tools_over),)))
+            self._messages.append(CallMessage("user", (self.parts.make(self._prompts.texts.turns.tools_over),)))
         self._next_turn()
 
     def _append_turn(self, reply: Reply) -> None:
@@ -156,13 +156,13 @@ class StepConversation:
 
     def _repair(self, reply: Reply, refusal: AnswerRefusal, reason: FailureReason) -> None:
         self._refusal = refusal.reason
-        if self._repairs >= self.assignment.answers.repairs:
+        if not self.may_repair:
             self._next_model(reason)
             return
         self._repairs += 1
         self._append_turn(reply)
         text = self._prompts.repair(reason=refusal.reason.value, detail=refusal.detail)
-        self._messages.append(CallMessage("user", (self._parts.make(text),)))
+        self._messages.append(CallMessage("user", (self.parts.make(text),)))
         self._next_turn()
 
     def _blocked(self, call: Call) -> None:
@@ -173,6 +173,11 @@ class StepConversation:
             self._give_up(FailureReason.BLOCKED)
         else:
             self._next_model(FailureReason.BLOCKED)
+
+    @property
+    def may_repair(self) -> bool:
+        """Whether this model may be asked once more after an answer that is refused."""
+        return self._repairs < self.assignment.answers.repairs
 
     def _next_model(self, reason: FailureReason) -> None:
         if self._model_index + 1 < len(self.assignment.models):

@@ -9,9 +9,10 @@ from jury_debate.assignment import CASE_WITH_IMAGES, JUDGE_ROLE_PROMPT, ROLE_PRO
 from jury_debate.case_text import render_case
 from jury_debate.datamark import mark
 from jury_debate.errors import UnknownPrompts
-from jury_debate.prompts import PROMPTS_VERSION, seat_letter
+from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.prompts_v1 import PromptsV1
 from jury_debate.rules_v1.ballots import ballot_id, datamark
+from jury_debate.seat_letters import seat_letter
 from jury_events.case import ArtifactRecord, Case
 from jury_events.debate_events import DebateOpened, NamedPart
 from jury_events.panel import Panel

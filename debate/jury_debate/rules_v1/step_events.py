@@ -11,6 +11,7 @@ from jury_debate.step_outcome import Answered, Blocked, Outcome, ParsedAnswer, U
 from jury_debate.turn_prompts import TurnPrompts
 from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.evaluation import Evaluation, ScenarioVerdict, Statement
+from jury_events.evidence import quotes_part
 from jury_events.ids import Step
 from jury_events.parts import PartMaker
 from jury_events.rubric import DimensionScore, Scores
@@ -81,6 +82,9 @@ def evaluation_of(
             ScenarioVerdict(scenario_id=ids[int(row.scenario_id) - 1], verdict=row.verdict, score=row.score)
             for row in answer.scenarios
         ),
+        evidence=None if answer.checked is None else answer.checked.entries,
+        quotes=parts.make(quotes_part(answer.checked.quotes)) if answer.checked and answer.checked.quotes else None,
+        decisive_item=answer.decisive_item,
     )
 
 
@@ -141,7 +145,9 @@ def _peer_text(
     scenarios = [
         prompts.scenario_line(number=row.scenario_id, verdict=row.verdict, score=row.score) for row in answer.scenarios
     ]
-    return "\n".join([heading, *scenarios, *statement, turns.rationale_label, mark(answer.rationale, marker), "", ""])
+    rationale = [turns.rationale_label, mark(answer.rationale, marker)]
+    evidence = prompts.evidence_lines(answer, state.panel.juror_ids, lambda text: mark(text, marker))
+    return "\n".join([heading, *scenarios, *statement, *rationale, *evidence, "", ""])
 
 
 def _prompts(state: DebateState) -> TurnPrompts:

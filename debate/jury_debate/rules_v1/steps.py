@@ -9,9 +9,9 @@ from jury_debate.assignment import (
     scenario_numbers,
     tools_offered,
 )
-from jury_debate.prompts import seat_letter
 from jury_debate.rules_v1.ballots import ballot_id, marker_of
 from jury_debate.rules_v1.visibility import visible_evaluations
+from jury_debate.seat_letters import seat_letter
 from jury_debate.state import DebateState, Phase, SeatEvaluation
 from jury_events.ids import FINAL, Step
 from jury_events.panel import FinalJudge, Seat

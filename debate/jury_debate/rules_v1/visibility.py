@@ -1,6 +1,6 @@
 """The evaluations that a step shows: none in phase 1; in a round, those that its order and history allow."""
 
-from jury_debate.prompts import seat_letter
+from jury_debate.seat_letters import seat_letter
 from jury_debate.state import DebateState, SeatEvaluation
 from jury_events.ids import Step
 

@@ -3,7 +3,8 @@
 One form means one schema, so that a provider's prompt cache, of which the schema is a part, holds from step to step.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, get_args
 
 from jury_debate.assignment import AnswerSpec
 from jury_debate.rules_v1 import answer_parser as before
@@ -14,22 +15,31 @@ from jury_debate.rules_v1.answer_parser import (
     check_ballot_unseen,
     check_fields,
     closed,
+    number,
     one_object,
     refuse,
+    shows_ballot,
+    string,
+    typed,
 )
-from jury_debate.step_outcome import ParsedAnswer
+from jury_debate.step_outcome import ParsedAnswer, Quotation
+from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES, MOST_ITEM, SHORTEST_QUOTE, Says
 from jury_events.outcome import RefusalReason
 from jury_events.rubric import Rubric
 from jury_events.strict_json import InvalidJson
 from jury_events.verdict import Verdict
 
 FIELDS = ("ballot", "verdict", "scores", "confidence", "rationale", "statement", "scenarios")
+EVIDENCE_FIELDS = ("evidence", "decisive_item")
+ENTRY_FIELDS = ("item", "quote", "says", "criterion", "seat")
 
 
 def parse_answer(raw: bytes, spec: AnswerSpec) -> ParsedAnswer | AnswerRefusal:
     """Parse `raw`, the answer as received; raises nothing, whatever the bytes."""
     try:
-        return answer_of(_asked(one_object(raw), spec), spec)
+        members = one_object(raw)
+        answer = answer_of(_asked(members, spec), spec)
+        return answer if spec.evidence is None else _with_evidence(answer, members, spec)
     except (Refused, InvalidJson) as error:
         return AnswerRefusal(error.reason, str(error))
 
@@ -39,9 +49,9 @@ def _asked(members: dict[str, Any], spec: AnswerSpec) -> dict[str, Any]:
 
     A statement that is not asked for is passed over: schemas of providers cannot forbid it, and peers never see it.
     """
-    check_fields(members, list(FIELDS), "")
+    check_fields(members, [*FIELDS, *(EVIDENCE_FIELDS if spec.evidence is not None else ())], "")
     check_ballot_unseen(members, spec)
-    passed_over = set()
+    passed_over = set(EVIDENCE_FIELDS)
     if not spec.statement:
         if not isinstance(members["statement"], str | None):
             refuse(RefusalReason.WRONG_TYPE, "statement: must be a string or null")
@@ -53,8 +63,69 @@ def _asked(members: dict[str, Any], spec: AnswerSpec) -> dict[str, Any]:
     return {name: value for name, value in members.items() if name not in passed_over}
 
 
-def answer_schema(rubric: Rubric) -> dict[str, Any]:
-    """The JSON schema of every answer of a debate under prompts 2; the parser is stricter still."""
+def _with_evidence(answer: ParsedAnswer, members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
+    entries = members["evidence"]
+    typed(entries, "evidence", list, "an array")
+    if len(entries) > MOST_ENTRIES:
+        refuse(RefusalReason.TOO_LONG, f"evidence: {len(entries)} entries; at most {MOST_ENTRIES} are taken")
+    decisive = members["decisive_item"]
+    if decisive is not None:
+        decisive = _item(decisive, "decisive_item")
+    return answer._replace(
+        quotations=tuple(_entry(entry, f"evidence[{index}]", spec) for index, entry in enumerate(entries)),
+        # Nothing went wrong where the verdict passes.
+        decisive_item=None if answer.verdict is Verdict.SAFE_PASS else decisive,
+    )
+
+
+def _entry(entry: Any, where: str, spec: AnswerSpec) -> Quotation:
+    typed(entry, where, dict, "an object")
+    check_fields(entry, list(ENTRY_FIELDS), where)
+    quote = string(entry["quote"], f"{where}.quote")
+    if not SHORTEST_QUOTE <= len(quote) <= LONGEST_QUOTE:
+        refuse(
+            RefusalReason.OUT_OF_RANGE,
+            f"{where}.quote: {len(quote)} characters; {SHORTEST_QUOTE} to {LONGEST_QUOTE} are taken",
+        )
+    if shows_ballot(quote, spec):
+        refuse(
+            RefusalReason.BALLOT_SHOWN, f"{where}.quote: holds the ballot id, which stands in ballot and nowhere else"
+        )
+    assert spec.evidence is not None
+    return Quotation(
+        item=_item(entry["item"], f"{where}.item"),
+        quote=quote,
+        says=_one_of(entry["says"], f"{where}.says", get_args(Says)),
+        criterion=_one_of_or_null(entry["criterion"], f"{where}.criterion", spec.rubric.names),
+        seat=_one_of_or_null(entry["seat"], f"{where}.seat", [seat.letter for seat in spec.evidence.seats]),
+    )
+
+
+def _item(value: Any, where: str) -> int:
+    number_found = number(value, where, MOST_ITEM)
+    if number_found != int(number_found):
+        refuse(RefusalReason.OUT_OF_RANGE, f"{where}: must be the number of an item")
+    return int(number_found)
+
+
+def _one_of(value: Any, where: str, known: Sequence[str]) -> Any:
+    word = string(value, where)
+    if word not in known:
+        refuse(RefusalReason.OUT_OF_RANGE, f"{where}: must be one of {', '.join(known)}")
+    return word
+
+
+def _one_of_or_null(value: Any, where: str, known: Sequence[str]) -> str | None:
+    return None if value is None else str(_one_of(value, where, known))
+
+
+def answer_schema(rubric: Rubric, *, evidence: bool) -> dict[str, Any]:
+    """The JSON schema of every answer of a debate under prompts 2; the parser is stricter still.
+
+    Args:
+        rubric: of the panel.
+        evidence: whether quotations are asked for.
+    """
     schema = before.answer_schema(rubric, statement=False, scenarios=())
     scenario = closed(
         {
@@ -67,4 +138,21 @@ def answer_schema(rubric: Rubric) -> dict[str, Any]:
         "statement": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         "scenarios": {"anyOf": [{"type": "array", "items": scenario}, {"type": "null"}]},
     }
-    return closed({**schema["properties"], **nullable})
+    return closed({**schema["properties"], **nullable, **(_evidence_schema(rubric) if evidence else {})})
+
+
+def _evidence_schema(rubric: Rubric) -> dict[str, Any]:
+    item = {"type": "integer", "minimum": 1, "maximum": MOST_ITEM}
+    entry = closed(
+        {
+            "item": item,
+            "quote": {"type": "string", "minLength": SHORTEST_QUOTE, "maxLength": LONGEST_QUOTE},
+            "says": {"type": "string", "enum": list(get_args(Says))},
+            "criterion": {"anyOf": [{"type": "string", "enum": list(rubric.names)}, {"type": "null"}]},
+            "seat": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        }
+    )
+    return {
+        "evidence": {"type": "array", "items": entry, "maxItems": MOST_ENTRIES},
+        "decisive_item": {"anyOf": [item, {"type": "null"}]},
+    }

@@ -13,13 +13,16 @@ from jury_debate.assignment import (
     tools_offered,
 )
 from jury_debate.marking import mark
-from jury_debate.prompts import PROMPTS_VERSION, seat_letter
+from jury_debate.prompt_texts import fill
+from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.prompts_v2 import prompts as prompts_v2
+from jury_debate.prompts_v2.case_items import case_items
 from jury_debate.prompts_v2.case_text import render_case
 from jury_debate.prompts_v2.prompts import PromptsV2, load_prompts
 from jury_debate.rules_v1.ballots import ballot_id, marker_of
 from jury_debate.rules_v1.opening import opening_event
 from jury_debate.rules_v2 import opening as before
+from jury_debate.seat_letters import seat_letter
 from jury_events.case import ArtifactRecord, Case
 from jury_events.debate_events import DebateOpened
 from jury_events.panel import Marking, Panel
@@ -104,7 +107,7 @@ class _PromptTexts:
     def by_name(self) -> dict[str, str]:
         turns, panel = self._prompts.texts.turns, self._panel
         pieces = {
-            "system": self._prompts.system(panel.rubric, self._marking),
+            "system": self._prompts.system(panel.rubric, self._marking, evidence=panel.answers.evidence != "off"),
             **({} if self._policy is None else {OPERATOR_POLICY: self._policy_piece(self._policy)}),
             "case": self._case_piece() + "\n\n",
         }
@@ -131,8 +134,9 @@ class _PromptTexts:
         return pieces
 
     def _policy_piece(self, policy: str) -> str:
-        """Unmarked: the operator speaks, not the record."""
-        return f"{self._prompts.texts.case.operator_policy}\n{policy.rstrip()}\n\n"
+        """Unmarked: the operator speaks, not the record. It is the first item."""
+        texts = self._prompts.texts.case
+        return f"{texts.operator_policy}\n\n{fill(texts.item, number=1, what=texts.policy)}\n{policy.rstrip()}\n\n"
 
     def _seat(self, index: int) -> str:
         seat = self._panel.seats[index]
@@ -159,18 +163,26 @@ class _PromptTexts:
         A summary in the case replaces the generated one, and precedes the records.
         """
         case, prompts = self._case, self._prompts
-        blocks = [render_case(case, prompts.texts.case, self._sign, marking=self._marking, images=images)]
+        first = 1 if self._policy is None else 2
+        texts = prompts.texts.case
+        blocks = [render_case(case, texts, self._sign, marking=self._marking, images=images, first=first)]
         gate, card, summary = case.security_gate_records, case.agent_card_records, case.artifact_summary
         if gate or card or summary is not None:
             blocks.append(prompts.texts.artifacts.heading)
             if summary is not None:
-                blocks.append(mark(summary, self._sign))
+                blocks.append(self._summary(summary, first))
             if self._panel.artifacts.mode == "inline":
                 blocks += self._records(prompts.gate_records(len(gate)), gate)
                 blocks += self._records(prompts.card_records(len(card)), card)
             elif summary is None:
-                blocks.append(mark(generate_evaluation_summary(gate, card, prompts), self._sign))
+                blocks.append(self._summary(generate_evaluation_summary(gate, card, prompts), first))
         return "\n\n".join(blocks)
+
+    def _summary(self, summary: str, first: int) -> str:
+        """The item after those of the case."""
+        texts = self._prompts.texts.case
+        number = first + sum(len(scenario.items) for scenario in case_items(self._case, texts, {}))
+        return f"{fill(texts.item, number=number, what=texts.artifact_summary)}\n{mark(summary, self._sign)}"
 
     def _records(self, heading: str, records: Sequence[ArtifactRecord]) -> list[str]:
         return [heading, mark("\n".join(record.content for record in records), self._sign)] if records else []

@@ -18,11 +18,11 @@ from jury_events.rubric import Rubric
 
 
 def answer_schema(
-    rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...], one_form: bool = False
+    rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...], one_form: bool = False, evidence: bool = False
 ) -> dict[str, Any]:
     """See `Rules.answer_schema`."""
     if one_form:
-        return answer_parser.answer_schema(rubric)
+        return answer_parser.answer_schema(rubric, evidence=evidence)
     return before.answer_schema(rubric, statement=statement, scenarios=scenarios)
 
 

@@ -1,10 +1,10 @@
 """How each step is asked under prompts 2: what is the same for the panel, the case, the seat, the turn."""
 
 from jury_debate import prompts_v1
-from jury_debate.assignment import OPERATOR_POLICY, Assignment, CallMessage
+from jury_debate.assignment import OPERATOR_POLICY, Assignment, CallMessage, EvidenceSpec, SeatSaid
 from jury_debate.rules_v1 import steps as before
 from jury_debate.rules_v1.steps import assignment_of, case_shown
-from jury_debate.rules_v1.visibility import visible_evaluations
+from jury_debate.rules_v1.visibility import letter, visible_evaluations
 from jury_debate.state import DebateState
 from jury_events.ids import Step
 from jury_events.panel import FinalJudge, Seat
@@ -29,7 +29,24 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
         CallMessage("system", (state.pieces["system"],)),
         CallMessage("user", (*shared, *_turn(state, step)), images=images, shared=len(shared)),
     )
-    return assignment_of(state, step, secret, place=place, messages=messages, one_form=True)
+    assignment = assignment_of(state, step, secret, place=place, messages=messages, one_form=True)
+    return assignment._replace(spec=assignment.spec._replace(evidence=_evidence(state, step, case, assignment.marker)))
+
+
+def _evidence(state: DebateState, step: Step, case: PartRef, marker: str) -> EvidenceSpec | None:
+    rule = state.panel.answers.evidence or "asked"
+    if rule == "off":
+        return None
+    said: dict[str, list[PartRef]] = {juror_id: [] for juror_id in state.panel.juror_ids}
+    for entry in visible_evaluations(state, step):
+        said[entry.juror_id].append(entry.peer_text)
+    return EvidenceSpec(
+        case=case,
+        policy=state.pieces.get(OPERATOR_POLICY),
+        seats=tuple(SeatSaid(letter(state, juror_id), juror_id, tuple(texts)) for juror_id, texts in said.items()),
+        marker=marker,
+        required=rule == "required",
+    )
 
 
 def _turn(state: DebateState, step: Step) -> tuple[PartRef, ...]:

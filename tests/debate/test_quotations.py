@@ -1,0 +1,140 @@
+"""Quotations are looked for in texts: exactly, and but for what may differ."""
+
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jury_debate.rules_v3.quotations import SearchedItems, SearchedText
+
+CODE = "def refund(order):\n    if order.paid:\n\treturn  True\r\n\r\n“Done”, said the agent."
+
+
+@pytest.mark.parametrize(
+    ("quote", "span"),
+    [
+        ("if order.paid", "if order.paid"),
+        ("IF  order.PAID", "if order.paid"),
+        ("if order.paid:\nreturn True", "if order.paid:\n\treturn  True"),
+        ('"done", said', "Done”, said"),
+        ("'Done', said the agent...", "Done”, said the agent"),
+        ("… said the agent …", "said the agent"),
+        ("returntrue", "return  True"),
+    ],
+)
+def test_what_may_differ_in_a_normalised_quotation(quote: str, span: str) -> None:
+    found = SearchedText(CODE).normalised(quote)
+
+    assert found is not None
+    assert span == CODE[found.start : found.end].strip("“")
+
+
+@pytest.mark.parametrize(
+    "quote", ["if order_paid", "if order paid", "refund (order))", "ok", "...", "“”", "     ", "–"]
+)
+def test_what_may_not_differ(quote: str) -> None:
+    assert SearchedText(CODE).exact(quote) is None
+    assert SearchedText(CODE).normalised(quote) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "span"),
+    [
+        ("un café noir", unicodedata.normalize("NFD", "CAFÉ NOIR"), "café noir"),
+        (unicodedata.normalize("NFD", "un café noir"), "café noir", unicodedata.normalize("NFD", "café noir")),
+        ("un café noir", "cafe noir", None),
+        ("un café", "cafe", None),
+        ("die Straße nach", "STRASSE NACH", "Straße nach"),
+        ("die Straße nach", "se nach", None),  # not the half of a letter
+        ("شكرا\u200f جزيلا لك", "جزيلا لك", "جزيلا لك"),
+        ("👩\u200d🔧 fixed  it", "👩\u200d🔧 fixed it", "👩\u200d🔧 fixed  it"),
+        ("注文を\n返金しました。", "注文を返金しました", "注文を\n返金しました"),
+        ("a\u0301\u0323bcd", "a\u0323\u0301BCD", "a\u0301\u0323bcd"),
+    ],
+)
+def test_letters_of_all_scripts(text: str, quote: str, span: str | None) -> None:
+    found = SearchedText(text).normalised(quote)
+
+    assert span == (None if found is None else text[found.start : found.end])
+
+
+TEXTS = st.text(alphabet=st.sampled_from('aAbß é\u0301\u0323…"“” \t\r\n\u3000漢字\u200b👩ǅǰ'), max_size=60)
+
+
+@given(text=TEXTS | st.text(max_size=80), start=st.integers(0, 60), length=st.integers(3, 30))
+def test_what_a_text_has_is_found_exactly(text: str, start: int, length: int) -> None:
+    quote = text[start : start + length]
+    found = SearchedText(text).exact(quote)
+
+    assert (found is not None) == (len(quote) >= 3)
+    assert found is None or quote == text[found.start : found.end]
+
+
+@given(text=TEXTS | st.text(max_size=80), quote=TEXTS | st.text(max_size=20))
+def test_every_quotation_has_a_result_whose_span_is_in_the_text(text: str, quote: str) -> None:
+    exact, normalised = SearchedText(text).exact(quote), SearchedText(text).normalised(quote)
+
+    assert (exact is not None) == (len(quote) >= 3 and quote in text)
+    for found in (exact, normalised):
+        assert found is None or 0 <= found.start < found.end <= len(text)
+
+
+WORDS = st.lists(st.sampled_from(["refund", "Straße", "café", "漢字", "order", "x"]), min_size=2, max_size=12)
+GAPS = st.sampled_from([" ", "  ", "\n", "\r\n\t", "\u3000"])
+
+
+@given(words=WORDS, data=st.data())
+def test_a_quotation_with_other_gaps_case_and_marks_is_found_whole(words: list[str], data: st.DataObject) -> None:
+    text = "".join(word + data.draw(GAPS) for word in words)
+    first = data.draw(st.integers(0, len(words) - 2))
+    part = words[first:]
+    quote = "“" + "".join(one.upper() + data.draw(GAPS) for one in part) + "”…"
+    found = SearchedText(text).normalised(unicodedata.normalize(data.draw(st.sampled_from(["NFC", "NFD"])), quote))
+
+    assert found is not None
+    wanted = "".join(part).casefold()
+    assert wanted == "".join(text[found.start : found.end].split()).casefold()
+
+
+def test_a_long_text_in_one_line_has_the_same_spans() -> None:
+    text = "é" * 5000 + "the order was  paid" + "漢" * 5000
+    found = SearchedText(text).normalised("THE ORDER WAS PAID")
+
+    assert found is not None
+    assert "the order was  paid" == text[found.start : found.end]
+
+
+ITEMS = [(1, "one order"), (2, ""), (3, "two orders"), (4, "one order"), (7, "ord")]
+
+
+@pytest.mark.parametrize(
+    ("quote", "but", "found"),
+    [
+        ("one order", 1, (4, "one order")),
+        ("one order", 4, (1, "one order")),
+        ("orders", 1, (3, "orders")),
+        ("orderone", 0, None),  # over the end of an item
+        ("ord", 1, (3, "ord")),
+        ("or", 0, None),  # too short
+        ("nothing", 0, None),
+    ],
+)
+def test_a_quotation_is_looked_for_in_other_items(quote: str, but: int, found: tuple[int, str] | None) -> None:
+    items = SearchedItems(ITEMS)
+    elsewhere = items.exact_elsewhere(quote, but)
+
+    shown: Any = None
+    if elsewhere is not None:
+        number, span = elsewhere
+        shown = (number, dict(ITEMS)[number][span.start : span.end])
+    assert found == shown
+
+
+def test_there_is_no_item_of_another_number() -> None:
+    items = SearchedItems(ITEMS)
+
+    assert items.item(0) is None
+    assert items.item(5) is None
+    assert items.item(2) is not None
