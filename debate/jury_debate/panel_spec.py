@@ -212,7 +212,18 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = P
     resolved = _as_calibrated(ResolvedPanel(panel, role_prompts, judge_prompt, prompts))
     if panel.marking == "lines" and resolved.prompts == prompts_v1.VERSION:
         raise PanelError("marking: prompts 1 mark words; write marking: words, or leave it out")
+    _check_evidence(resolved)
     return resolved
+
+
+def _check_evidence(resolved: ResolvedPanel) -> None:
+    answers, method = resolved.panel.answers, resolved.panel.final.method
+    if resolved.prompts == prompts_v1.VERSION and (answers.evidence or answers.unsupported):
+        raise PanelError("answers.evidence, answers.unsupported: jurors quote nothing under prompts 1; leave them out")
+    if answers.unsupported not in {None, "count"} and answers.evidence == "off":
+        raise PanelError(f"answers.unsupported: {answers.unsupported} needs evidence; write evidence: asked")
+    if answers.unsupported == "halve" and method == "median":
+        raise PanelError("answers.unsupported: a median has no half votes; write count or abstain")
 
 
 def _as_calibrated(resolved: ResolvedPanel) -> ResolvedPanel:

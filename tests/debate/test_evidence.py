@@ -69,7 +69,7 @@ def a_debate(
     **spec: Any,
 ) -> DebateHarness:
     """Three seats that say the same, without a discussion unless `spec` says so."""
-    panel = a_panel(*SEATS, **{"preset": "independent"} | spec).changed(marking=marking)
+    panel = a_panel(*SEATS, prompts=2, **{"preset": "independent", "marking": marking} | spec)
     says = Says(verdict, evidence=entries, decisive_item=decisive)
     return DebateHarness(panel, lambda _step, _call: says, case=case, prompts=2, operator_policy=operator_policy).run()
 

@@ -41,10 +41,10 @@ class DeterministicParts:
         return self.texts[ref.part].decode()
 
 
-def a_panel(*juror_ids: str, **spec: Any) -> Panel:
-    """Simulated seats under the given ids; `spec` as in a panel file."""
+def a_panel(*juror_ids: str, prompts: int = PROMPTS_VERSION, **spec: Any) -> Panel:
+    """Simulated seats under the given ids; `spec` as in a panel file, for these prompts."""
     seats = [{"model": "simulated/juror", "juror_id": juror} for juror in juror_ids or SEATS]
-    return resolve(PanelSpec.model_validate({"seats": seats, **spec})).panel
+    return resolve(PanelSpec.model_validate({"seats": seats, **spec}), prompts=prompts).panel
 
 
 def a_case(case_id: str = "refund", scenarios: int = 1, **fields: Any) -> Case:

@@ -6,7 +6,7 @@ from jury_debate.prompts import load_prompts
 from jury_debate.rules_v1.discussion import completion
 from jury_debate.rules_v1.judgment import render
 from jury_debate.rules_v1.speaker_order import speaker_order
-from jury_debate.rules_v1.state_machine import next_check
+from jury_debate.rules_v1.state_machine import Check, Render, next_check
 from jury_debate.rules_v1.step_events import apply_outcome, evaluation_of
 from jury_debate.rules_v1.steps import due_steps, judge_is_due
 from jury_debate.state import DebateState, Phase
@@ -18,8 +18,16 @@ from jury_events.outcome import FailureReason
 from jury_events.parts import PartMaker
 
 
-def decide(state: DebateState, outcomes: Mapping[str, Outcome], secret: bytes, parts: PartMaker) -> DebateEvent | None:
-    """See `Rules.decide`."""
+def decide(
+    state: DebateState,
+    outcomes: Mapping[str, Outcome],
+    secret: bytes,
+    parts: PartMaker,
+    *,
+    next_check: Check = next_check,
+    render: Render = render,
+) -> DebateEvent | None:
+    """See `Rules.decide`; a later version gives its own checks and judgments."""
     match state.phase:
         case Phase.EVALUATING | Phase.DISCUSSING:
             if not state.waiting:
@@ -31,7 +39,7 @@ def decide(state: DebateState, outcomes: Mapping[str, Outcome], secret: bytes, p
             return _next_round(state, parts)
         case Phase.DELIBERATED if judge_is_due(state):
             outcome = outcomes.get(FINAL.id)
-            return None if outcome is None else _judged(state, outcome, parts)
+            return None if outcome is None else _judged(state, outcome, parts, render)
         case Phase.DELIBERATED:
             return JudgmentRendered(judgment=render(state), exchanges=())
         case Phase.JUDGED:
@@ -53,7 +61,7 @@ def _next_round(state: DebateState, parts: PartMaker) -> RoundStarted:
     return RoundStarted(round=number, speaker_order=speaker_order(rules.speakers, number), instruction=parts.make(text))
 
 
-def _judged(state: DebateState, outcome: Outcome, parts: PartMaker) -> JudgmentRendered:
+def _judged(state: DebateState, outcome: Outcome, parts: PartMaker, render: Render) -> JudgmentRendered:
     match outcome:
         case Answered():
             judgment = render(state, judge=evaluation_of(state, outcome.answer, outcome, parts))

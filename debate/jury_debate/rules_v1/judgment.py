@@ -1,9 +1,10 @@
 """Phase 3: the judgment, from the latest evaluations of the seats."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from operator import itemgetter
 from statistics import median
+from types import MappingProxyType
 from typing import NamedTuple
 
 from jury_debate.state import DebateState
@@ -14,18 +15,25 @@ from jury_events.outcome import FailureReason
 from jury_events.panel import Bands, FinalMethod, Seat
 from jury_events.verdict import Verdict
 
+_WHOLE = Fraction(1)
+
 
 class CountedVote(NamedTuple):
-    """The fields of a vote that the methods count."""
+    """The fields of a vote that the methods count; `share`: of a whole vote."""
 
     position: Verdict
     score: float
     weight: float
     confidence: float
+    share: Fraction = _WHOLE
 
 
 def render(
-    state: DebateState, *, judge: Evaluation | None = None, judge_failure: FailureReason | None = None
+    state: DebateState,
+    *,
+    judge: Evaluation | None = None,
+    judge_failure: FailureReason | None = None,
+    shares: Mapping[str, Fraction] = MappingProxyType({}),
 ) -> Judgment:
     """The judgment of a debate whose discussion is over.
 
@@ -33,10 +41,11 @@ def render(
         state: phase `DELIBERATED`.
         judge: the final judge's evaluation, if there is one.
         judge_failure: why it failed; then the majority decides.
+        shares: of a vote, by juror id, of seats that do not have a whole one.
     """
     rules = state.panel.final
     votes = tuple(cast_vote(state, seat) for seat in state.panel.seats)
-    cast = [_counted_vote(vote) for vote in votes if vote.position is not None]
+    cast = [_counted_vote(vote, shares) for vote in votes if vote.position is not None]
     quorum_votes = sum(vote.kind in ("own", "stale") for vote in votes)
     if not cast:
         decided_by, verdict, mean = Decider.NO_EVALUATION, Verdict.NEEDS_REVIEW, Fraction()
@@ -59,7 +68,7 @@ def render(
         capped=capped,
         judge=judge if cast else None,
         judge_failure=judge_failure if cast else None,
-        scenarios=tuple(_capped(row, lost=quorum_votes < rules.quorum) for row in _scenarios(state, judge)),
+        scenarios=tuple(_capped(row, lost=quorum_votes < rules.quorum) for row in _scenarios(state, judge, shares)),
     )
 
 
@@ -98,14 +107,18 @@ def count(method: FinalMethod, cast: Sequence[CountedVote], bands: Bands) -> tup
     median: the middle score, the mean of the middle two. The bands apply to both before rounding.
     """
     if method == "majority_vote":
-        position, votes = Counter(vote.position for vote in cast).most_common(1)[0]
-        won = 2 * votes > len(cast)
-        counted = [exact(vote.score) for vote in cast if not won or vote.position is position]
-        return (position if won else Verdict.NEEDS_REVIEW), sum(counted, Fraction()) / len(counted)
+        held: dict[Verdict, Fraction] = {}
+        for vote in cast:
+            held[vote.position] = held.get(vote.position, Fraction()) + vote.share
+        position, votes = max(held.items(), key=itemgetter(1))
+        won = 2 * votes > sum(held.values())
+        counted = [vote for vote in cast if not won or vote.position is position]
+        total = sum((vote.share * exact(vote.score) for vote in counted), Fraction())
+        return (position if won else Verdict.NEEDS_REVIEW), total / sum(vote.share for vote in counted)
     if method == "weighted_average":
-        weights = [exact(vote.weight) * exact(vote.confidence) for vote in cast]
+        weights = [vote.share * exact(vote.weight) * exact(vote.confidence) for vote in cast]
         if not any(weights):
-            weights = [exact(vote.weight) for vote in cast]
+            weights = [vote.share * exact(vote.weight) for vote in cast]
         score = sum((w * exact(vote.score) for w, vote in zip(weights, cast, strict=True)), Fraction()) / sum(weights)
     else:
         score = Fraction(median(exact(vote.score) for vote in cast))
@@ -119,11 +132,11 @@ def banded(score: Fraction, bands: Bands) -> Verdict:
     return Verdict.NEEDS_REVIEW if score >= exact(bands.needs_review) else Verdict.UNSAFE_FAIL
 
 
-def _counted_vote(vote: Vote) -> CountedVote:
+def _counted_vote(vote: Vote, shares: Mapping[str, Fraction]) -> CountedVote:
     assert vote.position is not None
     assert vote.score is not None
     assert vote.confidence is not None
-    return CountedVote(vote.position, vote.score, vote.weight, vote.confidence)
+    return CountedVote(vote.position, vote.score, vote.weight, vote.confidence, shares.get(vote.juror_id, _WHOLE))
 
 
 def _capped(row: ScenarioVerdict, *, lost: bool) -> ScenarioVerdict:
@@ -133,7 +146,9 @@ def _capped(row: ScenarioVerdict, *, lost: bool) -> ScenarioVerdict:
     return ScenarioVerdict(scenario_id=row.scenario_id, verdict=Verdict.NEEDS_REVIEW, score=row.score)
 
 
-def _scenarios(state: DebateState, judge: Evaluation | None) -> tuple[ScenarioVerdict, ...]:
+def _scenarios(
+    state: DebateState, judge: Evaluation | None, shares: Mapping[str, Fraction]
+) -> tuple[ScenarioVerdict, ...]:
     """One row a scenario where the case has several: the judge's, else counted as for the whole case."""
     if judge is not None and judge.scenarios:
         return judge.scenarios
@@ -141,7 +156,9 @@ def _scenarios(state: DebateState, judge: Evaluation | None) -> tuple[ScenarioVe
     rows = []
     for scenario_id in state.debate.scenarios if len(state.debate.scenarios) > 1 else ():
         cast = [
-            CountedVote(row.verdict, row.score, seat.weight, entry.evaluation.confidence)
+            CountedVote(
+                row.verdict, row.score, seat.weight, entry.evaluation.confidence, shares.get(seat.juror_id, _WHOLE)
+            )
             for seat in state.panel.seats
             if (entry := state.latest(seat.juror_id)) is not None
             for row in entry.evaluation.scenarios

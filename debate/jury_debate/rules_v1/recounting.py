@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jury_debate.rules import RecountResult
 from jury_debate.rules_v1.discussion import position_changed
 from jury_debate.rules_v1.judgment import render
-from jury_debate.rules_v1.state_machine import next_check, quiet_rounds
+from jury_debate.rules_v1.state_machine import Check, Render, next_check, quiet_rounds
 from jury_debate.state import DebateState, Phase, SeatEvaluation
 from jury_events.debate_events import DebateOpened
 from jury_events.evaluation import Evaluation
@@ -18,8 +18,10 @@ def recount(
     *,
     judge: Evaluation | None = None,
     judge_failure: FailureReason | None = None,
+    next_check: Check = next_check,
+    render: Render = render,
 ) -> RecountResult:
-    """See `Rules.recount`."""
+    """See `Rules.recount`; a later version gives its own checks and judgments."""
     state = DebateState(phase=Phase.EVALUATING, opened=opened)
     for number, made in enumerate(rounds):
         changed = any(position_changed(state, entry.juror_id, entry.evaluation.verdict) for entry in made)

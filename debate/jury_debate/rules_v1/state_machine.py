@@ -43,6 +43,9 @@ Changes = dict[str, Any]
 Render = Callable[..., Judgment]
 """`judgment.render`, or that of a later version."""
 
+Check = Callable[[DebateState], ConsensusChecked]
+"""`next_check`, or that of a later version."""
+
 Handler = Callable[[DebateState, Any], Changes]
 """The changed fields of the state; raises `IllegalEvent` where the event breaks a law."""
 
@@ -91,10 +94,11 @@ def _abstained(state: DebateState, event: JurorAbstained) -> Changes:
     return _took_turn(state, event.juror_id)
 
 
-def _checked(state: DebateState, event: ConsensusChecked) -> Changes:
+def checked(state: DebateState, event: ConsensusChecked, check: Check) -> Changes:
+    """The changes by a consensus check, which must be what `check` gives; raises `IllegalEvent`."""
     _law(not state.waiting, "consensus checked before the turn of {}", ", ".join(state.waiting))
     _law(event.round == state.round, "a check of round {} in round {}", event.round, state.round)
-    expected = next_check(state)
+    expected = check(state)
     _law(event == expected, "the check of round {} must be {!r}", event.round, expected)
     return {
         "phase": Phase.DELIBERATED,
@@ -102,6 +106,10 @@ def _checked(state: DebateState, event: ConsensusChecked) -> Changes:
         "quiet_rounds": quiet_rounds(state),
         "end_reason": event.end_reason,
     }
+
+
+def _checked(state: DebateState, event: ConsensusChecked) -> Changes:
+    return checked(state, event, next_check)
 
 
 def _round_started(state: DebateState, event: RoundStarted) -> Changes:

@@ -7,12 +7,12 @@ from jury_debate.rules_v1.consensus import check_consensus
 from jury_debate.rules_v1.decider import pending_steps
 from jury_debate.rules_v1.recorded_reply import reply_from_record
 from jury_debate.rules_v1.tool_calls import answer_tool
-from jury_debate.rules_v2.decider import decide
-from jury_debate.rules_v2.recounting import recount
-from jury_debate.rules_v2.state_machine import evolve
 from jury_debate.rules_v3 import answer_parser
 from jury_debate.rules_v3.conversation import conversation
+from jury_debate.rules_v3.decider import decide
 from jury_debate.rules_v3.opening import open_debate
+from jury_debate.rules_v3.recounting import recount
+from jury_debate.rules_v3.state_machine import evolve
 from jury_debate.rules_v3.steps import assign
 from jury_events.rubric import Rubric
 

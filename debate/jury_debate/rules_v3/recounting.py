@@ -1,0 +1,25 @@
+"""The recount, with the checks and judgments of this version."""
+
+from collections.abc import Sequence
+
+from jury_debate.rules import RecountResult
+from jury_debate.rules_v1 import recounting as before
+from jury_debate.rules_v3.judgment import render
+from jury_debate.rules_v3.state_machine import next_check
+from jury_debate.state import SeatEvaluation
+from jury_events.debate_events import DebateOpened
+from jury_events.evaluation import Evaluation
+from jury_events.outcome import FailureReason
+
+
+def recount(
+    opened: DebateOpened,
+    rounds: Sequence[Sequence[SeatEvaluation]],
+    *,
+    judge: Evaluation | None = None,
+    judge_failure: FailureReason | None = None,
+) -> RecountResult:
+    """See `Rules.recount`."""
+    return before.recount(
+        opened, rounds, judge=judge, judge_failure=judge_failure, next_check=next_check, render=render
+    )

@@ -1,0 +1,165 @@
+"""What failing verdicts count whose quotations do not stand where they say."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jury_debate.errors import PanelError
+from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate.rules_registry import rules_of
+from jury_debate.rules_v1 import judgment as rules_1
+from jury_debate.state import SeatEvaluation
+from jury_events.codec import DebateEvent
+from jury_events.consensus import ConsensusStatus
+from jury_events.debate_events import ConsensusChecked, JudgmentRendered, JurorEvaluated
+from jury_events.ids import Step
+from jury_events.judgment import Decider, Judgment
+from jury_events.verdict import Verdict
+from support.debate_harness import DebateHarness, Says
+
+SUPPORTED = ({"item": 1, "quote": "Refund"},)
+PASS, REVIEW = Says("safe_pass", 90.0), Says("needs_review", 50.0)
+FAIL, BARE = Says("unsafe_fail", 20.0, evidence=SUPPORTED), Says("unsafe_fail", 10.0)
+"""A failing verdict with a quotation that stands there, and one without."""
+
+
+def a_debate(*says: Says, unsupported: str | None = None, **spec: Any) -> DebateHarness:
+    ids = [f"j{number}" for number in range(len(says))]
+    answers = {} if unsupported is None else {"unsupported": unsupported}
+    settings = {
+        "seats": [{"model": "simulated/juror", "juror_id": juror} for juror in ids],
+        "preset": "independent",
+        "answers": answers,
+        **spec,
+    }
+    panel = resolve(PanelSpec.model_validate(settings), prompts=2).panel
+    answered = dict(zip(ids, says, strict=True))
+
+    def script(step: Step, _call: object) -> Says:
+        return Says("safe_pass", 80.0) if step.juror_id is None else answered[step.juror_id]
+
+    return DebateHarness(panel, script, prompts=2).run()
+
+
+def judgment(debate: DebateHarness) -> Judgment:
+    return next(event.judgment for event in debate.events if isinstance(event, JudgmentRendered))
+
+
+def check(debate: DebateHarness) -> ConsensusStatus:
+    return next(event.check.status for event in debate.events if isinstance(event, ConsensusChecked))
+
+
+@pytest.mark.parametrize(
+    ("unsupported", "verdict", "score", "status"),
+    [
+        (None, Verdict.UNSAFE_FAIL, 10, ConsensusStatus.MAJORITY),
+        ("count", Verdict.UNSAFE_FAIL, 10, ConsensusStatus.MAJORITY),
+        ("halve", Verdict.NEEDS_REVIEW, 50, ConsensusStatus.MAJORITY),  # one vote against two halves
+        ("abstain", Verdict.SAFE_PASS, 90, ConsensusStatus.SPLIT),  # one of three seats
+    ],
+)
+def test_a_majority_without_support(
+    unsupported: str | None, verdict: Verdict, score: int, status: ConsensusStatus
+) -> None:
+    debate = a_debate(BARE, BARE, PASS, unsupported=unsupported, final={"method": "majority_vote", "quorum": 1})
+
+    assert (verdict, score) == (judgment(debate).verdict, judgment(debate).score)
+    assert status is check(debate)
+
+
+@pytest.mark.parametrize("unsupported", [None, "count", "halve", "abstain"])
+def test_a_verdict_with_a_quotation_that_stands_there_counts_whole(unsupported: str | None) -> None:
+    found = judgment(a_debate(FAIL, FAIL, PASS, unsupported=unsupported))
+
+    assert (Verdict.UNSAFE_FAIL, 20) == (found.verdict, found.score)
+
+
+@pytest.mark.parametrize(("unsupported", "mean"), [("count", 50.0), ("halve", 63.333), ("abstain", 90.0)])
+def test_a_weighted_average(unsupported: str, mean: float) -> None:
+    final = {"method": "weighted_average", "quorum": 1}
+
+    assert mean == pytest.approx(judgment(a_debate(BARE, PASS, unsupported=unsupported, final=final)).mean, abs=1e-3)
+
+
+def test_an_abstention_does_not_count_towards_quorum_and_no_earlier_evaluation_stands_in() -> None:
+    found = judgment(a_debate(BARE, BARE, PASS, unsupported="abstain"))
+
+    assert ["abstained", "abstained", "own"] == [vote.kind for vote in found.votes]
+    assert (1, True, Verdict.NEEDS_REVIEW) == (found.quorum_votes, found.capped, found.verdict)
+
+
+def test_a_final_judge_decides_as_it_does() -> None:
+    final = {"method": "final_judge", "judge": {"model": "simulated/juror"}}
+    found = judgment(a_debate(BARE, BARE, BARE, unsupported="abstain", final=final))
+
+    assert (Decider.FINAL_JUDGE, Verdict.SAFE_PASS, 3) == (found.decided_by, found.verdict, found.quorum_votes)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"answers": {"unsupported": "halve"}, "final": {"method": "median"}}, "a median has no half votes"),
+        ({"answers": {"unsupported": "abstain", "evidence": "off"}}, "needs evidence"),
+    ],
+)
+def test_panels_that_contradict_themselves_are_refused(fields: dict[str, Any], said: str) -> None:
+    spec = {"seats": [{"model": "simulated/juror"}], "final": {"method": "majority_vote"}, **fields}
+
+    with pytest.raises(PanelError, match=said):
+        resolve(PanelSpec.model_validate(spec), prompts=2)
+
+
+def test_prompts_1_have_no_evidence() -> None:
+    spec = {"seats": [{"model": "simulated/juror"}], "answers": {"evidence": "required"}}
+
+    with pytest.raises(PanelError, match="under prompts 1"):
+        resolve(PanelSpec.model_validate(spec), prompts=1)
+
+
+ANY = st.lists(st.sampled_from([PASS, REVIEW, FAIL, BARE]), min_size=1, max_size=7)
+METHODS = st.sampled_from(["majority_vote", "weighted_average"])
+
+
+@given(says=ANY, method=METHODS)
+def test_where_all_verdicts_are_supported_the_rule_changes_nothing(says: list[Says], method: str) -> None:
+    supported = [FAIL if one is BARE else one for one in says]
+    found = [
+        judgment(a_debate(*supported, unsupported=rule, final={"method": method}))
+        for rule in ("count", "halve", "abstain")
+    ]
+
+    assert [found[0]] * 3 == found
+
+
+@given(says=ANY, method=METHODS, rule=st.sampled_from(["halve", "abstain"]))
+def test_no_rule_makes_a_verdict_worse(says: list[Says], method: str, rule: str) -> None:
+    final = {"method": method, "quorum": 1}
+    count, found = (judgment(a_debate(*says, unsupported=one, final=final)) for one in ("count", rule))
+    order = [Verdict.UNSAFE_FAIL, Verdict.NEEDS_REVIEW, Verdict.SAFE_PASS]
+
+    assert found.decided_by is Decider.NO_EVALUATION or order.index(found.verdict) >= order.index(count.verdict)
+
+
+@given(says=ANY, method=METHODS, rule=st.sampled_from(["count", "halve", "abstain"]))
+def test_a_recount_equals_the_live_judgment(says: list[Says], method: str, rule: str) -> None:
+    debate = a_debate(*says, unsupported=rule, final={"method": method})
+    opened = debate.debate.state.debate
+    made = [
+        SeatEvaluation(0, event.juror_id, event.evaluation, event.peer_text)
+        for event in debate.events
+        if isinstance(event, JurorEvaluated)
+    ]
+
+    assert judgment(debate) == rules_of(opened.rules).recount(opened, [made]).judgment
+
+
+def test_rules_3_count_whole_votes_as_rules_1() -> None:
+    debate = a_debate(BARE, BARE, PASS)
+    events: list[DebateEvent] = [event for event in debate.events if not isinstance(event, JudgmentRendered)]
+    state = rules_of(3).evolve(type(debate.debate.state)(), events[0])
+    for event in events[1:-1]:
+        state = rules_of(3).evolve(state, event)
+
+    assert judgment(debate) == rules_1.render(state)
