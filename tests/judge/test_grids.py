@@ -35,6 +35,7 @@ WRITTEN = {
     "rubric=task_completion:50/safety:50": Setting(rubric=TWO),
     "without=gpt+クロード": Setting(without=("gpt", "クロード")),
     "synthetic=leave_out": Setting(synthetic="leave_out"),
+    "unsupported=halve": Setting(unsupported="halve"),
     "calibration=off": Setting(calibration="off"),
 }
 

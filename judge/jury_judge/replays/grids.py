@@ -275,5 +275,6 @@ _FORMS: Mapping[str, _Form] = {
     ),
     "without": _Form(_without, "SEAT or SEAT+SEAT"),
     "synthetic": _words("count", "leave_out"),
+    "unsupported": _words("count", "halve", "abstain"),
     "calibration": _Form(_calibration, "a file that jury calibrate wrote, or off"),
 }

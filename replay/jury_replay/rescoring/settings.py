@@ -11,7 +11,7 @@ from jury_debate.calibrated import mismatch
 from jury_debate.thresholds import checked_threshold
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
-from jury_events.panel import Bands, FinalMethod, History, Order, Panel, Weight
+from jury_events.panel import Bands, FinalMethod, History, Order, Panel, UnsupportedRule, Weight
 from jury_events.rubric import Rubric
 from jury_events.value import JurorId, Value
 from jury_replay.errors import JudgeMissing, NotApplicable, SettingRefused
@@ -41,6 +41,7 @@ class Setting(Value):
     `stagnation_rounds` 0 turns the rule off. `weights` name some seats, the others keep theirs. `without` leaves seats
     out; a quorum that was more than half of the seats is then more than half of those that stay. `synthetic`:
     whether evaluations that stand in for blocked answers are counted, as they were in the recorded debate.
+    `unsupported`: what failing verdicts without support count, without effect where no evidence was asked for.
     `calibration`: of the resulting panel; `off`: every verdict stands.
     """
 
@@ -59,6 +60,7 @@ class Setting(Value):
     rubric: Rubric | None = None
     without: Annotated[tuple[JurorId, ...], Field(min_length=1)] | None = None
     synthetic: Literal["count", "leave_out"] | None = None
+    unsupported: UnsupportedRule | None = None
     calibration: Calibration | Literal["off"] | None = None
 
     @model_validator(mode="after")
@@ -101,10 +103,14 @@ class Setting(Value):
             if self.rubric is not None:
                 fields["rubric"] = self._rubric(panel)
             fields["final"] = panel.final.changed(**self._final(panel))
+            if self.unsupported is not None:
+                fields["answers"] = panel.answers.changed(unsupported=self.unsupported)
             changed = panel.changed(**fields)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             raise NotApplicable(first["msg"].removeprefix("Value error, ")) from error
+        if changed.answers.unsupported == "halve" and changed.final.method == "median":
+            raise NotApplicable("a median has no half votes")
         calibration = changed.final.calibration
         if calibration is not None and (why := mismatch(calibration, changed)):
             raise NotApplicable(f"the calibration {written(calibration)}: {why}; calibration=off leaves it out")
