@@ -105,7 +105,7 @@ class _PromptTexts:
         turns, panel = self._prompts.texts.turns, self._panel
         pieces = {
             "system": self._prompts.system(panel.rubric, self._marking),
-            **({} if self._policy is None else {OPERATOR_POLICY: self._policy_piece(self._policy)}),
+            **({} if self._policy is None else {OPERATOR_POLICY: self._prompts.operator_policy(self._policy)}),
             "case": self._case_piece() + "\n\n",
         }
         if self._case.images and any(place.images for place in panel.seats_and_judge):
@@ -129,10 +129,6 @@ class _PromptTexts:
             )
             pieces["seat/final"] = judge + "\n\n"
         return pieces
-
-    def _policy_piece(self, policy: str) -> str:
-        """Unmarked: the operator speaks, not the record."""
-        return f"{self._prompts.texts.case.operator_policy}\n{policy.rstrip()}\n\n"
 
     def _seat(self, index: int) -> str:
         seat = self._panel.seats[index]
