@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from jury_events.panel import CacheMode, Switch, Tier
 from jury_events.regular_files import read_failure, read_text
 from jury_events.value import Value
-from jury_providers.clouds import CLOUDS, CloudName
+from jury_providers.clouds import CLOUDS, CloudName, cloud_secrets
 from jury_providers.errors import BadVariable
 from jury_providers.extra_fields import ExtraBody, ExtraHeaders
 
@@ -117,7 +117,10 @@ Endpoints = Mapping[ProviderName, Endpoint]
 
 
 class ProviderConnection(NamedTuple):
-    """An adapter's connection. `base_url` None: the provider's default; `key` None: no key is sent."""
+    """An adapter's connection. `base_url` None: the provider's default; `key` None: no key is sent.
+
+    `secrets`: what a cloud's SDK reads itself, and nothing may record.
+    """
 
     name: str
     base_url: str | None
@@ -126,6 +129,7 @@ class ProviderConnection(NamedTuple):
     extra_body: Mapping[str, Any] = MappingProxyType({})
     extra_headers: Mapping[str, str] = MappingProxyType({})
     cloud: CloudName | None = None
+    secrets: tuple[str, ...] = ()
 
 
 class ProtocolDefaults(NamedTuple):
@@ -209,6 +213,7 @@ def connection_of(
         endpoint.extra_body,
         endpoint.extra_headers,
         endpoint.cloud,
+        () if endpoint.cloud is None else cloud_secrets(environ),
     )
 
 

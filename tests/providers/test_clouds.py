@@ -1,7 +1,7 @@
 """Models at a cloud, through the SDKs' own clients: where requests go, how they are signed, what is missing."""
 
 import json
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
@@ -45,6 +45,37 @@ class GoogleCredentials:
         headers["authorization"] = f"Bearer {self.token}"
 
 
+class EntraToken(NamedTuple):
+    """`expires_on` in seconds since 1970."""
+
+    token: str
+    expires_on: int = 2**40
+
+
+class EntraCredential:
+    """As `DefaultAzureCredential` would find one."""
+
+    token = "entra-token"
+    scopes: ClassVar[list[str]] = []
+    closed: ClassVar[int] = 0
+
+    async def get_token(self, scope: str, **_options: Any) -> EntraToken:
+        self.scopes.append(scope)
+        return EntraToken(self.token)
+
+    async def close(self) -> None:
+        type(self).closed += 1
+
+
+@pytest.fixture
+def entra(monkeypatch: pytest.MonkeyPatch) -> type[EntraCredential]:
+    class Found(EntraCredential):
+        scopes: ClassVar[list[str]] = []
+
+    monkeypatch.setattr("azure.identity.aio.DefaultAzureCredential", Found)
+    return Found
+
+
 @pytest.fixture
 def google_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("google.auth.default", lambda **_: (GoogleCredentials(), "my-project"))
@@ -75,6 +106,52 @@ async def test_azure(monkeypatch: pytest.MonkeyPatch, dialect: Dialect, path: st
 
     assert f"{path}?api-version=2026-05-01" == asked.path
     assert "azure-key" == asked.headers["api-key"]
+
+
+@pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
+async def test_azure_without_a_key_takes_a_token_of_entra_id(
+    monkeypatch: pytest.MonkeyPatch, entra: type[EntraCredential], dialect: Dialect
+) -> None:
+    monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
+
+    asked = await asked_at(dialect, "azure", {})
+
+    assert "Bearer entra-token" == asked.headers["authorization"]
+    assert "api-key" not in asked.headers
+    assert (["https://cognitiveservices.azure.com/.default"], 1) == (entra.scopes, entra.closed)
+
+
+async def test_azure_takes_a_token_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, entra: type[EntraCredential]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
+    monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", "given-token")
+
+    asked = await asked_at(CHAT, "azure", {})
+
+    assert "Bearer given-token" == asked.headers["authorization"]
+    assert [] == entra.scopes
+
+
+async def test_a_token_of_entra_id_is_asked_for_once(
+    monkeypatch: pytest.MonkeyPatch, entra: type[EntraCredential]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
+    async with canned_server(CHAT.canned("x")) as server:
+        endpoint = Endpoint.model_validate({"cloud": "azure", "base_url": server.url})
+        adapter = CHAT.make(connection_of("there", "openai", endpoint, {}))
+        for _ in range(3):
+            await adapter.call(a_request())
+        await adapter.close()
+
+    assert (3, 1) == (len(server.asked), len(entra.scopes))
+
+
+async def test_openai_at_vertex(monkeypatch: pytest.MonkeyPatch, google_credentials: None) -> None:
+    asked = await asked_at(RESPONSES, "vertex", {})
+
+    assert "/responses" == asked.path
+    assert "Bearer google-token" == asked.headers["authorization"]
 
 
 async def test_openai_at_bedrock() -> None:
@@ -121,6 +198,14 @@ async def test_anthropic_at_foundry() -> None:
 
     assert "/v1/messages" == asked.path
     assert "foundry-key" in {asked.headers.get("x-api-key"), asked.headers.get("api-key")}
+
+
+async def test_foundry_without_a_key_takes_a_token_of_entra_id(entra: type[EntraCredential]) -> None:
+    asked = await asked_at(ANTHROPIC, "foundry", {})
+
+    assert "Bearer entra-token" == asked.headers["authorization"]
+    assert not {"api-key", "x-api-key"} & set(asked.headers)
+    assert (["https://ai.azure.com/.default"], 1) == (entra.scopes, entra.closed)
 
 
 async def test_anthropics_platform_on_aws(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,8 +256,9 @@ def missing(protocol: str, cloud: str, environ: dict[str, str], **fields: Any) -
 @pytest.mark.parametrize(
     ("protocol", "cloud", "said"),
     [
-        ("openai", "azure", ["OPENAI_API_VERSION", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "(Azure)"]),
-        ("anthropic", "foundry", ["ANTHROPIC_FOUNDRY_RESOURCE", "ANTHROPIC_FOUNDRY_API_KEY"]),
+        ("openai", "azure", ["OPENAI_API_VERSION", "AZURE_OPENAI_ENDPOINT", "(Azure)"]),
+        ("openai-responses", "vertex", ["GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"]),
+        ("anthropic", "foundry", ["ANTHROPIC_FOUNDRY_RESOURCE or ANTHROPIC_FOUNDRY_BASE_URL"]),
         ("anthropic", "bedrock", ["AWS_REGION or AWS_DEFAULT_REGION"]),
         ("anthropic", "vertex", ["CLOUD_ML_REGION", "ANTHROPIC_VERTEX_PROJECT_ID"]),
         ("anthropic", "aws", ["ANTHROPIC_AWS_WORKSPACE_ID", "AWS_REGION"]),
@@ -193,15 +279,71 @@ def test_a_cloud_with_its_settings_is_ready() -> None:
 
     assert "" == missing("openai", "azure", azure, base_url="https://mine.openai.azure.com")
     assert "" == missing("openai", "azure", azure | {"AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com"})
+    assert "" == missing("openai", "azure", {"OPENAI_API_VERSION": "1"}, base_url="https://mine.openai.azure.com")
+    assert "" == missing("openai-responses", "vertex", {}, base_url="https://gateway.example/v1")
     assert "" == missing("anthropic", "bedrock", {"AWS_REGION": "eu-west-1"})
 
 
-def test_a_package_that_signs_requests_is_asked_for_where_no_key_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "cloud", "settings", "key", "remedy"),
+    [
+        ("openai", "bedrock", {"AWS_REGION": "r"}, "AWS_BEARER_TOKEN_BEDROCK", ("botocore", "bedrock")),
+        ("anthropic", "bedrock", {"AWS_REGION": "r"}, "AWS_BEARER_TOKEN_BEDROCK", ("boto3", "bedrock")),
+        (
+            "anthropic",
+            "foundry",
+            {"ANTHROPIC_FOUNDRY_RESOURCE": "r"},
+            "ANTHROPIC_FOUNDRY_API_KEY",
+            ("azure-identity", "azure"),
+        ),
+        (
+            "openai",
+            "azure",
+            {"OPENAI_API_VERSION": "1", "AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com"},
+            "AZURE_OPENAI_API_KEY",
+            ("azure-identity", "azure"),
+        ),
+    ],
+)
+def test_a_package_with_the_clouds_credentials_is_asked_for_where_no_key_is_set(
+    monkeypatch: pytest.MonkeyPatch,
+    protocol: str,
+    cloud: str,
+    settings: dict[str, str],
+    key: str,
+    remedy: tuple[str, str],
+) -> None:
     monkeypatch.setattr("jury_providers.clouds.find_spec", lambda _name: None)
 
-    said = missing("anthropic", "bedrock", {"AWS_REGION": "eu-west-1"})
-    assert "set AWS_BEARER_TOKEN_BEDROCK, or install the package boto3 with: pip install 'jury-judge[bedrock]'" in said
-    assert "" == missing("anthropic", "bedrock", {"AWS_REGION": "eu-west-1", "AWS_BEARER_TOKEN_BEDROCK": "k"})
+    said = missing(protocol, cloud, settings)
+    package, extra = remedy
+    assert f"set {key}, or install the package {package} with: pip install 'jury-judge[{extra}]'" in said
+    assert "" == missing(protocol, cloud, settings | {key: "k"})
+
+
+def test_a_package_within_a_package_that_is_not_installed_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_spec(name: str) -> None:
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr("jury_providers.clouds.find_spec", find_spec)
+
+    assert "install the package azure-identity" in missing("anthropic", "foundry", {"ANTHROPIC_FOUNDRY_RESOURCE": "r"})
+
+
+def test_a_token_of_the_environment_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jury_providers.clouds.find_spec", lambda _name: None)
+    environ = {"OPENAI_API_VERSION": "1", "AZURE_OPENAI_AD_TOKEN": "t"}
+
+    assert "" == missing("openai", "azure", environ, base_url="https://mine.openai.azure.com")
+
+
+@pytest.mark.parametrize(("protocol", "cloud"), [("anthropic", "bedrock"), ("openai", "azure")])
+def test_a_key_that_the_panel_file_names_is_not_replaced_by_other_credentials(protocol: str, cloud: str) -> None:
+    environ = {"AWS_REGION": "r", "OPENAI_API_VERSION": "1", "AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com"}
+    others = {"AWS_BEARER_TOKEN_BEDROCK": "k", "AZURE_OPENAI_API_KEY": "k"}
+
+    assert "set TEAM_KEY (" in missing(protocol, cloud, environ | others, key_env="TEAM_KEY")
+    assert "" == missing(protocol, cloud, environ | {"TEAM_KEY": "k"}, key_env="TEAM_KEY")
 
 
 def test_the_recipient_of_case_data_is_the_cloud() -> None:
