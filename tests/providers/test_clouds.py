@@ -1,7 +1,7 @@
 """Models at a cloud, through the SDKs' own clients: where requests go, how they are signed, what is missing."""
 
 import json
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -10,75 +10,33 @@ from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import Endpoint, connection_of
 from jury_providers.errors import KeyMissing
 from jury_providers.recipients import recipients
-from jury_providers.registry import check_models
+from jury_providers.registry import check_models, key_destinations
 from support.canned_server import Asked, canned_server
-from support.dialects import ANTHROPIC, CHAT, GOOGLE, RESPONSES, Dialect, a_request
-
-CLOUD_VARIABLES = (
-    *("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_AD_TOKEN", "OPENAI_API_VERSION"),
-    *("AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ACCESS_KEY_ID"),
-    *("AWS_SECRET_ACCESS_KEY", "ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_FOUNDRY_RESOURCE", "ANTHROPIC_FOUNDRY_BASE_URL"),
-    *("CLOUD_ML_REGION", "ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"),
-    *("ANTHROPIC_AWS_API_KEY", "ANTHROPIC_AWS_WORKSPACE_ID", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"),
+from support.cloud_credentials import (
+    EntraCredential,
+    GoogleCredentials,
+    entra_finds,
+    google_finds,
+    without_credentials,
 )
+from support.dialects import ANTHROPIC, CHAT, GOOGLE, RESPONSES, Dialect, a_request
 
 
 @pytest.fixture(autouse=True)
-def without_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in CLOUD_VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-
-
-class GoogleCredentials:
-    """As the environment would have them."""
-
-    token = "google-token"
-    expired = False
-    valid = True
-    quota_project_id = None
-    expiry = None
-
-    def refresh(self, _request: object) -> None:
-        """They do not expire."""
-
-    def before_request(self, _request: object, _method: str, _url: str, headers: dict[str, str]) -> None:
-        headers["authorization"] = f"Bearer {self.token}"
-
-
-class EntraToken(NamedTuple):
-    """`expires_on` in seconds since 1970."""
-
-    token: str
-    expires_on: int = 2**40
-
-
-class EntraCredential:
-    """As `DefaultAzureCredential` would find one."""
-
-    token = "entra-token"
-    scopes: ClassVar[list[str]] = []
-    closed: ClassVar[int] = 0
-
-    async def get_token(self, scope: str, **_options: Any) -> EntraToken:
-        self.scopes.append(scope)
-        return EntraToken(self.token)
-
-    async def close(self) -> None:
-        type(self).closed += 1
+def no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_credentials(monkeypatch)
 
 
 @pytest.fixture
-def entra(monkeypatch: pytest.MonkeyPatch) -> type[EntraCredential]:
-    class Found(EntraCredential):
-        scopes: ClassVar[list[str]] = []
-
-    monkeypatch.setattr("azure.identity.aio.DefaultAzureCredential", Found)
-    return Found
+def entra(monkeypatch: pytest.MonkeyPatch) -> EntraCredential:
+    credential = EntraCredential()
+    entra_finds(monkeypatch, credential)
+    return credential
 
 
 @pytest.fixture
 def google_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("google.auth.default", lambda **_: (GoogleCredentials(), "my-project"))
+    google_finds(monkeypatch, GoogleCredentials())
 
 
 async def asked_at(dialect: Dialect, cloud: str, environ: dict[str, str], *, watched: bool = False) -> Asked:
@@ -110,7 +68,7 @@ async def test_azure(monkeypatch: pytest.MonkeyPatch, dialect: Dialect, path: st
 
 @pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
 async def test_azure_without_a_key_takes_a_token_of_entra_id(
-    monkeypatch: pytest.MonkeyPatch, entra: type[EntraCredential], dialect: Dialect
+    monkeypatch: pytest.MonkeyPatch, entra: EntraCredential, dialect: Dialect
 ) -> None:
     monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
 
@@ -121,9 +79,7 @@ async def test_azure_without_a_key_takes_a_token_of_entra_id(
     assert (["https://cognitiveservices.azure.com/.default"], 1) == (entra.scopes, entra.closed)
 
 
-async def test_azure_takes_a_token_of_the_environment(
-    monkeypatch: pytest.MonkeyPatch, entra: type[EntraCredential]
-) -> None:
+async def test_azure_takes_a_token_of_the_environment(monkeypatch: pytest.MonkeyPatch, entra: EntraCredential) -> None:
     monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
     monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", "given-token")
 
@@ -133,9 +89,7 @@ async def test_azure_takes_a_token_of_the_environment(
     assert [] == entra.scopes
 
 
-async def test_a_token_of_entra_id_is_asked_for_once(
-    monkeypatch: pytest.MonkeyPatch, entra: type[EntraCredential]
-) -> None:
+async def test_a_token_of_entra_id_is_asked_for_once(monkeypatch: pytest.MonkeyPatch, entra: EntraCredential) -> None:
     monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
     async with canned_server(CHAT.canned("x")) as server:
         endpoint = Endpoint.model_validate({"cloud": "azure", "base_url": server.url})
@@ -200,7 +154,7 @@ async def test_anthropic_at_foundry() -> None:
     assert "foundry-key" in {asked.headers.get("x-api-key"), asked.headers.get("api-key")}
 
 
-async def test_foundry_without_a_key_takes_a_token_of_entra_id(entra: type[EntraCredential]) -> None:
+async def test_foundry_without_a_key_takes_a_token_of_entra_id(entra: EntraCredential) -> None:
     asked = await asked_at(ANTHROPIC, "foundry", {})
 
     assert "Bearer entra-token" == asked.headers["authorization"]
@@ -358,3 +312,33 @@ def test_a_key_of_the_provider_itself_is_not_sent_to_a_cloud() -> None:
     endpoint = Endpoint.model_validate({"cloud": "azure"})
 
     assert connection_of("openai", "openai", endpoint, {"OPENAI_API_KEY": "own"}).key is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"base_url": "https://H.example/v1"}, "credentials of Azure are sent to https://h.example (provider there)"),
+        (
+            {"base_url": "https://h.example/v1", "key_env": "K"},
+            "the value of K is sent to https://h.example (provider there)",
+        ),
+        ({"key_env": "K"}, "the value of K is sent to Azure (provider there)"),
+        ({"base_url": "http://127.0.0.1:1"}, None),
+        ({}, None),
+    ],
+)
+def test_where_the_credentials_of_a_cloud_are_sent_is_printed_before_a_call(
+    fields: dict[str, str], line: str | None
+) -> None:
+    endpoint = Endpoint.model_validate({"protocol": "openai", "cloud": "azure", **fields})
+
+    assert (() if line is None else (line,)) == key_destinations(a_panel("there/m"), {"there": endpoint}, {})
+
+
+def test_credentials_of_a_cloud_are_not_sent_over_plain_http_to_another_machine() -> None:
+    there = {"protocol": "openai", "cloud": "azure", "base_url": "http://mine.example"}
+
+    with pytest.raises(ValueError, match="credentials of azure would go over plain http"):
+        Endpoint.model_validate(there)
+    assert Endpoint.model_validate(there | {"plain_http": True}).plain_http
+    assert Endpoint.model_validate(there | {"base_url": "http://127.0.0.1:1"}).cloud
