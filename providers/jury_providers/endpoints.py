@@ -169,7 +169,7 @@ def key_destination(
 ) -> str | None:
     """A line with the variable and the host that its value is sent to, for a key named in a panel file.
 
-    For a cloud whose host is in the panel file, a line with that host: its SDK finds credentials without being told.
+    For a cloud whose host is in the panel file, a line with that host: its SDK finds credentials by itself.
     None: the file names no key, the key stays on this machine, or it is the provider's usual key and host.
     """
     cloud = CLOUDS.get(protocol or "", {}).get(endpoint.cloud or "")

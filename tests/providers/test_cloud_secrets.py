@@ -12,6 +12,7 @@ from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import Endpoint, connection_of
 from jury_providers.provider import ModelReply
 from jury_providers.sdk.adapter import SdkAdapter
+from jury_providers.sdk.scrubbing import sent_secrets
 from support.canned_server import Answer, Asked, Canned, CannedServer, canned_server
 from support.cloud_credentials import (
     EntraCredential,
@@ -224,3 +225,39 @@ async def test_a_token_that_no_header_can_hold_is_not_in_the_error(place: At, mo
     assert [] == server.asked
     assert CallOutcome.ANSWERED != reply.outcome
     assert "canary" not in kept(reply)
+
+
+async def test_a_token_of_a_cloud_is_not_in_what_is_recorded_of_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_VERSION", SECRET)
+    async with canned_server(CHAT.canned("x")) as server:
+        added = {"extra_headers": {"X-Team": SECRET}, "extra_body": {"team": SECRET}}
+        endpoint = Endpoint.model_validate({"cloud": "azure", "base_url": f"{server.url}/{SECRET}", **added})
+        adapter = CHAT.make(connection_of("there", "openai", endpoint, {}))
+        reply = await adapter.call(a_request()._replace(schema={"description": SECRET}))
+        await adapter.close()
+    sent = json.loads(reply.sent or b"{}")
+
+    assert [SECRET] * 2 == [server.asked[0].headers["x-team"], server.asked[0].json["team"]]
+    assert ["[key]"] * 2 == [sent["headers"]["x-team"], sent["body"]["team"]]
+    assert SECRET not in kept(reply)
+
+
+async def test_a_key_is_not_recorded_as_the_tier_of_a_call() -> None:
+    said = b"".join(CHAT.canned("x", streamed=True).pieces).replace(b'"flex"', f'"{SECRET}"'.encode())
+    async with canned_server(Canned(pieces=[said])) as server:
+        adapter = CHAT.adapter(server, SECRET)
+        reply = await adapter.call(a_request(), lambda _chunk: None)
+        await adapter.close()
+
+    assert "[key]" == reply.usage.service_tier
+    assert SECRET not in kept(reply)
+
+
+@pytest.mark.parametrize(
+    "name", ["Authorization", "X-Auth-Authorization", "Api-Key", "X-ApiKey", "X-Team-Token", "Cookie", "X-Secret"]
+)
+def test_headers_that_are_taken_for_credentials_are_in_no_panel_file(name: str) -> None:
+    """Else words of a panel file would be removed from answers."""
+    assert ["w" * 8] == list(sent_secrets({name: "w" * 8}))
+    with pytest.raises(ValueError, match="must not contain a key"):
+        Endpoint.model_validate({"extra_headers": {name: "w" * 8}})

@@ -1,12 +1,16 @@
 """Models at a cloud, through the SDKs' own clients: where requests go, how they are signed, what is missing."""
 
 import json
+import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_events.outcome import CallOutcome
+from jury_providers.clouds import CLOUDS
 from jury_providers.endpoints import Endpoint, connection_of
 from jury_providers.errors import KeyMissing
 from jury_providers.recipients import recipients
@@ -342,3 +346,40 @@ def test_credentials_of_a_cloud_are_not_sent_over_plain_http_to_another_machine(
         Endpoint.model_validate(there)
     assert Endpoint.model_validate(there | {"plain_http": True}).plain_http
     assert Endpoint.model_validate(there | {"base_url": "http://127.0.0.1:1"}).cloud
+
+
+PANELS = (Path(__file__).parents[2] / "docs" / "panels.md").read_text(encoding="utf-8")
+SECTION = PANELS[PANELS.index("### Models at a cloud") : PANELS.index("## Redaction")]
+
+
+def names_in(cell: str) -> set[str]:
+    return set(re.findall(r"`([^`]+)`", cell))
+
+
+def test_the_table_of_clouds_lists_what_the_code_reads() -> None:
+    rows = [line.strip("| ").split(" | ") for line in SECTION.splitlines() if line.startswith("| `")]
+    written = {
+        (protocol, cloud): (names_in(settings), names_in(signing))
+        for protocols, clouds, settings, signing in rows
+        for protocol in names_in(protocols)
+        for cloud in names_in(clouds)
+    }
+    read = {
+        (protocol, name): (
+            {variable for group in (*cloud.settings, *cloud.address) for variable in group}
+            | ({"base_url"} if cloud.address else set()),
+            {*cloud.keys, *cloud.tokens},
+        )
+        for protocol, clouds in CLOUDS.items()
+        for name, cloud in clouds.items()
+    }
+
+    assert read == written
+
+
+def test_the_extras_of_clouds_are_named_and_exist() -> None:
+    extras = {cloud.packages.extra for clouds in CLOUDS.values() for cloud in clouds.values() if cloud.packages}
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert extras == set(re.findall(r"jury-judge\[(\w+)\]", SECTION))
+    assert extras <= set(project["optional-dependencies"])

@@ -21,12 +21,13 @@ _SECRET_HEADER = re.compile(r"(?:^|-)(?:authorization|(?:api-?)?key|token|cookie
 _SIGNED = re.compile(r"(?:Credential|Signature)=([^/,\s]+)")
 """In the header of AWS's signatures: the id of the key, and the signature."""
 
-_HINTS = ("\\u00", "%")
-"""A text without them contains no escaped character of a secret; searching for every escape is slow."""
+_HINT = re.compile(r"\\u00|%[0-9A-Fa-f]{2}")
+_HINT_IN_BYTES = re.compile(_HINT.pattern.encode())
+"""A text without a match contains no escaped character of a secret; searching for every escape is slow."""
 
 
 def sent_secrets(headers: Mapping[str, str]) -> Iterator[str]:
-    """The credentials in a request's headers, whoever put them there: an SDK may find them itself.
+    """The credentials in a request's headers; an SDK may have found them by itself.
 
     Args:
         headers: of the request; names in any case.
@@ -62,7 +63,7 @@ class Scrubber:
         """The text without the secrets."""
         for form in self._forms:
             text = text.replace(form, _MASK)
-        if any(hint in text for hint in _HINTS):
+        if self._forms and ("%" in text or "\\u00" in text) and _HINT.search(text):
             for secret in self._secrets:
                 text = _spelled(secret).sub(_MASK, text)
         return text
@@ -72,7 +73,7 @@ class Scrubber:
         for form in self._bytes:
             if form in data:
                 data = data.replace(form, _MASK.encode())
-        if any(hint.encode() in data for hint in _HINTS):
+        if self._forms and (b"%" in data or b"\\u00" in data) and _HINT_IN_BYTES.search(data):
             for secret in self._secrets:
                 data = _spelled_bytes(secret).sub(_MASK.encode(), data)
         return data
