@@ -156,7 +156,11 @@ def missing_at_cloud(name: str, endpoints: Endpoints, environ: Mapping[str, str]
         return (f"the protocol {protocol} is not offered at the cloud {endpoint.cloud}; write one of {known}",)
     connection = connection_of(name, protocol, endpoint, environ)
     missing = missing_for_cloud(
-        cloud, has_key=connection.key is not None, has_address=connection.base_url is not None, environ=environ
+        cloud,
+        has_key=connection.key is not None,
+        key_env=endpoint.key_env,
+        has_address=connection.base_url is not None,
+        environ=environ,
     )
     return tuple(f"{one} ({cloud.name})" for one in missing)
 

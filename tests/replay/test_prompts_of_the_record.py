@@ -10,6 +10,7 @@ from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import debate_stream
 from jury_replay.origin import ForkOrigin
+from jury_replay.recorded_case import operator_policy_of, recorded_case
 from jury_replay.regression import RegressionStatus, regress_history
 from jury_replay.reopening import pen_of, reopen
 from jury_replay.replay import ReplayStatus, replay_history
@@ -77,6 +78,24 @@ async def test_the_operators_policy_is_shown_again_in_what_is_made_of_a_record(s
     assert "policy" in {piece.name for piece in opened_of(store, "d0").pieces}
     assert "policy" in {piece.name for piece in opened_of(store, "b").pieces}
     assert ReplayStatus.EQUAL is replay_history(store.histories(["d0"])[0]).status
+    assert RegressionStatus.SAME is regress_history(store.histories(["d0"])[0]).status
+
+
+@pytest.mark.parametrize(
+    ("operator", "own"), [("A\nB", "B"), ("P\n", "P"), ("P", "P\n"), ("P  \n\n", "P"), ("\n\nP", "P")]
+)
+async def test_policies_that_end_alike_are_told_apart(store: KeptStore, operator: str, own: str) -> None:
+    first, second = a_case("d", scenarios=2).scenarios
+    scenarios = tuple(
+        one.changed(question=one.question.changed(policy=policy)) for one, policy in ((first, own), (second, operator))
+    )
+    run = Run(store, case=lambda case_id: a_case(case_id).changed(scenarios=scenarios), preset="independent")
+    run.prompts, run.operator_policy = 2, operator
+    await run.execute()
+    history = store.history("d0")
+    case = recorded_case(history.opened, lambda ref: history.texts[ref.part])
+
+    assert operator == operator_policy_of(history.opened, case, lambda ref: history.texts[ref.part])
     assert RegressionStatus.SAME is regress_history(store.histories(["d0"])[0]).status
 
 

@@ -1,7 +1,7 @@
 """Prompts 2 in Japanese and English: loaded once, filled strictly.
 
 What is the same in every debate of a panel (`system`) stands first, then the case, then what belongs to a seat and a
-turn: the order that providers' prompt caches need. JudgedText text never stands in a system message.
+turn: the order that providers' prompt caches need. Judged text never stands in a system message.
 """
 
 import json
@@ -74,6 +74,14 @@ class PromptsV2(TurnPrompts):
             result = fill(result, item=entry.span.item)
         says: str = getattr(texts, f"says_{entry.says}")
         return fill(texts.entry, place=place, says=says, result=result)
+
+    def operator_policy(self, policy: str) -> str:
+        """The block before the case with the policy of the whole run, unmarked: the operator speaks, not the record.
+
+        It is the first item.
+        """
+        case = self.texts.case
+        return f"{case.operator_policy}\n\n{fill(case.item, number=1, what=case.policy)}\n{policy}\n\n"
 
     def seat(
         self, *, letter: str, seats: int, role: str, focus: str, role_prompt: str, ballot: str, scenarios: int

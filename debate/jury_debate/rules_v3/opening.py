@@ -107,8 +107,8 @@ class _PromptTexts:
     def by_name(self) -> dict[str, str]:
         turns, panel = self._prompts.texts.turns, self._panel
         pieces = {
-            "system": self._prompts.system(panel.rubric, self._marking, evidence=panel.answers.evidence != "off"),
-            **({} if self._policy is None else {OPERATOR_POLICY: self._policy_piece(self._policy)}),
+            "system": self._prompts.system(panel.rubric, self._marking),
+            **({} if self._policy is None else {OPERATOR_POLICY: self._prompts.operator_policy(self._policy)}),
             "case": self._case_piece() + "\n\n",
         }
         if self._case.images and any(place.images for place in panel.seats_and_judge):
@@ -132,11 +132,6 @@ class _PromptTexts:
             )
             pieces["seat/final"] = judge + "\n\n"
         return pieces
-
-    def _policy_piece(self, policy: str) -> str:
-        """Unmarked: the operator speaks, not the record. It is the first item."""
-        texts = self._prompts.texts.case
-        return f"{texts.operator_policy}\n\n{fill(texts.item, number=1, what=texts.policy)}\n{policy.rstrip()}\n\n"
 
     def _seat(self, index: int) -> str:
         seat = self._panel.seats[index]

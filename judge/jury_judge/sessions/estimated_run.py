@@ -96,7 +96,15 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
         left = checked.read - checked.ended
         sample = _sample(run, store, left)
         today = datetime.now(UTC).date()
-        found = estimate(run.resolved, sample, debates=left, prices=prices, endpoints=endpoints, on=today)
+        found = estimate(
+            run.resolved,
+            sample,
+            debates=left,
+            prices=prices,
+            endpoints=endpoints,
+            on=today,
+            operator_policy=run.operator_policy,
+        )
     return EstimatedRun(
         run,
         checked,

@@ -5,8 +5,10 @@ temperature.
 """
 
 from collections.abc import Callable, Mapping
+from datetime import date
 from functools import lru_cache
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 from anthropic import (
@@ -32,6 +34,7 @@ from jury_providers.sdk.reply_parsing import (
     as_json,
     cache_writes,
     count_at,
+    date_at,
     label_at,
     object_at,
     objects,
@@ -48,6 +51,8 @@ _CLOUDS: Mapping[str, Callable[..., Any]] = {
     "foundry": AsyncAnthropicFoundry,
     "aws": AsyncAnthropicAWS,
 }
+
+_FOUNDRY_SCOPE = "https://ai.azure.com/.default"
 
 _OUTCOMES = {
     "refusal": CallOutcome.BLOCKED,
@@ -85,7 +90,16 @@ class AnthropicMessages(SdkAdapter):
         elif connection.cloud == "vertex":
             self._sdk = AsyncAnthropicVertex(**options)
         else:
+            if connection.cloud == "foundry" and connection.key is None:
+                options["azure_ad_token_provider"] = self.entra_tokens(_FOUNDRY_SCOPE)
             self._sdk = _CLOUDS[connection.cloud](api_key=connection.key, **options)
+
+    async def shutdown_date(self, model: str) -> date | None:
+        """As `GET v1/models/{model}` says, which the clouds do not have, except Anthropic's own platform on AWS."""
+        if self.connection.cloud not in {None, "aws"}:
+            return None
+        path = f"/v1/models/{quote(model, safe='')}"
+        return date_at(await self.document_at(lambda: self._sdk.get(path, cast_to=httpx2.Response)), "retires_at")
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
         """Send the body unchanged with `post`; the typed method rewrites it, and prints its own warnings of models."""
