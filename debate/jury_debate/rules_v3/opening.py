@@ -107,7 +107,7 @@ class _PromptTexts:
     def by_name(self) -> dict[str, str]:
         turns, panel = self._prompts.texts.turns, self._panel
         pieces = {
-            "system": self._prompts.system(panel.rubric, self._marking),
+            "system": self._prompts.system(panel.rubric, self._marking, evidence=panel.answers.evidence != "off"),
             **({} if self._policy is None else {OPERATOR_POLICY: self._prompts.operator_policy(self._policy)}),
             "case": self._case_piece() + "\n\n",
         }
