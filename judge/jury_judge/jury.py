@@ -124,7 +124,7 @@ class Jury(Records):
         self._say = observation.say or _log_line
         self._keyless = runtime.ray_address is not None
         check_models(self.panel, self._loaded.endpoints)
-        prices = budget.price_list(surroundings)
+        prices = budget.price_list(surroundings).at_clouds(self._loaded.endpoints)
         if budget.max_cost is not None:
             check_priced(self.panel.models, prices, _today())
         self._warn(observation.say)

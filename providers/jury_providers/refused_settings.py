@@ -33,7 +33,7 @@ _PROTOCOLS: dict[ApiProtocol, _Takes] = {
     "openai": _OPENAI,
     "openai-responses": _OPENAI,
     "anthropic": _Takes(
-        ("low", "medium", "high", "xhigh", "max"), ("standard", "priority"), thinking=True, verbosity=False, top_p=False
+        ("low", "medium", "high", "xhigh", "max"), ("standard",), thinking=True, verbosity=False, top_p=False
     ),
     "google": _Takes(
         ("minimal", "low", "medium", "high", "xhigh"),
@@ -107,7 +107,7 @@ def _refused_sampling(takes: _Takes, facts: ModelFacts, settings: CallSettings) 
 
 def _refused_carriage(protocol: ApiProtocol, model: str, takes: _Takes, settings: CallSettings) -> Iterator[str]:
     if settings.tier is not None and settings.tier not in takes.tiers:
-        yield f"tier {settings.tier} is not offered; write one of {', '.join(takes.tiers)}"
+        yield f"tier {settings.tier} is not offered; write {' or '.join(takes.tiers)}"
     offered = lifetimes(protocol, model)
     if settings.cache not in _KEEP_ASKED and settings.cache not in offered:
         yield f"cache {settings.cache} is not offered; write one of {', '.join(('auto', 'off', *offered))}"

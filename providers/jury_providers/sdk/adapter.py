@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
+from jury_events.panel import CallSettings, Tier
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
 from jury_providers.sdk.cache_marks import marked_blocks
@@ -76,6 +77,9 @@ class SdkAdapter(Provider):
     prompt_keys: ClassVar[frozenset[str]]
     """The keys of a request's JSON with messages, which are recorded separately."""
 
+    own_host: ClassVar[str]
+    """Of the protocol's own provider."""
+
     marks_blocks: ClassVar[bool] = True
     """Whether the protocol marks the blocks that are to be kept."""
 
@@ -88,6 +92,16 @@ class SdkAdapter(Provider):
         self._slots: AdapterSlots | None = None
         self._ready = False
         logging.getLogger(self.sdk_logger).addHandler(logging.NullHandler())
+
+    def _tier(self, settings: CallSettings) -> Tier | None:
+        """The tier that a request names; None: it names none.
+
+        Without one, the protocols' own providers answer at the tier that the account is set to, which may be dearer
+        than what was reserved. Other servers may not know the field.
+        """
+        if settings.tier is None and self.connection.leads_to(self.own_host):
+            return "standard"
+        return settings.tier
 
     @property
     def streams(self) -> bool:

@@ -21,6 +21,7 @@ from anthropic import (
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import PROTOCOL_DEFAULTS
 from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.cache_marks import anthropic_mark, marked_blocks
@@ -61,6 +62,7 @@ class AnthropicMessages(SdkAdapter):
     """`POST v1/messages`."""
 
     sdk_logger = "anthropic"
+    own_host = PROTOCOL_DEFAULTS["anthropic"].host
     reply_key = "content"
     prompt_keys = frozenset({"messages", "system"})
 
@@ -104,7 +106,7 @@ class AnthropicMessages(SdkAdapter):
         }
         if request.settings.effort is not None:
             body["output_config"]["effort"] = request.settings.effort
-        body |= anthropic_settings(request.settings)
+        body |= anthropic_settings(request.settings, self._tier(request.settings))
         if request.cache not in {None, "none"} and (earlier := self._last_reply_id(request)):
             # The provider says why the prompt of the turn before was not read.
             body["diagnostics"] = {"previous_message_id": earlier}
@@ -240,6 +242,8 @@ def _usage(usage: dict[str, Any]) -> Usage:
         ),
         reasoning_tokens=count_at(object_at(usage, "output_tokens_details"), "thinking_tokens"),
         service_tier=label_at(usage, "service_tier"),
+        region=label_at(usage, "inference_geo"),
+        speed=label_at(usage, "speed"),
     )
 
 

@@ -48,7 +48,7 @@ class OpenAIChat(OpenAISdk):
                 "json_schema": {"name": "answer", "strict": True, "schema": request.schema},
             },
         }
-        body |= openai_chat_settings(settings) | openai_cache_options(request)
+        body |= openai_chat_settings(settings, self._tier(settings)) | openai_cache_options(request)
         if request.tools:
             # Not strict: strict functions have no optional parameters, and all of these have defaults.
             body["tools"] = [{"type": "function", "function": tool._asdict()} for tool in request.tools]

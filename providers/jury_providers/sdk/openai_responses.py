@@ -49,7 +49,7 @@ class OpenAIResponses(OpenAISdk):
         }
         if settings.verbosity is not None:
             body["text"]["verbosity"] = settings.verbosity
-        body |= openai_responses_settings(settings) | openai_cache_options(request)
+        body |= openai_responses_settings(settings, self._tier(settings)) | openai_cache_options(request)
         if "prompt_cache_key" in body and (earlier := self._last_reply_id(request)):
             # The provider says why the prompt of the turn before was not read.
             body["prompt_cache_options"]["comparison_response_id"] = earlier
