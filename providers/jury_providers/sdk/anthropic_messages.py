@@ -21,7 +21,6 @@ from anthropic import (
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import PROTOCOL_DEFAULTS
 from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.cache_marks import anthropic_mark, marked_blocks
@@ -62,7 +61,7 @@ class AnthropicMessages(SdkAdapter):
     """`POST v1/messages`."""
 
     sdk_logger = "anthropic"
-    own_host = PROTOCOL_DEFAULTS["anthropic"].host
+    api = "anthropic"
     reply_key = "content"
     prompt_keys = frozenset({"messages", "system"})
 
@@ -96,7 +95,11 @@ class AnthropicMessages(SdkAdapter):
         )
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        messages = [message for turn in turns(request.messages) for message in self._messages(turn, request.cache)]
+        messages = [
+            message
+            for turn, marked in zip(turns(request.messages), marked_blocks(request, self.api), strict=True)
+            for message in self._messages(turn, marked, request.cache)
+        ]
         body: dict[str, Any] = {
             "model": request.model,
             "max_tokens": request.settings.max_output_tokens,
@@ -125,12 +128,11 @@ class AnthropicMessages(SdkAdapter):
             body["stream"] = True
         return body
 
-    def _messages(self, turn: ConversationTurn, caching: Caching) -> list[dict[str, Any]]:
+    def _messages(self, turn: ConversationTurn, marked: frozenset[int], caching: Caching) -> list[dict[str, Any]]:
         if turn.role == "system":
             return []
         document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None and len(turn.blocks) > 1:
-            marked = marked_blocks(turn, caching)
             blocks = [
                 _block(block) | (anthropic_mark(caching) if index in marked else {})
                 for index, block in enumerate(turn.blocks)

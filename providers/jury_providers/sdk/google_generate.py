@@ -12,7 +12,6 @@ from google.genai import types
 
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import PROTOCOL_DEFAULTS
 from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.http_client import SharedHttpClient
@@ -59,7 +58,7 @@ class GoogleGenerate(SdkAdapter):
     """`POST {version}/models/{model}:generateContent`."""
 
     sdk_logger = "google_genai"
-    own_host = PROTOCOL_DEFAULTS["google"].host
+    api = "google"
     reply_key = "candidates"
     prompt_keys = frozenset({"contents", "systemInstruction"})
     marks_blocks = False

@@ -9,7 +9,6 @@ import httpx2
 from openai import AsyncAzureOpenAI, AsyncBedrockOpenAI, AsyncOpenAI
 
 from jury_events.exchange import CacheWrite
-from jury_providers.endpoints import PROTOCOL_DEFAULTS
 from jury_providers.provider import ModelRequest
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.http_client import HttpRecord, SharedHttpClient, recording
@@ -34,7 +33,6 @@ class OpenAISdk(SdkAdapter):
     """Sends `POST` requests to one path."""
 
     sdk_logger = "openai"
-    own_host = PROTOCOL_DEFAULTS["openai"].host
 
     path: ClassVar[str]
     """Below the base URL."""
