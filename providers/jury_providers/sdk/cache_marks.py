@@ -30,7 +30,7 @@ def marked_blocks(request: ModelRequest, api: ApiProtocol) -> Sequence[frozenset
     return [frozenset(one) for one in marks]
 
 
-class _Place(NamedTuple):
+class _SharedEnd(NamedTuple):
     """The end of a shared block, and the size of the prompt up to there in bytes."""
 
     turn: int
@@ -38,14 +38,14 @@ class _Place(NamedTuple):
     size: int
 
 
-def _long_enough(request: ModelRequest, api: ApiProtocol) -> list[_Place]:
-    places: list[_Place] = []
+def _long_enough(request: ModelRequest, api: ApiProtocol) -> list[_SharedEnd]:
+    places: list[_SharedEnd] = []
     size = tool_bytes(request)
     for number, turn in enumerate(turns(request.messages)):
         before = size
         for block, text in enumerate(turn.shared):
             before += text_bytes(text)
-            places.append(_Place(number, block, before))
+            places.append(_SharedEnd(number, block, before))
         size = before + text_bytes(turn.text) + sum(map(text_bytes, turn.results))
     smallest = model_facts(api, request.model).smallest_cache
     return [*(place for place in places[:-1] if estimated_tokens(place.size) >= smallest), *places[-1:]]
@@ -61,7 +61,7 @@ OPENAI_MARK: dict[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 
 
 def openai_cache_options(request: ModelRequest) -> dict[str, Any]:
-    """The fields of a request: nothing is kept but what is marked, so that nobody pays for what is not read."""
+    """The fields of a request: nothing is kept but what is marked, so that nothing is paid for what is not read."""
     if request.cache is None:
         return {}
     if request.cache == "none":
