@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 from jury_events.exchange import ExchangeRecorded
 from jury_judge.settings.budget import Budget
-from jury_providers.prices import Prices
+from jury_providers.prices import Prices, list_prices_date
 
 
 def uncached_cost(calls: Iterable[ExchangeRecorded], prices: Prices, on: date) -> float | None:
@@ -34,3 +34,8 @@ def uncached_today(calls: Iterable[ExchangeRecorded], environ: Mapping[str, str]
     """
     prices = Budget().price_list(os.environ if environ is None else environ)
     return uncached_cost(calls, prices, datetime.now(UTC).date())
+
+
+def list_prices_of() -> date:
+    """The day of the list prices, by which it is known."""
+    return list_prices_date()
