@@ -17,5 +17,11 @@ def totals_lines(found: "Totals") -> Iterator[str]:
     if found.mean_score is not None:
         yield f"mean score {found.mean_score:.1f}"
     unknown = f" + unknown in {pluralize(found.unknown_cost, 'debate')}" if found.unknown_cost else ""
-    tokens = f"{found.input_tokens:,} tokens in, {found.output_tokens:,} out"
+    tokens = f"{found.input_tokens:,} tokens in{_share_read(found)}, {found.output_tokens:,} out"
     yield f"{pluralize(found.calls, 'call')}, {tokens}, ${found.cost:.4f}{unknown}"
+
+
+def _share_read(found: "Totals") -> str:
+    if not found.cached_input_tokens and not found.cache_write_tokens:
+        return ""
+    return f" ({found.cached_input_tokens / max(1, found.input_tokens):.0%} read from prompt caches)"
