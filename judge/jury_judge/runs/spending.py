@@ -126,7 +126,7 @@ class Spending:
         tokens = f"{self.at_least}{self.input_tokens:,} tokens in{self._share_read} and {self.output_tokens:,} out"
         said = f"{self.calls:,} {'call' if self.calls == 1 else 'calls'}, {tokens}, {self.cost_text}"
         if self.uncached is not None:
-            said += f" ({self.at_least}{dollars(self.uncached)} without prompt caches)"
+            said += f" ({self.at_least}{dollars(self.uncached)} without caches)"
         return said + (f" (the cost of {pluralize(self.unknown, 'debate')} is not known)" if self.unknown else "")
 
 
