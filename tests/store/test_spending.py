@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from jury_events.exchange import Usage
+from jury_events.exchange import CacheWrite, Usage
 from jury_judge.runs.spending import Spending, SpendingWatch
 from jury_providers.prices import load_prices
 from jury_store.debate_rows import Unrecorded
@@ -151,6 +151,18 @@ def test_what_a_run_would_have_cost_is_left_out_where_it_is_unknown_or_no_cache_
         "1 call, 10,000 tokens in (80% read from prompt caches) and 100 out, $1.00",
         "1 call, 10 tokens in and 3 out, $0.2500",
     ] == found
+
+
+def test_a_run_that_only_wrote_to_caches_says_so_and_one_that_cost_nothing_says_no_other_cost(
+    store: EventStore,
+) -> None:
+    begin(store, script := DebateScript("d"))
+    usage = Usage(input_tokens=3000, output_tokens=1, cache_writes=(CacheWrite(lifetime="30m", tokens=2000),))
+    store.append([Append(script.calls, (script.exchange(cost=0.0, model="openai/gpt-6-sol", usage=usage),))])
+
+    said = str(Spending.total(store, "run", load_prices()))
+
+    assert "1 call, 3,000 tokens in (2,000 written to prompt caches, none read) and 1 out, $0.00" == said
 
 
 def test_the_tokens_read_from_caches_of_a_session_are_its_own(store: EventStore) -> None:

@@ -116,18 +116,20 @@ class Spending:
         most = f"at most {dollars(unrecorded.cost)} for " if unrecorded.cost else "at most "
         return f"{cost} recorded, and {most}{calls} sent and not recorded"
 
-    @property
-    def _share_read(self) -> str:
-        if not self.read and not self.written:
-            return ""
-        return f" ({self.read / max(1, self.input_tokens):.0%} read from prompt caches)"
-
     def __str__(self) -> str:
-        tokens = f"{self.at_least}{self.input_tokens:,} tokens in{self._share_read} and {self.output_tokens:,} out"
+        caches = caches_said(self.read, self.written, self.input_tokens)
+        tokens = f"{self.at_least}{self.input_tokens:,} tokens in{caches} and {self.output_tokens:,} out"
         said = f"{self.calls:,} {'call' if self.calls == 1 else 'calls'}, {tokens}, {self.cost_text}"
-        if self.uncached is not None:
+        if self.uncached:  # of what cost nothing, nothing is said
             said += f" ({self.at_least}{dollars(self.uncached)} without caches)"
         return said + (f" (the cost of {pluralize(self.unknown, 'debate')} is not known)" if self.unknown else "")
+
+
+def caches_said(read: int, written: int, sent: int) -> str:
+    """What of the tokens sent was read from prompt caches, as a remark in brackets; "" where none were used."""
+    if read:
+        return f" ({read / max(1, sent):.0%} read from prompt caches)"
+    return f" ({written:,} written to prompt caches, none read)" if written else ""
 
 
 class SpendingWatch:

@@ -66,7 +66,7 @@ def _add_caches(page: Page, calls: Sequence[ExchangeRecorded], words: DebateLabe
         return
     share = read / max(1, sum(call.usage.input_tokens or 0 for call in calls))
     line = words.caches.format(read=f"{read:,}", share=f"{share:.0%}", written=f"{written:,}")
-    if uncached is not None:
+    if uncached:  # of what cost nothing, nothing is said
         line += words.without_caches.format(cost=f"${uncached:.4f}")
     page.line(line, indent=2)
 
