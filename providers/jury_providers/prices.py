@@ -79,7 +79,9 @@ class Prices(NamedTuple):
 
         No call has an empty prompt: a usage of 0 input tokens counts as unknown, not as free.
         """
-        price = self._of(model, usage.input_tokens or 0, on)
+        return self._cost(self._of(model, usage.input_tokens or 0, on), usage)
+
+    def _cost(self, price: Price | None, usage: Usage) -> float | None:
         if price is _FREE:
             return 0.0
         if price is None or not usage.input_tokens or usage.output_tokens is None:
@@ -94,10 +96,21 @@ class Prices(NamedTuple):
 
         By the ratio of the listed prices, so that a reported cost is scaled too; None if the ratio is unknown.
         """
-        if not usage.cached_input_tokens and not usage.cache_writes:
+        sent = usage.input_tokens or 0
+        return self.uncached_sum(model, usage, cost, (sent, sent), on)
+
+    def uncached_sum(self, model: str, usage: Usage, cost: float, prompts: tuple[int, int], on: date) -> float | None:
+        """The same for several calls together, of one service tier; `usage` and `cost` are their sums.
+
+        `prompts` are the shortest and the longest prompt, in tokens; None if their prices differ.
+        """
+        if not cost or (not usage.cached_input_tokens and not usage.cache_writes):
             return cost
-        listed = self.cost(model, usage, on)
-        plain = self.cost(model, usage.changed(cached_input_tokens=None, cache_writes=()), on)
+        price, of_longest = (self._of(model, tokens, on) for tokens in prompts)
+        if price is not of_longest:
+            return None
+        listed = self._cost(price, usage)
+        plain = self._cost(price, usage.changed(cached_input_tokens=None, cache_writes=()))
         if not listed or plain is None:
             return None
         return cost * plain / listed

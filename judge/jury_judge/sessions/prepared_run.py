@@ -195,6 +195,7 @@ class PreparedRun:
             sealing=sealing,
             allowance=self._allowance(bounds),
             unreadable=planned.cases.unreadable,
+            prices=self.prices,
             supervision=RunSupervision(self.url, run.run_id, detached=self.detached, say=self.say),
         )
 

@@ -77,7 +77,7 @@ def _add_caches(
         return
     share = read / max(1, sum(call.usage.input_tokens or 0 for call in calls))
     line = words.caches.format(read=f"{read:,}", share=f"{share:.0%}", written=f"{written:,}")
-    if uncached is not None:
+    if uncached is not None and uncached.cost:  # of what cost nothing, nothing is said
         line += words.without_caches.format(cost=f"${uncached.cost:.4f}", day=uncached.list_prices_of)
     page.line(line, indent=2)
 
