@@ -187,7 +187,7 @@ def debate_of(case: Case, marking: str, said: str = "It is so.", mode: str = "in
         assignment = harness.debate.assign(step)
         if step.juror_id != "claude":
             return Says("safe_pass").answer(assignment)
-        answer = json.loads(Says("unsafe_fail").answer(assignment))
+        answer: dict[str, Any] = json.loads(Says("unsafe_fail").answer(assignment))
         answer |= {"rationale": said, "statement": said if assignment.spec.statement else None}
         return json.dumps(answer).encode()
 
