@@ -6,6 +6,7 @@ Source: the providers' pages on prompt caching, and the types of their SDKs (ope
 import re
 
 from jury_events.exchange import CacheLifetime
+from jury_providers.cloud_ids import own_id
 from jury_providers.endpoints import ApiProtocol
 
 _GPT = re.compile(r"(?:^|/)gpt-(\d+)(?:\.(\d+))?(?!\d)")
@@ -18,7 +19,7 @@ def lifetimes(protocol: ApiProtocol, model: str) -> tuple[CacheLifetime, ...]:
 
     Args:
         protocol: of the provider.
-        model: the provider's own id.
+        model: the provider's own id, or a cloud's.
     """
     if protocol == "anthropic":
         return ("5m", "1h")
@@ -28,5 +29,5 @@ def lifetimes(protocol: ApiProtocol, model: str) -> tuple[CacheLifetime, ...]:
 
 
 def _takes_marks(model: str) -> bool:
-    found = _GPT.search(model)
+    found = _GPT.search(own_id(model))
     return found is not None and (int(found[1]), int(found[2] or 0)) >= _FIRST_MARKED

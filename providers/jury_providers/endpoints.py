@@ -132,6 +132,13 @@ class ProviderConnection(NamedTuple):
     cloud: CloudName | None = None
     secrets: tuple[str, ...] = ()
 
+    def leads_to(self, host: str) -> bool:
+        """Whether requests go to `host` or a region of it (`eu.HOST`): not to a cloud, a proxy or another server."""
+        if self.cloud is not None or self.base_url is None:
+            return self.cloud is None
+        found = urlsplit(self.base_url).hostname or ""
+        return found == host or found.endswith(f".{host}")
+
 
 class ProtocolDefaults(NamedTuple):
     """A protocol's environment variables (those for keys in order of precedence) and its provider's host."""

@@ -99,6 +99,36 @@ async def test_policies_that_end_alike_are_told_apart(store: KeptStore, operator
     assert RegressionStatus.SAME is regress_history(store.histories(["d0"])[0]).status
 
 
+OWN, OWN_JUDGE = "Ask who is harmed. {Braces} and $signs stay.", "Weigh them."
+
+
+@pytest.mark.parametrize("prompts", PROMPTS)
+async def test_own_prompts_are_kept_in_what_is_made_of_a_record(store: KeptStore, prompts: int) -> None:
+    seats = [{"model": "simulated/juror", "juror_id": name} for name in ("a", "b")]
+    judge = {"model": "simulated/judge", "prompt": OWN_JUDGE}
+    run = Run(
+        store,
+        seats=[{**seats[0], "prompt": OWN}, seats[1]],
+        preset="parallel-rounds",
+        discussion=ROUNDS,
+        final={"method": "final_judge", "judge": judge},
+    )
+    run.prompts = prompts
+    await run.execute()
+    origin = ForkOrigin(store.history("d0"))
+    await execute_branch(store, stored(store, a_branch(origin, "round-1/b/statement", debate_id="b")))
+
+    for debate_id in ("d0", "b"):
+        (history,) = store.histories([debate_id])
+        pen = pen_of(history)
+        own = {piece.name: pen.content(piece.text.part).decode() for piece in history.opened.pieces}
+        assert prompts == history.opened.prompts
+        assert (OWN, OWN_JUDGE) == (own["role_prompt/a"], own["role_prompt/final"])
+        assert ReplayStatus.EQUAL is replay_history(history).status
+    assert RegressionStatus.SAME is regress_history(store.histories(["d0"])[0]).status
+    assert ({"a": OWN}, OWN_JUDGE, prompts) == origin.panel()[1:]
+
+
 def with_policy(case: Case, policy: str) -> Case:
     (one,) = case.scenarios
     return case.changed(scenarios=(one.changed(question=one.question.changed(policy=policy)),))

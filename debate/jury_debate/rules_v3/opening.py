@@ -1,6 +1,7 @@
 """The opening event: under prompts 2 the pieces of every prompt, the same for a panel first."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from jury_debate import prompts_v1
 from jury_debate.artifact_tools import tool_names
@@ -81,6 +82,11 @@ def open_debate(
     )
 
 
+@lru_cache(maxsize=256)
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8")
+
+
 class _PromptTexts:
     """The texts that prompts are joined from, by name, with their line breaks."""
 
@@ -104,7 +110,12 @@ class _PromptTexts:
         self._marking: Marking = panel.marking or "lines"
         self._sign = marker_of(prompts_v2.VERSION, secret, self._marking)
 
-    def by_name(self) -> dict[str, str]:
+    def by_name(self) -> dict[str, str | bytes]:
+        """What belongs to no debate is one object for all of them, as long as they run."""
+        texts = self._texts()
+        return {name: text if name.startswith(("case", "seat/")) else _encoded(text) for name, text in texts.items()}
+
+    def _texts(self) -> dict[str, str]:
         turns, panel = self._prompts.texts.turns, self._panel
         pieces = {
             "system": self._prompts.system(panel.rubric, self._marking, evidence=panel.answers.evidence != "off"),

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import ProviderConnection
+from jury_events.panel import CallSettings, Tier
+from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, ProviderConnection
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
 from jury_providers.sdk.cache_marks import marked_blocks
 from jury_providers.sdk.connection_slots import AdapterSlots
@@ -34,7 +35,7 @@ from jury_providers.sdk.http_client import (
     recording,
     release_client,
 )
-from jury_providers.sdk.reply_parsing import ParsedReply, as_json, text_at, turns
+from jury_providers.sdk.reply_parsing import ParsedReply, as_json, text_at
 from jury_providers.sdk.scrubbing import Scrubber
 from jury_providers.sdk.streams import EventReader, events_of, json_object
 
@@ -79,6 +80,8 @@ class SdkAdapter(Provider):
     prompt_keys: ClassVar[frozenset[str]]
     """The keys of a request's JSON with messages, which are recorded separately."""
 
+    api: ClassVar[ApiProtocol]
+
     marks_blocks: ClassVar[bool] = True
     """Whether the protocol marks the blocks that are to be kept."""
 
@@ -92,6 +95,16 @@ class SdkAdapter(Provider):
         self._tokens: EntraTokens | None = None
         self._ready = False
         logging.getLogger(self.sdk_logger).addHandler(logging.NullHandler())
+
+    def _tier(self, settings: CallSettings) -> Tier | None:
+        """The tier that a request names; None: it names none.
+
+        Without one, the protocols' own providers answer at the tier that the account is set to, which may be dearer
+        than what was reserved. Other servers may not know the field.
+        """
+        if settings.tier is None and self.connection.leads_to(PROTOCOL_DEFAULTS[self.api].host):
+            return "standard"
+        return settings.tier
 
     @property
     def streams(self) -> bool:
@@ -297,7 +310,7 @@ class SdkAdapter(Provider):
                 "headers": {name: headers[name] for name in self._headers_kept if name in headers},
             }
         sent["body"] = {name: value for name, value in body.items() if name not in self.prompt_keys}
-        marks = sum(len(marked_blocks(turn, call.cache)) for turn in turns(call.messages)) if self.marks_blocks else 0
+        marks = sum(map(len, marked_blocks(call, self.api))) if self.marks_blocks else 0
         if marks:
             sent["cache_marks"] = marks
         return self._scrubber.knowing(record.secrets).data(canonical_json(sent))

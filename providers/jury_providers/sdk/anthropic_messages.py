@@ -66,6 +66,7 @@ class AnthropicMessages(SdkAdapter):
     """`POST v1/messages`."""
 
     sdk_logger = "anthropic"
+    api = "anthropic"
     reply_key = "content"
     prompt_keys = frozenset({"messages", "system"})
 
@@ -108,7 +109,11 @@ class AnthropicMessages(SdkAdapter):
         )
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        messages = [message for turn in turns(request.messages) for message in self._messages(turn, request.cache)]
+        messages = [
+            message
+            for turn, marked in zip(turns(request.messages), marked_blocks(request, self.api), strict=True)
+            for message in self._messages(turn, marked, request.cache)
+        ]
         body: dict[str, Any] = {
             "model": request.model,
             "max_tokens": request.settings.max_output_tokens,
@@ -118,7 +123,7 @@ class AnthropicMessages(SdkAdapter):
         }
         if request.settings.effort is not None:
             body["output_config"]["effort"] = request.settings.effort
-        body |= anthropic_settings(request.settings)
+        body |= anthropic_settings(request.settings, self._tier(request.settings))
         if request.cache not in {None, "none"} and (earlier := self._last_reply_id(request)):
             # The provider says why the prompt of the turn before was not read.
             body["diagnostics"] = {"previous_message_id": earlier}
@@ -137,12 +142,11 @@ class AnthropicMessages(SdkAdapter):
             body["stream"] = True
         return body
 
-    def _messages(self, turn: ConversationTurn, caching: Caching) -> list[dict[str, Any]]:
+    def _messages(self, turn: ConversationTurn, marked: frozenset[int], caching: Caching) -> list[dict[str, Any]]:
         if turn.role == "system":
             return []
         document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None and len(turn.blocks) > 1:
-            marked = marked_blocks(turn, caching)
             blocks = [
                 _block(block) | (anthropic_mark(caching) if index in marked else {})
                 for index, block in enumerate(turn.blocks)
@@ -254,6 +258,8 @@ def _usage(usage: dict[str, Any]) -> Usage:
         ),
         reasoning_tokens=count_at(object_at(usage, "output_tokens_details"), "thinking_tokens"),
         service_tier=label_at(usage, "service_tier"),
+        region=label_at(usage, "inference_geo"),
+        speed=label_at(usage, "speed"),
     )
 
 

@@ -58,6 +58,7 @@ class GoogleGenerate(SdkAdapter):
     """`POST {version}/models/{model}:generateContent`."""
 
     sdk_logger = "google_genai"
+    api = "google"
     reply_key = "candidates"
     prompt_keys = frozenset({"contents", "systemInstruction"})
     marks_blocks = False

@@ -28,6 +28,7 @@ from jury_providers.simulated.http.protocol import (
     model_request,
 )
 from jury_providers.simulated.http.provider_errors import GoogleErrors, ProviderErrors
+from jury_providers.simulated.http.taken_settings import check_google
 
 _ROLES = {"user": "user", "function": "user", "model": "assistant"}
 
@@ -41,6 +42,7 @@ class Generate(ProtocolHandler):
     def read(self, body: JsonObject) -> ParsedRequest:
         """Parse a request, as documented by Google, in its camel case."""
         model = name(body.get("model"), "model")
+        check_google(body)
         conversation = ConversationBuilder()
         if body.get("systemInstruction") is not None:
             system = table(body["systemInstruction"], "systemInstruction")

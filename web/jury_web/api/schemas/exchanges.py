@@ -15,7 +15,7 @@ class CacheWriteCount(CamelModel):
 
 
 class TokenUsage(CamelModel):
-    """Token counts of the provider, and the service tier that it says it used.
+    """Token counts of the provider, and the service tier, region and speed that it says it used.
 
     Those read from its prompt cache, written to it and the others are all among the input tokens.
     """
@@ -26,6 +26,8 @@ class TokenUsage(CamelModel):
     cache_writes: list[CacheWriteCount]
     reasoning_tokens: int | None
     service_tier: str | None
+    region: str | None = None
+    speed: str | None = None
 
 
 class ExchangeSummary(CamelModel):
