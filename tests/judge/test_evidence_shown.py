@@ -9,7 +9,7 @@ from jury_views.quotations import decisive_items, evaluations_of, quotations
 from jury_views.result_lines import collaborative_result
 from support.debate_builder import DebateBuilder, salt_of
 from support.debate_harness import Says
-from support.evidence_debate import EvidenceDebate, quoting
+from support.evidence_debate import EvidenceDebate, all_saying, quoting
 
 NONE_FOUND = Says("unsafe_fail", evidence=(quoting(5, "it never verified"),))
 
@@ -43,7 +43,7 @@ def test_an_evaluation_that_was_asked_for_no_evidence_says_so() -> None:
 
 
 def test_a_failing_evaluation_without_a_quotation_that_stands_is_unsupported() -> None:
-    debate = EvidenceDebate(dict.fromkeys(("gpt", "claude", "gemini"), [NONE_FOUND]))
+    debate = EvidenceDebate(all_saying(NONE_FOUND))
 
     result = collaborative_result(debate.events, debate.texts)
 

@@ -12,10 +12,10 @@ from jury_events.transcript import Message, NotShown, Transcript
 from jury_views.numbered_items import NumberedItems, numbered_items
 from support.debate_builder import DebateBuilder
 from support.debate_harness import SECRET, Says
-from support.evidence_debate import ITEMS, POLICY, EvidenceDebate, a_cited_case, quoting
+from support.evidence_debate import EvidenceDebate, ITEMS, POLICY, a_cited_case, all_saying, quoting
 
 TEXTS = st.text(st.sampled_from("ab \t\r\n\u200b\u202e\u0645é🙂[3]#⟨⟩:"), min_size=3, max_size=30)
-NAMES = {seat: [Says("safe_pass", 90.0)] for seat in ("gpt", "claude", "gemini")}
+PASSES = all_saying(Says("safe_pass", 90.0))
 
 
 def items_of(debate: EvidenceDebate) -> NumberedItems:
@@ -40,7 +40,7 @@ def test_items_are_numbered_as_in_the_prompts(language: str, operator_policy: st
 @given(TEXTS, TEXTS)
 def test_a_span_of_what_a_seat_was_shown_is_the_same_characters_here(text: str, named: str) -> None:
     case = a_cited_case(Message(kind="speaker", origin="unknown", name="Ag\ten", text=f"{text}{named}"))
-    debate = EvidenceDebate(NAMES, Says("safe_pass", 90.0), case=case)
+    debate = EvidenceDebate(PASSES, Says("safe_pass", 90.0), case=case)
     piece = next(one.text for one in debate.opened.pieces if one.name == "case")
     searched = shown_items(debate.texts[piece.part], None, line_sign(SECRET)).item(7)
     item = items_of(debate).item(7)
@@ -66,7 +66,7 @@ def test_a_span_over_several_texts_of_an_item_is_placed_in_each() -> None:
 def test_a_generated_summary_of_records_is_an_item() -> None:
     records = (ArtifactRecord.from_json({"verdict": "fail", "probe": "p"}),)
     case = a_cited_case().model_copy(update={"artifact_summary": None, "security_gate_records": records})
-    debate = EvidenceDebate({seat: [Says("safe_pass", evidence=(quoting(8, "1 "),))] for seat in NAMES}, case=case)
+    debate = EvidenceDebate(all_saying(Says("safe_pass")), case=case)
 
     summary = items_of(debate).at(None, "summary")
 
@@ -88,7 +88,7 @@ def test_scenarios_are_numbered_through_and_items_without_a_text_have_none() -> 
         )
 
     case = Case(case_id="c1", scenarios=(scenario("a"), scenario("b")))
-    items = items_of(EvidenceDebate(NAMES, Says("safe_pass", 90.0), case=case))
+    items = items_of(EvidenceDebate(PASSES, Says("safe_pass", 90.0), case=case))
 
     found = [items.item(number) for number in range(1, 8)]
     assert [

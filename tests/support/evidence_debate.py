@@ -9,6 +9,7 @@ from jury_events.debate_events import DebateOpened, TextsErased
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.transcript import Item, Message, ToolCall, ToolResult, Transcript
+from jury_views.quotations import evaluations_of
 from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_panel
 
 POLICY = "Refund within 30 days."
@@ -68,6 +69,11 @@ TABLE: Mapping[str, Sequence[Answer]] = {
 JUDGE = Says("unsafe_fail", evidence=(quoting(5, "I say", seat="A"), quoting(5, "refunded order")), decisive_item=5)
 
 
+def all_saying(says: Says) -> dict[str, list[Answer]]:
+    """A table in which every juror always says the same."""
+    return {seat: [says] for seat in SEATS}
+
+
 class EvidenceDebate:
     """A recorded debate, in the form that `support.pages.stored` takes.
 
@@ -110,8 +116,8 @@ class EvidenceDebate:
 
     def without_quotes(self, *, recorded: bool) -> "EvidenceDebate":
         """With the texts of the quotations erased, or missing."""
-        refs = [one.evaluation.quotes for one in self.events if hasattr(one, "evaluation") and one.evaluation.quotes]
-        parts = tuple(dict.fromkeys(refs))
+        refs = [one.evaluation.quotes for one in evaluations_of(self.events)]
+        parts = tuple(dict.fromkeys(ref for ref in refs if ref is not None))
         for ref in parts:
             self.texts.pop(ref.part)
         if recorded:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from jury_debate.assignment import OPERATOR_POLICY
+from jury_debate.prompts_v2.numbered_case import NumberedCase, numbered_case
 from jury_debate.prompts_v2.operator_policy import NUMBER
-from jury_debate.prompts_v2.shown_case import ShownCase, shown_case
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import EventError
@@ -41,9 +41,9 @@ class NumberedItem(NamedTuple):
 
 
 class PlacedText(NamedTuple):
-    """Characters `start` to `end` (exclusive) of the text `index` of an item."""
+    """Characters `start` to `end` (exclusive) of the text `place`, from 0, of an item."""
 
-    index: int
+    place: int
     start: int
     end: int
 
@@ -56,7 +56,7 @@ class NumberedItems:
         pictured: as a seat with pictures was; the same items, of which attachments have other texts.
     """
 
-    def __init__(self, plain: ShownCase, pictured: ShownCase) -> None:
+    def __init__(self, plain: NumberedCase, pictured: NumberedCase) -> None:
         self._plain = {item.number: item for item in _items(plain)}
         self._pictured = {item.number: item for item in _items(pictured)}
         self._by_place = {(item.scenario, item.kind, item.place): item for item in self._plain.values()}
@@ -104,11 +104,11 @@ def numbered_items(opened: DebateOpened, contents: Mapping[str, bytes]) -> Numbe
     policy = None if piece is None else text_in(contents, piece)
     if piece is not None and policy is None:
         return None
-    plain = shown_case(case, opened.panel, policy, images=False)
-    return NumberedItems(plain, shown_case(case, opened.panel, policy, images=True) if case.images else plain)
+    plain = numbered_case(case, opened.panel, policy, images=False)
+    return NumberedItems(plain, numbered_case(case, opened.panel, policy, images=True) if case.images else plain)
 
 
-def _items(shown: ShownCase) -> Iterator[NumberedItem]:
+def _items(shown: NumberedCase) -> Iterator[NumberedItem]:
     if shown.policy is not None:
         yield NumberedItem(NUMBER, None, "policy", None, (shown.policy,))
     for item in shown.items:

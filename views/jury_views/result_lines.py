@@ -194,12 +194,12 @@ def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
         "model_version": evaluation.model_version,
         "simulated": evaluation.simulated,
         "scenarios": _scenarios(evaluation.scenarios),
-        **_evidence(evaluation, texts),
+        **evidence_of(evaluation, texts),
     }
 
 
-def _evidence(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
-    """`evidence` is null where none was asked for."""
+def evidence_of(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
+    """The quotations of an evaluation as in `collaborative_result`, its decisive item, whether it is unsupported."""
     entries = [
         {
             "item": one.entry.item,

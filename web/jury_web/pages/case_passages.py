@@ -106,9 +106,9 @@ class _CaseReader:
                 self._ref,
                 self._previews,
                 self._pictures,
-                self._citations,
-                number,
-                self._scenarios,
+                citations=self._citations,
+                scenario=number,
+                transcripts=self._scenarios,
             )
             passages.append(CasePassage("transcript", None, count, blocks))
         passages += self._passages((("response", execution.response), ("error", execution.error)), number)

@@ -120,9 +120,7 @@ class Citations:
             if one.evaluation.evidence is not None:
                 self._by_event[one.event_id] = self._evidence(one, latest)
             latest[one.step.juror_id] = one
-        self._decisive = {
-            one.item: tuple(map(self._named, one.named_by)) for one in decisive_items(self._evaluations)
-        }
+        self._decisive = {one.item: tuple(map(self._named, one.named_by)) for one in decisive_items(self._evaluations)}
         self._latest = latest
 
     def of(self, event_id: str) -> EvaluationEvidence | None:
@@ -207,7 +205,7 @@ class Citations:
             placed = self._items.placed(entry.span, images=self._sees_pictures(juror_id))
             marks = self._marks.setdefault(entry.span.item, {}) if placed else {}
             for number, one in enumerate(placed):
-                marks.setdefault(one.index, []).append(Mark(name, one.start, one.end, begins=number == 0))
+                marks.setdefault(one.place, []).append(Mark(name, one.start, one.end, begins=number == 0))
             if placed:
                 return f"#q-{name}"
         if entry.seat is None:

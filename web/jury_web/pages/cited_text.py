@@ -17,7 +17,7 @@ class Mark(NamedTuple):
     begins: bool = True
 
 
-class Piece(NamedTuple):
+class CitedPiece(NamedTuple):
     """Characters that the same quotations have: `quotations`, of which `begins` begin here."""
 
     text: str
@@ -28,8 +28,8 @@ class Piece(NamedTuple):
 class CitedText(NamedTuple):
     """The shown text in pieces, and excerpts around the quotations that it does not have."""
 
-    pieces: tuple[Piece, ...]
-    excerpts: tuple[tuple[Piece, ...], ...] = ()
+    pieces: tuple[CitedPiece, ...]
+    excerpts: tuple[tuple[CitedPiece, ...], ...] = ()
 
     @property
     def begun(self) -> set[str]:
@@ -69,24 +69,22 @@ def _windows(marks: Sequence[Mark], length: int) -> Iterator[tuple[int, int]]:
         yield begun
 
 
-def _excerpt(whole: str, first: int, last: int, marks: Sequence[Mark]) -> Iterator[Piece]:
+def _excerpt(whole: str, first: int, last: int, marks: Sequence[Mark]) -> Iterator[CitedPiece]:
     if first:
-        yield Piece("…")
+        yield CitedPiece("…")
     yield from _pieces(whole[first:last], first, [mark for mark in marks if first <= mark.start < last])
     if last < len(whole):
-        yield Piece("…")
+        yield CitedPiece("…")
 
 
-def _pieces(text: str, offset: int, marks: Sequence[Mark]) -> Iterator[Piece]:
+def _pieces(text: str, offset: int, marks: Sequence[Mark]) -> Iterator[CitedPiece]:
     """The pieces of a text that begins at `offset`; a line break of two characters is never split."""
     cuts = {0, len(text)}
-    moved = [
-        mark._replace(start=_cut(text, mark.start - offset), end=_cut(text, mark.end - offset)) for mark in marks
-    ]
+    moved = [mark._replace(start=_cut(text, mark.start - offset), end=_cut(text, mark.end - offset)) for mark in marks]
     cuts.update(*((mark.start, mark.end) for mark in moved))
     for start, end in pairwise(sorted(cuts)):
         over = [mark for mark in moved if mark.start <= start and end <= mark.end]
-        yield Piece(
+        yield CitedPiece(
             text[start:end],
             tuple(dict.fromkeys(mark.quotation for mark in over)),
             tuple(mark.quotation for mark in over if mark.begins and mark.start == start),

@@ -190,7 +190,8 @@ def debate_page(
     evaluations = answers(events)
     by_id = {call.exchange.event_id: call for call in calls}
     citations = Citations(opened, previews, evaluations_of(events), versions)
-    views = StatementViews(opened.panel, previews, versions, by_id, position_changes(evaluations), citations)
+    changes = position_changes(evaluations)
+    views = StatementViews(opened.panel, previews, versions, by_id, changes=changes, citations=citations)
     simulated = None
     if is_simulated(opened, evaluations):
         simulated = "all" if opened.simulated else "some"

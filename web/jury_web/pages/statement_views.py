@@ -113,6 +113,7 @@ class StatementViews:
         previews: TextPreviews,
         versions: Mapping[str, int],
         calls: Mapping[str, RecordedCall],
+        *,
         changes: Mapping[Step, Change],
         citations: Citations,
     ) -> None:

@@ -70,6 +70,7 @@ def transcript_blocks(
     ref: PartRef,
     previews: TextPreviews,
     pictures: Pictures,
+    *,
     citations: Citations,
     scenario: int = 1,
     transcripts: int = 1,
@@ -86,7 +87,7 @@ def transcript_blocks(
         transcripts: the number of transcripts on the page.
     """
     most = None if previews.limit is None else max(ITEMS // transcripts, _FEWEST)
-    blocks = tuple(_Blocks(transcript, ref, previews, pictures, citations, scenario).shown(most))
+    blocks = tuple(_Blocks(transcript, ref, previews, pictures, citations=citations, scenario=scenario).shown(most))
     return TranscriptBlocks(blocks, len(transcript) - len(blocks))
 
 
@@ -97,6 +98,7 @@ class _Blocks:
         ref: PartRef,
         previews: TextPreviews,
         pictures: Pictures,
+        *,
         citations: Citations,
         scenario: int,
     ) -> None:

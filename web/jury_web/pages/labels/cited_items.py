@@ -6,7 +6,8 @@ from jury_views.translation import TranslatedLabels, Translation
 class CitedItemLabels(TranslatedLabels):
     """Items of a case that jurors quote."""
 
-    cited_by = Translation("Quoted by", "引用した陪審員")
+    quoted_for = Translation("quoted for the agent by", "エージェントに有利として引用")
+    quoted_against = Translation("quoted against the agent by", "エージェントに不利として引用")
+    quoted_context = Translation("quoted as context by", "背景として引用")
     decisive_for = Translation("Decisive for", "決め手と指定")
     quoted_further_on = Translation("Quoted further on:", "省略部分からの引用:")
-    item_anchor = Translation("Link to item {number}", "項目{number}へのリンク")

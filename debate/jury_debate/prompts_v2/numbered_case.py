@@ -10,7 +10,7 @@ from jury_events.case import Case
 from jury_events.panel import Panel
 
 
-class ShownCase(NamedTuple):
+class NumberedCase(NamedTuple):
     """`policy` is the operator's, item 1, where it was shown before the case; None: it was not.
 
     `items` are those of the scenarios, `summary` the number and the text of the item with the summary of artifacts.
@@ -21,7 +21,7 @@ class ShownCase(NamedTuple):
     summary: tuple[int, str] | None
 
 
-def shown_case(case: Case, panel: Panel, policy_piece: str | None, *, images: bool) -> ShownCase:
+def numbered_case(case: Case, panel: Panel, policy_piece: str | None, *, images: bool) -> NumberedCase:
     """The numbered items of a case.
 
     Args:
@@ -40,4 +40,4 @@ def shown_case(case: Case, panel: Panel, policy_piece: str | None, *, images: bo
     gate, card, summary = case.security_gate_records, case.agent_card_records, case.artifact_summary
     if summary is None and (gate or card) and panel.artifacts.mode != "inline":
         summary = generate_evaluation_summary(gate, card, prompts)
-    return ShownCase(policy, items, None if summary is None else (first + len(items), summary))
+    return NumberedCase(policy, items, None if summary is None else (first + len(items), summary))
