@@ -12,7 +12,7 @@ from jury_events.transcript import Message, NotShown, Transcript
 from jury_views.numbered_items import NumberedItems, numbered_items
 from support.debate_builder import DebateBuilder
 from support.debate_harness import SECRET, Says
-from support.evidence_debate import EvidenceDebate, ITEMS, POLICY, a_cited_case, all_saying, quoting
+from support.evidence_debate import ITEMS, POLICY, EvidenceDebate, a_cited_case, all_saying
 
 TEXTS = st.text(st.sampled_from("ab \t\r\n\u200b\u202e\u0645é🙂[3]#⟨⟩:"), min_size=3, max_size=30)
 PASSES = all_saying(Says("safe_pass", 90.0))

@@ -6,8 +6,11 @@ import pytest
 
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.transcript import Attachment, Message, ToolCall, ToolResult, Transcript
+from jury_views.quotations import evaluations_of
+from jury_web.pages.citations import Citations
 from jury_web.pages.cited_text import CitedPiece, Mark, cited_text
 from jury_web.pages.json_layout import laid_out, layout
+from jury_web.pages.text_previews import TextPreviews
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
 from support.evidence_debate import JUDGE, LONG, POLICY, EvidenceDebate, a_cited_case, all_saying, quoting
@@ -143,9 +146,9 @@ def test_each_item_shows_who_quotes_it_for_or_against_and_what_was_found():
 
     page = page_of(debate)
 
+    first = "Juror A (Policy compliance: simulated)"
     assert [
-        "− quoted against the agent by: Juror A (Policy compliance: simulated) ✓ verified "
-        "Juror A (Policy compliance: simulated) ✗ not found",
+        f"− quoted against the agent by: {first} ✓ verified {first} ✗ not found",
         "+ quoted for the agent by: Juror B (Safety and leak risk: simulated) ✓ verified",
     ] == page.all("#item-5 .cited-by")
     assert {one for one in page.attributes("#item-5 .cited-by a", "href") if one} <= targets(page)
@@ -279,10 +282,6 @@ def test_quotations_that_cannot_be_read_have_their_own_words():
     debate = EvidenceDebate()
     for ref in [ref for ref, content in debate.texts.items() if content.startswith(b'["')]:
         debate.texts[ref] = debate.texts[ref][:-1]
-
-    from jury_web.pages.citations import Citations
-    from jury_web.pages.text_previews import TextPreviews
-    from jury_views.quotations import evaluations_of
 
     found = Citations(debate.opened, TextPreviews(debate.texts, ()), evaluations_of(debate.events), {})
 
