@@ -13,6 +13,7 @@ from jury_views.numbered_items import NumberedItems, numbered_items
 from support.debate_builder import DebateBuilder
 from support.debate_harness import SECRET, Says
 from support.evidence_debate import ITEMS, POLICY, EvidenceDebate, a_cited_case, all_saying
+from support.pictures import a_case_with_pictures
 
 TEXTS = st.text(st.sampled_from("ab \t\r\n\u200b\u202e\u0645é🙂[3]#⟨⟩:"), min_size=3, max_size=30)
 PASSES = all_saying(Says("safe_pass", 90.0))
@@ -104,3 +105,22 @@ def test_debates_under_prompts_1_and_erased_cases_have_no_numbered_items() -> No
 
     assert numbered_items(builder.opened, builder.texts) is None
     assert numbered_items(debate.opened, debate.texts) is None
+
+
+def test_a_seat_that_was_sent_the_pictures_was_shown_other_texts_of_them() -> None:
+    case = a_case_with_pictures()
+    panel = {"seats": [{"model": "openai/gpt-6-sol", "juror_id": "gpt"}]}
+    debate = EvidenceDebate(PASSES, Says("safe_pass", 90.0), case=case, **panel)
+    assert debate.opened.panel.seats[0].images
+
+    items = items_of(debate)
+
+    piece = next(one.text for one in debate.opened.pieces if one.name == "case/images")
+    searched = shown_items(debate.texts[piece.part], None, line_sign(SECRET))
+    for number in (2, 3):
+        plain, pictured, found = items.item(number), items.item(number, images=True), searched.item(number)
+        assert plain is not None
+        assert pictured is not None
+        assert found is not None
+        assert plain.text != pictured.text
+        assert (0, len(pictured.text)) == found.exact(pictured.text)

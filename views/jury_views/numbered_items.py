@@ -16,6 +16,7 @@ from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import EventError
 from jury_events.evidence import Span
+from jury_views.case_view import pictures_sent
 from jury_views.events_by_phase import text_in
 from jury_views.quotations import FIRST_WITH_EVIDENCE
 
@@ -104,8 +105,9 @@ def numbered_items(opened: DebateOpened, contents: Mapping[str, bytes]) -> Numbe
     policy = None if piece is None else text_in(contents, piece)
     if piece is not None and policy is None:
         return None
-    plain = numbered_case(case, opened.panel, policy, images=False)
-    return NumberedItems(plain, numbered_case(case, opened.panel, policy, images=True) if case.images else plain)
+    pictures = pictures_sent(opened.images, contents)
+    plain = numbered_case(case, opened.panel, policy, {})
+    return NumberedItems(plain, numbered_case(case, opened.panel, policy, pictures) if pictures else plain)
 
 
 def _items(shown: NumberedCase) -> Iterator[NumberedItem]:

@@ -1,5 +1,6 @@
 """The items of a case as the jurors of a recorded debate were shown them: number, place and judged texts."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from jury_debate.artifacts import generate_evaluation_summary
@@ -21,20 +22,19 @@ class NumberedCase(NamedTuple):
     summary: tuple[int, str] | None
 
 
-def numbered_case(case: Case, panel: Panel, policy_piece: str | None, *, images: bool) -> NumberedCase:
+def numbered_case(case: Case, panel: Panel, policy_piece: str | None, pictures: Mapping[str, int]) -> NumberedCase:
     """The numbered items of a case.
 
     Args:
         case: of the debate.
         panel: of the debate.
         policy_piece: the piece of the prompt with the operator's policy; None: there is none.
-        images: as a seat saw them that was sent the pictures.
+        pictures: the numbers of the pictures that a seat was sent, by digest.
     """
     prompts = load_prompts(panel.language)
     texts = prompts.texts.case
     policy = None if policy_piece is None else policy_in(policy_piece, texts)
     first = NUMBER if policy is None else NUMBER + 1
-    pictures = {image.digest: number for number, image in enumerate(case.images, start=1)} if images else {}
     shown = case if policy is None else without_policy(case, policy)
     items = tuple(item for scenario in case_items(shown, texts, pictures, first) for item in scenario.items)
     gate, card, summary = case.security_gate_records, case.agent_card_records, case.artifact_summary
