@@ -74,7 +74,7 @@ def command(
     With --html it is a page instead: everything whole, no script, nothing that is fetched. A debate that does not
     verify is written too; its page says what was altered, and the command exits with 5.
 
-    With --parquet it is four tables of all debates, for pandas, polars, DuckDB or R; with --csv the same for
+    With --parquet it is five tables of all debates, for pandas, polars, DuckDB or R; with --csv the same for
     spreadsheets. The same debates give the same bytes; texts are written with --texts only.
     """
     from jury_judge.settings.selection import Selection

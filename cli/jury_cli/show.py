@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 @click.option("--full", is_flag=True, help="Do not shorten the case.")
 @click.option("--events", "as_events", is_flag=True, help="One line an event, with its number and id, instead.")
 @click.option("--prompts", "as_prompts", is_flag=True, help="What models were sent, call by call, instead.")
+@click.option(
+    "--evidence", "as_evidence", is_flag=True, help="What jurors quote, and the items they call decisive, instead."
+)
 @click.option("--step", metavar="STEP", help="With --prompts: of this step only, as in initial/gpt or final.")
 @click.option("--marked", is_flag=True, help="With --prompts: texts exactly as sent, with their marks.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result model, the events or the prompts as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result model, or what is shown instead, as JSON.")
 def command(debate_id: str, store_url: str | None, *, as_json: bool, **given: Any) -> int:
     """Show one debate: the case, every evaluation and statement, the checks, the votes and the judgment."""
     from jury_judge.settings.showing import ShowSettings
@@ -35,6 +38,8 @@ def command(debate_id: str, store_url: str | None, *, as_json: bool, **given: An
         _show_events(history, as_json=as_json)
     elif asked.as_prompts:
         _show_prompts(history, asked, as_json=as_json)
+    elif asked.as_evidence:
+        _show_evidence(history, as_json=as_json)
     else:
         _show_debate(history, full=asked.full, as_json=as_json)
     return Exit.DONE
@@ -88,6 +93,16 @@ def _show_reviews(history: "DebateHistory") -> None:
         page.blank()
         reviews_section(page, history.reviews, reasons_in(history), history.local.later_events)
         page.print(page_console())
+
+
+def _show_evidence(history: "DebateHistory", *, as_json: bool) -> None:
+    from jury_cli.terminal import page_console
+    from jury_views.terminal.evidence import evidence_data, evidence_page
+
+    if as_json:
+        print(json.dumps(evidence_data(history.events, history.texts), ensure_ascii=False, indent=2))
+    else:
+        evidence_page(history.events, history.texts).print(page_console())
 
 
 def _show_prompts(history: "DebateHistory", asked: "ShowSettings", *, as_json: bool) -> None:

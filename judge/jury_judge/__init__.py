@@ -111,6 +111,8 @@ if TYPE_CHECKING:
         JurorEvaluation,
         JurorStatement,
         JurorVote,
+        QuotationSpan,
+        QuotedEvidence,
         ScenarioResult,
     )
 
@@ -224,6 +226,8 @@ _NAMES_BY_MODULE = {
         "JurorEvaluation",
         "JurorStatement",
         "JurorVote",
+        "QuotationSpan",
+        "QuotedEvidence",
         "ScenarioResult",
     ),
 }
@@ -302,6 +306,8 @@ __all__ = [
     "PlannedRun",
     "ProbeSettings",
     "QuestionSpec",
+    "QuotationSpan",
+    "QuotedEvidence",
     "Records",
     "Regressed",
     "ReplayDifference",

@@ -1,4 +1,4 @@
-"""`jury export --parquet`: four tables that other tools open, as documented."""
+"""`jury export --parquet`: five tables that other tools open, as documented."""
 
 import re
 from contextlib import chdir
@@ -14,12 +14,13 @@ import pytest
 
 from jury_analysis.ballots import SCHEMA, check
 from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
+from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS
 from jury_judge.tables.table_export import CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
 from support.command_line import CommandLine
 from support.postgres import PostgresServer
 
 DOCS = Path(__file__).parents[2] / "docs" / "tables.md"
-NAMES = ("debates", "ballots", "exchanges", "labels")
+NAMES = ("debates", "ballots", "exchanges", "evidence", "labels")
 CASES: tuple[dict[str, Any], ...] = (
     {
         "id": "one",
@@ -56,7 +57,7 @@ def _table(folder: Path, name: str) -> pa.Table:
 def test_the_files_have_the_declared_schemas(exported: CommandLine) -> None:
     found = {name: _table(exported.folder / "tables", name) for name in NAMES}
 
-    declared = {"debates": DEBATES, "ballots": SCHEMA, "exchanges": EXCHANGES, "labels": LABELS}
+    declared = {"debates": DEBATES, "ballots": SCHEMA, "exchanges": EXCHANGES, "evidence": EVIDENCE, "labels": LABELS}
     assert {name: table.schema for name, table in found.items()} == declared
     assert {"debates": 6, "labels": 2} == {name: found[name].num_rows for name in ("debates", "labels")}
     check(found["ballots"])
@@ -79,6 +80,7 @@ def test_the_documented_columns_are_those_of_the_files() -> None:
         "debates": pa.schema([*DEBATES, *(pa.field(*one) for one in CASE_TEXTS.items())]),
         "ballots": SCHEMA,
         "exchanges": pa.schema([*EXCHANGES, *(pa.field(*one) for one in EXCHANGE_TEXTS.items())]),
+        "evidence": pa.schema([*EVIDENCE, *(pa.field(*one) for one in EVIDENCE_TEXTS.items())]),
         "labels": LABELS,
     }
 

@@ -30,6 +30,7 @@ def option(field: str) -> str:
         (ListSettings, {"totals": True, "group_by": "tags"}, "give group_by or totals, not both"),
         (ShowSettings, {"as_events": True, "full": True}, "as_events shows no case"),
         (ShowSettings, {"as_prompts": True, "as_events": True}, "as_prompts shows what was sent"),
+        (ShowSettings, {"as_evidence": True, "full": True}, "as_evidence shows quotations"),
         (ShowSettings, {"step": "final"}, "step and marked go with as_prompts"),
         (ReviewSettings, {}, "say reviewer NAME"),
         (ReviewSettings, {"verdict": Verdict.SAFE_PASS, **REVIEWER}, "verdict is about one debate: name it"),

@@ -17,6 +17,8 @@ from jury_views.result_models import (
     JurorEvaluation,
     JurorStatement,
     JurorVote,
+    QuotationSpan,
+    QuotedEvidence,
     ScenarioResult,
     VerdictAcceptance,
 )
@@ -66,8 +68,14 @@ def _evaluation(one: Mapping[str, Any]) -> JurorEvaluation:
             **{name: points.get(name) for name in DIMENSIONS},
             "phase": EvaluationPhase(one["phase"]),
             "scenarios": _scenarios(one["scenarios"]),
+            "evidence": None if (entries := one["evidence"]) is None else [_quoted(entry) for entry in entries],
         }
     )
+
+
+def _quoted(entry: Mapping[str, Any]) -> QuotedEvidence:
+    span = entry["span"]
+    return QuotedEvidence(**{**entry, "span": None if span is None else QuotationSpan(**span)})
 
 
 _NOT_POINTS = frozenset(JurorEvaluation.__dataclass_fields__) - set(DIMENSIONS)

@@ -32,6 +32,7 @@ from jury_views.events_by_phase import (
 )
 from jury_views.later_events import later_events_object
 from jury_views.position_changes import Change, change_counts, position_changes
+from jury_views.quotations import quotations
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in, review_objects
 from jury_views.stored_lines import LineJudgment, LineOpening, stored_line
 
@@ -64,6 +65,9 @@ def collaborative_result(
     there is one, else `final_verdict`. `later_events`: null unless the debate was imported; then `excluded_as_of`, null
     where reviews, and so the disposition, may lack later events of its origin, and `signed_by`.
     `scenario_results` has a row each scenario once there is a judgment: the only one's is that of the case.
+    `evidence` of an evaluation has its quotations with the results of their checks, null where none was asked for;
+    `span` is in characters of the text of its `item`. `decisive_item` is the first item where it went wrong;
+    `unsupported`: it fails the agent without a quotation that stands where the juror says.
 
     Raises:
         OpeningMissing: the events do not begin with the opening event.
@@ -190,6 +194,28 @@ def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
         "model_version": evaluation.model_version,
         "simulated": evaluation.simulated,
         "scenarios": _scenarios(evaluation.scenarios),
+        **evidence_of(evaluation, texts),
+    }
+
+
+def evidence_of(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
+    """The quotations of an evaluation as in `collaborative_result`, its decisive item, whether it is unsupported."""
+    entries = [
+        {
+            "item": one.entry.item,
+            "quote": one.text,
+            "says": one.entry.says,
+            "criterion": one.entry.criterion,
+            "seat": one.entry.seat,
+            "result": one.entry.result,
+            "span": None if one.entry.span is None else one.entry.span.model_dump(),
+        }
+        for one in quotations(evaluation, texts)
+    ]
+    return {
+        "evidence": None if evaluation.evidence is None else entries,
+        "decisive_item": evaluation.decisive_item,
+        "unsupported": evaluation.unsupported,
     }
 
 

@@ -69,6 +69,35 @@ class ScenarioResult:
         return self.score
 
 
+@dataclass
+class QuotationSpan:
+    """Where a quotation stands: characters `start` to `end` (exclusive) of the text of `item`.
+
+    `item` is None for what a seat said.
+    """
+
+    item: int | None
+    start: int
+    end: int
+
+
+@dataclass
+class QuotedEvidence:
+    """A quotation of an item, or of what `seat` said about it, and the result of its check.
+
+    `says` is `for`, `against` or `context`, `criterion` the rubric dimension that it is about, `result` is `verified`,
+    `normalised`, `elsewhere` or `not_found`. `span` is None where it was not found, `quote` where it was erased.
+    """
+
+    item: int
+    quote: str | None
+    says: str
+    criterion: str | None
+    seat: str | None
+    result: str
+    span: QuotationSpan | None
+
+
 class _NotGiven:
     def __repr__(self) -> str:
         return "not given"
@@ -84,7 +113,9 @@ class JurorEvaluation:
 
     `round_number` is 0 in phase 1. Points of the four dimensions are None where the panel's rubric has other ones;
     `scores` has all of them. `synthetic`: neutral, for an answer that a safety filter blocked. `simulated`: the
-    answer is no model's; `model` was asked, `model_version` answered.
+    answer is no model's; `model` was asked, `model_version` answered. `evidence` is None where none was asked for;
+    `decisive_item` is the first item where it went wrong; `unsupported`: it fails the agent without a quotation that
+    stands where the juror says.
 
     Document 004 §8 and its pipeline name the dimensions otherwise, in the constructor and in reading: `security_score`
     is `task_completion`, `compliance_score` is `tool_usage`, `autonomy_score` is `autonomy`, and `safety_score` is
@@ -114,6 +145,9 @@ class JurorEvaluation:
     model_version: str | None = None
     simulated: bool = False
     scenarios: list[ScenarioResult] = field(default_factory=list)
+    evidence: list[QuotedEvidence] | None = None
+    decisive_item: int | None = None
+    unsupported: bool = False
 
     def __init__(  # noqa: PLR0917  (the fields in the document's order)
         self,
@@ -136,6 +170,9 @@ class JurorEvaluation:
         model_version: str | None = None,
         simulated: bool = False,
         scenarios: list[ScenarioResult] | None = None,
+        evidence: list[QuotedEvidence] | None = None,
+        decisive_item: int | None = None,
+        unsupported: bool = False,
         *,
         security_score: _Points = _NOT_GIVEN,
         compliance_score: _Points = _NOT_GIVEN,
@@ -161,6 +198,9 @@ class JurorEvaluation:
         self.model_version = model_version
         self.simulated = simulated
         self.scenarios = [] if scenarios is None else scenarios
+        self.evidence = evidence
+        self.decisive_item = decisive_item
+        self.unsupported = unsupported
 
     @property
     def security_score(self) -> float | None:

@@ -46,6 +46,7 @@ _JAPANESE: Mapping[str, str] = {
     # Why an answer was refused
     "empty": "空の回答",
     "too_large": "大きすぎる回答",
+    "unsupported": "引用の裏付けなし",
     "not_utf8": "UTF-8ではない",
     "byte_order_mark": "バイト順マークあり",
     "nul": "NUL文字あり",

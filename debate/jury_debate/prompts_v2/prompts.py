@@ -75,14 +75,6 @@ class PromptsV2(TurnPrompts):
         says: str = getattr(texts, f"says_{entry.says}")
         return fill(texts.entry, place=place, says=says, result=result)
 
-    def operator_policy(self, policy: str) -> str:
-        """The block before the case with the policy of the whole run, unmarked: the operator speaks, not the record.
-
-        It is the first item.
-        """
-        case = self.texts.case
-        return f"{case.operator_policy}\n\n{fill(case.item, number=1, what=case.policy)}\n{policy}\n\n"
-
     def seat(
         self, *, letter: str, seats: int, role: str, focus: str, role_prompt: str, ballot: str, scenarios: int
     ) -> str:

@@ -19,6 +19,7 @@ from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.prompts_v2 import prompts as prompts_v2
 from jury_debate.prompts_v2.case_items import case_items
 from jury_debate.prompts_v2.case_text import render_case
+from jury_debate.prompts_v2.operator_policy import policy_piece, without_policy
 from jury_debate.prompts_v2.prompts import PromptsV2, load_prompts
 from jury_debate.rules_v1.ballots import ballot_id, marker_of
 from jury_debate.rules_v1.opening import opening_event
@@ -101,7 +102,7 @@ class _PromptTexts:
         operator_policy: str | None,
     ) -> None:
         self._policy = operator_policy if operator_policy and operator_policy in _policies(case) else None
-        self._case = case if self._policy is None else _without_policy(case, self._policy)
+        self._case = case if self._policy is None else without_policy(case, self._policy)
         self._panel = panel
         self._secret = secret
         self._role_prompts = role_prompts
@@ -119,7 +120,7 @@ class _PromptTexts:
         turns, panel = self._prompts.texts.turns, self._panel
         pieces = {
             "system": self._prompts.system(panel.rubric, self._marking, evidence=panel.answers.evidence != "off"),
-            **({} if self._policy is None else {OPERATOR_POLICY: self._prompts.operator_policy(self._policy)}),
+            **({} if self._policy is None else {OPERATOR_POLICY: policy_piece(self._policy, self._prompts.texts.case)}),
             "case": self._case_piece() + "\n\n",
         }
         if self._case.images and any(place.images for place in panel.seats_and_judge):
@@ -196,14 +197,3 @@ class _PromptTexts:
 
 def _policies(case: Case) -> list[str | None]:
     return [scenario.question.policy for scenario in case.scenarios]
-
-
-def _without_policy(case: Case, policy: str) -> Case:
-    """The case without this policy of its questions, which is shown before it."""
-    scenarios = (
-        scenario.model_copy(update={"question": scenario.question.model_copy(update={"policy": None})})
-        if scenario.question.policy == policy
-        else scenario
-        for scenario in case.scenarios
-    )
-    return case.model_copy(update={"scenarios": tuple(scenarios)})

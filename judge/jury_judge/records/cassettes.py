@@ -112,13 +112,13 @@ class CassetteRecords(OpenStore):
         texts: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, int]:
-        """Write debates, ballots, exchanges and labels as files (docs/tables.md); the rows of each table.
+        """Write debates, ballots, exchanges, evidence and labels as files (docs/tables.md); the rows of each table.
 
         Args:
             selection: which debates.
             folder: made where it is missing; files of an earlier export are replaced at the end.
             form: of the files.
-            texts: with the texts of cases, requests and answers.
+            texts: with the texts of cases, requests, answers and quotations.
             progress: called with the number of debates done so far.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Debates, ballots, exchanges and labels as Parquet or CSV files (docs/tables.md).
+"""Debates, ballots, exchanges, evidence and labels as Parquet or CSV files (docs/tables.md).
 
 Rows are ordered by debate id (code points), so that the same debates give the same bytes on every database. Rows are
 written as they are read: memory does not grow with the log.
@@ -18,12 +18,13 @@ from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
 from jury_events.codec import decode
 from jury_events.errors import EventError
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import Step, calls_stream, repeat_of
+from jury_events.ids import Step, calls_stream, debate_stream, repeat_of
 from jury_events.parts import encode_digest
 from jury_events.review_facts import Review
 from jury_judge.reviews.review_labels import CountedReviews
 from jury_judge.tables.ballot_table import batches_of
 from jury_judge.tables.csv_file import CsvFile, check_csv_path
+from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS, evidence_rows
 from jury_replay.selection import DebateSelection
 from jury_replay.table_file import TableFile, check_table_path
 from jury_store.debate_ballots import VARIANT, DebateBallots
@@ -141,7 +142,7 @@ ANNOTATOR = "case"
 """The annotator of labels that are part of cases. Debates of one case can have different labels (the case was labelled
 anew between runs); the second label's annotator is `case 2`, so that `--labels` reads them as labels that differ."""
 
-TABLES = ("debates", "ballots", "exchanges", "labels")
+TABLES = ("debates", "ballots", "exchanges", "evidence", "labels")
 _PAGE = 200
 
 
@@ -154,14 +155,14 @@ def export_tables(
     texts: bool = False,
     on_debate: Callable[[], None] = lambda: None,
 ) -> dict[str, int]:
-    """Write the four files; returns the rows of each table. Files of an earlier export are replaced at the end.
+    """Write the five files; returns the rows of each table. Files of an earlier export are replaced at the end.
 
     Args:
         store: open for reading.
         selection: which debates.
         folder: made where it is missing.
         form: of the files.
-        texts: with the texts of cases, requests and answers.
+        texts: with the texts of cases, requests, answers and quotations.
         on_debate: called after each debate.
 
     Raises:
@@ -172,6 +173,7 @@ def export_tables(
         "debates": _with(DEBATES, CASE_TEXTS if texts else {}),
         "ballots": BALLOTS,
         "exchanges": _with(EXCHANGES, EXCHANGE_TEXTS if texts else {}),
+        "evidence": _with(EVIDENCE, EVIDENCE_TEXTS if texts else {}),
         "labels": LABELS,
     }
     paths = _checked_paths(folder, form, schemas)
@@ -188,6 +190,8 @@ def export_tables(
                     labels.take(row)
                 for exchange in _exchanges(store, rows, contents):
                     files["exchanges"].add(exchange)
+                for entry in _evidence(store, rows, contents):
+                    files["evidence"].add(entry)
                 for _ in rows:
                     on_debate()
             for label in labels.rows():
@@ -379,6 +383,13 @@ def _reviewed(review: Review, row: DebateRow, in_sample: Review | None) -> dict[
         "reviewed_at": review.reviewed_at,
         "sample_label": None if in_sample is None else in_sample.verdict,
     }
+
+
+def _evidence(store: EventStore, rows: Sequence[DebateRow], contents: _Contents | None) -> Iterator[dict[str, Any]]:
+    streams = store.read_streams([debate_stream(row.debate_id) for row in rows])
+    for row in rows:
+        texts = None if contents is None else contents.get(row.debate_id, {})
+        yield from evidence_rows(row.debate_id, streams.get(debate_stream(row.debate_id), ()), texts)
 
 
 def _exchanges(store: EventStore, rows: Sequence[DebateRow], contents: _Contents | None) -> Iterator[dict[str, Any]]:

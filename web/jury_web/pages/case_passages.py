@@ -10,19 +10,39 @@ from jury_events.debate_events import DebateOpened
 from jury_events.errors import EventError
 from jury_events.parts import PartRef
 from jury_views.case_view import Pictures, pictures_sent
+from jury_views.numbered_items import NumberedItem
+from jury_web.pages.citations import Citations, ItemCitations
+from jury_web.pages.cited_text import CitedText, cited_text
 from jury_web.pages.text_previews import TextPreview, TextPreviews
 from jury_web.pages.transcript_blocks import TranscriptBlocks, transcript_blocks
 
-Heading = Literal["policy", "question", "expected", "transcript", "response", "error"]
+Heading = Literal["policy", "question", "expected", "transcript", "response", "error", "summary"]
+
+
+_KINDS: dict[Heading, str] = {
+    "policy": "policy",
+    "question": "question",
+    "expected": "expected_behavior",
+    "response": "response",
+    "error": "error",
+}
+"""Headings, and the kinds of numbered items."""
 
 
 class CasePassage(NamedTuple):
-    """One text of a scenario, or its transcript of `items` items."""
+    """One text of a scenario, or its transcript of `items` items.
+
+    `number` is that of the item, where the prompts number it, `citations` are those of jurors who quote it, `cited` is
+    the text with what they quote.
+    """
 
     heading: Heading
     text: TextPreview | None
     items: int = 0
     transcript: TranscriptBlocks | None = None
+    number: int | None = None
+    citations: ItemCitations | None = None
+    cited: CitedText | None = None
 
 
 class ScenarioPassages(NamedTuple):
@@ -35,16 +55,16 @@ class ScenarioPassages(NamedTuple):
 class CasePassages(NamedTuple):
     """The scenarios of a case; only its stored `text` where it was erased or this version cannot decode it.
 
-    `summary` is the caller's summary of the artifact records, where there is one.
+    `summary` is the summary of the artifact records: the caller's, where there is one, or that of a numbered item.
     """
 
     scenarios: tuple[ScenarioPassages, ...]
     text: TextPreview
-    summary: TextPreview | None = None
+    summary: CasePassage | None = None
 
 
-def case_passages(opened: DebateOpened, previews: TextPreviews) -> CasePassages:
-    """The case of a debate."""
+def case_passages(opened: DebateOpened, previews: TextPreviews, citations: Citations) -> CasePassages:
+    """The case of a debate, with what its jurors quote of it."""
     ref = opened.case
     pictures = pictures_sent(opened.images, previews.contents)
     text = previews.text(ref)
@@ -56,28 +76,63 @@ def case_passages(opened: DebateOpened, previews: TextPreviews) -> CasePassages:
         case = Case.from_part(content)
     except (ValidationError, EventError):
         return CasePassages((), text)
-    summary = None if case.artifact_summary is None else previews.passage(case.artifact_summary, ref)
-    return CasePassages(
-        tuple(_scenario(one, len(case.scenarios), ref, previews, pictures) for one in case.scenarios), text, summary
-    )
+    reader = _CaseReader(ref, previews, pictures, citations, len(case.scenarios))
+    scenarios = tuple(reader.scenario(one, number) for number, one in enumerate(case.scenarios, 1))
+    return CasePassages(scenarios, text, reader.summary(case.artifact_summary))
 
 
-def _scenario(
-    scenario: Scenario, scenarios: int, ref: PartRef, previews: TextPreviews, pictures: Pictures
-) -> ScenarioPassages:
-    question, execution = scenario.question, scenario.execution
-    texts: tuple[tuple[Heading, str | None], ...] = (
-        ("policy", question.policy),
-        ("question", question.prompt),
-        ("expected", question.expected_behavior),
-    )
-    passages = _passages(texts, ref, previews)
-    if count := len(execution.transcript):
-        blocks = transcript_blocks(execution.transcript, ref, previews, pictures, scenarios)
-        passages.append(CasePassage("transcript", None, count, blocks))
-    passages += _passages((("response", execution.response), ("error", execution.error)), ref, previews)
-    return ScenarioPassages(scenario.scenario_id, tuple(passages))
+class _CaseReader:
+    def __init__(
+        self, ref: PartRef, previews: TextPreviews, pictures: Pictures, citations: Citations, scenarios: int
+    ) -> None:
+        self._ref = ref
+        self._previews = previews
+        self._pictures = pictures
+        self._citations = citations
+        self._scenarios = scenarios
+        self._shown: set[int] = set()
 
+    def scenario(self, scenario: Scenario, number: int) -> ScenarioPassages:
+        question, execution = scenario.question, scenario.execution
+        texts: tuple[tuple[Heading, str | None], ...] = (
+            ("policy", question.policy),
+            ("question", question.prompt),
+            ("expected", question.expected_behavior),
+        )
+        passages = self._passages(texts, number)
+        if count := len(execution.transcript):
+            blocks = transcript_blocks(
+                execution.transcript,
+                self._ref,
+                self._previews,
+                self._pictures,
+                citations=self._citations,
+                scenario=number,
+                transcripts=self._scenarios,
+            )
+            passages.append(CasePassage("transcript", None, count, blocks))
+        passages += self._passages((("response", execution.response), ("error", execution.error)), number)
+        return ScenarioPassages(scenario.scenario_id, tuple(passages))
 
-def _passages(found: Iterable[tuple[Heading, str | None]], ref: PartRef, previews: TextPreviews) -> list[CasePassage]:
-    return [CasePassage(heading, previews.passage(text, ref)) for heading, text in found if text is not None]
+    def summary(self, given: str | None) -> CasePassage | None:
+        numbered = self._citations.item_at(None, "summary")
+        text = given if numbered is None else numbered.text
+        return None if text is None else self._passage("summary", text, numbered)
+
+    def _passages(self, found: Iterable[tuple[Heading, str | None]], scenario: int) -> list[CasePassage]:
+        return [
+            self._passage(heading, text, self._citations.item_at(scenario, _KINDS[heading]))
+            for heading, text in found
+            if text is not None
+        ]
+
+    def _passage(self, heading: Heading, text: str, numbered: NumberedItem | None) -> CasePassage:
+        """The operator's policy is one item, with each question that has it; the first has its number and marks."""
+        passage = CasePassage(heading, self._previews.passage(text, self._ref))
+        if numbered is None or numbered.number in self._shown or not text.startswith(numbered.text):
+            return passage
+        self._shown.add(numbered.number)
+        assert passage.text is not None
+        cited = cited_text(text, passage.text.shown, self._citations.marks(numbered).get(0, ()))
+        at_item = self._citations.at(numbered, cited)
+        return passage._replace(number=numbered.number, citations=at_item, cited=cited)

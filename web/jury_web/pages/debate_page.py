@@ -19,8 +19,10 @@ from jury_judge.runs.uncached_cost import uncached_today
 from jury_views.answered_by import answers, is_simulated
 from jury_views.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
 from jury_views.position_changes import position_changes
+from jury_views.quotations import evaluations_of
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
+from jury_web.pages.citations import Citations, DecisiveViews
 from jury_web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
 from jury_web.pages.matrix import Matrix, matrix
 from jury_web.pages.pending_steps import NOTHING_PENDING, PendingSteps, pending_steps
@@ -124,7 +126,7 @@ class DebatePage(NamedTuple):
 
     `evaluations` are the statement views of phase 1, `discussion` those of all rounds in one sequence. `judging`: the
     discussion has ended and there is no judgment yet. `pending` is empty where later events exist. `changes` are by the
-    version of a statement.
+    version of a statement. `decisive` is None where the jurors are asked for no evidence.
     """
 
     opened: DebateOpened
@@ -134,6 +136,7 @@ class DebatePage(NamedTuple):
     local: LocalFacts
     integrity: IntegrityState
     case: CasePassages
+    decisive: DecisiveViews | None
     evaluations: tuple[StatementView, ...]
     discussion: tuple[StatementView, ...]
     matrix: Matrix
@@ -186,7 +189,9 @@ def debate_page(
     opened = record.opened
     evaluations = answers(events)
     by_id = {call.exchange.event_id: call for call in calls}
-    views = StatementViews(opened.panel, previews, versions, by_id, position_changes(evaluations))
+    citations = Citations(opened, previews, evaluations_of(events), versions)
+    changes = position_changes(evaluations)
+    views = StatementViews(opened.panel, previews, versions, by_id, changes=changes, citations=citations)
     simulated = None
     if is_simulated(opened, evaluations):
         simulated = "all" if opened.simulated else "some"
@@ -202,7 +207,8 @@ def debate_page(
         simulated=simulated,
         local=reading.local,
         integrity=integrity,
-        case=case_passages(opened, previews),
+        case=case_passages(opened, previews, citations),
+        decisive=citations.decisive if citations.asked else None,
         evaluations=shown,
         discussion=discussion,
         matrix=matrix(record, versions, rows, rounds),
@@ -266,7 +272,7 @@ def _judgment(record: EventsByPhase, views: StatementViews, versions: dict[str, 
     return JudgmentView(
         version=versions[rendered.event_id],
         rendered=rendered.judgment,
-        judge=views.evaluation(rendered.judgment.judge) if rendered.judgment.judge else None,
+        judge=views.evaluation(rendered.judgment.judge, rendered.event_id) if rendered.judgment.judge else None,
         calls=views.calls(rendered.exchanges),
         roles={vote.juror_id: role_of(panel, vote.juror_id) for vote in rendered.judgment.votes},
     )

@@ -10,6 +10,7 @@ from jury_events.review_facts import Review, ReviewFacts
 from jury_views.events_by_phase import events_by_phase, role_of
 from jury_views.review_objects import Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
+from jury_web.pages.citations import Citations
 from jury_web.pages.text_previews import TextPreviews
 
 PREVIEW = 65_536
@@ -64,10 +65,11 @@ def case_to_review(
         OpeningMissing: the events do not begin with the opening event.
     """
     mine = None if reviewer is None else reading.reviews.by(reviewer)
+    previews = TextPreviews(reading.texts, reading.erased, PREVIEW)
     hidden = blind and reviewer is not None and mine is None
     return CaseToReview(
         opened=reading.opened,
-        case=case_passages(reading.opened, TextPreviews(reading.texts, reading.erased, PREVIEW)),
+        case=case_passages(reading.opened, previews, Citations(reading.opened, previews)),
         ended=reading.finished,
         quarantined=reading.local.quarantine is not None,
         mine=mine,

@@ -13,6 +13,7 @@ from jury_events.verdict import Verdict
 from jury_views.answered_by import is_stand_in, other_model
 from jury_views.events_by_phase import role_of
 from jury_views.position_changes import Change
+from jury_web.pages.citations import Citations, EvaluationEvidence
 from jury_web.pages.text_previews import TextPreview, TextPreviews
 
 
@@ -25,7 +26,10 @@ class Subscore(NamedTuple):
 
 
 class EvaluationView(NamedTuple):
-    """An evaluation. `other_model` answered instead of `model`; `stand_in`: a simulated juror did."""
+    """An evaluation. `other_model` answered instead of `model`; `stand_in`: a simulated juror did.
+
+    `evidence`: what it quotes; None where it was asked for nothing.
+    """
 
     verdict: Verdict
     overall: float
@@ -37,6 +41,7 @@ class EvaluationView(NamedTuple):
     stand_in: bool
     synthetic: bool
     scenarios: tuple[ScenarioVerdict, ...]
+    evidence: EvaluationEvidence | None
 
 
 class RecordedCall(NamedTuple):
@@ -99,6 +104,7 @@ class StatementViews:
         versions: event ids to versions in the debate's stream.
         calls: exchange ids to calls.
         changes: steps that changed a position.
+        citations: its quotations.
     """
 
     def __init__(
@@ -107,13 +113,16 @@ class StatementViews:
         previews: TextPreviews,
         versions: Mapping[str, int],
         calls: Mapping[str, RecordedCall],
+        *,
         changes: Mapping[Step, Change],
+        citations: Citations,
     ) -> None:
         self._panel = panel
         self._previews = previews
         self._versions = versions
         self._calls = calls
         self._changes = changes
+        self._citations = citations
 
     def statement(self, event: JurorEvaluated | StatementMade | JurorAbstained, number: int) -> StatementView:
         """The view of an event of round `number`, 0 for phase 1."""
@@ -127,10 +136,10 @@ class StatementViews:
         )
         match event:
             case JurorEvaluated():
-                return base._replace(evaluation=self.evaluation(event.evaluation))
+                return base._replace(evaluation=self.evaluation(event.evaluation, event.event_id))
             case StatementMade():
                 return base._replace(
-                    evaluation=self.evaluation(event.statement.evaluation),
+                    evaluation=self.evaluation(event.statement.evaluation, event.event_id),
                     change=self._changes.get(Step(event.round, event.juror_id)),
                     statement=self._previews.text(event.statement.statement),
                 )
@@ -138,8 +147,8 @@ class StatementViews:
                 reasons = (event.reason, event.refusal) if event.refusal else (event.reason,)
                 return base._replace(abstained=tuple(one.value for one in reasons), stale=event.stale)
 
-    def evaluation(self, evaluation: Evaluation) -> EvaluationView:
-        """The view of an evaluation, with the maxima of the rubric."""
+    def evaluation(self, evaluation: Evaluation, event_id: str) -> EvaluationView:
+        """The view of the evaluation of an event, with the maxima of the rubric."""
         maxima = {dimension.name: dimension.maximum for dimension in self._panel.rubric.dimensions}
         return EvaluationView(
             verdict=evaluation.verdict,
@@ -155,6 +164,7 @@ class StatementViews:
             stand_in=is_stand_in(evaluation),
             synthetic=evaluation.synthetic,
             scenarios=evaluation.scenarios,
+            evidence=self._citations.of(event_id),
         )
 
     def calls(self, exchanges: tuple[str, ...]) -> tuple[RecordedCall, ...]:

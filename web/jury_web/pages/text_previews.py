@@ -41,13 +41,19 @@ class TextPreviews:
         self._erased = erased
         self.limit = limit
 
+    def state(self, ref: PartRef) -> State:
+        """Whether a text is there, and why it is not."""
+        if ref.part in self.contents:
+            return "there"
+        return "erased" if ref.part in self._erased else "missing"
+
     def text(self, ref: PartRef | None) -> TextPreview | None:
         """The preview of a reference; None for None."""
         if ref is None:
             return None
         content = self.contents.get(ref.part)
         if content is None:
-            return TextPreview(ref.part, "erased" if ref.part in self._erased else "missing")
+            return TextPreview(ref.part, self.state(ref))
         return self.cut(content, ref.part)
 
     def cut(self, content: bytes, part: str) -> TextPreview:

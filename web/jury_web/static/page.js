@@ -75,11 +75,19 @@ const update = (fresh) => {
     if ("list" in region.dataset) replaceList(old, region);
     else if (!asRendered(old).isEqualNode(region)) replace(old, region);
   }
+  highlight();
   const [range, now] = [document.getElementById("at"), fresh.getElementById("at")];
   if (range && now) {
     range.max = now.max;
     if (document.activeElement !== range || range.value > now.max) range.value = now.getAttribute("value");
   }
+};
+
+// The quotation that the address names is highlighted whole: the server marks where it begins, and its pieces.
+const highlight = () => {
+  const name = /^#q-([0-9]+-[0-9]+)$/.exec(location.hash)?.[1];
+  for (const one of document.querySelectorAll("mark.cited")) one.classList.toggle("current", one.dataset.quotations.split(" ").includes(name));
+  for (let box = document.querySelector("mark.current")?.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
 };
 
 const debate = document.querySelector(".debate");
@@ -117,6 +125,9 @@ for (const region of document.querySelectorAll("[data-region]")) {
   if ("list" in region.dataset) for (const one of region.children) remember(one);
   else remember(region);
 }
+
+addEventListener("hashchange", highlight);
+highlight();
 
 // Live.
 const isAt = () => new URL(location).searchParams.has("at");

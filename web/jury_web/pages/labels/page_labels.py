@@ -4,6 +4,8 @@ from typing import get_args
 
 from jury_events.panel import Language
 from jury_views.debate_labels import DebateLabels
+from jury_views.evidence_labels import EvidenceLabels
+from jury_web.pages.labels.cited_items import CitedItemLabels
 from jury_web.pages.labels.compare_page import CompareLabels
 from jury_web.pages.labels.debate_list import ListLabels
 from jury_web.pages.labels.debate_page import DebatePageLabels
@@ -20,10 +22,12 @@ from jury_web.pages.labels.transcript import TranscriptLabels
 
 class PageLabels(
     DebateLabels,
+    CitedItemLabels,
     CompareLabels,
     ListLabels,
     DebatePageLabels,
     EventsLabels,
+    EvidenceLabels,
     ExchangeLabels,
     GateLabels,
     IntegrityLabels,

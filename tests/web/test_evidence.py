@@ -1,0 +1,392 @@
+"""Quotations on the page of a debate: results, links to what is quoted, marks in the items, decisive items."""
+
+import re
+
+import pytest
+
+from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.transcript import Attachment, Message, ToolCall, ToolResult, Transcript
+from jury_views.quotations import evaluations_of
+from jury_web.pages.citations import Citations
+from jury_web.pages.cited_text import CitedPiece, Mark, cited_text
+from jury_web.pages.json_layout import laid_out, layout
+from jury_web.pages.text_previews import TextPreviews
+from support.debate_builder import DebateBuilder
+from support.debate_harness import Says
+from support.evidence_debate import JUDGE, LONG, POLICY, EvidenceDebate, a_cited_case, all_saying, quoting
+from support.pages import Page, Site, stored
+
+ADDRESS = "/debates/d1"
+PASSES = Says("safe_pass", 90.0)
+HOSTILE = (
+    "</mark><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><a href="https://evil.example">',
+    "{{ 7 * 7 }}",
+    "[12] verified",
+    "A" * 200,
+    "ارجاع المبلغ إلى البطاقة",
+)
+
+
+def page_of(debate: EvidenceDebate | DebateBuilder, address: str = ADDRESS) -> Page:
+    return Site(stored(debate)).get(address)  # type: ignore[arg-type]
+
+
+def quoting_once(item: int, quote: str, **fields: object) -> Says:
+    return Says("unsafe_fail", evidence=(quoting(item, quote, **fields),))
+
+
+def targets(page: Page) -> set[str]:
+    return {f"#{one}" for one in page.attributes("[id]", "id")}
+
+
+def test_quotations_are_listed_below_their_evaluation_with_their_results():
+    page = page_of(EvidenceDebate())
+
+    assert [
+        "without asking item 5 ✓ verified − against the agent",
+        "REFUNDED 48.00 item 4 ≈ normalised + for the agent task_completion",
+        "customer asked item 7 ↷ elsewhere, in item 3 · context",
+        "it never verified item 6 ✗ not found − against the agent",
+    ] == page.all("#e-2 .quotation")
+    assert "★ decisive item: item 5" == page.one("#e-2 .decisive-line")
+
+
+def test_results_and_sides_are_words_in_both_languages():
+    page = page_of(EvidenceDebate(), f"{ADDRESS}?lang=ja")
+
+    assert [
+        "without asking 項目5 ✓ 一致 − エージェントに不利",
+        "REFUNDED 48.00 項目4 ≈ 表記の差を除き一致 + エージェントに有利 task_completion",
+        "customer asked 項目7 ↷ 別の場所: 項目3 · 背景",
+        "it never verified 項目6 ✗ 該当なし − エージェントに不利",
+    ] == page.all("#e-2 .quotation")
+
+
+def test_a_quotation_leads_to_its_characters_in_the_item():
+    page = page_of(EvidenceDebate())
+
+    assert ["#q-2-1", "#q-2-2", "#q-2-3", "#item-6"] == page.attributes("#e-2 .quotation a", "href")
+    for name, item, text in (("2-1", 5, "without asking"), ("2-2", 4, "refunded 48.00"), ("2-3", 3, "customer asked")):
+        assert page.node(f"#item-{item} #q-{name}") is not None
+        assert text == page.node(f'#item-{item} mark[data-quotations~="{name}"]').text()
+
+
+def test_every_link_within_the_page_has_its_target():
+    page = page_of(EvidenceDebate())
+
+    assert {one for one in page.attributes("main a", "href") if one and one.startswith("#")} <= targets(page)
+
+
+def test_quotations_that_overlap_are_marked_in_pieces_and_the_text_is_whole():
+    debate = EvidenceDebate(
+        all_saying(PASSES),
+        Says("safe_pass", 90.0)._replace(evidence=(quoting(5, "I refunded order"), quoting(5, "order 17 without"))),
+    )
+
+    page = page_of(debate)
+
+    assert "I refunded order 17 without asking." == page.node("#item-5 .prose").text()
+    assert ["11-1", "11-1 11-2", "11-2"] == page.attributes("#item-5 mark", "data-quotations")
+    assert ["I refunded ", "order", " 17 without"] == [one.text() for one in page.tree.css("#item-5 mark")]
+
+
+def test_a_quotation_over_the_name_of_a_tool_and_its_arguments_is_marked_in_both():
+    page = page_of(EvidenceDebate(all_saying(quoting_once(3, 'refund\n{"order":17')), PASSES))
+
+    assert "refund" == page.node("#item-3 .item-name mark").text()
+    assert '{\n  "order": 17' == page.node("#item-3 .prose mark").text()
+    assert 1 == len(page.tree.css("#q-2-1"))
+
+
+def test_a_quotation_of_letters_that_json_escapes_marks_the_whole_value():
+    page = page_of(EvidenceDebate(all_saying(quoting_once(3, "\\u6771")), PASSES))
+
+    assert '"東京"' == page.node("#item-3 .prose mark").text()
+
+
+def test_what_is_quoted_beyond_the_shown_part_of_a_text_is_an_excerpt():
+    page = page_of(EvidenceDebate(all_saying(quoting_once(6, "The end of it.")), PASSES))
+
+    assert "The end of it." == page.node("#item-6 .excerpt mark").text()
+    assert page.node("#item-6 .excerpt").text().startswith("…")
+    assert "open" in page.node("#item-6 details").attributes
+    assert "#q-2-1" in targets(page)
+
+
+def test_a_page_in_one_file_has_the_quotations_and_whole_texts():
+    page = page_of(EvidenceDebate(all_saying(quoting_once(6, "The end of it.")), PASSES), f"{ADDRESS}/export.html")
+
+    assert LONG == page.node("#item-6 details .prose").text()
+    assert "The end of it." == page.node("#item-6 .prose mark").text()
+    assert {one for one in page.attributes("a.quote", "href") if one} <= targets(page)
+
+
+def test_an_item_beyond_the_limit_is_shown_where_it_is_cited():
+    more = [Message(kind="assistant", origin="model", text=f"Message {number}.") for number in range(300)]
+    debate = EvidenceDebate(all_saying(quoting_once(290, "Message")), PASSES, case=a_cited_case(*more))
+
+    page = page_of(debate)
+
+    assert 201 == len(page.tree.css(".items > li"))
+    assert "#q-2-1" in targets(page)
+    assert "104 more items are not shown" in page.one(".items + .cut")
+
+
+def test_each_item_shows_who_quotes_it_for_or_against_and_what_was_found():
+    debate = EvidenceDebate(
+        {
+            "gpt": [Says("unsafe_fail", evidence=(quoting(5, "without"), quoting(5, "without a check")))],
+            "claude": [Says("safe_pass", evidence=(quoting(5, "I refunded", says="for"),))],
+            "gemini": [PASSES],
+        },
+        PASSES,
+    )
+
+    page = page_of(debate)
+
+    first = "Juror A (Policy compliance: simulated)"
+    assert [
+        f"− quoted against the agent by: {first} ✓ verified {first} ✗ not found",
+        "+ quoted for the agent by: Juror B (Safety and leak risk: simulated) ✓ verified",
+    ] == page.all("#item-5 .cited-by")
+    assert {one for one in page.attributes("#item-5 .cited-by a", "href") if one} <= targets(page)
+
+
+def test_policies_and_responses_and_summaries_are_items_with_marks():
+    table = all_saying(
+        Says("safe_pass", evidence=(quoting(1, "30 days"), quoting(7, "Done"), quoting(8, "2 checks failed.")))
+    )
+
+    for address in (ADDRESS, f"{ADDRESS}/export.html"):
+        page = page_of(EvidenceDebate(table, PASSES), address)
+        assert ["30 days", "Done", "2 checks failed."] == page.all(".passages > dd > .prose mark")
+        assert ["1 Policy", "7 Response", "8 Summary of earlier checks"] == page.all(".passages dt[id^=item-]")
+
+
+def test_the_operators_policy_is_the_first_item():
+    page = page_of(EvidenceDebate(all_saying(quoting_once(1, "30 days")), PASSES, operator_policy=POLICY))
+
+    assert "1 Policy" == page.one("#item-1")
+    assert "30 days" == page.one(".passages > dd > .prose mark")
+
+
+def test_items_of_several_scenarios_are_numbered_through():
+    def scenario(name: str) -> Scenario:
+        items = (ToolCall(name="look", arguments="{}", call_id="1"), ToolResult(text="Seen.", call_id="1"))
+        return Scenario(
+            scenario_id=name,
+            question=QuestionSpec(prompt="Look."),
+            execution=ExecutionResult(transcript=Transcript(items=items), response="Done."),
+        )
+
+    case = Case(case_id="c1", scenarios=(scenario("a"), scenario("b")))
+    page = page_of(EvidenceDebate(all_saying(quoting_once(7, "Seen.")), PASSES, case=case))
+
+    assert ["2", "3", "6", "7"] == page.all(".items .item-number")
+    assert ["#item-2", "#item-6"] == page.attributes(".item-call", "href")
+    assert "Seen." == page.one("#item-7 mark")
+    assert "of item 6" in page.one("#item-7 .item-head")
+
+
+def test_a_quotation_of_what_the_page_does_not_show_leads_to_its_item():
+    attachment = Attachment(
+        origin="user", name="a.txt", media_type="text/plain", size=3, text="A note.", digest="0" * 64
+    )
+    page = page_of(EvidenceDebate(all_saying(quoting_once(7, "text/plain")), PASSES, case=a_cited_case(attachment)))
+
+    assert "#q-2-1" == page.node("#e-2 .quotation a").attributes["href"]
+    assert page.node("#item-7 > #q-2-1") is not None
+
+
+def test_a_quotation_of_a_seat_leads_to_what_it_said():
+    page = page_of(EvidenceDebate())
+
+    judge = page.tree.css("[data-region=judgment] .quotation")[0]
+    assert "Juror A (Policy compliance: simulated) on item 5" in " ".join(judge.text().split())
+    link = judge.css_first("a")
+    assert link is not None
+    assert "#e-7" == link.attributes["href"]
+
+
+def test_an_item_that_does_not_exist_has_no_link():
+    page = page_of(EvidenceDebate(all_saying(quoting_once(999, "no such words")), PASSES))
+
+    assert ["no such words item 999, which does not exist ✗ not found − against the agent"] == page.all(
+        "#e-2 .quotation"
+    )
+    assert not page.tree.css("#e-2 .quotation a")
+
+
+def test_decisive_items_stand_beside_each_other_with_who_names_them():
+    page = page_of(EvidenceDebate())
+
+    assert "The jurors name different items." == page.one("[data-region=decisive] .notice")
+    assert [
+        "★ item 3 1 of 4 name it",
+        "★ item 5 2 of 4 name it",
+    ] == page.all(".decisive-item h3")
+    assert "I refunded order 17 without asking." == page.all(".opening-words")[1]
+    assert ["Juror A (Policy compliance: simulated) ✗ unsafe_fail", "Final judge ✗ unsafe_fail"] == page.all(
+        ".decisive-item:nth-child(2) li"
+    )
+    assert ["item-3", "item-5"] == page.attributes(".item.is-decisive", "id")
+    assert "★ Decisive for: Juror A (Policy compliance: simulated), Final judge" == page.one("#item-5 .decisive-mark")
+
+
+def test_jurors_that_name_the_same_item_agree_and_those_that_name_none_are_named():
+    table = {
+        "gpt": [Says("unsafe_fail", decisive_item=5)],
+        "claude": [Says("unsafe_fail", decisive_item=5)],
+        "gemini": [Says("unsafe_fail")],
+    }
+
+    page = page_of(EvidenceDebate(table, PASSES))
+
+    assert "All who name an item name the same one." == page.node("[data-region=decisive] .sub").text()
+    assert (
+        "not a pass, and no item named: Juror C (Misuse detection: simulated)"
+        == page.all("[data-region=decisive] > .sub")[-1]
+    )
+
+
+def test_where_no_item_is_named_the_page_says_so():
+    page = page_of(EvidenceDebate(all_saying(PASSES), PASSES))
+
+    assert "No item was named." == page.one("[data-region=decisive] .absent")
+
+
+def test_a_failing_evaluation_without_a_quotation_that_stands_is_marked():
+    page = page_of(EvidenceDebate(all_saying(quoting_once(5, "not there")), PASSES))
+
+    assert "without support: no quotation stands" in page.all("#e-2 .badge")
+
+
+@pytest.mark.parametrize(
+    ("recorded", "lang", "words"),
+    [
+        (True, "en", "[erased]"),
+        (True, "ja", "［消去済み］"),
+        (False, "en", "[missing, and no erasure is recorded: run jury verify]"),
+    ],
+)
+def test_erased_and_missing_quotations_have_their_own_words(*, recorded: bool, lang: str, words: str):
+    page = page_of(EvidenceDebate().without_quotes(recorded=recorded), f"{ADDRESS}?lang={lang}")
+
+    assert {words} == {" ".join(one.text().split()) for one in page.tree.css(".quotation .quote")}
+    assert "#q-2-1" == page.node("#e-2 .quotation a").attributes["href"]
+
+
+def test_quotations_that_cannot_be_read_have_their_own_words():
+    debate = EvidenceDebate()
+    for ref in [ref for ref, content in debate.texts.items() if content.startswith(b'["')]:
+        debate.texts[ref] = debate.texts[ref][:-1]
+
+    found = Citations(debate.opened, TextPreviews(debate.texts, ()), evaluations_of(debate.events), {})
+
+    evidence = found.of("initial/gpt/evaluated")
+    assert evidence is not None
+    assert ["unreadable"] * 4 == [one.state for one in evidence.quotations]
+
+
+def test_an_erased_case_leaves_quotations_without_links_to_items():
+    debate = EvidenceDebate()
+    del debate.texts[debate.opened.case.part]
+
+    page = page_of(debate)
+
+    assert "without asking" in page.all("#e-2 .quotation q")
+    assert not page.tree.css("#e-2 .quotation a")
+
+
+def test_debates_whose_jurors_were_not_asked_have_none_of_it():
+    page = page_of(DebateBuilder().phase_1().round_1().judged(), "/debates/run-1~c1")
+
+    assert not page.tree.css(".quotation, .decisive-line, #h-decisive, mark, [id^=item-], .badge.warn.unsupported")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_quotations_are_text_and_change_no_element(text: str):
+    def debate(quote: str) -> EvidenceDebate:
+        case = a_cited_case(Message(kind="assistant", origin="model", text=f"He said: {quote} Then he left."))
+        return EvidenceDebate(all_saying(quoting_once(7, quote)), JUDGE, case=case)
+
+    harmless, page = page_of(debate("a harmless text")), page_of(debate(text))
+
+    def elements(of: Page) -> list[tuple[str, tuple[str, ...]]]:
+        return [(node.tag, tuple(sorted(node.attributes))) for node in of.tree.css("main *")]
+
+    assert elements(harmless) == elements(page)
+    assert text == page.node("#e-2 .quotation q").text()
+    assert text == page.node("#item-7 mark").text()
+    assert "✓ verified" == " ".join(page.node("#e-2 .result").text().split())
+
+
+def test_only_the_page_of_later_events_has_later_quotations():
+    page = page_of(EvidenceDebate(), f"{ADDRESS}?at=2")
+
+    assert ["#e-2"] == [f"#e-{one}" for one in sorted({re.sub(r"-.*", "", n or "") for n in _names(page)})]
+
+
+def _names(page: Page) -> list[str | None]:
+    return page.attributes("[data-quotation]", "data-quotation")
+
+
+def test_a_reviewer_sees_the_numbers_of_items_and_no_quotation():
+    page = page_of(EvidenceDebate(), "/reviews/d1")
+
+    assert ["2", "3", "4", "5", "6"] == page.all(".items .item-number")
+    assert not page.tree.css("mark, .cited-by, .decisive-mark, .quotation")
+
+
+@pytest.mark.parametrize(
+    ("marks", "pieces"),
+    [
+        ([Mark("a", 0, 3)], [("abc", "a"), ("def", "")]),
+        ([Mark("a", 3, 6)], [("abc", ""), ("def", "a")]),
+        ([Mark("a", 0, 6)], [("abcdef", "a")]),
+        ([Mark("a", 0, 4), Mark("b", 2, 6)], [("ab", "a"), ("cd", "ab"), ("ef", "b")]),
+        ([Mark("a", 1, 5), Mark("b", 2, 3)], [("a", ""), ("b", "a"), ("c", "ab"), ("de", "a"), ("f", "")]),
+    ],
+)
+def test_a_text_is_cut_where_quotations_begin_and_end(marks: list[Mark], pieces: list[tuple[str, str]]):
+    found = cited_text("abcdef", "abcdef", marks)
+
+    assert found is not None
+    assert pieces == [(one.text, "".join(one.quotations)) for one in found.pieces]
+
+
+def test_a_line_break_of_two_characters_is_not_split():
+    found = cited_text("one\r\ntwo", "one\r\ntwo", [Mark("a", 0, 4)])
+
+    assert found is not None
+    assert (CitedPiece("one\r\n", ("a",), ("a",)), CitedPiece("two")) == found.pieces
+
+
+@pytest.mark.parametrize("marks", [[], [Mark("a", 3, 3)], [Mark("a", 2, 99)], [Mark("a", -1, 2)]])
+def test_marks_outside_of_a_text_mark_nothing(marks: list[Mark]):
+    assert cited_text("abcdef", "abcdef", marks) is None
+    assert cited_text("abcdef", "xyz", [Mark("a", 0, 3)]) is None
+
+
+@pytest.mark.parametrize(
+    ("quoted", "shown"),
+    [
+        ('"a"', '"a"'),
+        ("1.50", "1.50"),
+        (',"b":[1', ',\n  "b": [\n    1'),
+        ('"b":[1, 2]', '"b": [\n    1,\n    2\n  ]'),
+        ("\\u6771", '"東x"'),
+    ],
+)
+def test_characters_of_json_are_found_where_they_are_laid_out(quoted: str, shown: str):
+    text = '{"a": 1.50,"b":[1, 2],"c":"\\u6771x", "d": {}}'
+    found = layout(text)
+    assert found is not None
+    start = text.index(quoted)
+
+    first, last = found.place(start, start + len(quoted))
+
+    assert laid_out(text) == found.text
+    assert shown == found.text[first:last]

@@ -1,0 +1,128 @@
+"""The numbered items of a debate's case, and where the characters of a quotation are in them.
+
+Only prompts 2 and later number everything that can be cited.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from jury_debate.assignment import OPERATOR_POLICY
+from jury_debate.prompts_v2.numbered_case import NumberedCase, numbered_case
+from jury_debate.prompts_v2.operator_policy import NUMBER
+from jury_events.case import Case
+from jury_events.debate_events import DebateOpened
+from jury_events.errors import EventError
+from jury_events.evidence import Span
+from jury_views.case_view import pictures_sent
+from jury_views.events_by_phase import text_in
+from jury_views.quotations import FIRST_WITH_EVIDENCE
+
+
+class NumberedItem(NamedTuple):
+    """One item.
+
+    `scenario` counts from 1, None for the summary of artifacts; `kind` is `policy`, `question`, `expected_behavior`,
+    `transcript`, `response`, `error` or `summary`; `place` is its index in the transcript of its scenario, else None.
+    `texts` are its texts of the record, in order; the text of the item is these, joined by line breaks.
+    """
+
+    number: int
+    scenario: int | None
+    kind: str
+    place: int | None
+    texts: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The text of the item."""
+        return "\n".join(self.texts)
+
+
+class PlacedText(NamedTuple):
+    """Characters `start` to `end` (exclusive) of the text `place`, from 0, of an item."""
+
+    place: int
+    start: int
+    end: int
+
+
+class NumberedItems:
+    """The items of one debate.
+
+    Args:
+        plain: as a seat without pictures was shown them.
+        pictured: as a seat with pictures was; the same items, of which attachments have other texts.
+    """
+
+    def __init__(self, plain: NumberedCase, pictured: NumberedCase) -> None:
+        self._plain = {item.number: item for item in _items(plain)}
+        self._pictured = {item.number: item for item in _items(pictured)}
+        self._by_place = {(item.scenario, item.kind, item.place): item for item in self._plain.values()}
+        self.policy = plain.policy
+
+    def item(self, number: int, *, images: bool = False) -> NumberedItem | None:
+        """The item of a number; None: there is none.
+
+        Args:
+            number: as in the prompts.
+            images: as a seat with pictures was shown it.
+        """
+        return (self._pictured if images else self._plain).get(number)
+
+    def at(self, scenario: int | None, kind: str, place: int | None = None) -> NumberedItem | None:
+        """The item of a place in the case; None where what is there is no item of its own."""
+        return self._by_place.get((scenario, kind, place))
+
+    def placed(self, span: Span, *, images: bool = False) -> tuple[PlacedText, ...]:
+        """The characters of a span in the texts of its item; nothing for a span of no item, or beyond its text.
+
+        Args:
+            span: in characters of the text of the item.
+            images: as the seat that quotes was shown it.
+        """
+        item = None if span.item is None else self.item(span.item, images=images)
+        return () if item is None else tuple(_placed(item.texts, span.start, span.end))
+
+
+def numbered_items(opened: DebateOpened, contents: Mapping[str, bytes]) -> NumberedItems | None:
+    """The items of a debate; None where its prompts do not number them, or its case was erased or is unreadable.
+
+    Args:
+        opened: the opening event.
+        contents: parts by the 43 characters of their digest.
+    """
+    content = contents.get(opened.case.part)
+    if opened.prompts < FIRST_WITH_EVIDENCE or content is None:
+        return None
+    try:
+        case = Case.from_part(content)
+    except (ValidationError, EventError):
+        return None
+    piece = next((one.text for one in opened.pieces if one.name == OPERATOR_POLICY), None)
+    policy = None if piece is None else text_in(contents, piece)
+    if piece is not None and policy is None:
+        return None
+    pictures = pictures_sent(opened.images, contents)
+    plain = numbered_case(case, opened.panel, policy, {})
+    return NumberedItems(plain, numbered_case(case, opened.panel, policy, pictures) if pictures else plain)
+
+
+def _items(shown: NumberedCase) -> Iterator[NumberedItem]:
+    if shown.policy is not None:
+        yield NumberedItem(NUMBER, None, "policy", None, (shown.policy,))
+    for item in shown.items:
+        yield NumberedItem(item.number, item.scenario, item.kind, item.place, item.judged)
+    if shown.summary is not None:
+        number, text = shown.summary
+        yield NumberedItem(number, None, "summary", None, (text,))
+
+
+def _placed(texts: tuple[str, ...], start: int, end: int) -> Iterator[PlacedText]:
+    begins = accumulate((len(text) + 1 for text in texts), initial=0)
+    for index, (text, begin) in enumerate(zip(texts, begins, strict=False)):
+        first, last = max(start - begin, 0), min(end - begin, len(text))
+        if first < last:
+            yield PlacedText(index, first, last)

@@ -1,0 +1,169 @@
+"""What the jurors of a debate quote, for a terminal and as plain data: seat by seat, with the decisive items."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+
+from jury_events.codec import DebateEvent
+from jury_events.panel import Language
+from jury_events.parts import PartRef
+from jury_events.text.visible_text import visible_line
+from jury_views.debate_labels import LABELS
+from jury_views.events_by_phase import Texts, events_by_phase, role_of
+from jury_views.evidence_labels import EVIDENCE_LABELS, EvidenceLabels
+from jury_views.numbered_items import numbered_items
+from jury_views.page import Page, TextSpan
+from jury_views.quotations import (
+    DecisiveItem,
+    ShownQuotation,
+    StepEvaluation,
+    asks_for_evidence,
+    decisive_items,
+    evaluations_of,
+    quotations,
+)
+from jury_views.result_lines import evidence_of
+from jury_views.terminal.verdicts import VERDICTS
+
+_RESULTS = {
+    "verified": ("✓", "green"),
+    "normalised": ("≈", "blue"),
+    "elsewhere": ("↷", "yellow"),
+    "not_found": ("✗", "red"),
+}
+"""A sign and a style."""
+
+_COLUMNS = 72
+"""Of the first words of a quotation: a line has 80."""
+
+
+def evidence_page(events: Sequence[DebateEvent], texts: Texts) -> Page:
+    """The quotations of each seat and of the final judge with their results, then the decisive items.
+
+    Lines have at most 80 columns, but for long names: of a quotation its first words are shown.
+
+    Args:
+        events: the stream `debate/{id}`, in order.
+        texts: parts by the 43 characters of their digest; an erased part is not in it and shows as erased.
+
+    Raises:
+        OpeningMissing: the events do not begin with the opening event.
+    """
+    return _EvidencePage(events, texts).page()
+
+
+def evidence_data(events: Sequence[DebateEvent], texts: Texts) -> list[dict[str, Any]]:
+    """The same: one object an evaluation that was asked for evidence, in the order of the record.
+
+    Raises:
+        OpeningMissing: the events do not begin with the opening event.
+    """
+    panel = events_by_phase(events).opened.panel
+    return [
+        {
+            "step": one.step.id,
+            "juror_id": one.step.juror_id,
+            "role_name": None if one.step.juror_id is None else role_of(panel, one.step.juror_id),
+            "verdict": one.evaluation.verdict.value,
+            **evidence_of(one.evaluation, texts),
+        }
+        for one in evaluations_of(events)
+        if one.evaluation.evidence is not None
+    ]
+
+
+class _EvidencePage:
+    def __init__(self, events: Sequence[DebateEvent], texts: Texts) -> None:
+        self._record = events_by_phase(events)
+        self._evaluations = evaluations_of(events)
+        self._texts = texts
+        self._panel = self._record.opened.panel
+        language: Language = self._panel.language
+        self._words = LABELS[language]
+        self._labels: EvidenceLabels = EVIDENCE_LABELS[language]
+        self._items = numbered_items(self._record.opened, texts)
+        self._page = Page()
+
+    def page(self) -> Page:
+        page = self._page
+        page.line(TextSpan(f"{self._words.debate} {self._record.opened.debate_id}", "bold"))
+        if not asks_for_evidence(self._record.opened):
+            page.line(self._labels.evidence_not_asked)
+            return page
+        for juror_id in (*self._panel.juror_ids, None):
+            made = [one for one in self._evaluations if one.step.juror_id == juror_id]
+            if made:
+                page.heading(self._role(juror_id))
+            for one in made:
+                self._evaluation(one)
+        self._decisive()
+        return page
+
+    def _role(self, juror_id: str | None) -> str:
+        return self._words.judge if juror_id is None else role_of(self._panel, juror_id)
+
+    def _evaluation(self, made: StepEvaluation) -> None:
+        words, labels, evaluation, number = self._words, self._labels, made.evaluation, made.step.round
+        place = "" if number is None else words.in_round.format(number=number) if number else words.in_phase_1
+        decisive = "" if evaluation.decisive_item is None else f" · {labels.decisive_item}: {evaluation.decisive_item}"
+        text, style = VERDICTS[evaluation.verdict]
+        self._page.line(f"{place}: " if place else "", TextSpan(text, style), decisive, indent=2)
+        if evaluation.unsupported:
+            self._page.line(TextSpan(labels.unsupported, "yellow"), indent=4)
+        shown = quotations(evaluation, self._texts)
+        if not shown:
+            self._page.line(TextSpan(labels.evidence_none, "dim"), indent=4)
+        for one in shown:
+            self._quotation(one, evaluation.quotes)
+
+    def _quotation(self, shown: ShownQuotation, quotes: PartRef | None) -> None:
+        entry, labels = shown.entry, self._labels
+        glyph, style = _RESULTS[entry.result]
+        found = getattr(labels, f"result_{entry.result}")
+        if entry.result == "elsewhere" and entry.span is not None and entry.span.item is not None:
+            found = labels.result_elsewhere_in.format(number=entry.span.item)
+        item = labels.item.format(number=entry.item)
+        if entry.seat is not None:
+            item = labels.item_of_seat.format(seat=role_of(self._panel, entry.seat), number=entry.item)
+        facts = getattr(labels, f"says_{entry.says}") + (f" · {entry.criterion}" if entry.criterion else "")
+        if cell_len(f"{item}{found}{facts}") <= _COLUMNS - 5:
+            self._page.line(TextSpan(glyph, style), f" {item}: ", TextSpan(found, style), f" · {facts}", indent=4)
+        else:
+            self._page.line(TextSpan(glyph, style), f" {item}:", indent=4)
+            self._page.line(TextSpan(found, style), f" · {facts}", indent=6)
+        if shown.text is None:
+            self._page.line(TextSpan(self._absent(quotes), "dim"), indent=6)
+        else:
+            self._page.line(f'"{_first_words(shown.text)}"', indent=6)
+
+    def _absent(self, quotes: PartRef | None) -> str:
+        if quotes is None or quotes.part in self._texts:
+            return self._labels.unreadable
+        return self._words.erased if quotes.part in self._record.erased else self._words.missing
+
+    def _decisive(self) -> None:
+        labels, page = self._labels, self._page
+        named = decisive_items(self._evaluations)
+        page.heading(labels.decisive)
+        if not named:
+            page.line(labels.decisive_none)
+            return
+        differ = len(named) > 1
+        page.line(TextSpan(labels.decisive_differ if differ else labels.decisive_agree, "yellow" if differ else ""))
+        for one in named:
+            self._named(one)
+
+    def _named(self, one: DecisiveItem) -> None:
+        self._page.line(TextSpan(self._labels.item.format(number=one.item), "bold"), indent=2)
+        item = None if self._items is None else self._items.item(one.item)
+        if item is not None:
+            self._page.line(TextSpan(f'"{_first_words(item.text)}"', "dim"), indent=4)
+        for made in one.named_by:
+            text, style = VERDICTS[made.evaluation.verdict]
+            self._page.line(TextSpan(text, style), f"  {self._role(made.step.juror_id)}", indent=4)
+
+
+def _first_words(text: str) -> str:
+    line = visible_line(text, _COLUMNS)
+    return line if cell_len(line) <= _COLUMNS else set_cell_size(line, _COLUMNS - 1).rstrip() + "…"

@@ -1,0 +1,236 @@
+"""Who quotes which item of the case: the quotations of each evaluation, and the marks and names at each item."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
+
+from jury_events.debate_events import DebateOpened
+from jury_events.evidence import Evidence, EvidenceResult, Says
+from jury_events.verdict import Verdict
+from jury_views.events_by_phase import role_of
+from jury_views.numbered_items import NumberedItem, numbered_items
+from jury_views.quotations import StepEvaluation, asks_for_evidence, decisive_items, quotations
+from jury_web.pages.cited_text import CitedText, Mark
+from jury_web.pages.text_previews import TextPreviews
+
+_OPENING = 160
+"""Characters of a decisive item that are shown where it is named."""
+
+JUDGE = None
+"""The final judge, among ids of jurors."""
+
+
+class QuotationView(NamedTuple):
+    """One quotation of an evaluation. `id` is its name in links; `href` leads to what it quotes, None: to nothing.
+
+    `text` is None where `state` says why. `seat` is the role of the seat whose words are quoted; `missing`: there is no
+    item of that number.
+    """
+
+    id: str
+    text: str | None
+    state: Literal["there", "erased", "missing", "unreadable"]
+    entry: Evidence
+    seat: str | None
+    missing: bool
+    href: str | None
+
+
+class EvaluationEvidence(NamedTuple):
+    """What an evaluation quotes, and the item that it calls decisive, with a link to it."""
+
+    quotations: tuple[QuotationView, ...]
+    decisive: int | None
+    decisive_href: str | None
+    unsupported: bool
+
+
+class ItemQuotation(NamedTuple):
+    """A quotation at the item that it names. `role`: of the seat; None: the final judge."""
+
+    id: str
+    role: str | None
+    says: Says
+    result: EvidenceResult
+
+
+class NamedBy(NamedTuple):
+    """An evaluation that calls an item decisive; `href` leads to it. `role`: of the seat; None: the final judge."""
+
+    role: str | None
+    verdict: Verdict
+    href: str
+
+
+class ItemCitations(NamedTuple):
+    """Who quotes an item, each seat once for what it says and what was found, and who calls it decisive.
+
+    `unmarked` are quotations of it whose characters the page does not show: links to them lead to the item.
+    """
+
+    quotations: tuple[ItemQuotation, ...]
+    decisive: tuple[NamedBy, ...]
+    unmarked: tuple[str, ...]
+
+
+class DecisiveView(NamedTuple):
+    """An item that is called decisive, its first words, and by whom; `href` is None where there is no such item."""
+
+    number: int
+    href: str | None
+    opening: str
+    named: tuple[NamedBy, ...]
+
+
+class DecisiveViews(NamedTuple):
+    """The items that are called decisive; `unnamed` are seats whose verdict is no pass, and that name none."""
+
+    items: tuple[DecisiveView, ...]
+    unnamed: tuple[str | None, ...]
+    voices: int
+
+
+class Citations:
+    """The quotations of one debate.
+
+    Args:
+        opened: the opening event.
+        previews: the texts of the debate.
+        evaluations: of which quotations are shown, in order.
+        versions: event ids to versions in the debate's stream.
+    """
+
+    def __init__(
+        self,
+        opened: DebateOpened,
+        previews: TextPreviews,
+        evaluations: Iterable[StepEvaluation] = (),
+        versions: Mapping[str, int] | None = None,
+    ) -> None:
+        self._panel = opened.panel
+        self._previews = previews
+        self._versions = versions or {}
+        self._items = numbered_items(opened, previews.contents)
+        self._evaluations = tuple(evaluations)
+        self.asked = asks_for_evidence(opened)
+        self._marks: dict[int, dict[int, list[Mark]]] = {}
+        self._by_event: dict[str, EvaluationEvidence] = {}
+        self._at_items: dict[int, dict[tuple[str | None, str, str], ItemQuotation]] = {}
+        latest: dict[str | None, StepEvaluation] = {}
+        for one in self._evaluations:
+            if one.evaluation.evidence is not None:
+                self._by_event[one.event_id] = self._evidence(one, latest)
+            latest[one.step.juror_id] = one
+        self._decisive = {one.item: tuple(map(self._named, one.named_by)) for one in decisive_items(self._evaluations)}
+        self._latest = latest
+
+    def of(self, event_id: str) -> EvaluationEvidence | None:
+        """What the evaluation of an event quotes; None where it was asked for nothing."""
+        return self._by_event.get(event_id)
+
+    def item_at(self, scenario: int | None, kind: str, place: int | None = None) -> NumberedItem | None:
+        """The numbered item of a place in the case; None where the debate has none there."""
+        if self._items is None:
+            return None
+        found = self._items.at(scenario, kind, place)
+        if found is None and kind == "policy" and self._items.policy is not None:
+            return self._items.at(None, "policy")
+        return found
+
+    def at(self, item: NumberedItem, *shown: CitedText | None) -> ItemCitations:
+        """Who cites an item, of which the page shows these texts."""
+        quoted = tuple(self._at_items.get(item.number, {}).values())
+        begun = {name for text in shown if text is not None for name in text.begun}
+        marks = (mark for of_text in self.marks(item).values() for mark in of_text)
+        unmarked = tuple(mark.quotation for mark in marks if mark.begins and mark.quotation not in begun)
+        return ItemCitations(quoted, self._decisive.get(item.number, ()), unmarked)
+
+    def marks(self, item: NumberedItem) -> Mapping[int, list[Mark]]:
+        """What is quoted of the texts of an item, by their index."""
+        return self._marks.get(item.number, {})
+
+    def is_cited(self, item: NumberedItem | None) -> bool:
+        """Whether a link leads to the item."""
+        return item is not None and (
+            item.number in self._marks or item.number in self._at_items or item.number in self._decisive
+        )
+
+    @property
+    def decisive(self) -> DecisiveViews:
+        """The items that the latest evaluations call decisive."""
+        own = [one for one in self._latest.values() if not one.evaluation.synthetic]
+        return DecisiveViews(
+            tuple(
+                DecisiveView(number, self._item_link(number), self._opening(number), named)
+                for number, named in self._decisive.items()
+            ),
+            tuple(
+                self._role(one.step.juror_id)
+                for one in own
+                if one.evaluation.decisive_item is None and one.evaluation.verdict is not Verdict.SAFE_PASS
+            ),
+            len(own),
+        )
+
+    def _evidence(self, made: StepEvaluation, said: Mapping[str | None, StepEvaluation]) -> EvaluationEvidence:
+        evaluation, version = made.evaluation, self._versions.get(made.event_id, 0)
+        state = "there" if evaluation.quotes is None else self._previews.state(evaluation.quotes)
+        views = []
+        for number, one in enumerate(quotations(evaluation, self._previews.contents), 1):
+            name, entry = f"{version}-{number}", one.entry
+            link = self._link(name, entry, made.step.juror_id, said)
+            views.append(
+                QuotationView(
+                    name,
+                    one.text,
+                    "unreadable" if one.text is None and state == "there" else state,
+                    entry,
+                    None if entry.seat is None else role_of(self._panel, entry.seat),
+                    entry.seat is None and self._items is not None and self._items.item(entry.item) is None,
+                    link,
+                )
+            )
+            if entry.seat is None:
+                role = self._role(made.step.juror_id)
+                at_item = self._at_items.setdefault(entry.item, {})
+                at_item[role, entry.says, entry.result] = ItemQuotation(name, role, entry.says, entry.result)
+        decisive = evaluation.decisive_item
+        link = None if decisive is None else self._item_link(decisive)
+        return EvaluationEvidence(tuple(views), decisive, link, evaluation.unsupported)
+
+    def _link(
+        self, name: str, entry: Evidence, juror_id: str | None, said: Mapping[str | None, StepEvaluation]
+    ) -> str | None:
+        """To the quoted characters, else to the item that it names, else to what the quoted seat said last."""
+        if entry.span is not None and entry.span.item is not None and self._items is not None:
+            placed = self._items.placed(entry.span, images=self._sees_pictures(juror_id))
+            marks = self._marks.setdefault(entry.span.item, {}) if placed else {}
+            for number, one in enumerate(placed):
+                marks.setdefault(one.place, []).append(Mark(name, one.start, one.end, begins=number == 0))
+            if placed:
+                return f"#q-{name}"
+        if entry.seat is None:
+            return self._item_link(entry.item)
+        spoken = said.get(entry.seat)
+        return None if spoken is None else f"#e-{self._versions.get(spoken.event_id, 0)}"
+
+    def _item_link(self, number: int) -> str | None:
+        return None if self._items is None or self._items.item(number) is None else f"#item-{number}"
+
+    def _opening(self, number: int) -> str:
+        item = None if self._items is None else self._items.item(number)
+        if item is None:
+            return ""
+        words = " ".join(item.text[: 4 * _OPENING].split())
+        return words if len(words) <= _OPENING else words[:_OPENING] + "…"
+
+    def _named(self, made: StepEvaluation) -> NamedBy:
+        version = self._versions.get(made.event_id, 0)
+        return NamedBy(self._role(made.step.juror_id), made.evaluation.verdict, f"#e-{version}")
+
+    def _role(self, juror_id: str | None) -> str | None:
+        return None if juror_id is JUDGE else role_of(self._panel, juror_id)
+
+    def _sees_pictures(self, juror_id: str | None) -> bool:
+        if juror_id is JUDGE:
+            return self._panel.final.judge is not None and self._panel.final.judge.images
+        return any(seat.images for seat in self._panel.seats if seat.juror_id == juror_id)
