@@ -223,7 +223,8 @@ def _blocks(draft: CaseDraft, role: str, value: Any, part: str) -> str | None:
     if not isinstance(value, list):
         raise CaseFileError(f"{part}: must be text, not {json_kind(value)}")
     items = TranscriptBuilder()
-    read_message({"role": role, "content": value}, items, part)
+    with items.messages.paused():
+        read_message({"role": role, "content": value}, items, part)
     if draft.built is None:
         draft.built = items
     elif any(not isinstance(item, Message) for item in items.transcript().items):
