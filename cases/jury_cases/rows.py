@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from jury_cases.columns import METADATA, listing, value_at
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.facts import as_label, cost_of, metadata_of, tags_of
+from jury_cases.facts import as_label, cost_of, decisive_of, metadata_of, tags_of
 from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import built_of, decoded_cell, metadata_cell, read_own_row
 from jury_cases.formats.registry import format_of
@@ -117,7 +117,7 @@ def case_of_draft(draft: CaseDraft, row: Any, reading: RowReading, default_id: s
             agent_card_uri=draft.agent_card_uri,
             images=images,
             label=reading.labels.verdict(draft.label),
-            metadata=metadata_of(draft.metadata),
+            metadata=metadata_of(draft.metadata) | decisive_of(draft.decisive_message, draft.decisive_agent),
             tags=tags_of(draft.tags),
             cluster=_cluster(draft.cluster),
             agent_cost=cost_of(draft.agent_cost),

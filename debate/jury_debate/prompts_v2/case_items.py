@@ -83,6 +83,22 @@ def case_items(
     )
 
 
+def has_policy(case: Case, policy: str) -> bool:
+    """Whether a question of the case has this policy."""
+    return any(scenario.question.policy == policy for scenario in case.scenarios)
+
+
+def without_policy(case: Case, policy: str) -> Case:
+    """The case without this policy of its questions, which is shown before it."""
+    scenarios = (
+        scenario.model_copy(update={"question": scenario.question.model_copy(update={"policy": None})})
+        if scenario.question.policy == policy
+        else scenario
+        for scenario in case.scenarios
+    )
+    return case.model_copy(update={"scenarios": tuple(scenarios)})
+
+
 class _ScenarioNumbering:
     def __init__(
         self, number: int, scenario: Scenario, texts: CaseTextsV2, pictures: Mapping[str, int], numbers: Iterator[int]

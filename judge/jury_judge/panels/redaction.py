@@ -24,9 +24,7 @@ Redactor = Callable[[str], str]
 SECONDS = 10.0
 """Timeout of one pattern on one text."""
 
-_NOT_TEXT = frozenset(
-    {"case_id", "scenario_id", "label", "kind", "origin", "media_type", "digest", "what", "location", "place"}
-)
+_NOT_TEXT = frozenset({"case_id", "scenario_id", "label", "kind", "origin", "media_type", "digest", "what", "location"})
 """Fields with ids and labels. Pictures are not redacted either."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*')
