@@ -10,7 +10,6 @@ import pytest
 from jury_actors.messages import Finished
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_cases import rows
-from jury_debate.rules_v1 import opening
 from jury_events.case import Case
 from jury_events.envelope import NewEvent
 from jury_events.ids import calls_stream, debate_stream
@@ -151,8 +150,7 @@ def where_from(store: EventStore, debate: str) -> bytes | None:
 
 
 async def test_a_run_whose_debates_have_no_provenance_goes_on(store: EventStore) -> None:
-    with patch.object(opening, "provenance", lambda _case: None):
-        await begun(store, read("over"), read("open"), read("same"))
+    await begun(store, *(without_provenance(read(name)) for name in ("over", "open", "same")))
     problems: list[Finished] = []
     before = len(store.read_stream(debate_stream("r1~over")))
 
