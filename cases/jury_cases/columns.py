@@ -27,9 +27,12 @@ AUTOMATIC: dict[str, tuple[str, ...]] = {
     "tags": ("tags",),
     "cluster": ("cluster",),
     "cost": ("agent_cost",),
+    "decisive_message": ("decisive_message", "mistake_step"),
+    "decisive_agent": ("decisive_agent", "mistake_agent"),
 }
 """The parts of a case, with the columns that are read by default. No other column enters a case: it might contain the
-ground truth that the jurors are measured against. The last five are not shown to jurors."""
+ground truth that the jurors are measured against. The label and those from
+`metadata` on are not shown to jurors."""
 
 METADATA = "metadata."
 """Prefix of a target for one metadata value: `metadata.level`."""

@@ -20,6 +20,7 @@ class CaseDraft:
         scenarios: rows of scenarios.
         label: unparsed.
         metadata, tags, cluster, agent_cost: unparsed.
+        decisive_message, decisive_agent: where it went wrong by the label, unparsed.
         read: the columns that were read, to report the others.
         roles: those of the messages, where the user has rules for them.
     """
@@ -43,6 +44,8 @@ class CaseDraft:
     tags: Any = None
     cluster: Any = None
     agent_cost: Any = None
+    decisive_message: Any = None
+    decisive_agent: Any = None
     read: frozenset[str] = frozenset()
     roles: SeenRoles = field(default_factory=SeenRoles)
 

@@ -7,13 +7,16 @@ from typing import Any
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.json_values import json_kind
 from jury_events.case import MetadataValue
+from jury_events.decisive import DECISIVE_AGENT, DECISIVE_MESSAGE
 from jury_events.hidden_characters import CONTROL
+from jury_events.text.visible_text import visible_line
 
 MAX_VALUES = 200
 """Metadata values of a case."""
 
 _LONGEST = 300
 _WHOLE = 2**53
+_DIGITS = 9
 
 
 def metadata_of(written: dict[str, Any]) -> dict[str, MetadataValue]:
@@ -64,6 +67,28 @@ def cost_of(written: Any) -> float | None:
     if not (math.isfinite(amount) and amount >= 0):
         raise CaseFileError("cost: must be an amount of US dollars from 0 up")
     return amount
+
+
+def decisive_of(message: Any, agent: Any) -> dict[str, MetadataValue]:
+    """The metadata of the message and the agent that a label names as decisive; null and blank values are omitted.
+
+    Raises:
+        CaseFileError: the message is no number from 0 up.
+    """
+    found: dict[str, MetadataValue] = {}
+    if message is not None and not (isinstance(message, str) and not message.strip()):
+        found[DECISIVE_MESSAGE] = _message_number(message)
+    return found | metadata_of({DECISIVE_AGENT: agent})
+
+
+def _message_number(written: Any) -> int:
+    digits = written.strip() if isinstance(written, str) else str(written)
+    if isinstance(written, int | str) and digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS:
+        return int(digits)
+    raise CaseFileError(
+        f"{DECISIVE_MESSAGE}: must be the number of a message, from 0 up, not {json_kind(written)} "
+        f"{visible_line(str(written), 60)!r}; --field {DECISIVE_MESSAGE}= leaves it out"
+    )
 
 
 def as_label(text: str) -> str:

@@ -354,9 +354,8 @@ def _built(found: FoundRow, reading: RowReading) -> _SelectedCase:
         draft = draft_of(found.data, reading, found.form)
         if found.is_incomplete and draft.built is not None:
             draft.built.not_shown("part of the file that cannot be read", "environment", found.row.name)
-        return _SelectedCase(
-            case_of_draft(draft, found.data, reading, found.default_id), found, draft.label, draft.roles
-        )
+        case = case_of_draft(draft, found.data, reading, found.default_id)
+        return _SelectedCase(case.model_copy(update={"position": found.row.position}), found, draft.label, draft.roles)
 
 
 def read_cases(

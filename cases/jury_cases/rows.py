@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from jury_cases.columns import METADATA, listing, value_at
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
-from jury_cases.facts import as_label, cost_of, metadata_of, tags_of
+from jury_cases.facts import as_label, cost_of, decisive_of, metadata_of, tags_of
 from jury_cases.formats.format import Format
 from jury_cases.formats.own_rows import built_of, decoded_cell, metadata_cell, read_own_row
 from jury_cases.formats.registry import format_of
@@ -117,7 +117,7 @@ def case_of_draft(draft: CaseDraft, row: Any, reading: RowReading, default_id: s
             agent_card_uri=draft.agent_card_uri,
             images=images,
             label=reading.labels.verdict(draft.label),
-            metadata=metadata_of(draft.metadata),
+            metadata=metadata_of(draft.metadata) | decisive_of(draft.decisive_message, draft.decisive_agent),
             tags=tags_of(draft.tags),
             cluster=_cluster(draft.cluster),
             agent_cost=cost_of(draft.agent_cost),
@@ -223,7 +223,8 @@ def _blocks(draft: CaseDraft, role: str, value: Any, part: str) -> str | None:
     if not isinstance(value, list):
         raise CaseFileError(f"{part}: must be text, not {json_kind(value)}")
     items = TranscriptBuilder()
-    read_message({"role": role, "content": value}, items, part)
+    with items.messages.paused():
+        read_message({"role": role, "content": value}, items, part)
     if draft.built is None:
         draft.built = items
     elif any(not isinstance(item, Message) for item in items.transcript().items):

@@ -154,6 +154,7 @@ class Case(Value):
     agent in US dollars: they are for people and statistics, and never shown to a juror. A `…_uri` is where the records
     of its kind are read from when the debate opens. `artifact_summary` replaces the generated summary of the records.
     `reading` numbers the rules by which a row became this case; 0: it was no row, or an earlier version read it.
+    `position` is where the row is in its file (`cases.jsonl:12`); None: it is not known.
     """
 
     case_id: CaseId
@@ -170,6 +171,7 @@ class Case(Value):
     cluster: Label | None = None
     agent_cost: Annotated[float, Field(ge=0)] | None = None
     reading: Annotated[int, Field(ge=0, le=2**31)] = 0
+    position: Text | None = None
 
     @model_validator(mode="after")
     def _scenario_ids_are_unique(self) -> Self:
@@ -182,7 +184,7 @@ class Case(Value):
         """The judged content as stored: canonical JSON of the fields that differ from their defaults.
 
         A field that a later version adds therefore leaves the bytes of older cases unchanged. Pictures are separate
-        parts; fields that no juror sees are in the opening event.
+        parts, and so is where the items come from (`provenance`); fields that no juror sees are in the opening event.
         """
         body = self.model_dump(mode="json", exclude=_NOT_KEPT, exclude_defaults=True)
         newest = self.reading or any(scenario.execution.transcript.names_speakers for scenario in self.scenarios)
@@ -248,4 +250,7 @@ class Case(Value):
         return tuple(scenario.scenario_id for scenario in self.scenarios)
 
 
-_NOT_KEPT = {"images", "label", "metadata", "tags", "cluster", "agent_cost"}
+_NOT_KEPT: Any = {
+    **dict.fromkeys(("images", "label", "metadata", "tags", "cluster", "agent_cost", "position"), True),
+    "scenarios": {"__all__": {"execution": {"transcript": {"sources"}}}},
+}

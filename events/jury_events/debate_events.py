@@ -1,8 +1,8 @@
 """The events of the stream `debate/{id}`: the course of the debate."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
 
 from jury_events.case import MetadataValue, Omission
 from jury_events.consensus import ConsensusCheck
@@ -12,7 +12,7 @@ from jury_events.judgment import Judgment
 from jury_events.outcome import FailureReason, RefusalReason
 from jury_events.panel import Panel
 from jury_events.parts import ImageRef, PartRef
-from jury_events.value import CaseId, DebateId, JurorId, Label, Round, RunId, ScenarioId, Value
+from jury_events.value import CaseId, DebateId, JurorId, Label, Round, RunId, ScenarioId, Value, without_unset
 from jury_events.verdict import Verdict
 
 StepId = Annotated[str, StringConstraints(min_length=1, max_length=700)]
@@ -44,10 +44,11 @@ class DebateOpened(EventBody):
     `case` is the case as canonical JSON, `secret` the random secret that ballots and the datamark derive from, `pieces`
     the texts that prompts are composed of, `images` the case's pictures. `rules` and `prompts` are the versions in use.
     `omissions` counts the items of the case that no juror is shown; `label`, `metadata`, `tags`, `cluster` and
-    `agent_cost` are those of the case.
+    `agent_cost` are those of the case. `provenance` is where its items come from, None where that is not known.
     """
 
     schema_version: ClassVar[int] = 3
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"provenance"})
 
     type: Literal["debate_opened"] = "debate_opened"
     debate_id: DebateId
@@ -71,6 +72,11 @@ class DebateOpened(EventBody):
     images: tuple[ImageRef, ...]
     secret: PartRef
     pieces: tuple[NamedPart, ...]
+    provenance: PartRef | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
     @property
     def event_id(self) -> str:

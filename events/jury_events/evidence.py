@@ -28,7 +28,7 @@ dots at the ends. elsewhere: another item has exactly this. not_found: none of t
 ItemNumber = Annotated[int, Field(ge=0, le=MOST_ITEM)]
 
 
-class Span(Value):
+class EvidenceSpan(Value):
     """Where a quotation stands: characters `start` to `end` (exclusive) of the text of `item`.
 
     The text of an item is its texts of the record in their order, joined by line breaks. `item` is None for what a
@@ -61,7 +61,7 @@ class Evidence(Value):
     criterion: Label | None
     seat: JurorId | None
     result: EvidenceResult
-    span: Span | None
+    span: EvidenceSpan | None
 
     @model_validator(mode="after")
     def _found_somewhere(self) -> Self:

@@ -4,9 +4,9 @@ A reader must never mistake the author (`origin`): a tool's result is not a requ
 contains it. A result names its call by id; `NotShown` replaces an item that could not be converted.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer, model_validator
 
 from jury_events.pending_calls import PendingCalls
 from jury_events.value import MAX_TEXT, Label, Value
@@ -132,13 +132,46 @@ Item = Annotated[
 ]
 
 
+class ItemSource(Value):
+    """Where an item comes from.
+
+    `message` is the number of its message in the source, from 0; a message with a text and two calls is three items
+    with one number. `place` is its path in the source (`messages.3.content.1`), "" where that is not known.
+    """
+
+    message: Annotated[int, Field(ge=0, le=2**31)]
+    place: Text = ""
+
+
 class Transcript(Value):
-    """The items in the order in which they happened."""
+    """The items in the order in which they happened.
+
+    `sources` are where they come from, one for each item; () where that is not known. It is no part of what is judged.
+    """
 
     items: tuple[Item, ...] = ()
+    sources: tuple[ItemSource, ...] = ()
+
+    @model_validator(mode="after")
+    def _every_item_has_a_source(self) -> Self:
+        if self.sources and len(self.sources) != len(self.items):
+            raise ValueError(f"sources: must be one for each of {len(self.items)} items, got {len(self.sources)}")
+        return self
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def message_of(self, index: int) -> int | None:
+        """The number of an item's message in the source; None where it is not known."""
+        return self.sources[index].message if self.sources else None
+
+    def items_of_message(self, message: int) -> tuple[int, ...]:
+        """The indices of the items of a message of the source, in order; () where it has none."""
+        return tuple(index for index, source in enumerate(self.sources) if source.message == message)
+
+    def since(self, index: int) -> Self:
+        """The transcript without the items before `index`."""
+        return type(self)(items=self.items[index:], sources=self.sources[index:])
 
     def answered_calls(self) -> tuple[int | None, ...]:
         """For each item the index of the call that it belongs to; None where the transcript has no such call.

@@ -131,7 +131,8 @@ class ForkOrigin:
         return recorded_case(self.opened, self._judged)
 
     def _judged(self, ref: PartRef) -> bytes:
-        return self.needed(ref, "its case" if ref == self.opened.case else "a picture of its case")
+        what = {self.opened.case: "its case", self.opened.provenance: "where the items of its case come from"}
+        return self.needed(ref, what.get(ref, "a picture of its case"))
 
     def needed(self, ref: PartRef, what: str) -> bytes:
         """A text that every branch needs; `what` names it in the error.

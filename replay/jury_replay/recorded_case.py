@@ -9,6 +9,7 @@ from jury_debate.prompts_v2.prompts import load_prompts
 from jury_events.case import Case, Image
 from jury_events.debate_events import DebateOpened
 from jury_events.parts import PartRef
+from jury_events.provenance import with_provenance
 
 
 def recorded_case(opened: DebateOpened, text: Callable[[PartRef], bytes]) -> Case:
@@ -19,10 +20,13 @@ def recorded_case(opened: DebateOpened, text: Callable[[PartRef], bytes]) -> Cas
         text: the content of a part; what it raises for a missing one is passed on.
 
     Raises:
-        EventError: the recorded text is no case.
+        EventError: the recorded text is no case, or that of its provenance is not of this case.
     """
     pictures = [(image.media_type, text(image.content)) for image in opened.images]
-    return Case.from_part(text(opened.case)).changed(
+    case = Case.from_part(text(opened.case))
+    if opened.provenance is not None:
+        case = with_provenance(case, text(opened.provenance))
+    return case.changed(
         images=tuple(
             Image.model_validate({"media_type": media_type, "digest": sha256(content).hexdigest(), "content": content})
             for media_type, content in pictures

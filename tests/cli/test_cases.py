@@ -281,6 +281,20 @@ def test_an_otlp_export_is_a_case_a_trace(jury: CommandLine) -> None:
     assert ["5b8efff798038103d269b633813fc60c", "aaaa"] == [one["case_id"] for one in shown]
 
 
+def test_the_message_of_each_item_is_data(jury: CommandLine) -> None:
+    calls = [{"id": name, "name": name, "arguments": "{}"} for name in ("a", "b")]
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "I look.", "tool_calls": calls}]
+    path = jury.folder / "rows.jsonl"
+    path.write_text(json.dumps({"messages": messages, "mistake_step": 1}) + "\n", encoding="utf-8")
+
+    data = jury("cases", str(path), "--json").json
+    (shown,) = data["shown"]
+
+    assert ("rows.jsonl:1", [[0, 1, 1, 1]]) == (shown["position"], shown["messages"])
+    assert (1, {}) == (data["fields"]["metadata.decisive_message"], data["columns_not_read"])
+    assert "decisive" not in shown["text"]
+
+
 def test_a_list_of_messages_is_one_case(jury: CommandLine) -> None:
     path = jury.folder / "chat.json"
     path.write_text(json.dumps(MAIL["messages"], indent=1), encoding="utf-8")

@@ -13,6 +13,7 @@ from jury_cases import rows
 from jury_events.case import Case
 from jury_events.envelope import NewEvent
 from jury_events.ids import calls_stream, debate_stream
+from jury_events.provenance import without_provenance
 from jury_judge.errors import ReadOtherwise, RunRefused
 from jury_judge.runs.preflight import is_over, preflight
 from jury_judge.runs.run import Run
@@ -78,9 +79,13 @@ async def executed(
 
 
 async def begun_earlier(store: EventStore) -> None:
+    await begun(store, read_earlier("over"), read_earlier("open"), read_earlier("same", answered=True))
+
+
+async def begun(store: EventStore, *cases: Case) -> None:
     """The run's debates: `over` has ended, `open` and `same` have only been opened."""
     source = MemoryEventStore()
-    await executed(a_run(read_earlier("over"), read_earlier("open"), read_earlier("same", answered=True)), source, [])
+    await executed(a_run(*cases), source, [])
     epoch = store.next_epoch()
     for name, most in (("over", None), ("open", 1), ("same", 1)):
         debate = f"r1~{name}"
@@ -135,6 +140,38 @@ async def test_cases_that_are_read_otherwise_are_named_and_the_others_go_on(
         len(store.read_stream(debate_stream("r1~open"))),
         len(store.read_stream(debate_stream("r1~over"))),
     )
+
+
+def where_from(store: EventStore, debate: str) -> bytes | None:
+    """The recorded provenance of a debate."""
+    history = store.history(debate)
+    ref = history.opened.provenance
+    return None if ref is None else history.texts[ref.part]
+
+
+async def test_a_run_whose_debates_have_no_provenance_goes_on(store: EventStore) -> None:
+    await begun(store, *(without_provenance(read(name)) for name in ("over", "open", "same")))
+    problems: list[Finished] = []
+    before = len(store.read_stream(debate_stream("r1~over")))
+
+    lines = await executed(a_run(read("over"), read("open"), read("same"), read("new")), store, problems)
+
+    assert ["over", "open", "same", "new"] == [line["case_id"] for line in lines]
+    assert [] == problems
+    assert before == len(store.read_stream(debate_stream("r1~over")))
+    assert (None, None) == (where_from(store, "r1~over"), where_from(store, "r1~open"))
+    assert b'{"items":[[[0,"messages.0.content"],[1,"messages.1.content"],' in (where_from(store, "r1~new") or b"")
+
+
+async def test_a_case_that_stands_elsewhere_now_is_the_same(store: EventStore) -> None:
+    await begun(store, *(read(name).changed(position="a.jsonl:1") for name in ("over", "open", "same")))
+    problems: list[Finished] = []
+    moved = [read(name).changed(position="b.jsonl:7") for name in ("over", "open")]
+
+    lines = await executed(a_run(*moved, without_provenance(read("same"))), store, problems)
+
+    assert (["over", "open", "same"], []) == ([line["case_id"] for line in lines], problems)
+    assert b'"position":"a.jsonl:1"' in (where_from(store, "r1~open") or b"")
 
 
 async def test_a_case_that_this_version_read_and_that_changed_is_refused() -> None:

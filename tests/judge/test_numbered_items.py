@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jury_debate.rules_v1.ballots import line_sign
 from jury_debate.rules_v3.shown_items import shown_items
 from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.evidence import Span
+from jury_events.evidence import EvidenceSpan
 from jury_events.transcript import Message, NotShown, Transcript
 from jury_views.numbered_items import NumberedItems, numbered_items
 from support.debate_builder import DebateBuilder
@@ -56,12 +56,12 @@ def test_a_span_of_what_a_seat_was_shown_is_the_same_characters_here(text: str, 
 def test_a_span_over_several_texts_of_an_item_is_placed_in_each() -> None:
     items = items_of(EvidenceDebate())
 
-    placed = items.placed(Span(item=3, start=2, end=10))
+    placed = items.placed(EvidenceSpan(item=3, start=2, end=10))
 
     assert [(0, 2, 6), (1, 0, 3)] == [tuple(one) for one in placed]
-    assert () == items.placed(Span(item=None, start=0, end=3))
-    assert () == items.placed(Span(item=99, start=0, end=3))
-    assert () == items.placed(Span(item=4, start=900, end=903))
+    assert () == items.placed(EvidenceSpan(item=None, start=0, end=3))
+    assert () == items.placed(EvidenceSpan(item=99, start=0, end=3))
+    assert () == items.placed(EvidenceSpan(item=4, start=900, end=903))
 
 
 def test_a_generated_summary_of_records_is_an_item() -> None:

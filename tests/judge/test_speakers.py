@@ -13,6 +13,7 @@ from jury_cases.rows import RowReading, read_case
 from jury_cases.transcripts.authors import RoleRules
 from jury_cases.transcripts.builder import TranscriptBuilder
 from jury_events.case import Case
+from jury_events.provenance import without_provenance
 from jury_events.transcript import Item, Message, ToolCall, ToolResult
 
 USER = {"role": "user", "content": "Delete all my mail."}
@@ -267,4 +268,4 @@ def test_cases_with_speakers_have_the_next_schema_and_are_read_back(messages: li
     case = read(messages).changed(reading=0)
 
     assert b'"schema":3' in case.to_part()
-    assert case == Case.from_part(case.to_part())
+    assert without_provenance(case) == Case.from_part(case.to_part())

@@ -54,6 +54,16 @@ def test_a_row_is_recognised_and_shown_unchanged(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ROWS)
+def test_every_item_of_every_format_has_a_message(name: str) -> None:
+    for case in cases_of(name):
+        for scenario in case.scenarios:
+            transcript = scenario.execution.transcript
+
+            assert len(transcript) == len(transcript.sources)
+            assert all(source.place for source in transcript.sources)
+
+
+@pytest.mark.parametrize("name", ROWS)
 def test_a_row_with_any_part_of_its_columns_has_the_first_format_that_recognises_it(name: str) -> None:
     """Formats whose marks a row has not are passed over: that must not change which one it has."""
     row = ROWS[name]()

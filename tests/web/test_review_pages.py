@@ -230,6 +230,14 @@ def test_a_blind_reviewer_cannot_choose_by_the_label_of_a_case(site: TestClient,
     assert 200 == Visit(site, TOKEN).get(f"{address}?{query}").status
 
 
+@pytest.mark.parametrize("name", ["decisive_message", "decisive_agent"])
+def test_a_blind_reviewer_cannot_choose_by_where_it_went_wrong(site: TestClient, name: str) -> None:
+    query = urlencode({"where": f"metadata.{name}!~"})
+
+    assert 404 == Visit(site, ANN).get(f"/reviews?{query}").status
+    assert 200 == Visit(site, TOKEN).get(f"/reviews?{query}").status
+
+
 def test_the_agreement_of_others_is_shown_of_debates_that_the_reviewer_reviewed(
     site: TestClient, store: EventStore
 ) -> None:

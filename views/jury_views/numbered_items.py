@@ -15,7 +15,7 @@ from jury_debate.prompts_v2.operator_policy import NUMBER
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import EventError
-from jury_events.evidence import Span
+from jury_events.evidence import EvidenceSpan
 from jury_views.case_view import pictures_sent
 from jury_views.events_by_phase import text_in
 from jury_views.quotations import FIRST_WITH_EVIDENCE
@@ -76,7 +76,7 @@ class NumberedItems:
         """The item of a place in the case; None where what is there is no item of its own."""
         return self._by_place.get((scenario, kind, place))
 
-    def placed(self, span: Span, *, images: bool = False) -> tuple[PlacedText, ...]:
+    def placed(self, span: EvidenceSpan, *, images: bool = False) -> tuple[PlacedText, ...]:
         """The characters of a span in the texts of its item; nothing for a span of no item, or beyond its text.
 
         Args:

@@ -1,7 +1,7 @@
 """Decoded rows with their position, and the selection of a file's rows."""
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from jury_cases.errors import CaseFileError
@@ -33,6 +33,11 @@ class FileRow(NamedTuple):
     name: str = ""
     folder: Path = Path()
     size: int = 0
+
+    @property
+    def position(self) -> str:
+        """`place` without the folders of the file, which say more of the machine than of the row."""
+        return PurePath(self.name).name + self.place.removeprefix(self.name)
 
 
 class RowSource(NamedTuple):

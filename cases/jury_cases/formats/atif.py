@@ -46,7 +46,8 @@ class _TrajectoryReader:
             self._embedded.setdefault(as_text(one.get("trajectory_id")), one)
 
     def read(self, trajectory: dict[str, Any], speaker: str | None, place: str, depth: int = 0) -> None:
-        for index, step in enumerate(as_objects(trajectory.get("steps"), f"{place}steps", "steps")):
+        steps = as_objects(trajectory.get("steps"), f"{place}steps", "steps")
+        for index, step in self._builder.messages.of_list(enumerate(steps), len(steps)):
             self._step(step, speaker, f"{place}steps.{index}", depth)
         notes = trajectory.get("notes")
         if not is_blank(notes):

@@ -91,12 +91,14 @@ def _read_answer(table: dict[str, Any], builder: TranscriptBuilder) -> None:
             "--skip-unreadable"
         )
     answer, images = as_text(table.get("actual_output")), table.get("images_mapping")
-    builder.message("user", as_text(table.get("input")), "input")
-    read_images(images, as_text(table.get("input")), "user", builder)
-    _read_actions(table, builder, "")
-    if answer:
-        builder.message("assistant", answer, "actual_output")
-    read_images(images, answer, "model", builder)
+    with builder.messages.one():
+        builder.message("user", as_text(table.get("input")), "input")
+        read_images(images, as_text(table.get("input")), "user", builder)
+    with builder.messages.one():
+        _read_actions(table, builder, "")
+        if answer:
+            builder.message("assistant", answer, "actual_output")
+        read_images(images, answer, "model", builder)
 
 
 def _read_turns(turns: list[Any], images: Any, builder: TranscriptBuilder) -> None:
@@ -104,7 +106,8 @@ def _read_turns(turns: list[Any], images: Any, builder: TranscriptBuilder) -> No
         raise CaseFileError(
             "turns: empty, so that there is nothing to judge; a golden without turns is left out with --skip-unreadable"
         )
-    for index, written in enumerate(as_objects(turns, "turns", "turns")):
+    listed = as_objects(turns, "turns", "turns")
+    for index, written in builder.messages.of_list(enumerate(listed), len(listed)):
         turn, place = _plain(written), f"turns.{index}"
         role = as_text(turn.get("role")).lower()
         if role not in {"user", "assistant"}:

@@ -84,7 +84,7 @@ def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilde
     if not isinstance(value, list):
         read_chat(value, builder)
     handoffs = Handoffs(builder)
-    for index, written in enumerate(value):
+    for index, written in builder.messages.of_list(enumerate(value), len(value)):
         place = f"messages.{index}"
         message = _resolved(written, attachments)
         if not handoffs.read(message, place):

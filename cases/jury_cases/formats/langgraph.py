@@ -133,7 +133,7 @@ class _Messages:
                 parts.append(row[0])
         if not self._found:
             read_langchain_list(parts, builder)
-        for index, message in enumerate(self._found.values()):
+        for index, message in builder.messages.of_list(enumerate(self._found.values()), len(self._found)):
             fields = unwrapped(message) if isinstance(message, dict) else None
             if fields is None:
                 read_messages([message], builder, f"messages.{index}")

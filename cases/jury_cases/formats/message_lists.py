@@ -83,13 +83,14 @@ def _responses(row: Any) -> CaseDraft:
     table = _object(row)
     builder = TranscriptBuilder()
     if table.get("instructions") is not None:
-        read_responses(
-            [{"type": "message", "role": "developer", "content": table["instructions"]}]
-            if isinstance(table["instructions"], str)
-            else table["instructions"],
-            builder,
-            "instructions",
-        )
+        with builder.messages.paused():
+            read_responses(
+                [{"type": "message", "role": "developer", "content": table["instructions"]}]
+                if isinstance(table["instructions"], str)
+                else table["instructions"],
+                builder,
+                "instructions",
+            )
     if table.get("input") is not None:
         read_responses(table["input"], builder, "input")
     incomplete = table.get("incomplete_details")

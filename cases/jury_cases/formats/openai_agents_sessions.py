@@ -67,7 +67,8 @@ def _read_state(row: Any) -> CaseDraft:
     if row.get("original_input") is not None:
         read_responses(row["original_input"], builder, "original_input")
     name = "session_items" if row.get("session_items") else "generated_items"
-    for index, item in enumerate(as_objects(row.get(name), name, "items")):
+    items = as_objects(row.get(name), name, "items")
+    for index, item in builder.messages.of_list(enumerate(items), len(items)):
         _run_item(item, builder, f"{name}.{index}")
     for guard in _GUARDS:
         if not is_blank(row.get(guard)):

@@ -43,6 +43,7 @@ def read_own_row(row: Any) -> CaseDraft:
     draft.built = None if messages is None else built_of(messages)
     draft.metadata = metadata_cell(automatic(row, "metadata"))
     draft.tags, draft.agent_cost = decoded_cell(automatic(row, "tags"), "tags"), automatic(row, "cost")
+    draft.decisive_message, draft.decisive_agent = (automatic(row, f"decisive_{of}") for of in ("message", "agent"))
     return draft
 
 

@@ -73,7 +73,8 @@ def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder, p
         builder.not_shown("prompt before the red team changed it", "user", "prompt.raw", raw)
     output_is_shown = has_conversation and as_text(answer.get("output")) == last_answer(builder.transcript())
     known = {"messages", *_ATTEMPTS}
-    found = read_response(answer, builder, output_is_shown=output_is_shown, provider=provider, known=known)
+    with builder.messages.one():
+        found = read_response(answer, builder, output_is_shown=output_is_shown, provider=provider, known=known)
     for name in _ATTEMPTS:
         _attempts(red_team.get(name), builder, f"response.metadata.{name}")
     return found

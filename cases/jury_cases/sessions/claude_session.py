@@ -101,7 +101,8 @@ class _Conversation:
             self.failure = None
         match line.kind:
             case "assistant":
-                self._assistant(line, place)
+                with self._builder.messages.one():
+                    self._assistant(line, place)
             case "user":
                 self._user(line, place)
             case "attachment":
@@ -154,6 +155,10 @@ class _Conversation:
         text = text_of(content)
         for block in line.blocks("tool_result"):
             self._run_before(line, block, place)
+        with self._builder.messages.one():
+            self._said_by_user(content, text, line, place)
+
+    def _said_by_user(self, content: Any, text: str | None, line: Line, place: str) -> None:
         if line.data.get("isCompactSummary") is True:
             self._event("summary of the conversation so far", text or as_text(content), place)
         elif line.data.get("isMeta") is True and text is not None:

@@ -26,20 +26,25 @@ from jury_events.transcript import Item
 def read_spans(spans: Iterable[Span], builder: TranscriptBuilder) -> None:
     """Add what happened in the spans of one trace to a transcript, in order of time.
 
+    A span counts as a message, numbered in the order in which the spans began.
+
     Raises:
         CaseFileError: a tool's name, call or result is invalid; the message begins with the span's place.
     """
     nodes = tree_of(spans)
+    number = {node.entered: index for index, node in enumerate(sorted(nodes, key=lambda node: node.when(at_end=False)))}
     moments = sorted(
         ((node, at_end) for node in nodes for at_end in (False, True)), key=lambda one: one[0].when(at_end=one[1])
     )
     timeline = _timeline(moments)
     tools = ToolSpans((step.piece for step in timeline if step.piece is not None), moments)
     several = len({node.agent for node in nodes if node.agent is not None}) > 1
-    for step in timeline:
+    steps = ((number[step.node.entered], step) for step in timeline)
+    for _, step in builder.messages.of_list(steps, len(nodes)):
         items = tools.items(step.node, at_end=step.at_end) if step.piece is None else tools.marked(step.piece)
         by_agent = step.at_end or step.piece is None
-        builder.take(_said_by(step.node.agent, items) if several and by_agent else items)
+        said = _said_by(step.node.agent, items) if several and by_agent else items
+        builder.take(said, place=step.node.span.place)
     for node in nodes:
         builder.take((), node.span.images)
 

@@ -48,7 +48,7 @@ def read_events(events: Iterable[Any], builder: TranscriptBuilder, place: str = 
     """
     listed = [_event(one, f"{place}.{index}") for index, one in enumerate(events)]
     error: str | None = None
-    for index, event in _whole(listed):
+    for index, event in builder.messages.of_list(_whole(listed), len(listed)):
         error = _EventReader(event, builder, f"{place}.{index}").read()
     return error
 
@@ -220,7 +220,7 @@ class _EventReader:
         items = summary.transcript().items
         texts = [item.text for item in items if isinstance(item, Message)]
         self._add_event("compaction", "\n".join(texts), "actions.compaction")
-        self._builder.take((item for item in items if not isinstance(item, Message)), summary.images)
+        self._builder.take((item for item in items if not isinstance(item, Message)), summary.images, place=place)
         self._builder.unread(table, {"start_timestamp", "end_timestamp", "compacted_content"}, "environment", place)
 
     def _end(self) -> str | None:

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.authors import AUTHORS, MessageAuthor, MessageKind, RoleRules, as_target, author_of
 from jury_cases.transcripts.json_values import as_text, is_blank
-from jury_cases.transcripts.unclear_calls import BuiltItem, with_unclear_calls
+from jury_cases.transcripts.message_numbers import MessageNumbers
+from jury_cases.transcripts.unclear_calls import BuiltItem, sources_of, with_unclear_calls
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
 from jury_events.picture_types import picture_type
 from jury_events.text.validation import condensed
@@ -45,9 +46,12 @@ class TranscriptBuilder:
     Attributes:
         called: the ids of the tool calls so far.
         answered: the call ids of the results so far.
+        messages: counts the messages of the source. Items belong to the message that is being read when they are added;
+            those added between two belong to the one before.
     """
 
     def __init__(self) -> None:
+        self.messages = MessageNumbers()
         self._items: list[BuiltItem] = []
         self._author: MessageAuthor | None = None
         self._images: dict[str, Image] = {}
@@ -68,7 +72,7 @@ class TranscriptBuilder:
         A result without the id of its call belongs to the only open call that it can answer, by its tool's name if it
         has one. Where several are open it is marked `call_unknown`, unless it was added with `in_order`.
         """
-        return Transcript(items=with_unclear_calls(self._items))
+        return Transcript(items=with_unclear_calls(self._items), sources=sources_of(self._items))
 
     @property
     def built(self) -> tuple[BuiltItem, ...]:
@@ -84,11 +88,13 @@ class TranscriptBuilder:
     def by(self, author: MessageAuthor) -> Iterator[None]:
         """Record for the items added meanwhile which role, and which name, the record gives their message.
 
-        Calls, thoughts and refusals that are added without a `speaker` are of this author.
+        Calls, thoughts and refusals that are added without a `speaker` are of this author. Outside a list of messages
+        it is a message of its own.
         """
         before, self._author = self._author, author
         try:
-            yield
+            with self.messages.one():
+                yield
         finally:
             self._author = before
 
@@ -117,7 +123,7 @@ class TranscriptBuilder:
             item = make(**fields)
         except ValidationError as error:
             raise CaseFileError(f"{place}.{condensed(error)}") from error
-        self._append(BuiltItem(item, self._author, in_order=in_order))
+        self._append(BuiltItem(item, self._author, in_order=in_order, message=self.messages.current, place=place))
 
     def _append(self, one: BuiltItem) -> None:
         self._items.append(one)
@@ -126,21 +132,25 @@ class TranscriptBuilder:
             (self.called if isinstance(item, ToolCall) else self.answered).add(item.call_id)
 
     def extend(self, later: "TranscriptBuilder") -> None:
-        """Append the items of another builder."""
+        """Append the items of another builder; its messages follow those so far."""
         for one in later.built:
-            self._append(one if one.author is not None else one._replace(author=self._author))
+            author = self._author if one.author is None else one.author
+            self._append(one._replace(author=author, message=self.messages.placed(one.message)))
+        if self.messages.current is None:
+            self.messages.following += later.messages.following
         self.take((), later.images)
 
-    def take(self, items: Iterable[Item], images: Iterable[Image] = ()) -> None:
+    def take(self, items: Iterable[Item], images: Iterable[Image] = (), *, place: str = "") -> None:
         """Append items that were read before, and their pictures."""
         for item in items:
-            self._append(BuiltItem(item, author_of(item)))
+            self._append(BuiltItem(item, author_of(item), message=self.messages.current, place=place))
         for image in images:
             self._images.setdefault(image.digest, image)
 
     def message(self, kind: MessageKind, text: str, place: str, *, name: str | None = None) -> None:
-        """Add a text by the default author of its kind."""
-        self.add(Message, place, kind=kind, origin=AUTHORS[kind], text=text, name=name)
+        """Add a text by the default author of its kind: a message of its own, unless it is a system's."""
+        with self.messages.paused() if kind == "system" else self.messages.one():
+            self.add(Message, place, kind=kind, origin=AUTHORS[kind], text=text, name=name)
 
     def handover(self, giver: str | None, taker: str | None, place: str) -> None:
         """Add that one agent (None: not named) handed the conversation over to another."""

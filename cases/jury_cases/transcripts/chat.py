@@ -93,7 +93,7 @@ def read_chat(value: Any, builder: TranscriptBuilder, place: str = "messages") -
     """
     if not isinstance(value, list):
         raise CaseFileError(f"{place}: must be a list of messages, not {json_kind(value)}")
-    for index, message in enumerate(value):
+    for index, message in builder.messages.of_list(enumerate(value), len(value)):
         read_message(message, builder, f"{place}.{index}")
 
 

@@ -6,6 +6,7 @@ to the first open call of its name.
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from jury_cases.errors import CaseFileError
@@ -50,7 +51,7 @@ def read_contents(value: Any, builder: TranscriptBuilder, place: str = "contents
         builder.message("user", value, place)
         return
     contents = as_objects([value] if isinstance(value, dict) else value, place, "contents")
-    for index, content in enumerate(_with_whole_texts(contents)):
+    for index, content in builder.messages.of_list(enumerate(_with_whole_texts(contents)), len(contents)):
         if content is not None:
             read_content(content, builder, f"{place}.{index}")
 
@@ -136,7 +137,7 @@ def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str
     role = as_text(content.get("role")) or "user"
     kind, origin = _SYSTEM if system else _ROLES.get(role, _OTHER)
     name = role if kind == "speaker" else None
-    with builder.by(MessageAuthor(role, known=name is None)):
+    with builder.messages.paused() if system else nullcontext(), builder.by(MessageAuthor(role, known=name is None)):
         if not _read_parts(content, _PartsAuthor(kind, origin, name), builder, place):
             _add_text("", _PartsAuthor(kind, origin, name), builder, place)
     builder.unread(content, _CONTENT, origin, place)

@@ -5,7 +5,7 @@ same fields. An answer's content has its parts in order; `tool_calls` repeats th
 does not have. Source: `langchain_core.messages`, and the packages of OpenAI, Anthropic and Google.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from jury_cases.transcripts.authors import MessageAuthor
@@ -89,28 +89,26 @@ def read_langchain_list(value: Any, builder: TranscriptBuilder, place: str = "me
     Raises:
         CaseFileError: an element is no message.
     """
-    run: ChunkRun | None = None
-    for index, message in enumerate(value):
-        fields = unwrapped(message) if isinstance(message, dict) else None
-        if fields is not None and is_chunk(message):
-            if run is not None and run.takes(fields):
-                continue
-            _read_run(run, index, builder, place)
-            run = ChunkRun(fields)
-            continue
-        _read_run(run, index, builder, place)
-        run = None
-        if fields is None:
-            read_message(message, builder, f"{place}.{index}")
-        else:
+    for index, message in builder.messages.of_list(_whole_messages(value), len(value)):
+        if isinstance(message, ChunkRun):
+            read_fields(added_up(message.chunks), builder, f"{place}.{index}")
+        elif (fields := unwrapped(message) if isinstance(message, dict) else None) is not None:
             read_fields(fields, builder, f"{place}.{index}")
-    _read_run(run, len(value), builder, place)
+        else:
+            read_message(message, builder, f"{place}.{index}")
 
 
-def _read_run(run: ChunkRun | None, end: int, builder: TranscriptBuilder, place: str) -> None:
-    """Read the message of the chunks before index `end`, if there are some."""
-    if run is not None:
-        read_fields(added_up(run.chunks), builder, f"{place}.{end - len(run.chunks)}")
+def _whole_messages(value: Iterable[Any]) -> list[tuple[int, Any]]:
+    """The messages with their indices; the chunks of one message are a `ChunkRun`, with the index of the first."""
+    found: list[tuple[int, Any]] = []
+    for index, message in enumerate(value):
+        fields = unwrapped(message) if is_chunk(message) else None
+        last = found[-1][1] if found else None
+        if fields is None:
+            found.append((index, message))
+        elif not (isinstance(last, ChunkRun) and last.takes(fields)):
+            found.append((index, ChunkRun(fields)))
+    return found
 
 
 def read_fields(fields: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:

@@ -34,7 +34,8 @@ def read_parts_messages(value: Any, builder: TranscriptBuilder, place: str) -> N
     Raises:
         CaseFileError: it is not a list of messages.
     """
-    for index, message in enumerate(as_objects(value, place, "messages")):
+    messages = as_objects(value, place, "messages")
+    for index, message in builder.messages.of_list(enumerate(messages), len(messages)):
         read_parts_message(message, builder, f"{place}.{index}")
 
 

@@ -46,7 +46,8 @@ def read_pydantic_ai(value: Any, builder: TranscriptBuilder, place: str = "messa
         CaseFileError: it is no such list, or a part is invalid.
     """
     instructions = ""
-    for index, message in enumerate(as_objects(value, place, "messages")):
+    messages = as_objects(value, place, "messages")
+    for index, message in builder.messages.of_list(enumerate(messages), len(messages)):
         at = f"{place}.{index}"
         parts = as_objects(message.get("parts"), f"{at}.parts", "parts")
         if message.get("kind") == "response":

@@ -119,4 +119,4 @@ def split_system(transcript: Transcript) -> tuple[str | None, Transcript]:
     # A system message with a name is part of an example dialogue.
     count = next((i for i, m in enumerate(items) if m.kind != "system" or m.name is not None), len(items))
     policy = "\n\n".join(m.text for m in items[:count] if m.kind == "system" and m.text.strip())
-    return (policy, Transcript(items=items[count:])) if policy else (None, transcript)
+    return (policy, transcript.since(count)) if policy else (None, transcript)

@@ -48,7 +48,8 @@ def read_responses(
     if isinstance(value, str):
         builder.message("user", value, place)
         return
-    for index, item in enumerate(as_objects(value, place, "items")):
+    items = as_objects(value, place, "items")
+    for index, item in builder.messages.of_list(enumerate(items), len(items)):
         read_item(item, builder, f"{place}.{index}")
         if item.get("type") == "message" and not end_is_known:
             read_end(item["status"] if item.get("status") == "incomplete" else None, builder, f"{place}.{index}.status")

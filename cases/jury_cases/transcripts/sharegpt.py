@@ -16,7 +16,8 @@ def read_sharegpt(value: Any, builder: TranscriptBuilder, place: str = "conversa
     Raises:
         CaseFileError: it is not a list of turns.
     """
-    for index, turn in enumerate(as_objects(value, place, "turns")):
+    turns = as_objects(value, place, "turns")
+    for index, turn in builder.messages.of_list(enumerate(turns), len(turns)):
         at = f"{place}.{index}"
         role = turn.get("from", turn.get("role"))
         if not isinstance(role, str):

@@ -31,3 +31,8 @@ def without_policy(case: Case, policy: str) -> Case:
         for scenario in case.scenarios
     )
     return case.model_copy(update={"scenarios": tuple(scenarios)})
+
+
+def has_policy(case: Case, policy: str) -> bool:
+    """Whether a question of the case has this policy."""
+    return any(scenario.question.policy == policy for scenario in case.scenarios)

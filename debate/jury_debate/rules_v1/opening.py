@@ -17,6 +17,7 @@ from jury_events.case import ArtifactRecord, Case
 from jury_events.debate_events import DebateOpened, NamedPart
 from jury_events.panel import Panel
 from jury_events.parts import ImageRef, PartMaker
+from jury_events.provenance import provenance
 
 RULES_VERSION = 1
 
@@ -79,6 +80,7 @@ def opening_event(
         versions: of the rules and of the prompts.
     """
     rules, prompts = versions
+    known = provenance(case)
     images_seen = any(place.images for place in panel.seats_and_judge)
     return DebateOpened(
         debate_id=debate_id,
@@ -105,6 +107,7 @@ def opening_event(
         ),
         secret=parts.make(secret),
         pieces=tuple(NamedPart(name=name, text=parts.make(text)) for name, text in pieces.items()),
+        provenance=None if known is None else parts.make(known),
     )
 
 

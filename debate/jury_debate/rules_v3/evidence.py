@@ -6,7 +6,7 @@ from jury_debate.assignment import Assignment, EvidenceSpec, SeatSaid
 from jury_debate.rules_v3.quotations import Found, SearchedItems, SearchedText
 from jury_debate.rules_v3.shown_items import said_text, shown_items, undisplayed
 from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer, Quotation
-from jury_events.evidence import Evidence, EvidenceResult, Span
+from jury_events.evidence import Evidence, EvidenceResult, EvidenceSpan
 from jury_events.parts import PartRef
 
 Content = Callable[[str], bytes]
@@ -61,7 +61,7 @@ class _Shown:
             span=span,
         )
 
-    def _found(self, quotation: Quotation, seat: SeatSaid | None) -> tuple[EvidenceResult, Span | None]:
+    def _found(self, quotation: Quotation, seat: SeatSaid | None) -> tuple[EvidenceResult, EvidenceSpan | None]:
         """What the display adds is taken off only where the quotation as given is nowhere: a text may look like it."""
         forms = dict.fromkeys((quotation.quote, undisplayed(quotation.quote, self._marker)))
         number = quotation.item if seat is None else None
@@ -88,5 +88,5 @@ def _first(look: Callable[[str], Found | None], forms: Iterable[str]) -> Found |
     return next((found for quote in forms if (found := look(quote)) is not None), None)
 
 
-def _span(item: int | None, found: Found) -> Span:
-    return Span(item=item, start=found.start, end=found.end)
+def _span(item: int | None, found: Found) -> EvidenceSpan:
+    return EvidenceSpan(item=item, start=found.start, end=found.end)

@@ -19,7 +19,7 @@ from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.prompts_v2 import prompts as prompts_v2
 from jury_debate.prompts_v2.case_items import case_items
 from jury_debate.prompts_v2.case_text import render_case
-from jury_debate.prompts_v2.operator_policy import policy_piece, without_policy
+from jury_debate.prompts_v2.operator_policy import has_policy, policy_piece, without_policy
 from jury_debate.prompts_v2.prompts import PromptsV2, load_prompts
 from jury_debate.rules_v1.ballots import ballot_id, marker_of
 from jury_debate.rules_v1.opening import opening_event
@@ -101,7 +101,7 @@ class _PromptTexts:
         judge_prompt: str | None,
         operator_policy: str | None,
     ) -> None:
-        self._policy = operator_policy if operator_policy and operator_policy in _policies(case) else None
+        self._policy = operator_policy if operator_policy and has_policy(case, operator_policy) else None
         self._case = case if self._policy is None else without_policy(case, self._policy)
         self._panel = panel
         self._secret = secret
@@ -193,7 +193,3 @@ class _PromptTexts:
 
     def _records(self, heading: str, records: Sequence[ArtifactRecord]) -> list[str]:
         return [heading, mark("\n".join(record.content for record in records), self._sign)] if records else []
-
-
-def _policies(case: Case) -> list[str | None]:
-    return [scenario.question.policy for scenario in case.scenarios]

@@ -22,11 +22,17 @@ _MEASURED = 200
 
 
 class ShownCase(NamedTuple):
-    """A case as jurors see it; `text` is None beyond the head. `not_shown`: the parts of it that no juror is shown."""
+    """A case as jurors see it; `text` is None beyond the head. `not_shown`: the parts of it that no juror is shown.
+
+    `position`: of its row in the file. `messages`: for each scenario the number of the source's message of each item of
+    the transcript, from 0.
+    """
 
     case_id: str
     text: str | None
     not_shown: str | None
+    position: str | None
+    messages: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,16 @@ class CasePreview:
             if number <= _MEASURED:
                 self.tokens.append(self._longest(case))
             text = self._text(case) if number <= self._head else None
-            yield ShownCase(case.case_id, text, omissions_text(omissions) if omissions else None)
+            yield ShownCase(
+                case.case_id,
+                text,
+                omissions_text(omissions) if omissions else None,
+                case.position,
+                tuple(
+                    tuple(source.message for source in scenario.execution.transcript.sources)
+                    for scenario in case.scenarios
+                ),
+            )
 
     @property
     def formats(self) -> Counter[str]:

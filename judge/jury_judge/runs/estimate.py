@@ -17,6 +17,7 @@ from jury_debate.rules_registry import rules_for
 from jury_events.case import Case
 from jury_events.exchange import Usage
 from jury_events.panel import FinalJudge, Panel, Seat
+from jury_events.provenance import provenance
 from jury_judge.runs.estimated_caches import EstimatedCaches, EstimatedCall
 from jury_judge.runs.rehearsal import Rehearsal
 from jury_providers.caching import CachePolicy, cache_policy
@@ -283,7 +284,7 @@ def _measure(case: Case, resolved: ResolvedPanel, operator_policy: str | None) -
         records=sum(len(record.content.encode()) for record in records) if tools else 0,
         pictures=len(opened.images),
         picture_bytes=sum(map(len, rehearsal.pictures())),
-        kept=sum(pieces.values()) + len(case.to_part()) + len(opened.model_dump_json()),
+        kept=sum(pieces.values()) + len(case.to_part()) + len(provenance(case) or b"") + len(opened.model_dump_json()),
         tools=tools,
         shared=0
         if opened.prompts == prompts_v1.VERSION

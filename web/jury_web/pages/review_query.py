@@ -5,6 +5,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from jury_events.conditions import METADATA, Condition, parse_conditions
+from jury_events.decisive import DECISIVE_AGENT, DECISIVE_MESSAGE
 from jury_events.ids import is_run_id
 from jury_judge import DebateFilter
 from jury_web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS
@@ -15,6 +16,9 @@ MOST_PEOPLE = 3
 
 _SHOWN_TO_BLIND = ("case_id", "cluster", "tags")
 """Fields besides metadata that describe the case, and say nothing of a verdict on it."""
+
+_LABELS = (METADATA + DECISIVE_MESSAGE, METADATA + DECISIVE_AGENT)
+"""Metadata that are label data: they say where it went wrong."""
 
 
 class ReviewQuery(NamedTuple):
@@ -61,7 +65,8 @@ def review_query(request: PageRequest, *, blind: bool) -> ReviewQuery:
         raise PageNotFound(f"where: at most {MOST_CONDITIONS} conditions of {MOST_CONDITION:,} characters each")
     conditions = parse_conditions(where)
     for one in conditions if blind else ():
-        if one.field not in _SHOWN_TO_BLIND and not one.field.startswith(METADATA):
+        of_case = one.field in _SHOWN_TO_BLIND or one.field.startswith(METADATA)
+        if not of_case or one.field in _LABELS:
             raise PageNotFound(
                 f"where: a blind reviewer cannot choose by {one.field}; choose by {', '.join(_SHOWN_TO_BLIND)} or "
                 f"{METADATA}NAME"

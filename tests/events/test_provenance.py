@@ -1,0 +1,60 @@
+"""Where the items of a case come from is stored beside the case."""
+
+import pytest
+from pydantic import ValidationError
+
+from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.errors import EventError
+from jury_events.provenance import provenance, with_provenance, without_provenance
+from jury_events.transcript import ItemSource, Message, Transcript
+
+ITEM = Message(kind="user", origin="user", text="Hi.")
+SOURCES = (ItemSource(message=3, place="messages.3.content"), ItemSource(message=4))
+
+
+def a_case(sources: tuple[ItemSource, ...] = (), position: str | None = None) -> Case:
+    execution = ExecutionResult(transcript=Transcript(items=(ITEM, ITEM), sources=sources))
+    scenarios = [
+        Scenario(scenario_id="a", question=QuestionSpec(prompt="q"), execution=execution),
+        Scenario(scenario_id="b", question=QuestionSpec(prompt="q"), execution=ExecutionResult(response="a")),
+    ]
+    return Case(case_id="c", scenarios=tuple(scenarios), position=position)
+
+
+def test_a_case_without_it_has_none() -> None:
+    assert provenance(a_case()) is None
+
+
+@pytest.mark.parametrize("case", [a_case(SOURCES), a_case(SOURCES, "c.jsonl:1"), a_case((), "c.jsonl:1")])
+def test_it_is_read_back(case: Case) -> None:
+    assert case == with_provenance(without_provenance(case), provenance(case) or b"")
+
+
+def test_its_bytes() -> None:
+    assert b'{"items":[[[3,"messages.3.content"],[4,""]],[]],"position":"c.jsonl:1"}' == provenance(
+        a_case(SOURCES, "c.jsonl:1")
+    )
+
+
+def test_the_bytes_of_the_case_are_without_it() -> None:
+    assert a_case().to_part() == a_case(SOURCES, "c.jsonl:1").to_part()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b'{"items":[]}', b'{"items":[[[0,"x"]],[]]}', b'{"items":[[[-1,"x"],[0,"x"]],[]]}'],
+)
+def test_that_of_another_case_is_refused(content: bytes) -> None:
+    with pytest.raises(EventError, match="does not say where the items of the case come from"):
+        with_provenance(a_case(), content)
+
+
+def test_sources_are_one_for_each_item() -> None:
+    with pytest.raises(ValidationError, match="must be one for each of 1 items, got 2"):
+        Transcript(items=(ITEM,), sources=SOURCES)
+
+
+def test_a_transcript_without_its_first_items_keeps_the_sources_of_the_others() -> None:
+    transcript = Transcript(items=(ITEM, ITEM), sources=SOURCES)
+
+    assert Transcript(items=(ITEM,), sources=SOURCES[1:]) == transcript.since(1)

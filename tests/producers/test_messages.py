@@ -1,0 +1,63 @@
+"""Every item of every kept file knows the message of the source that it comes from."""
+
+import re
+from collections import defaultdict
+from itertools import pairwise
+
+import pytest
+
+from jury_events.case import Case
+from producers.law import ProducedFile, cases_of, produced_files
+
+FILES = produced_files()
+TRACES = frozenset(
+    {"langfuse", "langsmith", "logfire", "mlflow", "openai_agents_traces", "openinference", "openlit", "otel_openai_v2"}
+    | {"otel_openai_v2_events", "phoenix", "traceloop"}
+)
+"""Their messages are spans, which have no order of a list."""
+
+_LISTS = ("messages", "input", "output", "contents", "events", "steps", "turns", "message_data", "prompt.raw")
+_LISTS += ("session_details.events", "all_messages_json", "original_input", "session_items")
+_ENTRY = re.compile(rf"({'|'.join(map(re.escape, _LISTS))})\.(\d+)(?:\.|$)")
+
+
+def sources(case: Case) -> list[tuple[int, str]]:
+    return [
+        (source.message, source.place)
+        for scenario in case.scenarios
+        for source in scenario.execution.transcript.sources
+    ]
+
+
+@pytest.mark.parametrize("produced", FILES, ids=lambda one: one.name)
+def test_every_item_has_a_message(produced: ProducedFile) -> None:
+    for case in cases_of(produced):
+        transcript = case.scenarios[0].execution.transcript
+
+        assert len(transcript) == len(transcript.sources)
+        assert case.position is not None
+
+
+@pytest.mark.parametrize("produced", [one for one in FILES if one.folder.name not in TRACES], ids=lambda one: one.name)
+def test_numbers_are_those_of_the_sources_list(produced: ProducedFile) -> None:
+    for case in cases_of(produced):
+        found = sources(case)
+        lists: defaultdict[str, set[int]] = defaultdict(set)
+        for message, place in found:
+            if (entry := _ENTRY.match(place)) is not None:
+                lists[entry.group(1)].add(message - int(entry.group(2)))
+
+        assert all(before <= behind for (before, _), (behind, _) in pairwise(found))
+        assert dict.fromkeys(lists, 1) == {name: len(starts) for name, starts in lists.items()}
+
+
+def test_most_formats_name_an_entry_of_a_list() -> None:
+    named = {
+        produced.folder.name
+        for produced in FILES
+        if produced.folder.name not in TRACES
+        for case in cases_of(produced)
+        if any(_ENTRY.match(place) for _, place in sources(case))
+    }
+
+    assert {"claude_code", "codex"} == {one.folder.name for one in FILES} - TRACES - named
