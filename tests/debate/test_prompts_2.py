@@ -176,7 +176,7 @@ def test_an_answer_has_every_field_and_null_where_its_step_asks_for_none(
     assert reason == refusal(answered(**changes))
 
 
-OWN = "Ask who is harmed. {Braces} and $signs stay.\nDoubt every \"done\"."
+OWN = 'Ask who is harmed. {Braces} and $signs stay.\nDoubt every "done".'
 
 
 def test_an_own_prompt_stands_in_its_seats_block_in_place_of_the_roles_text(coding: DebateHarness) -> None:
