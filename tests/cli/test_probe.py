@@ -156,10 +156,8 @@ def test_probes_without_a_twin_are_named_before_anything_is_judged_and_in_the_re
     named = [lines.index(f"jury: {line}") for line in (NO_RECORDS, NO_SCENARIOS)]
     assert max(named) < next(place for place, line in enumerate(lines) if "8 debates judged" in line)
     assert "no twin was judged of scenarios, records\n" in outcome.out
-    assert (
-        "no twin was judged of speakers, scenarios, records, format, master-key, injection, marking, identity\n"
-        in reported
-    )
+    without = "speakers, scenarios, records, format, master-key, injection, marking, identity"
+    assert f"no twin was judged of {without}\n" in reported
 
 
 @pytest.mark.parametrize("more", [(), ("--dry-run",)])

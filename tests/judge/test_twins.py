@@ -7,15 +7,20 @@ import pytest
 
 from jury_cases.errors import CaseFileError
 from jury_cases.outline import Fetch
+from jury_debate.panel_spec import PanelSpec, resolve
 from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.errors import SettingError
+from jury_events.panel import Marking
 from jury_events.transcript import Message, ToolCall, Transcript
 from jury_events.verdict import Verdict
+from jury_judge.probes.markings import comparable_marking, other_marking
 from jury_judge.probes.padding import LEAST
 from jury_judge.probes.probe_texts import probe_texts
 from jury_judge.probes.registry import PROBES, absent_twins, twin, twins_alone, with_twins
 from jury_judge.probes.response_changes import answers_length
 from jury_judge.probes.twin import parse_twin_id
 from jury_judge.settings.probe import ProbeName
+from support.calibrations import a_calibration
 
 RECORDS = tuple(ArtifactRecord.from_json({"verdict": verdict, "n": verdict}) for verdict in ("fail", "pass"))
 
@@ -242,3 +247,26 @@ def test_both_languages_have_the_same_texts() -> None:
 
 def test_settings_know_every_probe() -> None:
     assert get_args(ProbeName) == tuple(PROBES)
+
+
+def test_a_calibrated_panel_is_not_compared_under_another_marking() -> None:
+    resolved = resolve(PanelSpec())
+    final = resolved.panel.final.changed(calibration=a_calibration())
+    calibrated = resolved._replace(panel=resolved.panel.changed(final=final))
+
+    with pytest.raises(SettingError, match=r"certified for one marking; leave final\.calibration out"):
+        comparable_marking(calibrated)
+
+
+@pytest.mark.parametrize(
+    ("written", "prompts", "other"),
+    [(None, 1, "words"), (None, 2, "words"), ("lines", 2, "words"), ("words", 1, "lines"), ("words", 2, "lines")],
+)
+def test_the_two_markings_of_a_panel_have_the_same_prompts(
+    written: Marking | None, prompts: int, other: Marking
+) -> None:
+    own = comparable_marking(resolve(PanelSpec(marking=written), prompts=prompts))
+    opposite = other_marking(own)
+
+    assert (2, 2, other) == (own.prompts, opposite.prompts, opposite.panel.marking)
+    assert own.panel == opposite.panel.changed(marking=own.panel.marking)

@@ -104,7 +104,7 @@ class PlannedProbe:
 
     def _runs(self) -> Iterator[Run]:
         run, probes = self._planned.run, self.asked.probes
-        of_first = [probe for probe in probes if probe not in {SPEAKERS, MARKING}]
+        of_first: list[str] = [probe for probe in probes if probe not in {SPEAKERS, MARKING}]
         if MARKING in probes:
             run = replace(run, resolved=comparable_marking(run.resolved))
             of_first = list(dict.fromkeys((*of_first, INJECTION)))

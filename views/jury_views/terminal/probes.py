@@ -93,11 +93,16 @@ def _markings(page: Page, compared: "Sequence[ProbeEffect]") -> None:
     rows: list[tuple[str, ...]] = [
         ("", "marking", "pairs", "flips", "more lenient", "stricter", "p", "score shift", "p")
     ]
-    for raters in zip(*((one.jury, *one.seats[:_SEATS]) for one in compared), strict=True):
-        for effect, rater in zip(compared, raters, strict=True):
-            name, *shown = _rater(figures, rater)
-            rows.append((name, str(effect.marking), *shown))
+    seats = dict.fromkeys(seat.seat for one in compared for seat in one.seats)
+    for name in (None, *list(seats)[:_SEATS]):
+        for effect in compared:
+            for rater in (effect.jury, *effect.seats):
+                if rater.seat == name:
+                    shown, *figures_of_rater = _rater(figures, rater)
+                    rows.append((shown, str(effect.marking), *figures_of_rater))
     page.table(rows, indent=2)
+    if (further := len(seats) - _SEATS) > 0:
+        page.line(f"{pluralize(further, 'further seat')}: --json", indent=2)
     figures.print_notes(page)
 
 
