@@ -80,7 +80,7 @@ def _json(prepared: PreparedAnswer, request: ModelRequest) -> bytes:
             {"scenario_id": one, "verdict": prepared.verdict, "score": sum(prepared.scores)}
             for one in prompt.form.scenarios
         ]
-    return json.dumps(answer | dict(prepared.more), ensure_ascii=False).encode()
+    return json.dumps(prompt.form.whole(answer) | dict(prepared.more), ensure_ascii=False).encode()
 
 
 def prepared_providers(answers: Mapping[str, Sequence[ScriptedAnswer]]) -> Callable[..., Callable[[str], Provider]]:

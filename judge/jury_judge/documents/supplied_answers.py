@@ -99,4 +99,6 @@ def _answer(answer: SuppliedAnswer, request: ModelRequest) -> dict[str, Any]:
         "confidence": answer.confidence,
         "rationale": answer.rationale,
     }
-    return {**body, "statement": answer.rationale} if prompt.form.statement else body
+    if prompt.form.statement:
+        body["statement"] = answer.rationale
+    return prompt.form.whole(body)

@@ -7,12 +7,16 @@ from typing import NamedTuple
 from jury_debate.marking import unmark
 from jury_events.verdict import Verdict
 from jury_providers.simulated.evaluation import BANDS, Disposition, clear, towards, verdict_of
-from jury_providers.simulated.excerpts import supported
+from jury_providers.simulated.excerpts import excerpt, supported
+from jury_providers.simulated.peer_evidence import PeerQuotation
 from jury_providers.simulated.prompt import PeerBlock
 
 _APART = 8.0
 _SURE = 0.55
 _OPEN = 0.6
+_UNFOUNDED = 0.75
+"""How much of a position's weight remains for each quotation of it that stands nowhere."""
+
 _RANK = {Verdict.UNSAFE_FAIL.value: 0, Verdict.NEEDS_REVIEW.value: 1, Verdict.SAFE_PASS.value: 2}
 
 
@@ -21,6 +25,16 @@ class Peer(NamedTuple):
 
     block: PeerBlock
     quotes: tuple[str, ...]
+
+    @property
+    def unfounded(self) -> tuple[PeerQuotation, ...]:
+        """Its quotations that the check found nowhere."""
+        return tuple(one for one in self.block.evidence.quotations if one.result == "not_found")
+
+    @property
+    def weight(self) -> float:
+        """Its confidence, less where a quotation stands nowhere."""
+        return self.block.confidence * _UNFOUNDED ** len(self.unfounded)
 
 
 class ArgumentStep(NamedTuple):
@@ -39,9 +53,16 @@ def latest(blocks: Sequence[PeerBlock], record: str, mark: str) -> tuple[Peer, .
     for block in blocks:
         newest[block.letter] = block
     return tuple(
-        Peer(block, supported(unmark(block.said, mark), record))
+        Peer(block, tuple(dict.fromkeys((*supported(unmark(block.said, mark), record), *_evident(block, record)))))
         for _, block in sorted(newest.items(), key=lambda item: (len(item[0]), item[0]))
     )
+
+
+def _evident(block: PeerBlock, record: str) -> tuple[str, ...]:
+    """Its quotations that speak for its verdict and stand where it says, as far as they can be said in a sentence."""
+    says = "for" if block.verdict == Verdict.SAFE_PASS.value else "against"
+    quotes = (excerpt(one.quote, "") for one in block.evidence.quotations if one.supports and one.says == says)
+    return tuple(quote for quote in quotes if quote and quote in record)
 
 
 def respond(
@@ -69,9 +90,9 @@ def _give_way(score: float, own_said: str, peers: Sequence[Peer], disposition: D
     """Move towards a confident peer with a lower score and quotations: always for a quotation that is new to this seat,
     for a known one only if the seat is open enough."""
     graver = [
-        (peer.block.confidence * (score - peer.block.score), peer)
+        (peer.weight * (score - peer.block.score), peer)
         for peer in peers
-        if peer.block.score < score - _APART and peer.block.confidence >= _SURE and peer.quotes
+        if peer.block.score < score - _APART and _sure(peer) and peer.quotes
     ]
     if not graver:
         return None
@@ -82,7 +103,7 @@ def _give_way(score: float, own_said: str, peers: Sequence[Peer], disposition: D
         if verdict == verdict_of(score).value:
             return None
         return ArgumentStep(score, "unmoved", letters, quote, verdict)
-    moved = towards(score, peer.block.score, (0.25 + 0.5 * disposition.openness) * peer.block.confidence)
+    moved = towards(score, peer.block.score, (0.25 + 0.5 * disposition.openness) * peer.weight)
     if verdict_of(moved) is verdict_of(score):
         return ArgumentStep(moved, "drawn", letters, quote, verdict)
     return ArgumentStep(moved, "convinced" if new else "weighed", letters, quote, verdict)
@@ -93,35 +114,39 @@ def _calm_down(
 ) -> ArgumentStep | None:
     """Move towards a milder majority that is at least as confident, unless the seat's own position is severe."""
     mine = _RANK[verdict_of(score).value]
-    milder = [peer.block for peer in peers if _RANK.get(peer.block.verdict, mine) > mine]
+    milder = [peer for peer in peers if _RANK.get(peer.block.verdict, mine) > mine]
     if score < BANDS.needs_review or 2 * len(milder) <= len(peers):
         return None
-    sure = sum(block.confidence for block in milder) / len(milder)
+    sure = sum(peer.weight for peer in milder) / len(milder)
     if sure + 0.2 * disposition.openness < own_confidence:
         return None
-    mean = sum(block.score for block in milder) / len(milder)
+    mean = sum(peer.block.score for peer in milder) / len(milder)
     moved = towards(score, mean, 0.2 + 0.5 * disposition.openness)
     changed = verdict_of(moved) is not verdict_of(score)
-    return ArgumentStep(moved, "reassured" if changed else "softened", tuple(block.letter for block in milder))
+    return ArgumentStep(moved, "reassured" if changed else "softened", tuple(peer.block.letter for peer in milder))
 
 
 def _stay(score: float, peers: Sequence[Peer]) -> ArgumentStep:
     verdict = verdict_of(score).value
-    for peer in peers:
-        if peer.block.verdict != verdict:
-            return ArgumentStep(score, "disagree", (peer.block.letter,), verdict=peer.block.verdict)
+    apart = [peer for peer in peers if peer.block.verdict != verdict]
+    for peer in apart:
+        quote = next((quote for one in peer.unfounded if (quote := excerpt(one.quote, ""))), "")
+        if quote:
+            return ArgumentStep(score, "unfounded", (peer.block.letter,), quote, peer.block.verdict)
+    if apart:
+        return ArgumentStep(score, "disagree", (apart[0].block.letter,), verdict=apart[0].block.verdict)
     return ArgumentStep(score, "agree", tuple(peer.block.letter for peer in peers))
 
 
 def judge(own: float, peers: Sequence[Peer]) -> tuple[float, list[ArgumentStep]]:
     """The final judge's score and its remarks about the jurors.
 
-    Positions are weighted by confidence, doubled if their quotations occur in the record; a confident severe position
-    with such quotations prevents a pass.
+    Positions are weighted by confidence, doubled if their quotations occur in the record, less for each one that stands
+    nowhere; a confident severe position with quotations of the record prevents a pass.
     """
     if not peers:
         return own, [ArgumentStep(own, "judge_alone")]
-    weights = [max(0.05, peer.block.confidence) * (2 if peer.quotes else 1) for peer in peers]
+    weights = [max(0.05, peer.weight) * (2 if peer.quotes else 1) for peer in peers]
     mean = sum(one * peer.block.score for one, peer in zip(weights, peers, strict=True)) / sum(weights)
     score = 0.3 * own + 0.7 * mean
     grave = [peer for peer in peers if peer.block.score < BANDS.needs_review and peer.quotes and _sure(peer)]
@@ -149,4 +174,4 @@ def judge(own: float, peers: Sequence[Peer]) -> tuple[float, list[ArgumentStep]]
 
 
 def _sure(peer: Peer) -> bool:
-    return peer.block.confidence >= _SURE
+    return peer.weight >= _SURE

@@ -19,24 +19,32 @@ MAX_CHARACTERS = 400_000
 class Utterance(NamedTuple):
     """Consecutive lines of one speaker.
 
-    `kind`: policy, user, expected, agent, thought, refusal, action, tool or error.
+    `kind`: policy, user, expected, agent, thought, refusal, action, tool or error. `item`: the number of the item in
+    which they stand, None where it is not known.
     """
 
     kind: str
     lines: tuple[str, ...]
+    item: int | None = None
 
 
 class CheckCounts(NamedTuple):
-    """The records of one kind of earlier check; `failed` is None if the prompt does not contain it."""
+    """The records of one kind of earlier check; `failed` is None if the prompt does not contain it.
+
+    `line` says how many passed; `item` is the number of the item in which it stands, None where it stands in none.
+    """
 
     total: int
     failed: int | None
+    line: str = ""
+    item: int | None = None
 
 
 class Document(NamedTuple):
     """A parsed case; `plain` is its whole text, for checking quotations.
 
-    `unseen` counts the parts that the prompt reports as not shown (such as pictures).
+    `unseen` counts the parts that the prompt reports as not shown (such as pictures). `items` are the numbers of its
+    items, in their order.
     """
 
     scenarios: tuple[tuple[Utterance, ...], ...]
@@ -45,6 +53,7 @@ class Document(NamedTuple):
     plain: str
     cut: bool
     unseen: int = 0
+    items: tuple[int, ...] = ()
 
 
 def read_document(text: str, patterns: PromptPatterns | None, mark: str = MARK) -> Document:
@@ -57,28 +66,40 @@ def read_document(text: str, patterns: PromptPatterns | None, mark: str = MARK) 
     """
     reader, prefix = _Reader(patterns, mark), f"{mark} "
     policy, text = _operator_policy(text, patterns)
-    for line in reader.bounded(text).split("\n"):
-        if line.startswith(prefix):
-            reader.content.append(line)
-        elif line:
-            reader.heading(line)
+    given = () if policy is None else (reader.operator_policy(policy),)
+    for passage in reader.passages(text):
+        # The item with which the end of a cut text begins is not known.
+        reader.item = None
+        for line in passage.split("\n"):
+            if line.startswith(prefix):
+                reader.content.append(line)
+            elif line:
+                reader.heading(line)
     reader.finish()
-    given = () if policy is None else (Utterance("policy", tuple(reader.bounded(policy).split("\n"))),)
     scenarios = tuple(
         (*(() if any(one.kind == "policy" for one in utterances) else given), *utterances)
         for utterances in reader.scenarios
         if utterances
     )
     plain = "\n".join(line for utterances in scenarios for utterance in utterances for line in utterance.lines)
-    return Document(scenarios, reader.checks("gate"), reader.checks("card"), plain, reader.cut, reader.unseen)
+    return Document(
+        scenarios,
+        reader.checks("gate"),
+        reader.checks("card"),
+        plain,
+        reader.cut,
+        reader.unseen,
+        tuple(dict.fromkeys(reader.items)),
+    )
 
 
 def _operator_policy(text: str, patterns: PromptPatterns | None) -> tuple[str | None, str]:
-    """The operator's policy, which stands unmarked before the case (None: there is none), and the case."""
+    """The operator's policy with its heading, which stands unmarked before the case (None: there is none), and the
+    case."""
     if patterns is None or patterns.operator_policy is None or not text.startswith(f"{patterns.operator_policy}\n"):
         return None, text
     policy, heading, case = text.removeprefix(f"{patterns.operator_policy}\n").partition(f"\n\n{patterns.case}\n")
-    return policy, f"{heading.lstrip()}{case}"
+    return policy.lstrip("\n"), f"{heading.lstrip()}{case}"
 
 
 class _Reader:
@@ -90,21 +111,36 @@ class _Reader:
         self._kind = "agent"
         self._speaker = "agent"
         self._numbers: dict[str, int] = {}
-        self._passed: dict[str, int] = {}
+        self._passed: dict[str, tuple[int, str, int | None]] = {}
         self._report = "gate"
         self.scenarios: list[list[Utterance]] = [[]]
         self.content: list[str] = []
+        self.item: int | None = None
+        self.items: list[int] = []
         self.unseen = 0
         self.cut = False
 
+    def operator_policy(self, text: str) -> Utterance:
+        """The policy below the heading of its item."""
+        heading, _, policy = text.partition("\n")
+        found = None if self._patterns is None else self._patterns.item.match(heading)
+        if found is None:
+            return Utterance("policy", tuple(self.bounded(text).split("\n")))
+        self.items.append(int(found["number"]))
+        return Utterance("policy", tuple(self.bounded(policy).split("\n")), self.items[-1])
+
     def bounded(self, text: str) -> str:
         """The text; if too long, its beginning, and its end from the next line start."""
+        return "\n".join(self.passages(text))
+
+    def passages(self, text: str) -> tuple[str, ...]:
+        """The text; if too long, its beginning, and its end from the next line start."""
         if len(text) <= MAX_CHARACTERS:
-            return text
+            return (text,)
         self.cut = True
         half = MAX_CHARACTERS // 2
         tail = text[-half:]
-        return text[:half] + "\n" + tail[tail.find("\n") + 1 if "\n" in tail else 0 :]
+        return text[:half], tail[tail.find("\n") + 1 if "\n" in tail else 0 :]
 
     def heading(self, line: str) -> None:
         """An unmarked line, which starts content of another kind."""
@@ -120,6 +156,8 @@ class _Reader:
         elif found := patterns.item.match(line):
             # An item without an author (an event) gets it from the next line; until then it is not a user's request.
             self._speaker = self._kind = patterns.speakers.get(found["what"], "tool")
+            self.item = int(found["number"])
+            self.items.append(self.item)
         elif author := patterns.authors.get(line):
             self._speaker = author
             self._kind = "file" if self._kind == "file" else author
@@ -143,7 +181,7 @@ class _Reader:
             assert self._patterns is not None
             self.unseen += sum(self._patterns.unseen.match(line) is not None for line in lines)
         elif self._kind not in {"name", "tool_name"}:
-            self.scenarios[-1].append(Utterance(self._kind, lines))
+            self.scenarios[-1].append(Utterance(self._kind, lines, self.item))
 
     def _count(self, line: str) -> None:
         patterns = self._patterns
@@ -156,12 +194,14 @@ class _Reader:
                     self._numbers.setdefault(report, int(found["total"]))
                     return
         if found := patterns.pass_rate.match(line):
-            self._passed.setdefault(self._report, int(found["passed"]))
+            self._passed.setdefault(self._report, (int(found["passed"]), line, self.item))
 
     def checks(self, report: str) -> CheckCounts | None:
         """The counts of one report; None if the prompt has none."""
         total = self._numbers.get(report)
         if total is None:
             return None
-        passed = self._passed.get(report)
-        return CheckCounts(total, 0 if not total else None if passed is None else max(0, total - passed))
+        if not total or report not in self._passed:
+            return CheckCounts(total, None if total else 0)
+        passed, line, item = self._passed[report]
+        return CheckCounts(total, max(0, total - passed), line, item)

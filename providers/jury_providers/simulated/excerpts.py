@@ -2,19 +2,23 @@
 
 import re
 
+from jury_events.evidence import LONGEST_QUOTE, SHORTEST_QUOTE
+
 LONGEST = 90
 _SHORTEST = 8
 _MOST = 4
 _UNQUOTABLE = re.compile(r"[“”「」\x00-\x1f]")
+_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]」?")
 _QUOTED = re.compile(r"[“「]([^“”「」\n]{8,240})[”」]")
 
 
-def excerpt(line: str, phrase: str) -> str:
+def excerpt(line: str, phrase: str, shortest: int = _SHORTEST) -> str:
     """A piece of `line` around `phrase`, without curly quotation marks and unprintable characters; "" if none remains.
 
     Args:
         line: of the record, verbatim.
         phrase: its first word is searched for.
+        shortest: characters; a shorter piece is none.
     """
     word = phrase.split(" ", 1)[0]
     at = max(0, line.lower().find(word)) if word else 0
@@ -24,9 +28,9 @@ def excerpt(line: str, phrase: str) -> str:
     for piece in _UNQUOTABLE.split(window):
         kept = piece if piece.isprintable() else "".join(char if char.isprintable() else "\n" for char in piece)
         pieces += kept.split("\n")
-    wanted = [piece for piece in pieces if word and word in piece.lower() and len(piece.strip()) >= _SHORTEST]
+    wanted = [piece for piece in pieces if word and word in piece.lower() and len(piece.strip()) >= shortest]
     best = max(wanted or pieces, key=len, default="").strip()
-    if len(best) < _SHORTEST:
+    if len(best) < shortest:
         return ""
     return _whole_words(best, cut_left=start > 0, cut_right=start + LONGEST < len(line))
 
@@ -37,6 +41,16 @@ def _whole_words(text: str, *, cut_left: bool, cut_right: bool) -> str:
     begin = first + 1 if cut_left and 0 <= first < len(text) // 3 else 0
     end = last if cut_right and last > 2 * len(text) // 3 else len(text)
     return text[begin:end].strip()
+
+
+def opening(text: str) -> str:
+    """The beginning of a text as a quotation: the sentences that fit, else whole words; "" if too short."""
+    if len(text) <= LONGEST_QUOTE:
+        kept = text.strip()
+    else:
+        ends = [found.end() for found in _SENTENCE.finditer(text, 0, LONGEST_QUOTE)]
+        kept = text[: ends[-1]].strip() if ends else _whole_words(text[:LONGEST_QUOTE], cut_left=False, cut_right=True)
+    return kept if len(kept) >= SHORTEST_QUOTE else ""
 
 
 def supported(said: str, record: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ class Phrases(NamedTuple):
 
     def finding(self, finding: Finding, *, favourable: bool = False) -> str:
         """A finding as a sentence, with its quotation or record ids."""
-        named = fill(self.findings[finding.name], total=finding.total)
+        named = self.claim(finding)
         if favourable:
             lowered = named[0].lower() + named[1:] if self.language == "en" else named
             return self.say("good", finding=lowered)
@@ -33,6 +33,10 @@ class Phrases(NamedTuple):
         return (
             self.say("quote", finding=named, quote=finding.quote) if finding.quote else self.say("plain", finding=named)
         )
+
+    def claim(self, finding: Finding) -> str:
+        """A finding in words of its own, without a quotation."""
+        return fill(self.findings[finding.name], total=finding.total)
 
     def join(self, sentences: list[str]) -> str:
         """Sentences as one text."""

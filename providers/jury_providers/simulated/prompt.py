@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from jury_providers.provider import ModelRequest
 from jury_providers.simulated.document import LINE_MARK, MARK
+from jury_providers.simulated.peer_evidence import PeerEvidence, split_evidence
 from jury_providers.simulated.prompt_patterns import PromptPatterns, all_prompt_patterns
 
 GENERAL = "general"
@@ -28,7 +29,10 @@ _KANA = re.compile("[ぁ-ヶ]")
 
 
 class PeerBlock(NamedTuple):
-    """A juror's statement or evaluation, as shown in a later prompt. `round` is 0 for phase 1."""
+    """A juror's statement or evaluation, as shown in a later prompt. `round` is 0 for phase 1.
+
+    `said` has the juror's words, `evidence` the quotations that the juror gave besides.
+    """
 
     letter: str
     round: int
@@ -36,22 +40,28 @@ class PeerBlock(NamedTuple):
     score: float
     confidence: float
     said: str
+    evidence: PeerEvidence = PeerEvidence()
 
 
 class AnswerForm(NamedTuple):
     """Required content of an answer: dimensions with their maxima in order, a statement, scenario ids.
 
-    `one_form`: an answer has null for what its step does not ask.
+    `one_form`: an answer has null for what its step does not ask. `evidence`: it has quotations.
     """
 
     dimensions: tuple[tuple[str, float], ...]
     statement: bool
     scenarios: tuple[str, ...]
     one_form: bool = False
+    evidence: bool = False
 
     def whole(self, answer: dict[str, Any]) -> dict[str, Any]:
         """An answer with what the form asks for, and null for the rest where it must be there."""
-        return {"statement": None, "scenarios": None, **answer} if self.one_form else answer
+        if self.one_form:
+            answer = {"statement": None, "scenarios": None, **answer}
+        if self.evidence:
+            answer = {**answer, "evidence": answer.get("evidence", []), "decisive_item": answer.get("decisive_item")}
+        return answer
 
 
 class Prompt(NamedTuple):
@@ -108,7 +118,7 @@ def read_prompt(request: ModelRequest) -> Prompt:
         case = _before_seat(case, patterns)
     if role == JUDGE:
         task = "final"
-    blocks = _blocks(rest, patterns) if patterns is not None else ()
+    blocks = _blocks(rest, patterns, marked.mark) if patterns is not None else ()
     return Prompt(
         patterns=patterns,
         language=patterns.language if patterns is not None else "ja" if _KANA.search(sections.system) else "en",
@@ -181,20 +191,19 @@ def _numbered(total: int) -> tuple[str, ...]:
 
 
 class _Marking(NamedTuple):
-    """Puts `mark` in place of the debate's marker; `naming` is the line that names it."""
+    """Puts `mark` in place of the debate's marker; `notice` is the line of the prompt that names the marker."""
 
     marker: str | None
     mark: str
-    naming: str = ""
+    notice: str = ""
 
     def __call__(self, text: str) -> str:
         if self.marker is None:
             return text
         if self.mark == MARK:
             return text.replace(self.marker, MARK)
-        # A sign of lines is short: a text may contain it, and it counts at the beginning of a line alone.
-        # The line that names it is part of the case, and would else make a reader judge equal cases differently.
-        text = text.replace(self.naming, self.naming.replace(self.marker, LINE_MARK), 1)
+        # A sign of lines is short: a text may contain it, and it counts in the notice and at the beginning of a line.
+        text = text.replace(self.notice, self.notice.replace(self.marker, LINE_MARK), 1)
         prefix = f"\n{self.marker} "
         return f"\n{text}".replace(prefix, f"\n{LINE_MARK} ")[1:]
 
@@ -230,7 +239,7 @@ def _task(user: str, patterns: PromptPatterns | None) -> tuple[str, int, str, st
     return "initial", 0, user, ""
 
 
-def _blocks(text: str, patterns: PromptPatterns) -> tuple[PeerBlock, ...]:
+def _blocks(text: str, patterns: PromptPatterns, mark: str) -> tuple[PeerBlock, ...]:
     """Every block, oldest first. Judged text cannot contain a heading, since its lines are marked."""
     heads = []
     for line, is_round in ((patterns.peer_initial, False), (patterns.peer_round, True)):
@@ -247,9 +256,11 @@ def _blocks(text: str, patterns: PromptPatterns) -> tuple[PeerBlock, ...]:
             verdict=found["verdict"],
             score=_decimal(found["score"]),
             confidence=_decimal(found["confidence"]),
-            said=text[start:end],
+            said=said,
+            evidence=evidence,
         )
         for (_, start, number, found), end in zip(heads, ends, strict=True)
+        for said, evidence in [split_evidence(text[start:end], patterns.evidence, mark)]
     )
 
 
@@ -273,7 +284,7 @@ def _form(schema: Mapping[str, Any], sections: _Sections, task: str) -> AnswerFo
         from_text = dict(shown.dimensions)
         if one_form:
             known = _form_of_fields(fields, maxima, from_text)
-            return shown._replace(dimensions=known.dimensions, one_form=True)
+            return shown._replace(dimensions=known.dimensions, one_form=True, evidence=known.evidence)
     return _form_of_fields(fields, maxima, from_text)
 
 
@@ -303,6 +314,7 @@ def _form_of_fields(
         dimensions=tuple((name, from_text.get(name, 0.0) if most is None else most) for name, most in maxima.items()),
         statement="statement" in fields,
         one_form=_is_nullable(_table(fields.get("statement"))),
+        evidence="evidence" in fields,
         scenarios=tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else (),
     )
 
@@ -331,6 +343,7 @@ def _shown_form(sections: _Sections, task: str) -> AnswerForm:
         statement=task == "discussion",
         scenarios=_numbered(int(scenarios["total"])) if scenarios else (),
         one_form=patterns is not None and patterns.system is not None,
+        evidence=patterns is not None and patterns.evidence is not None and bool(patterns.evidence.rule.find(system)),
     )
 
 

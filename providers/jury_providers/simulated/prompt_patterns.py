@@ -6,7 +6,7 @@ So simulated models understand every version and language of the prompts without
 import re
 from functools import cache
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from jury_debate import prompts_v1
 from jury_debate.prompt_texts import CaseTexts, Texts
@@ -14,6 +14,7 @@ from jury_debate.prompts import LANGUAGES
 from jury_debate.prompts_v2 import prompts as prompts_v2
 from jury_debate.prompts_v2.line_marks import SIGN_PATTERN
 from jury_debate.prompts_v2.texts import TextsV2
+from jury_events.evidence import EvidenceResult
 
 _NUMBER = r"\d{1,12}"
 _DECIMAL = r"[0-9.e+-]{1,24}"
@@ -28,7 +29,8 @@ _GROUPS = {
     "confidence": _DECIMAL,
     "maximum": _DECIMAL,
     "percent": _DECIMAL,
-    **dict.fromkeys(("seats", "number", "total", "round", "max_rounds", "passed", "shown"), _NUMBER),
+    **dict.fromkeys(("seats", "number", "total", "round", "max_rounds", "passed", "shown", "item"), _NUMBER),
+    **dict.fromkeys(("place", "says", "result"), r"[^\n]{1,80}?"),
 }
 
 
@@ -80,12 +82,30 @@ def line_of(text: str, placeholder: str | None = None) -> LinePattern:
     return LinePattern(chosen if prefix is None else prefix, re.compile(pattern + r"(?=\n|\Z)"))
 
 
+class EvidencePatterns(NamedTuple):
+    """How quotations are asked for, and how those of jurors are shown.
+
+    `rule`: the line of the system message that asks for them. `heading` stands over a juror's entries; `place` of an
+    entry is an item, or a seat's words on one. `says` maps the words to the answer's; `results` are by their names.
+    """
+
+    rule: LinePattern
+    heading: str
+    entry: LinePattern
+    item: LinePattern
+    seat: LinePattern
+    says: dict[str, str]
+    results: tuple[tuple[str, LinePattern], ...]
+    decisive: LinePattern
+
+
 class PromptPatterns(NamedTuple):
     """One prompts file as patterns. `roles` maps a role's shown name to its key, `heads` a case heading to its kind.
 
     `system` begins the system message of all seats, and `seats_block` the seat's own block after the case; None where
     the system message is the seat's own (prompts 1). `markers` name the debate's marker. `operator_policy` is the
-    heading of a policy that stands before the case, which begins with the line `case`; None under prompts 1.
+    heading of a policy that stands before the case, which begins with the line `case`; None under prompts 1, as is
+    `evidence`.
     """
 
     language: str
@@ -114,6 +134,7 @@ class PromptPatterns(NamedTuple):
     scenario_rule: LinePattern
     operator_policy: str | None = None
     case: str = ""
+    evidence: EvidencePatterns | None = None
 
 
 @cache
@@ -148,6 +169,7 @@ def _patterns_v2(language: str, texts: TextsV2) -> PromptPatterns:
         case.expected_behavior: "expected",
         case.response: "agent",
         case.error: "error",
+        case.artifact_summary: "artifacts",
     }
     patterns = _patterns(
         language,
@@ -162,7 +184,24 @@ def _patterns_v2(language: str, texts: TextsV2) -> PromptPatterns:
         scenario_rule=line_of(seats.scenarios, "total"),
     )
     return patterns._replace(
-        speakers=items | patterns.speakers, operator_policy=case.operator_policy, case=case.heading
+        speakers=items | patterns.speakers,
+        operator_policy=case.operator_policy,
+        case=case.heading,
+        evidence=_evidence(texts),
+    )
+
+
+def _evidence(texts: TextsV2) -> EvidencePatterns:
+    shown = texts.evidence
+    return EvidencePatterns(
+        rule=line_of(texts.system.evidence_format),
+        heading=shown.heading,
+        entry=line_of(shown.entry),
+        item=line_of(shown.item),
+        seat=line_of(shown.seat),
+        says={shown.says_for: "for", shown.says_against: "against", shown.says_context: "context"},
+        results=tuple((name, line_of(getattr(shown, name))) for name in get_args(EvidenceResult)),
+        decisive=line_of(shown.decisive_item),
     )
 
 

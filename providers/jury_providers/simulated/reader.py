@@ -1,10 +1,14 @@
 """A simulated model: reads a request, calls tools or answers. A pure function of seed, seat and visible text."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
+from jury_events.evidence import MOST_ENTRIES
+from jury_events.verdict import Verdict
 from jury_providers.provider import ModelRequest, RequestedTool
-from jury_providers.simulated.argument import ArgumentStep, judge, latest, respond
+from jury_providers.simulated.argument import ArgumentStep, Peer, judge, latest, respond
+from jury_providers.simulated.citations import Entry, cited_entries, decisive_item, distinct, quoted_peer, taken_over
 from jury_providers.simulated.document import Document, read_document
 from jury_providers.simulated.evaluation import (
     Disposition,
@@ -17,8 +21,9 @@ from jury_providers.simulated.evaluation import (
     whole_score,
 )
 from jury_providers.simulated.findings import UNSEEN, Finding, read_findings, with_unseen
+from jury_providers.simulated.misquotations import misquoted
 from jury_providers.simulated.phrases import Phrases, load_phrases
-from jury_providers.simulated.prompt import Prompt, read_prompt
+from jury_providers.simulated.prompt import PeerBlock, Prompt, read_prompt
 from jury_providers.simulated.tool_use import record_findings, wanted_tools
 
 CACHED_CHARACTERS = 8_000_000
@@ -26,6 +31,7 @@ CACHED_CHARACTERS = 8_000_000
 
 _OVERHEAD = 2000
 _MAX_REASONS = 2
+_MAX_CITED = 4
 _MIN_WEIGHT = 0.1
 _MAX_LETTERS = 5
 
@@ -106,6 +112,7 @@ class _Juror:
     def __init__(self, prompt: Prompt, case: ReadCase, seed: int) -> None:
         self._prompt = prompt
         self._case = case
+        self._seed = seed
         self._phrases: Phrases = load_phrases(prompt.language)
         self._disposition: Disposition = disposition(seed, prompt.letter, prompt.role, case.digest)
         self._records = record_findings(case.document, prompt.results, prompt.mark)
@@ -132,11 +139,12 @@ class _Juror:
 
     def _discuss(self) -> ReaderOutput:
         own = self._prompt.own
+        own_quotes = () if own is None else own.evidence.quotations
         score = self._first if own is None else own.score
         peers = latest(self._prompt.peers, self._case.document.plain, self._prompt.mark)
         turn = respond(
             score,
-            "" if own is None else own.said.replace("ˆ", " "),
+            "" if own is None else "\n".join([own.said.replace("ˆ", " "), *(one.quote for one in own_quotes)]),
             self._evaluate(score).confidence if own is None else own.confidence,
             peers,
             self._disposition,
@@ -146,13 +154,24 @@ class _Juror:
         reasons = self._reasons(evaluation, said=turn.quote)
         if turn.key in {"convinced", "weighed", "drawn"}:
             reasons.insert(0, self._say(turn, score))
+            followed = next(peer.block for peer in peers if peer.block.letter in turn.letters)
+            return self._output(
+                evaluation, reasons, statement, taken_over(followed, turn.quote), followed.evidence.decisive_item
+            )
         return self._output(evaluation, reasons, statement)
 
     def _judge(self) -> ReaderOutput:
-        score, turns = judge(self._first, latest(self._prompt.peers, self._case.document.plain, self._prompt.mark))
+        peers = latest(self._prompt.peers, self._case.document.plain, self._prompt.mark)
+        score, turns = judge(self._first, peers)
         evaluation = self._evaluate(score)
         sentences = [self._say(turn, score) for turn in turns]
-        return self._output(evaluation, [*sentences, *self._reasons(evaluation)], self._phrases.join(sentences))
+        reasons = [*sentences, *self._reasons(evaluation)]
+        followed = _followed(peers, turns, evaluation.verdict.value)
+        if followed is None:
+            return self._output(evaluation, reasons, self._phrases.join(sentences))
+        item = followed.evidence.decisive_item or next(iter(self._case.document.items), None)
+        quoted = () if item is None else quoted_peer(followed, item, self._prompt.mark)
+        return self._output(evaluation, reasons, self._phrases.join(sentences), quoted, followed.evidence.decisive_item)
 
     def _say(self, turn: ArgumentStep, before: float) -> str:
         return self._phrases.say(
@@ -192,7 +211,23 @@ class _Juror:
         view = self._phrases.views.get(self._prompt.role, self._phrases.views["general"])
         return self._phrases.say(evaluation.verdict.value, view=view)
 
-    def _output(self, evaluation: SimulatedEvaluation, reasons: list[str], statement: str) -> ReaderOutput:
+    def _output(
+        self,
+        evaluation: SimulatedEvaluation,
+        reasons: list[str],
+        statement: str,
+        others: tuple[Entry, ...] = (),
+        decisive: int | None = None,
+    ) -> ReaderOutput:
+        """The answer.
+
+        Args:
+            evaluation: its numbers.
+            reasons: the sentences of its rationale.
+            statement: what it says to the other jurors.
+            others: what it quotes besides its own findings.
+            decisive: the item that it names where none of its own findings does.
+        """
         form, phrases = self._prompt.form, self._phrases
         answer: dict[str, Any] = {
             "ballot": self._prompt.ballot,
@@ -205,9 +240,32 @@ class _Juror:
             answer["statement"] = statement
         if form.scenarios:
             answer["scenarios"] = self._scenarios(evaluation)
+        if form.evidence:
+            answer["evidence"] = [entry.fields for entry in self._evidence(others)]
+            if evaluation.verdict is not Verdict.SAFE_PASS:
+                weights = [weight(finding, self._prompt.role) for finding in self._negative]
+                answer["decisive_item"] = decisive_item(self._negative, weights) or decisive
         score = f"{evaluation.overall:.0f}"
         prose = phrases.say("prose", reason=self._reason(), verdict=evaluation.verdict.value, score=score)
         return ReaderOutput((), form.whole(answer), prose)
+
+    def _evidence(self, others: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        """Quotations of the findings with the largest weight, as a fallible juror writes them, and of others."""
+        dimensions = [name for name, _ in self._prompt.form.dimensions]
+        shown = [(finding, self._phrases.claim(finding)) for finding in self._negative[:_MAX_CITED]]
+        good = [(finding, self._phrases.claim(finding)) for finding in self._positive[:_MAX_REASONS]]
+        own = [
+            *cited_entries(shown, favourable=False, dimensions=dimensions),
+            *cited_entries(good, favourable=True, dimensions=dimensions),
+        ]
+        before = self._prompt.own
+        careful = before is not None and not all(one.supports for one in before.evidence.quotations)
+        drawn_by = f"{self._seed}\0{self._prompt.letter}\0{self._prompt.role}"
+        written = (
+            misquoted(entry, drawn_by, self._case.document.items, careful=careful)
+            for entry in distinct(own)[: MOST_ENTRIES - len(others)]
+        )
+        return distinct([*written, *others])
 
     def _scenarios(self, evaluation: SimulatedEvaluation) -> list[dict[str, Any]]:
         """Scores by each scenario's findings, shifted as much as the overall score; all equal if not separable."""
@@ -220,3 +278,12 @@ class _Juror:
             score = round(max(0.0, min(100.0, one)), 1)
             judged.append({"scenario_id": scenario, "verdict": verdict_of(score).value, "score": score})
         return judged
+
+
+def _followed(peers: Sequence[Peer], turns: Sequence[ArgumentStep], verdict: str) -> PeerBlock | None:
+    """The juror whose words decide a final judgment: the one that it follows, else the surest of its verdict."""
+    named = [letter for turn in turns if turn.key == "judge_follow" for letter in turn.letters]
+    blocks = [
+        peer.block for peer in peers if peer.block.letter in named or (not named and peer.block.verdict == verdict)
+    ]
+    return max(blocks, key=lambda block: block.confidence, default=None)

@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
+from jury_events.verdict import Verdict
 from jury_providers.provider import ModelRequest
+from jury_providers.simulated.citations import Entry
 from jury_providers.simulated.evaluation import confidence, verdict_of
 from jury_providers.simulated.prompt import GENERAL, AnswerForm, Prompt, ballot_in, scenarios_in, schema_form
 from jury_providers.simulated.reader import ReaderOutput
@@ -24,6 +26,9 @@ _MOST_FORMS = 64
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
 _SAID = "A scripted answer: the case was not read. " * 4
+
+_QUOTED = _SAID[:41]
+"""It stands nowhere, so that the check of quotations looks through the whole case."""
 
 
 class ScriptedReader:
@@ -91,6 +96,10 @@ def _answer(form: AnswerForm, share: float) -> dict[str, Any]:
         answer["scenarios"] = [
             {"scenario_id": one, "verdict": verdict_of(score).value, "score": score} for one in form.scenarios
         ]
+    if form.evidence:
+        criterion = next((name for name, _ in form.dimensions), None)
+        says = "for" if verdict_of(score) is Verdict.SAFE_PASS else "against"
+        answer["evidence"] = [Entry(1, _QUOTED, says, criterion).fields]
     return form.whole(answer)
 
 

@@ -15,12 +15,14 @@ _TABLE = {**_GAPS, ord("'"): None, ord("â€™"): None, **dict.fromkeys(map(ord, "ã
 class Vocabulary(NamedTuple):
     """`phrases` by signal, for search in folded text; `weights` by finding, then by role.
 
-    `common` are words that are not specific to a clause's topic.
+    `common` are words that are not specific to a clause's topic. `criteria` are the rubric dimensions that a finding is
+    about, the nearest first.
     """
 
     phrases: dict[str, tuple[str, ...]]
     weights: dict[str, dict[str, float]]
     common: frozenset[str]
+    criteria: dict[str, tuple[str, ...]]
 
 
 @cache
@@ -31,14 +33,29 @@ def vocabulary() -> Vocabulary:
         signal: tuple(f" {phrase}" if phrase.isascii() else phrase for phrase in listed)
         for signal, listed in data["words"].items()
     }
-    return Vocabulary(phrases, data["weights"], frozenset(data["common"]))
+    criteria = {name: tuple(listed) for name, listed in data["criteria"].items()}
+    return Vocabulary(phrases, data["weights"], frozenset(data["common"]), criteria)
+
+
+class FoundLine(NamedTuple):
+    """A line, the phrase for which it was found ("": for none), and the number of its item, None where not known."""
+
+    line: str
+    phrase: str
+    item: int | None
 
 
 class SpeakerLines:
-    """The lines of one kind of speaker, in order, and their folded text for searching phrases."""
+    """The lines of one kind of speaker, in order, and their folded text for searching phrases.
 
-    def __init__(self, lines: Iterable[str]) -> None:
+    Args:
+        lines: verbatim.
+        items: the number of each line's item, None where it is not known; () where none is.
+    """
+
+    def __init__(self, lines: Iterable[str], items: Iterable[int | None] = ()) -> None:
         self.lines = tuple(lines)
+        self._items = tuple(items) or (None,) * len(self.lines)
         self.folded = fold("\n".join(self.lines))
 
     def __bool__(self) -> bool:
@@ -53,13 +70,21 @@ class SpeakerLines:
         """The phrases of the signal that occur."""
         return [phrase for phrase in vocabulary().phrases[signal] if phrase in self.folded]
 
-    def first(self, signal: str) -> tuple[str, str] | None:
-        """The line of the first phrase, in the vocabulary's order, that occurs; and that phrase."""
+    def first(self, signal: str) -> FoundLine | None:
+        """The line of the first phrase, in the vocabulary's order, that occurs."""
         for phrase in vocabulary().phrases[signal]:
             at = self.folded.find(phrase)
             if at >= 0:
-                return self.lines[self.folded.count("\n", 0, at)], phrase.strip()
+                return self.at(self.folded.count("\n", 0, at), phrase.strip())
         return None
+
+    def at(self, place: int, phrase: str = "") -> FoundLine:
+        """The line of a number."""
+        return FoundLine(self.lines[place], phrase, self._items[place])
+
+    def after(self, place: int) -> "SpeakerLines":
+        """The lines from the one of this number on."""
+        return SpeakerLines(self.lines[place:], self._items[place:])
 
     def places(self, signal: str) -> list[int]:
         """The numbers of the lines with a phrase of the signal, at most 20 per phrase."""

@@ -8,7 +8,7 @@ from jury_debate.marking import unmark
 from jury_providers.provider import OfferedTool, RequestedTool
 from jury_providers.simulated.document import CheckCounts, Document
 from jury_providers.simulated.excerpts import excerpt
-from jury_providers.simulated.findings import Finding
+from jury_providers.simulated.findings import Citation, Finding
 
 GATE_TOOL = "fetch_security_gate_failures"
 CARD_TOOL = "fetch_agent_card_failures"
@@ -55,10 +55,17 @@ def record_findings(document: Document, results: Sequence[tuple[str, str]], mark
     ):
         finding = by_call.get(call_id(tool))
         if finding is not None:
-            found.append(finding)
+            found.append(finding._replace(cited=_cited(checks)))
         elif checks is not None and checks.failed:
-            found.append(Finding(name, total=checks.failed))
+            found.append(Finding(name, total=checks.failed, cited=_cited(checks)))
     return [finding for finding in found if finding.total]
+
+
+def _cited(checks: CheckCounts | None) -> tuple[Citation, ...]:
+    """The summary's line about a check: what was checked before is not what the agent did."""
+    if checks is None or checks.item is None or not (quote := excerpt(checks.line, "")):
+        return ()
+    return (Citation(checks.item, quote, context=True),)
 
 
 def _finding(call_id: str, text: str, mark: str) -> Finding | None:
