@@ -18,6 +18,7 @@ from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.unknown_fields import first_error, hint
 from jury_events.value import Label, Value
+from jury_providers.cache_lifetimes import SECONDS
 from jury_providers.errors import ProviderError
 from jury_providers.provider import ModelReply
 from jury_providers.registry import SIMULATED
@@ -72,7 +73,8 @@ class Price(Value):
     Reasoning tokens are billed as output. `cached_input` is the price of tokens read from a prompt cache, `cache_write`
     of those written to it, by lifetime; without one, the price of other input. `tiers` are factors of the whole price,
     by the provider's word for the service tier. `prompt_over`: for prompts of more tokens only. `until`: last day of
-    validity.
+    validity. `cache_storage`: of a million tokens that are kept for an hour, where a request of its own writes them; it
+    costs as much as other input besides, at the standard tier.
     """
 
     models: Annotated[tuple[PricePattern, ...], Field(min_length=1, strict=False)]
@@ -80,6 +82,7 @@ class Price(Value):
     output: Dollars
     cached_input: Dollars | None = None
     cache_write: dict[CacheLifetime, Dollars] = Field(default_factory=dict)
+    cache_storage: Dollars | None = None
     tiers: dict[Label, Annotated[float, Field(gt=0, le=100)]] = Field(default_factory=dict)
     prompt_over: Annotated[int, Field(ge=0)] | None = None
     until: date | None = None
@@ -88,11 +91,23 @@ class Price(Value):
         """The cost of the prompt, times a million: what was read from a cache, written to it, and the rest."""
         total = usage.input_tokens or 0
         read = min(usage.cached_input_tokens or 0, total)
+        if self.cache_storage is not None:
+            usage = usage.changed(cache_writes=())  # no part of the prompt; see `storage_cost`
         # A lifetime without a price of its own is booked at the dearest that is known: never too little.
         dearest = max((self.input, *self.cache_write.values())) if self.cache_write else self.input
         written = sum(write.tokens * self.cache_write.get(write.lifetime, dearest) for write in usage.cache_writes)
         rest = max(0, total - read - usage.written_tokens)
         return rest * self.input + read * (self.input if self.cached_input is None else self.cached_input) + written
+
+    def storage_cost(self, usage: Usage) -> float:
+        """The cost of caches that requests of their own wrote, times a million; 0 for a provider without these."""
+        if self.cache_storage is None:
+            return 0.0
+        return sum(self._stored(write.tokens, write.lifetime) for write in usage.cache_writes)
+
+    def _stored(self, tokens: int, lifetime: CacheLifetime) -> float:
+        hours = SECONDS[lifetime] / SECONDS["1h"]
+        return tokens * (self.input + hours * (self.cache_storage or 0.0))
 
     def most(self, input_tokens: int, settings: CallSettings) -> float:
         """The maximum cost of a call, times a million: everything written, answered at full length."""
@@ -101,7 +116,9 @@ class Price(Value):
         dearest = max(self.input, *(self.cache_write[one] for one in asked), 0.0)
         unlisted = _DEAREST_TIER if settings.tier == "priority" else 1.0
         factor = max(1.0, self.tiers.get(settings.tier or "", unlisted))
-        return factor * (input_tokens * dearest + settings.max_output_tokens * self.output)
+        kept = next((one for one in LIFETIMES if one == settings.cache), None)
+        stored = 0.0 if self.cache_storage is None or kept is None else self._stored(input_tokens, kept)
+        return factor * (input_tokens * dearest + settings.max_output_tokens * self.output) + stored
 
     def tier_factor(self, tier: str | None) -> float | None:
         """The factor of a service tier; None: a tier without a known price."""
@@ -145,7 +162,19 @@ class Prices(NamedTuple):
         factor = price.tier_factor(usage.service_tier)
         if factor is None:
             return None
-        return factor * (price.input_cost(usage) + usage.output_tokens * price.output) / _MILLION
+        asked = factor * (price.input_cost(usage) + usage.output_tokens * price.output)
+        return (asked + price.storage_cost(usage)) / _MILLION
+
+    def has_storage_price(self, model: str, on: date) -> bool:
+        """Whether it is known what a cache costs that a request of its own writes, for prompts of every length."""
+        steps = {0, *(price.prompt_over + 1 for price in self.prices if price.prompt_over is not None)}
+        found = [self._of(model, tokens, on) for tokens in steps]
+        return all(price is not None and price.cache_storage is not None for price in found)
+
+    def storage_cost(self, model: str, usage: Usage, on: date) -> float:
+        """The cost of the caches that requests of their own wrote for a call, in US dollars."""
+        price = self._of(model, usage.input_tokens or usage.written_tokens, on)
+        return 0.0 if price is None else price.storage_cost(usage) / _MILLION
 
     def uncached(self, model: str, usage: Usage, cost: float, on: date) -> float | None:
         """What a call that cost `cost` would have cost had nothing been read from caches, nor written to them.
@@ -154,6 +183,8 @@ class Prices(NamedTuple):
         """
         if not usage.cached_input_tokens and not usage.cache_writes:
             return cost
+        if usage.input_tokens is None and usage.cache_writes and self.has_storage_price(model, on):
+            return 0.0  # only the cache was paid: the call itself was refused
         listed = self.cost(model, usage, on)
         plain = self.cost(model, usage.changed(cached_input_tokens=None, cache_writes=()), on)
         if not listed or plain is None:
@@ -206,12 +237,14 @@ _FREE = Price(models=(f"{SIMULATED}/*",), input=0.0, output=0.0)
 def cost_of(model: str, reply: ModelReply, prices: Prices, on: date, *, simulated: bool) -> float | None:
     """The cost of a call in US dollars: as reported by the provider, else by the model's price; None: unknown.
 
-    0 if no model was called (`simulated`), or the call was refused before a model ran.
+    0 if no model was called (`simulated`); only what was kept for the call if it was refused before a model ran.
     """
     if reply.cost is not None and not reply.simulated:
         return reply.cost
-    if simulated or reply.outcome in _NOT_BILLED:
+    if simulated:
         return 0.0
+    if reply.outcome in _NOT_BILLED:
+        return prices.storage_cost(model, reply.usage, on)
     return prices.cost(model, reply.usage, on)
 
 

@@ -4,7 +4,9 @@ import asyncio
 import json
 import logging
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from jury_events.canonical import canonical_json
@@ -82,7 +84,7 @@ class SdkAdapter(Provider):
     def __init__(self, connection: ProviderConnection) -> None:
         self.connection = connection
         self.key = connection.key or NO_KEY
-        self._scrubber = Scrubber(connection.key)
+        self.scrubber = Scrubber(connection.key)
         self._headers_kept = (*_HEADERS_KEPT, *(name.lower() for name in connection.extra_headers))
         self._client: SharedHttpClient | None = None
         self._slots: AdapterSlots | None = None
@@ -127,15 +129,25 @@ class SdkAdapter(Provider):
 
     async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         """Make one call."""
-        streamed = on_chunk is not None and self.streams
         try:
-            body = {**self.body(request, stream=streamed), **self.connection.extra_body}
+            body = {**self.body(request, stream=self._is_streamed(on_chunk)), **self.connection.extra_body}
         except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
             return self._scrubbed(_failed(exception_failure(error, built=False)))
+        return await self.exchange(request, body, on_chunk)
+
+    async def exchange(
+        self,
+        request: ModelRequest,
+        body: dict[str, Any],
+        on_chunk: OnChunk | None,
+        notes: Mapping[str, Any] = MappingProxyType({}),
+    ) -> ModelReply:
+        """Send one body, and read its reply; `notes` are added to what is recorded as sent."""
+        streamed = self._is_streamed(on_chunk)
         reader = EventReader()
         record = HttpRecord(None if on_chunk is None else partial(self._feed, reader, on_chunk))
         failure = await self._send(request, body, record, stream=streamed)
-        record.body = self._scrubber.data(record.body)  # before a cut could leave half a key
+        record.body = self.scrubber.data(record.body)  # before a cut could leave half a key
         if on_chunk is None:
             document = json_object(record.body)
         else:
@@ -146,7 +158,10 @@ class SdkAdapter(Provider):
         reply = self._scrubbed(self._reply(record, failure, document, reader.events, prompt))
         if on_chunk is not None and not reader.events and reply.answer is not None:
             on_chunk(reply.answer.decode("utf-8", "replace"))
-        return reply._replace(sent=self._sent(record, body, request))
+        return reply._replace(sent=self._sent(record, body, request, notes))
+
+    def _is_streamed(self, on_chunk: OnChunk | None) -> bool:
+        return on_chunk is not None and self.streams
 
     async def close(self) -> None:
         """Release connections."""
@@ -205,7 +220,7 @@ class SdkAdapter(Provider):
         for event in events:
             text = self.text_delta(event)
             if text:
-                on_chunk(self._scrubber.text(text))
+                on_chunk(self.scrubber.text(text))
 
     def _reply(
         self,
@@ -252,22 +267,22 @@ class SdkAdapter(Provider):
 
     def _scrubbed(self, reply: ModelReply) -> ModelReply:
         """The reply without the key, which a provider may echo anywhere, even split over several events."""
-        text, data = self._scrubber.text, self._scrubber.data
+        text, data = self.scrubber.text, self.scrubber.data
         refused_key = reply.outcome is CallOutcome.AUTHENTICATION
         response = reply.response
         if response is not None:
-            response = self._scrubber.error_data(response) if refused_key else data(response)
+            response = self.scrubber.error_data(response) if refused_key else data(response)
         return reply._replace(
             answer=None if reply.answer is None else data(reply.answer),
             response=response,
-            error=None if reply.error is None else self._scrubber.error(reply.error),
+            error=None if reply.error is None else self.scrubber.error(reply.error),
             tool_calls=tuple(RequestedTool._make(map(text, call)) for call in reply.tool_calls),
             model_version=None if reply.model_version is None else text(reply.model_version),
             finish_reason=None if reply.finish_reason is None else text(reply.finish_reason),
             request_id=None if reply.request_id is None else text(reply.request_id),
         )
 
-    def _sent(self, record: HttpRecord, body: dict[str, Any], call: ModelRequest) -> bytes:
+    def _sent(self, record: HttpRecord, body: dict[str, Any], call: ModelRequest, notes: Mapping[str, Any]) -> bytes:
         """The request without its messages, as sent; as built if it was not sent.
 
         `cache_marks`: how many blocks of the messages were marked, where some were.
@@ -286,7 +301,8 @@ class SdkAdapter(Provider):
         marks = sum(len(marked_blocks(turn, call.cache)) for turn in turns(call.messages)) if self.marks_blocks else 0
         if marks:
             sent["cache_marks"] = marks
-        return self._scrubber.data(canonical_json(sent))
+        sent |= notes
+        return self.scrubber.data(canonical_json(sent))
 
 
 def _texts_of(request: ModelRequest) -> str:
