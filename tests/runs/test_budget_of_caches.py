@@ -15,7 +15,7 @@ from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_providers.endpoints import Endpoint
-from jury_providers.prices import load_prices
+from jury_providers.prices import Price, Prices, load_prices
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.http.server import Simulation, simulation_server
 from support.debate_harness import a_case
@@ -24,6 +24,17 @@ from support.runtime_harness import KeptStore, a_resolved
 MOST = 0.5
 DEBATES = 12
 MODELS = ("openai/gpt-6-sol", "anthropic/claude-haiku-5-5", "google/gemini-3.8-flash")
+
+
+STORED = Price(
+    models=("google/gemini-3.8-flash",),
+    input=1.5,
+    cached_input=0.15,
+    cache_storage=1,
+    output=7.5,
+    tiers={"flex": 0.5},
+)
+PRICES = Prices((STORED, *load_prices().prices))
 
 
 class Billed(Provider):
@@ -71,6 +82,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
     "kept where it pays": {name: {"cache": "auto"} for name in ("openai", "anthropic")},
     "kept for an hour": {"anthropic": {"cache": "1h"}, "openai": {"cache": "30m"}},
     "priority": {"openai": {"tier": "priority"}, "anthropic": {"tier": "standard"}},
+    "kept by Google too": {"google": {"cache": "1h"}, "anthropic": {"cache": "5m"}},
     "flex": {"openai": {"tier": "flex", "flex_fallback": "on"}, "google": {"tier": "flex"}},
 }
 
@@ -81,7 +93,7 @@ async def test_a_bound_in_dollars_is_never_passed(prompts: int, settings: dict[s
     resolved, store = a_panel(prompts, settings), KeptStore()
     async with simulation_server() as server:
         config = RuntimeConfig(
-            resolved.panel, "", "run", endpoints=endpoints(server), prices=load_prices(), ceiling=Ceiling(None, MOST)
+            resolved.panel, "", "run", endpoints=endpoints(server), prices=PRICES, ceiling=Ceiling(None, MOST)
         )
         context = RunContext("run", resolved)
         jobs = [Job(f"d{n}", a_long_case(n).model_dump_json().encode(), context) for n in range(DEBATES)]

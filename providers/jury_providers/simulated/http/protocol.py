@@ -18,7 +18,8 @@ class ParsedRequest(NamedTuple):
     """A parsed request.
 
     `prompt` is what of it may be kept; `tier` the service tier that it asks for, as the provider names it in its
-    answer. `include_usage`: a stream contains the usage (optional in Chat Completions).
+    answer. `include_usage`: a stream contains the usage (optional in Chat Completions). `explicit`: what it reads of a
+    cache that it names; None: it names none.
     """
 
     request: ModelRequest
@@ -26,6 +27,7 @@ class ParsedRequest(NamedTuple):
     tier: str
     stream: bool
     include_usage: bool = True
+    explicit: CacheUse | None = None
 
 
 class SimulatedResponse(NamedTuple):
