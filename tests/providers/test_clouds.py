@@ -9,9 +9,10 @@ from jury_debate.panel_spec import PanelSpec, resolve
 from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import Endpoint, connection_of
 from jury_providers.errors import KeyMissing
+from jury_providers.provider import ModelMessage
 from jury_providers.recipients import recipients
 from jury_providers.registry import check_models
-from support.canned_server import Asked, canned_server
+from support.canned_server import Asked, Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT, GOOGLE, RESPONSES, Dialect, a_request
 
 CLOUD_VARIABLES = (
@@ -144,6 +145,29 @@ async def test_google_at_vertex(monkeypatch: pytest.MonkeyPatch, google_credenti
         "/projects/my-project/locations/europe-west1/publishers/google/models/model-1:generateContent"
     )
     assert "Bearer google-token" == asked.headers["authorization"]
+
+
+async def test_gemini_at_vertex_reads_an_explicit_cache_of_the_project(
+    monkeypatch: pytest.MonkeyPatch, google_credentials: None
+) -> None:
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
+    monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "europe-west1")
+    name = "projects/my-project/locations/europe-west1/cachedContents/one"
+    shown = ModelMessage("user", "You are seat A.", shared=("The case. " * 1000,))
+    request = a_request(shown)._replace(model="gemini-3.8-flash", cache="5m")
+
+    made = Canned(200, [json.dumps({"name": name, "usageMetadata": {"totalTokenCount": 2000}}).encode()])
+    async with canned_server(made, GOOGLE.canned("{}")) as server:
+        endpoint = Endpoint.model_validate({"cloud": "vertex", "base_url": server.url})
+        adapter = GOOGLE.make(connection_of("google", "google", endpoint, {}))
+        await adapter.call(request)
+        await adapter.close()
+
+    kept, asked, deleted = server.asked
+    assert kept.path.endswith("/projects/my-project/locations/europe-west1/cachedContents")
+    assert kept.json["model"].endswith("/publishers/google/models/gemini-3.8-flash")
+    assert name == asked.json["cachedContent"]
+    assert deleted.path.endswith(name)
 
 
 async def test_a_watched_answer_of_bedrock_comes_whole(monkeypatch: pytest.MonkeyPatch) -> None:

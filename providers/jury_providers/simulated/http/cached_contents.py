@@ -1,4 +1,4 @@
-"""Google's explicit caches: made by a request of their own, and kept until their end, whoever reads them.
+"""Google's explicit caches: made by a request of their own, and kept until their end, however often they are read.
 
 Source: the API reference on context caching, and the types of the SDK `google-genai` 3.4.
 """
