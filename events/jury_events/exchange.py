@@ -1,15 +1,15 @@
 """The event of the stream `calls/{id}`: one attempt of one model call, the raw request and the raw answer."""
 
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from jury_events.debate_events import EventBody, StepId
 from jury_events.ids import exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import ImageRef, PartRef
-from jury_events.value import JurorId, Label, ModelName, Value
+from jury_events.value import JurorId, Label, ModelName, Value, without_unset
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -56,8 +56,11 @@ class Usage(Value):
     `input_tokens` are all tokens of the prompt: those read from the cache (`cached_input_tokens`), those written to it
     (`cache_writes`, none: the provider named none) and the others. What a request of its own wrote before the call
     (Gemini's explicit caches) is no part of them. `reasoning_tokens` are part of `output_tokens`.
-    `service_tier` is the tier that the provider says it used, in its own word.
+    `service_tier` is the tier that the provider says it used, in its own word. `cache_miss`: why nothing was read from
+    the cache, in the provider's word; None where something was, or the provider did not say.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"cache_miss"})
 
     input_tokens: Count | None = None
     output_tokens: Count | None = None
@@ -65,6 +68,11 @@ class Usage(Value):
     cache_writes: tuple[CacheWrite, ...] = ()
     reasoning_tokens: Count | None = None
     service_tier: Label | None = None
+    cache_miss: Label | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
     @property
     def written_tokens(self) -> int:

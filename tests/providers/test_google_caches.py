@@ -182,8 +182,8 @@ async def test_a_call_that_is_refused_for_another_reason_is_not_repeated_and_its
     assert WROTE == reply.usage.cache_writes
 
 
-async def test_a_cache_whose_answer_was_lost_is_booked_by_its_estimate() -> None:
-    lost = Canned(200, [b'{"name"'], then="drop")
+@pytest.mark.parametrize("lost", [Canned(200, [b'{"name"'], then="drop"), Canned(then="silent")], ids=["half", "all"])
+async def test_a_cache_whose_answer_was_lost_is_booked_by_its_estimate(lost: Canned) -> None:
     async with canned_server(lost, ANSWER) as server, an_adapter(server) as adapter:
         reply = await adapter.call(seat())
 

@@ -14,7 +14,7 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
-from jury_providers.sdk.cache_marks import marked_blocks
+from jury_providers.sdk.cache_marks import is_marked, marked_blocks
 from jury_providers.sdk.connection_slots import AdapterSlots
 from jury_providers.sdk.failures import (
     MAX_ERROR_CHARACTERS,
@@ -34,6 +34,7 @@ from jury_providers.sdk.http_client import (
     recording,
     release_client,
 )
+from jury_providers.sdk.last_replies import LAST_REPLIES
 from jury_providers.sdk.reply_parsing import ParsedReply, as_json, text_at, turns
 from jury_providers.sdk.scrubbing import Scrubber
 from jury_providers.sdk.streams import EventReader, events_of, json_object
@@ -155,6 +156,7 @@ class SdkAdapter(Provider):
             # A server that does not stream, or reports an error, sends one JSON object.
             document = self.assemble(reader.events) if reader.events else json_object(record.body)
         prompt = partial(_texts_of, request)
+        self._note(request, document)
         reply = self._scrubbed(self._reply(record, failure, document, reader.events, prompt))
         if on_chunk is not None and not reader.events and reply.answer is not None:
             on_chunk(reply.answer.decode("utf-8", "replace"))
@@ -177,13 +179,20 @@ class SdkAdapter(Provider):
         document = json_object(data) or self.assemble(events_of(data))
         return _sendable(document) if document is not None and isinstance(document.get(self.reply_key), list) else None
 
-    def _last_reply_id(self, request: ModelRequest) -> str | None:
-        """The provider's id of the reply before this turn; None at the first turn, and at a cloud."""
-        if self.connection.cloud is not None:
-            return None
+    def asks_why(self, request: ModelRequest) -> bool:
+        """Whether a call asks the provider why nothing was read of an earlier prompt; clouds are not asked."""
+        return self.connection.cloud is None and is_marked(request)
+
+    def earlier_reply_id(self, request: ModelRequest) -> str | None:
+        """The provider's id of the reply before this turn, else of the last call that began alike; None: of neither."""
         texts = [message.text for message in request.messages if message.role == "assistant"]
         reply = self.stored_reply(texts[-1]) if texts else None
-        return None if reply is None else text_at(reply, "id")
+        return LAST_REPLIES.before(self.connection, request) if reply is None else text_at(reply, "id")
+
+    def _note(self, request: ModelRequest, document: dict[str, Any] | None) -> None:
+        reply_id = text_at(document or {}, "id")
+        if reply_id is not None and self.asks_why(request):
+            LAST_REPLIES.note(self.connection, request, reply_id)
 
     async def _send(
         self, request: ModelRequest, body: dict[str, Any], record: HttpRecord, *, stream: bool

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelMessage
+from jury_providers.simulated.http.cache_diagnosis import CacheDiagnoses
 from jury_providers.simulated.http.cached_contents import CachedContents
 from jury_providers.simulated.http.counters import ServerCounters
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, with_wire_fault
@@ -55,6 +56,7 @@ class SimulationBackend:
     ) -> None:
         self._count_tokens = count_tokens
         self._cache = PromptCache(clock)
+        self._diagnoses = CacheDiagnoses()
         self.cached_contents = CachedContents(clock, self._tokens)
         self._script = script
         self._seed = seed
@@ -103,7 +105,10 @@ class SimulationBackend:
             tier=parsed.tier,
             cache=cache,
             include_usage=parsed.include_usage,
+            diagnosis=None if parsed.compared is None else self._diagnoses.diagnose(parsed.compared),
         )
+        if parsed.compared is not None:
+            self._diagnoses.remember(identity, parsed.compared)
         pieces = (
             list(protocol.stream_events(response)) if parsed.stream else [encoded(protocol.response_body(response))]
         )

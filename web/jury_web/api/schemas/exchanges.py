@@ -15,7 +15,7 @@ class CacheWriteCount(CamelModel):
 
 
 class TokenUsage(CamelModel):
-    """Token counts of the provider, and the service tier that it says it used.
+    """Token counts of the provider, the service tier that it says it used, and why nothing was read from its cache.
 
     Those read from its prompt cache, written to it and the others are all among the input tokens.
     """
@@ -26,6 +26,7 @@ class TokenUsage(CamelModel):
     cache_writes: list[CacheWriteCount]
     reasoning_tokens: int | None
     service_tier: str | None
+    cache_miss: str | None = None
 
 
 class ExchangeSummary(CamelModel):
