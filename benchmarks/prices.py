@@ -5,7 +5,8 @@
 `CASES` is a file that `jury run` reads. One seat each of OpenAI, Anthropic and Google, three rounds and a final judge:
 13 calls a debate, through the providers' own SDKs. The servers keep prompts as the providers do and count tokens with
 o200k; every answer counts as 350 tokens. `before` asks for nothing, as calls under prompts 1 do; `after` lets the jury
-decide what is kept.
+decide what is kept. Google keeps beginnings without being asked and does not promise to find them: `missed` is `before`
+as if nothing had been found, which is the price model's figure for Google, and the second pair of ratios is to that.
 """
 
 import argparse
@@ -141,6 +142,9 @@ def _sums(store: MemoryEventStore, debates: int) -> dict[str, dict[str, float]]:
             one["read"] += usage.cached_input_tokens or 0
             one["written"] += usage.written_tokens
             one["all"] += _dollars(prices, exchange.model, usage, today)
+            missed = usage.changed(cached_input_tokens=None)
+            one["missed all"] += _dollars(prices, exchange.model, missed, today)
+            one["missed input"] += _dollars(prices, exchange.model, missed.changed(output_tokens=0), today)
             one["input"] += _dollars(prices, exchange.model, usage.changed(output_tokens=0), today)
     return {name: {key: value / debates for key, value in one.items()} for name, one in sums.items()}
 
@@ -154,12 +158,17 @@ def _dollars(prices: Prices, model: str, usage: Any, today: Any) -> float:
 
 def _print(found: dict[str, Any], debates: int) -> None:
     print(f"{debates} debates")
-    print(f"{'provider':<10} {'calls':>6} {'before $':>10} {'after $':>10} {'input':>7} {'all':>7} {'read':>6}")
+    print(
+        f"{'provider':<10} {'calls':>6} {'before $':>9} {'missed $':>9} {'after $':>9} "
+        f"{'input':>6} {'all':>6} {'input':>6} {'all':>6} {'read':>6}"
+    )
     for name, after in found["after"].items():
         before = found["before"][name]
-        inputs, all_of_it = (after[key] / before[key] for key in ("input", "all"))
-        dollars, read = f"{before['all']:>10.4f} {after['all']:>10.4f}", after["read"] / after["tokens"]
-        print(f"{name:<10} {after['calls']:>6.1f} {dollars} {inputs:>7.2f} {all_of_it:>7.2f} {read:>6.0%}")
+        dollars = " ".join(f"{one:>9.4f}" for one in (before["all"], before["missed all"], after["all"]))
+        ratios = " ".join(
+            f"{after[key] / before[base + key]:>6.2f}" for base in ("", "missed ") for key in ("input", "all")
+        )
+        print(f"{name:<10} {after['calls']:>6.1f} {dollars} {ratios} {after['read'] / after['tokens']:>6.0%}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The execution of one step by a juror: its texts, conversation, requests and exchanges."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -8,6 +7,7 @@ from jury_actors.decoded_texts import DecodedTexts
 from jury_actors.errors import TextMissing
 from jury_actors.messages import StepRequest
 from jury_debate.artifact_tools import tool_definitions
+from jury_debate.assignment import CallMessage
 from jury_debate.conversation import Call
 from jury_debate.prompts import load_prompts
 from jury_debate.rules_registry import rules_of
@@ -32,11 +32,17 @@ from jury_providers.provider import (
 _MOST_TOOL_CALLS = 100
 """Of one turn that are recorded one by one; the recorded response has them all."""
 
-_SHARED = DecodedTexts(32_000_000)
-"""Of this process; in characters."""
+_SHARED = DecodedTexts(8_000_000)
+"""Of this process; in characters. Seats of a debate are asked at about the same time."""
 
 _LABEL = 300
 _MODEL_NAME = 200
+
+
+@lru_cache(maxsize=64)
+def _system_text(content: bytes) -> str:
+    """One object for all debates of a panel, whose system messages are equal under prompts 2."""
+    return content.decode("utf-8", "replace")
 
 
 @lru_cache(maxsize=256)
@@ -86,9 +92,14 @@ class StepExecution:
             debate_id, step = self._assignment.debate_id, self._assignment.step
             raise TextMissing(f"debate {debate_id}: the juror was not sent text {ref.part} of {step.id}") from None
 
-    def _joined(self, parts: Sequence[PartRef]) -> str:
-        """The text of a message. What the model said is bytes as received, so it may have to be repaired."""
-        return b"".join([self._texts.get(ref.part) or self.text(ref) for ref in parts]).decode("utf-8", "replace")
+    def _joined(self, message: CallMessage) -> str:
+        """The text of a message but for what is shared.
+
+        What the model said is bytes as received, so it may have to be repaired.
+        """
+        parts = message.parts[message.shared :]
+        content = b"".join([self._texts.get(ref.part) or self.text(ref) for ref in parts])
+        return _system_text(content) if message.role == "system" else content.decode("utf-8", "replace")
 
     def hear(self, exchange: ExchangeRecorded) -> None:
         """Apply a recorded exchange to the conversation."""
@@ -103,7 +114,7 @@ class StepExecution:
             messages=tuple(
                 ModelMessage(
                     message.role,
-                    self._joined(message.parts[message.shared :]),
+                    self._joined(message),
                     message.call_id,
                     tuple(ModelPicture(image.media_type, self.text(image.content)) for image in message.images),
                     tuple(_SHARED.text(part.part, self.text(part)) for part in message.parts[: message.shared]),

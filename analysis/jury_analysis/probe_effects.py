@@ -19,6 +19,7 @@ from jury_analysis.report_object import json_object
 from jury_analysis.samples import Exclusion, without_simulated
 from jury_analysis.vote_matrix import Bools, Codes, Floats, VoteMatrix
 from jury_analysis.wording import Reason
+from jury_events.panel import Marking
 
 LEVEL = 0.05
 """Of the corrected tests: below, a probe found something."""
@@ -45,6 +46,8 @@ class ProbeBallots(NamedTuple):
     """The twins' answers have no content: no fair juror passes them."""
     only_lenient: bool = False
     """A juror may be stricter to the twins: only leniency is tested, one-sided."""
+    marking: Marking | None = None
+    """How judged text was marked; None: the probe does not compare it."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,8 @@ class ProbeEffect:
     seats: tuple[ProbedRater, ...]
     found: tuple[str, ...]
     """What was found, in words; () if no corrected test is below 5 %."""
+    marking: Marking | None = None
+    """How judged text was marked on both sides of the pairs, of `injection` and `marking`."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +208,7 @@ def _effect(probe: ProbeBallots, joined: Pairing, tolerated: float) -> ProbeEffe
         jury=_rater(how, None, _Twins(pairs.verdicts, pairs.scores)),
         seats=seats,
         found=(),
+        marking=probe.marking,
     )
 
 

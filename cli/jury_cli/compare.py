@@ -108,7 +108,7 @@ def _runs(found: "ComparedRuns", *, everything: bool, as_json: bool) -> "Named":
         table = runs_object(compared, found.panel, found.flips)
         _print({**table, "paired": None if paired is None else paired.to_dict()})
     else:
-        page = runs_page(compared, found.panel or (), found.flips, everything=everything)
+        page = runs_page(compared, found.panel or (), found.flips, efforts=found.efforts, everything=everything)
         if paired is not None:
             paired_section(page, paired)
         page.print(page_console())

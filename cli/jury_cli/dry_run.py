@@ -54,6 +54,7 @@ def _lines(one: EstimatedRun) -> Iterator[str]:
         "every case" if found.sample * run.repeats >= found.debates else f"{found.sample} cases spread over the files"
     )
     yield f"From the prompts of {whole}. {_KEPT_APART}"
+    yield f"List prices of {one.list_prices_of}; a price file of yours comes first."
     if (omissions := checked.omissions.line()) is not None:
         yield f"{omissions[0].upper()}{omissions[1:]}; jury cases shows where."
     if one.on_cluster:

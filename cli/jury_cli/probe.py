@@ -74,15 +74,15 @@ _ALL = "all"
 def _probes(_context: click.Context, parameter: click.Parameter, text: Any) -> tuple[str, ...]:
     """Names of probes parted by commas; of a settings file a list."""
     from jury_events.nearest import did_you_mean
-    from jury_judge.probes.registry import PROBES
+    from jury_judge.probes.registry import OF_ONE_MARKING, PROBES
 
     if text is None:
         return ()
     names = text if isinstance(text, tuple) else tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     if names == (_ALL,):
-        return tuple(PROBES)
+        return OF_ONE_MARKING
     if _ALL in names:
-        raise click.BadParameter(f"{_ALL} stands alone: it means every probe", param=parameter)
+        raise click.BadParameter(f"{_ALL} stands alone: it means every probe but marking", param=parameter)
     if unknown := [name for name in names if name not in PROBES]:
         hint = did_you_mean(unknown[0], [*PROBES, _ALL])
         raise click.BadParameter(
@@ -106,7 +106,8 @@ def _settings() -> "type[ProbeSettings]":
     type=click.UNPROCESSED,
     callback=_probes,
     help="speakers, scenarios, records (their order), length, format, master-key (answers without content), injection, "
-    "identity (the agent's name); or all.",
+    "marking (injection, with judged text marked by lines and by words), identity (the agent's name); or all, "
+    "without marking.",
 )
 @click.option(
     "--run",
@@ -177,7 +178,7 @@ def _dry_run(probe: "PlannedProbe", *, as_json: bool) -> None:
     from jury_cli.dry_run import dry_run
 
     if as_json and len(probe.runs) > 1:
-        raise click.UsageError("--dry-run --json: the twins of speakers are a run of their own; estimate them apart")
+        raise click.UsageError("--dry-run --json: speakers and marking have runs of their own; estimate them apart")
     for run in probe.runs:
         dry_run(probe.planned(run), as_json=as_json)
 

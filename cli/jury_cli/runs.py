@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from jury_judge.running.listed_runs import ListedRun
 
 
+_CACHES = ("cached_input_tokens", "cache_write_tokens")
+
+
 @click.command("runs")
 @click.option("--limit", type=click.IntRange(min=1), help="At most N lines. [default: all]")
 @options(STORE)
@@ -46,7 +49,7 @@ def _object(one: "ListedRun") -> dict[str, Any]:
     row, totals = one.row, one.totals
     plain = {name: moment(value) if name.endswith("_at") else value for name, value in asdict(row).items()}
     del plain["calls_at_most"], plain["cost_at_most"]
-    spent = ("calls", "input_tokens", "output_tokens", "cost", "unknown_cost")
+    spent = ("calls", "input_tokens", "output_tokens", *_CACHES, "cost", "unknown_cost")
     return {
         **plain,
         "unfinished": row.debates - row.ended,

@@ -13,6 +13,7 @@ from jury_cli.options import STORE, debate_ids
 if TYPE_CHECKING:
     from jury_events.debate_history import DebateHistory
     from jury_judge.settings.showing import ShowSettings
+    from jury_views.terminal.calls import UncachedCost
 
 
 @click.command("show")
@@ -65,13 +66,15 @@ def _show_debate(history: "DebateHistory", *, full: bool, as_json: bool) -> None
     _show_reviews(history)
 
 
-def _uncached(history: "DebateHistory") -> float | None:
+def _uncached(history: "DebateHistory") -> "UncachedCost | None":
     """What the calls would have cost without prompt caches; None where none were used, or that is unknown."""
-    from jury_judge.runs.uncached_cost import uncached_today
+    from jury_judge.runs.uncached_cost import list_prices_of, uncached_today
+    from jury_views.terminal.calls import UncachedCost
 
     usages = [call.usage for call in history.exchanges]
     used = any(usage.cached_input_tokens or usage.cache_writes for usage in usages)
-    return uncached_today(history.exchanges) if used else None
+    cost = uncached_today(history.exchanges) if used else None
+    return None if cost is None else UncachedCost(cost, list_prices_of())
 
 
 def _show_reviews(history: "DebateHistory") -> None:

@@ -56,11 +56,12 @@ class Usage(Value):
     `input_tokens` are all tokens of the prompt: those read from the cache (`cached_input_tokens`), those written to it
     (`cache_writes`, none: the provider named none) and the others. What a request of its own wrote before the call
     (Gemini's explicit caches) is no part of them. `reasoning_tokens` are part of `output_tokens`.
-    `service_tier` is the tier that the provider says it used, in its own word. `cache_miss`: why nothing was read from
-    the cache, in the provider's word; None where something was, or the provider did not say.
+    `service_tier` is the tier that the provider says it used, `region` the one that the answer was bound to, `speed`
+    the mode of inference, each in its own word. `cache_miss`: why nothing was read from the cache, in the provider's
+    word; None where something was, or the provider did not say.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"cache_miss"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"region", "speed", "cache_miss"})
 
     input_tokens: Count | None = None
     output_tokens: Count | None = None
@@ -68,6 +69,8 @@ class Usage(Value):
     cache_writes: tuple[CacheWrite, ...] = ()
     reasoning_tokens: Count | None = None
     service_tier: Label | None = None
+    region: Label | None = None
+    speed: Label | None = None
     cache_miss: Label | None = None
 
     @model_serializer(mode="wrap")

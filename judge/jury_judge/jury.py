@@ -51,7 +51,7 @@ from jury_judge.settings.store import load_settings
 from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_judge.traces.trace_export import TraceExport
 from jury_providers.catalogue import retirement_warnings
-from jury_providers.registry import check_models, key_destinations
+from jury_providers.registry import check_models, key_destinations, setting_warnings
 from jury_providers.storage_prices import check_storage_prices
 from jury_replay.fork import Branch
 from jury_store.event_store import EventStore
@@ -126,7 +126,7 @@ class Jury(Records):
         self._say = observation.say or _log_line
         self._keyless = runtime.ray_address is not None
         check_models(self.panel, self._loaded.endpoints)
-        prices = budget.price_list(surroundings)
+        prices = budget.price_list(surroundings).at_clouds(self._loaded.endpoints)
         if budget.max_cost is not None:
             check_priced(self.panel.models, prices, _today())
         check_storage_prices(self.panel, self._loaded.endpoints, prices, _today())
@@ -147,9 +147,16 @@ class Jury(Records):
         self._runtimes = RuntimePool(self._set_up)
 
     def _warn(self, say: Say | None) -> None:
-        """Say which keys go where, and which models end; without `say` each line goes to the log once."""
-        keys = key_destinations(self.panel, self._loaded.endpoints, os.environ)
-        warnings = retirement_warnings(self.panel.models, _today())
+        """Say which keys go where, which models end, and which settings change nothing.
+
+        Without `say` each line goes to the log once.
+        """
+        endpoints = self._loaded.endpoints
+        keys = key_destinations(self.panel, endpoints, os.environ)
+        warnings = [
+            *retirement_warnings(self.panel.models, _today()),
+            *setting_warnings(self.panel, endpoints),
+        ]
         for line in (*keys, *warnings) if say is None else (*keys, *(f"warning: {one}" for one in warnings)):
             (say or _log_once)(line)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from jury_events.exchange import CacheLifetime
+from jury_providers.cloud_ids import own_id
 from jury_providers.endpoints import ApiProtocol
 
 SECONDS: Mapping[CacheLifetime, int] = MappingProxyType({"5m": 300, "30m": 1800, "1h": 3600, "12h": 43_200})
@@ -23,7 +24,7 @@ def lifetimes(protocol: ApiProtocol, model: str) -> tuple[CacheLifetime, ...]:
 
     Args:
         protocol: of the provider.
-        model: the provider's own id.
+        model: the provider's own id, or a cloud's.
     """
     if protocol == "anthropic":
         return ("5m", "1h")
@@ -35,5 +36,5 @@ def lifetimes(protocol: ApiProtocol, model: str) -> tuple[CacheLifetime, ...]:
 
 
 def _takes_marks(model: str) -> bool:
-    found = _GPT.search(model)
+    found = _GPT.search(own_id(model))
     return found is not None and (int(found[1]), int(found[2] or 0)) >= _FIRST_MARKED

@@ -6,9 +6,11 @@ from datetime import date
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from jury_events.models import is_other_model
+from jury_events.panel import Effort
+from jury_providers.cloud_ids import own_id
 
 SMALLEST_CACHE_TOKENS = 1024
 """Of models of which nothing is known."""
@@ -25,12 +27,15 @@ class Retirement(NamedTuple):
 class ModelFacts(NamedTuple):
     """What a model takes over one API; where nothing is known, everything.
 
-    `sampling`: when temperature and top_p are taken. `thinking`: the words that are taken, and `budget` for a number.
-    `smallest_cache`: tokens of the shortest prompt that the provider keeps.
+    `sampling`: when temperature and top_p are taken. `efforts`: the words that are taken, () for none. `verbosity`:
+    whether it is taken. `thinking`: the words that are taken, and `budget` for a number. `smallest_cache`: tokens of
+    the shortest prompt that the provider keeps.
     """
 
     sampling: Literal["always", "without effort", "never"] = "always"
     tools: bool = True
+    efforts: tuple[str, ...] = get_args(Effort)
+    verbosity: bool = True
     thinking: tuple[str, ...] = ("adaptive", "off", "budget")
     smallest_cache: int = SMALLEST_CACHE_TOKENS
 
@@ -49,14 +54,17 @@ def retirements() -> Mapping[str, Retirement]:
 
 @cache
 def model_facts(api: str, model: str) -> ModelFacts:
-    """What is known of `model` (the provider's own id) over the API `api`."""
+    """What is known of `model` (the provider's own id, or a cloud's) over the API `api`."""
+    name = own_id(model)
     found: dict[str, Any] = {}
     for entry in _data()["model"]:
-        if entry["api"] == api and any(fnmatchcase(model, pattern) for pattern in entry["models"]):
+        if entry["api"] == api and any(fnmatchcase(name, pattern) for pattern in entry["models"]):
             found = entry | found
-    facts = {name: value for name, value in found.items() if name in ModelFacts._fields}
-    if "thinking" in facts:
-        facts["thinking"] = tuple(facts["thinking"])
+    facts: dict[str, Any] = {
+        field: tuple(value) if isinstance(value, list) else value
+        for field, value in found.items()
+        if field in ModelFacts._fields
+    }
     return ModelFacts(**facts)
 
 

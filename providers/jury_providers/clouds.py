@@ -1,6 +1,9 @@
 """Models at a cloud instead of their provider: which protocols a cloud has, and where its SDK finds credentials.
 
 Source: the clients of the SDKs openai 3.52, anthropic 2.11 and google-genai 3.4, which read these variables themselves.
+
+Claude at `vertex` is what Google serves in its Vertex AI (`AnthropicVertex`), not what Anthropic serves itself through
+Google Cloud (`AnthropicGoogleCloud`), whose names of variables the SDK calls provisional.
 """
 
 from collections.abc import Mapping
@@ -10,7 +13,21 @@ from typing import Literal, NamedTuple
 
 CloudName = Literal["azure", "bedrock", "vertex", "foundry", "aws"]
 
+ENTRA_VARIABLE = "AZURE_OPENAI_AD_TOKEN"
+"""The variable of a token of Entra ID, which OpenAI's SDK reads."""
+
+_SECRETS = (
+    *("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PASSWORD"),
+    *("AZURE_PASSWORD", ENTRA_VARIABLE),
+)
 _REGION = ("AWS_REGION", "AWS_DEFAULT_REGION")
+
+
+class Packages(NamedTuple):
+    """The modules that an extra of jury-judge installs, in the order in which they are missed."""
+
+    extra: str
+    modules: tuple[str, ...]
 
 
 class Cloud(NamedTuple):
@@ -19,77 +36,108 @@ class Cloud(NamedTuple):
     Args:
         name: for people.
         keys: variables that may have a key.
-        key_needed: whether the SDK finds no other credentials.
-        address: variables of which one must be set where the panel file has no `base_url`.
-        settings: further variables, of each group one must be set.
-        package: what the SDK imports to sign requests where no key is set; with the extra that installs it.
+        tokens: variables that may have a token instead, which the SDK reads itself.
+        address: groups of variables; where the panel file has no `base_url`, one of each must be set.
+        settings: further groups; one of each must be set.
+        packages: what finds the cloud's own credentials where neither key nor token is set; None: what is installed
+            anyway.
     """
 
     name: str
     keys: tuple[str, ...] = ()
-    key_needed: bool = False
-    address: tuple[str, ...] = ()
+    tokens: tuple[str, ...] = ()
+    address: tuple[tuple[str, ...], ...] = ()
     settings: tuple[tuple[str, ...], ...] = ()
-    package: tuple[str, str] | None = None
+    packages: Packages | None = None
 
 
-_BOTO3 = ("boto3", "bedrock")
+_AZURE_IDENTITY = Packages("azure", ("azure.identity", "aiohttp"))
+_BOTO3 = Packages("bedrock", ("boto3",))
 _OPENAI: Mapping[str, Cloud] = {
     "azure": Cloud(
         "Azure",
         ("AZURE_OPENAI_API_KEY",),
-        key_needed=True,
-        address=("AZURE_OPENAI_ENDPOINT",),
+        (ENTRA_VARIABLE,),
+        address=(("AZURE_OPENAI_ENDPOINT",),),
         settings=(("OPENAI_API_VERSION",),),
+        packages=_AZURE_IDENTITY,
     ),
-    "bedrock": Cloud("Amazon Bedrock", ("AWS_BEARER_TOKEN_BEDROCK",), address=_REGION, package=("botocore", "bedrock")),
+    "bedrock": Cloud(
+        "Amazon Bedrock",
+        ("AWS_BEARER_TOKEN_BEDROCK",),
+        address=(_REGION,),
+        packages=Packages("bedrock", ("botocore",)),
+    ),
 }
+_VERTEX = "Google Vertex AI"
+_VERTEX_PLACE = (("GOOGLE_CLOUD_PROJECT",), ("GOOGLE_CLOUD_LOCATION",))
 
 CLOUDS: Mapping[str, Mapping[str, Cloud]] = MappingProxyType(
     {
         "openai": _OPENAI,
-        "openai-responses": _OPENAI,
+        "openai-responses": {**_OPENAI, "vertex": Cloud(_VERTEX, address=_VERTEX_PLACE)},
         "anthropic": {
-            "bedrock": Cloud("Amazon Bedrock", ("AWS_BEARER_TOKEN_BEDROCK",), settings=(_REGION,), package=_BOTO3),
-            "vertex": Cloud("Google Vertex AI", settings=(("CLOUD_ML_REGION",), ("ANTHROPIC_VERTEX_PROJECT_ID",))),
+            "bedrock": Cloud("Amazon Bedrock", ("AWS_BEARER_TOKEN_BEDROCK",), settings=(_REGION,), packages=_BOTO3),
+            "vertex": Cloud(_VERTEX, settings=(("CLOUD_ML_REGION",), ("ANTHROPIC_VERTEX_PROJECT_ID",))),
             "foundry": Cloud(
                 "Microsoft Foundry",
                 ("ANTHROPIC_FOUNDRY_API_KEY",),
-                key_needed=True,
-                address=("ANTHROPIC_FOUNDRY_RESOURCE", "ANTHROPIC_FOUNDRY_BASE_URL"),
+                address=(("ANTHROPIC_FOUNDRY_RESOURCE", "ANTHROPIC_FOUNDRY_BASE_URL"),),
+                packages=_AZURE_IDENTITY,
             ),
             "aws": Cloud(
                 "Claude Platform on AWS",
                 ("ANTHROPIC_AWS_API_KEY",),
-                address=_REGION,
+                address=(_REGION,),
                 settings=(("ANTHROPIC_AWS_WORKSPACE_ID",),),
-                package=_BOTO3,
+                packages=_BOTO3,
             ),
         },
-        "google": {
-            "vertex": Cloud("Google Vertex AI", settings=(("GOOGLE_CLOUD_PROJECT",), ("GOOGLE_CLOUD_LOCATION",))),
-        },
+        "google": {"vertex": Cloud(_VERTEX, settings=_VERTEX_PLACE)},
     }
 )
 """By protocol and cloud."""
 
 
-def missing_for_cloud(cloud: Cloud, *, has_key: bool, has_address: bool, environ: Mapping[str, str]) -> tuple[str, ...]:
+def missing_for_cloud(
+    cloud: Cloud, *, has_key: bool, key_env: str | None, has_address: bool, environ: Mapping[str, str]
+) -> tuple[str, ...]:
     """What has to be done before a call, one clause each; () where nothing is missing.
 
     Args:
         cloud: of the provider.
         has_key: whether a key is set.
+        key_env: the variable that the panel file names for the key: no other credentials are used instead of it.
         has_address: whether the panel file has a base URL.
         environ: the environment.
     """
-    groups = [*cloud.settings, *([] if has_address or not cloud.address else [cloud.address])]
-    unset = [group for group in groups if not any(environ.get(name, "").strip() for name in group)]
-    found = [f"set {' or '.join(group)}" for group in unset]
-    if not has_key and cloud.key_needed:
-        found.append(f"set {' or '.join(cloud.keys)}")
-    elif not has_key and cloud.package is not None and find_spec(cloud.package[0]) is None:
-        package, extra = cloud.package
-        keys = f"set {' or '.join(cloud.keys)}, or "
-        found.append(f"{keys}install the package {package} with: pip install 'jury-judge[{extra}]'")
+    groups = (*cloud.settings, *(() if has_address else cloud.address))
+    found = [f"set {' or '.join(group)}" for group in groups if not _any_set(group, environ)]
+    if has_key:
+        return tuple(found)
+    if key_env is not None:
+        return (*found, f"set {key_env}")
+    if cloud.packages is not None and not _any_set(cloud.tokens, environ):
+        missing = next((module for module in cloud.packages.modules if not _is_installed(module)), None)
+        if missing is not None:
+            found.append(
+                f"set {' or '.join(cloud.keys)}, or install the package {missing.replace('.', '-')} with: "
+                f"pip install 'jury-judge[{cloud.packages.extra}]'"
+            )
     return tuple(found)
+
+
+def cloud_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of the environment that sign requests, or are exchanged for tokens, and are not themselves keys."""
+    return tuple(value for name in _SECRETS if (value := environ.get(name, "").strip()))
+
+
+def _any_set(variables: tuple[str, ...], environ: Mapping[str, str]) -> bool:
+    return any(environ.get(name, "").strip() for name in variables)
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of the package around it
+        return False

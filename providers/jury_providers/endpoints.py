@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from jury_events.panel import CacheMode, Switch, Tier
 from jury_events.regular_files import read_failure, read_text
 from jury_events.value import Value
-from jury_providers.clouds import CLOUDS, CloudName
+from jury_providers.clouds import CLOUDS, CloudName, cloud_secrets
 from jury_providers.errors import BadVariable
 from jury_providers.extra_fields import ExtraBody, ExtraHeaders
 
@@ -102,11 +102,12 @@ class Endpoint(Value):
 
     @model_validator(mode="after")
     def _key_is_not_sent_readable(self) -> Self:
-        if self.key_env is None or self.base_url is None or self.plain_http:
+        if (self.key_env is None and self.cloud is None) or self.base_url is None or self.plain_http:
             return self
         if urlsplit(self.base_url).scheme == "http" and not _is_loopback(self.base_url):
+            what = f"the key in {self.key_env}" if self.key_env is not None else f"credentials of {self.cloud}"
             raise ValueError(
-                f"the key in {self.key_env} would go over plain http to another machine; write https:// in base_url, "
+                f"{what} would go over plain http to another machine; write https:// in base_url, "
                 "or plain_http: true where the network between is yours"
             )
         return self
@@ -117,7 +118,10 @@ Endpoints = Mapping[ProviderName, Endpoint]
 
 
 class ProviderConnection(NamedTuple):
-    """An adapter's connection. `base_url` None: the provider's default; `key` None: no key is sent."""
+    """An adapter's connection. `base_url` None: the provider's default; `key` None: no key is sent.
+
+    `secrets`: what a cloud's SDK reads itself, and nothing may record.
+    """
 
     name: str
     base_url: str | None
@@ -126,6 +130,14 @@ class ProviderConnection(NamedTuple):
     extra_body: Mapping[str, Any] = MappingProxyType({})
     extra_headers: Mapping[str, str] = MappingProxyType({})
     cloud: CloudName | None = None
+    secrets: tuple[str, ...] = ()
+
+    def leads_to(self, host: str) -> bool:
+        """Whether requests go to `host` or a region of it (`eu.HOST`): not to a cloud, a proxy or another server."""
+        if self.cloud is not None or self.base_url is None:
+            return self.cloud is None
+        found = urlsplit(self.base_url).hostname or ""
+        return found == host or found.endswith(f".{host}")
 
 
 class ProtocolDefaults(NamedTuple):
@@ -164,11 +176,15 @@ def key_destination(
 ) -> str | None:
     """A line with the variable and the host that its value is sent to, for a key named in a panel file.
 
+    For a cloud whose host is in the panel file, a line with that host: its SDK finds credentials by itself.
     None: the file names no key, the key stays on this machine, or it is the provider's usual key and host.
     """
-    if endpoint.key_env is None:
-        return None
     cloud = CLOUDS.get(protocol or "", {}).get(endpoint.cloud or "")
+    if endpoint.key_env is None:
+        if cloud is None or endpoint.base_url is None or _is_loopback(endpoint.base_url):
+            return None
+        parts = urlsplit(endpoint.base_url)
+        return f"credentials of {cloud.name} are sent to {parts.scheme}://{parts.netloc.lower()} (provider {name})"
     if cloud is not None and endpoint.base_url is None:
         return f"the value of {endpoint.key_env} is sent to {cloud.name} (provider {name})"
     own = PROTOCOL_DEFAULTS[protocol] if protocol is not None else None
@@ -209,6 +225,7 @@ def connection_of(
         endpoint.extra_body,
         endpoint.extra_headers,
         endpoint.cloud,
+        () if endpoint.cloud is None else cloud_secrets(environ),
     )
 
 

@@ -15,36 +15,21 @@ _KEEP_ASKED = frozenset({"auto", "off", None})
 
 
 class _Takes(NamedTuple):
-    efforts: tuple[str, ...]
     tiers: tuple[str, ...]
     thinking: bool
-    verbosity: bool
     top_p: bool
 
 
-_OPENAI = _Takes(
-    ("none", "minimal", "low", "medium", "high", "xhigh", "max"),
-    ("standard", "flex", "priority"),
-    thinking=False,
-    verbosity=True,
-    top_p=True,
-)
+_OPENAI = _Takes(("standard", "flex", "priority"), thinking=False, top_p=True)
 _PROTOCOLS: dict[ApiProtocol, _Takes] = {
     "openai": _OPENAI,
     "openai-responses": _OPENAI,
-    "anthropic": _Takes(
-        ("low", "medium", "high", "xhigh", "max"), ("standard", "priority"), thinking=True, verbosity=False, top_p=False
-    ),
-    "google": _Takes(
-        ("minimal", "low", "medium", "high", "xhigh"),
-        ("standard", "flex", "priority"),
-        thinking=True,
-        verbosity=False,
-        top_p=True,
-    ),
+    # Its tier `priority` is capacity that an organisation has bought, without a price of a call.
+    "anthropic": _Takes(("standard",), thinking=True, top_p=False),
+    "google": _Takes(("standard", "flex", "priority"), thinking=True, top_p=True),
 }
 
-_LEAST_BUDGET = 1024
+LEAST_BUDGET = 1024
 """Tokens of thinking that Anthropic takes."""
 
 
@@ -68,9 +53,10 @@ def refused_settings(protocol: ApiProtocol, model: str, settings: CallSettings, 
 
 def _refused_thinking(protocol: ApiProtocol, takes: _Takes, facts: ModelFacts, settings: CallSettings) -> Iterator[str]:
     effort, thinking = settings.effort, settings.thinking
-    if effort is not None and effort not in takes.efforts:
-        yield f"effort {effort} is not taken; write one of {', '.join(takes.efforts)}"
-    if settings.verbosity is not None and not takes.verbosity:
+    if effort is not None and effort not in facts.efforts:
+        remedy = f"write one of {', '.join(facts.efforts)}" if facts.efforts else "leave it out"
+        yield f"effort {effort} is not taken; {remedy}"
+    if settings.verbosity is not None and not facts.verbosity:
         yield "verbosity is not taken; leave it out"
     if thinking is None:
         return
@@ -84,10 +70,10 @@ def _refused_thinking(protocol: ApiProtocol, takes: _Takes, facts: ModelFacts, s
     elif (
         protocol == "anthropic"
         and isinstance(thinking, int)
-        and not _LEAST_BUDGET <= thinking < settings.max_output_tokens
+        and not LEAST_BUDGET <= thinking < settings.max_output_tokens
     ):
         yield (
-            f"thinking {thinking} is not taken; write {_LEAST_BUDGET} or more tokens, "
+            f"thinking {thinking} is not taken; write {LEAST_BUDGET} or more tokens, "
             f"and fewer than max_output_tokens ({settings.max_output_tokens})"
         )
 
@@ -107,7 +93,7 @@ def _refused_sampling(takes: _Takes, facts: ModelFacts, settings: CallSettings) 
 
 def _refused_carriage(protocol: ApiProtocol, model: str, takes: _Takes, settings: CallSettings) -> Iterator[str]:
     if settings.tier is not None and settings.tier not in takes.tiers:
-        yield f"tier {settings.tier} is not offered; write one of {', '.join(takes.tiers)}"
+        yield f"tier {settings.tier} is not offered; write {' or '.join(takes.tiers)}"
     offered = lifetimes(protocol, model)
     if settings.cache not in _KEEP_ASKED and settings.cache not in offered:
         yield f"cache {settings.cache} is not offered; write one of {', '.join(('auto', 'off', *offered))}"

@@ -23,6 +23,7 @@ from jury_providers.endpoints import (
     key_variables,
 )
 from jury_providers.errors import KeyMissing, SettingNotTaken, UnknownProvider
+from jury_providers.ignored_settings import ignored_settings
 from jury_providers.provider import Provider
 from jury_providers.refused_settings import refused_settings
 from jury_providers.simulated.script import NO_FAULTS, Script
@@ -156,7 +157,11 @@ def missing_at_cloud(name: str, endpoints: Endpoints, environ: Mapping[str, str]
         return (f"the protocol {protocol} is not offered at the cloud {endpoint.cloud}; write one of {known}",)
     connection = connection_of(name, protocol, endpoint, environ)
     missing = missing_for_cloud(
-        cloud, has_key=connection.key is not None, has_address=connection.base_url is not None, environ=environ
+        cloud,
+        has_key=connection.key is not None,
+        key_env=endpoint.key_env,
+        has_address=connection.base_url is not None,
+        environ=environ,
     )
     return tuple(f"{one} ({cloud.name})" for one in missing)
 
@@ -167,6 +172,20 @@ def key_destinations(panel: Panel, endpoints: Endpoints, environ: Mapping[str, s
     found = ((name, endpoints[name]) for name in names if name in endpoints)
     lines = (key_destination(name, protocol_of(name, endpoint), endpoint, environ) for name, endpoint in found)
     return tuple(line for line in lines if line is not None)
+
+
+def setting_warnings(panel: Panel, endpoints: Endpoints) -> list[str]:
+    """One line for each setting that is not sent or is deprecated, with the seats and the model that it concerns."""
+    found: dict[str, list[str]] = {}
+    for place, model, settings in _places(panel):
+        name = model.partition("/")[0]
+        endpoint = endpoints.get(name, Endpoint())
+        protocol = protocol_of(name, endpoint)
+        if protocol is None:
+            continue
+        for clause in ignored_settings(protocol, settings, own_server=endpoint.base_url is not None):
+            found.setdefault(f"model {model!r}: {clause}", []).append(place)
+    return [f"{', '.join(places)}: {line}" for line, places in found.items()]
 
 
 def _check_settings(panel: Panel, place: str, model: str, settings: CallSettings, endpoints: Endpoints) -> None:

@@ -48,11 +48,18 @@ def request_pictures(request: ModelRequest) -> int:
 
 def request_bytes(request: ModelRequest) -> int:
     """The size of a call's messages, tools and answer schema in bytes of UTF-8, without pictures."""
-    texts = sum(len(message.whole.encode("utf-8", "replace")) for message in request.messages)
-    tools = sum(
-        len(tool.name) + len(tool.description.encode()) + _json_bytes(tool.parameters) for tool in request.tools
-    )
-    return texts + tools + _json_bytes(request.schema)
+    texts = sum(map(text_bytes, (message.whole for message in request.messages)))
+    return texts + tool_bytes(request) + _json_bytes(request.schema)
+
+
+def tool_bytes(request: ModelRequest) -> int:
+    """The size of a call's tools in bytes of UTF-8."""
+    return sum(len(tool.name) + text_bytes(tool.description) + _json_bytes(tool.parameters) for tool in request.tools)
+
+
+def text_bytes(text: str) -> int:
+    """The size of a text in bytes of UTF-8."""
+    return len(text.encode("utf-8", "replace"))
 
 
 def _json_bytes(value: object) -> int:

@@ -107,6 +107,13 @@ votes confidence juror_id kind position round score stale weight
 """  # noqa: E501
 KNOWN = frozenset(FIELDS.splitlines())
 
+# Fields that stand in a body only where they were set.
+IF_SET = {
+    "panel": {"marking"},
+    "settings": {"cache", "effort", "flex_fallback", "thinking", "tier", "top_p", "verbosity", "warm"},
+    "usage": {"region", "speed"},
+}
+
 
 class Wrong(Exception):
     """A check failed; the message names it."""
@@ -157,7 +164,7 @@ def check_fields(name: str, value: Any, where: str) -> None:
         for one in value:
             check_fields(name, one, where)
     elif isinstance(value, dict) and name != "metadata":
-        line = " ".join([name, *sorted(value)])
+        line = " ".join([name, *sorted(value.keys() - IF_SET.get(name, set()))])
         require(set(value) == {"part"} or line in KNOWN, f"{where}: {name} has other fields than it should")
         for key, one in value.items():
             check_fields(key, one, where)

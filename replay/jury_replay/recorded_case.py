@@ -4,6 +4,7 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from jury_debate.assignment import OPERATOR_POLICY
+from jury_debate.prompts_v2.prompts import load_prompts
 from jury_events.case import Case, Image
 from jury_events.debate_events import DebateOpened
 from jury_events.parts import PartRef
@@ -44,6 +45,6 @@ def operator_policy_of(opened: DebateOpened, case: Case, text: Callable[[PartRef
     piece = next((piece.text for piece in opened.pieces if piece.name == OPERATOR_POLICY), None)
     if piece is None:
         return None
-    shown = text(piece).decode("utf-8")
+    shown, prompts = text(piece).decode("utf-8"), load_prompts(opened.panel.language)
     policies = (scenario.question.policy for scenario in case.scenarios)
-    return next((policy for policy in policies if policy and shown.endswith(f"\n{policy.rstrip()}\n\n")), None)
+    return next((policy for policy in policies if policy and shown == prompts.operator_policy(policy)), None)

@@ -4,31 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from jury_events.case import MetadataValue
 from jury_events.conditions import Condition, Values, admitted, contains, field_values
 from jury_events.debate_status import DebateStatus
 from jury_events.local_events import Imported
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
+from jury_store.cached_calls import CachedCalls
+from jury_store.column_values import Dollars, Small, StoredText, Tokens, VerdictName, Whole
 
 ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
-
-
-def _storable(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("databases cannot store the character U+0000")
-    text.encode()
-    return text
-
-
-_Text = Annotated[str, AfterValidator(_storable)]
-_Small = Annotated[int, Field(ge=0, lt=2**31)]
-_Whole = Annotated[int, Field(ge=0, lt=2**63)]
-_Tokens = Annotated[int, Field(ge=0, lt=2**53)]
-_Dollars = Annotated[float, Field(ge=0, le=1e12)]
-"""Bounded so that sums over many debates stay exact in JSON and floats."""
-_Verdict = Annotated[str, Field(pattern=r"^(safe_pass|needs_review|unsafe_fail)$")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +22,10 @@ class DebateRow:
     """A summary of one debate. Times in microseconds since 1970-01-01 UTC, cost in US dollars (None: unknown).
 
     `position` is that of the opening event, `rounds` counts started rounds, `calls` recorded exchanges, `asked_again`
-    steps whose call may have been repeated. `inherited_steps` are those of a fork whose exchanges are copies of its
-    origin's, which count here in no sum. `method` is the panel's final method, `decided_by` the one that decided.
+    steps whose call may have been repeated. `cached_input_tokens` of the input tokens were read from prompt caches,
+    `cache_write_tokens` written to them; `cached_calls` are sums over the calls of known cost that did either.
+    `inherited_steps` are those of a fork whose exchanges are copies of its origin's, which count here in no sum.
+    `method` is the panel's final method, `decided_by` the one that decided.
     `accepted`: whether a calibrated panel lets the jury's verdict stand without a person; None: it has no calibration.
     `case_part` is the digest of the case. The verdict is set by the judgment. `label`, `cluster`, `tags`, `metadata`
     and `agent_cost` are those of the case; `not_shown` counts items of the case that no juror sees. `models` are the
@@ -51,46 +39,49 @@ class DebateRow:
     (`ReviewFacts`).
     """
 
-    debate_id: _Text
-    position: _Whole
-    run_id: _Text | None
-    case_id: _Text
+    debate_id: StoredText
+    position: Whole
+    run_id: StoredText | None
+    case_id: StoredText
     status: DebateStatus
-    rounds: _Small
-    method: _Text
+    rounds: Small
+    method: StoredText
     simulated: bool
-    label: _Verdict | None
+    label: VerdictName | None
     case_part: bytes
-    opened_at: _Whole
-    updated_at: _Whole
-    ended_at: _Whole | None = None
-    final_verdict: _Verdict | None = None
+    opened_at: Whole
+    updated_at: Whole
+    ended_at: Whole | None = None
+    final_verdict: VerdictName | None = None
     final_score: Annotated[int, Field(ge=0, le=100)] | None = None
-    total_rounds: _Small | None = None
+    total_rounds: Small | None = None
     early_termination: bool | None = None
-    end_reason: _Text | None = None
-    decided_by: _Text | None = None
+    end_reason: StoredText | None = None
+    decided_by: StoredText | None = None
     quorum_met: bool | None = None
     accepted: bool | None = None
-    calls: _Small = 0
-    input_tokens: _Tokens = 0
-    output_tokens: _Tokens = 0
-    cost: _Dollars | None = 0.0
-    asked_again: _Small = 0
-    cluster: _Text | None = None
-    tags: tuple[_Text, ...] = ()
-    metadata: Mapping[_Text, MetadataValue] = field(default_factory=dict)
-    agent_cost: _Dollars | None = None
-    models: tuple[_Text, ...] = ()
-    inherited_steps: tuple[_Text, ...] | None = None
-    not_shown: _Small = 0
+    calls: Small = 0
+    input_tokens: Tokens = 0
+    output_tokens: Tokens = 0
+    cached_input_tokens: Tokens = 0
+    cache_write_tokens: Tokens = 0
+    cached_calls: tuple[CachedCalls, ...] = ()
+    cost: Dollars | None = 0.0
+    asked_again: Small = 0
+    cluster: StoredText | None = None
+    tags: tuple[StoredText, ...] = ()
+    metadata: Mapping[StoredText, MetadataValue] = field(default_factory=dict)
+    agent_cost: Dollars | None = None
+    models: tuple[StoredText, ...] = ()
+    inherited_steps: tuple[StoredText, ...] | None = None
+    not_shown: Small = 0
     imported: Imported | None = None
-    imported_from: _Text | None = None
-    quarantined: _Text | None = None
-    human_verdict: _Verdict | None = None
+    imported_from: StoredText | None = None
+    quarantined: StoredText | None = None
+    human_verdict: VerdictName | None = None
     reviews: tuple[Review, ...] = ()
     assignments: tuple[AssignedReview, ...] = ()
-    problem: _Text | None = None
+    problem: StoredText | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -309,6 +300,8 @@ class Totals:
     calls: int
     input_tokens: int
     output_tokens: int
+    cached_input_tokens: int
+    cache_write_tokens: int
     cost: float
     unknown_cost: int
 

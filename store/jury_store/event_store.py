@@ -17,6 +17,7 @@ from jury_events.errors import DebateNotFound
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part
 from jury_events.streams import Head
+from jury_store.cached_calls import CachedCalls
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import StoreError
@@ -322,6 +323,13 @@ class EventStore(ABC):
     @abstractmethod
     def totals(self, wanted: DebateFilter = EVERY_DEBATE) -> Totals:
         """Counts and sums over the debates of a list, up to date; reads every one of them."""
+
+    @abstractmethod
+    def cached_calls(self, wanted: DebateFilter = EVERY_DEBATE) -> tuple[CachedCalls, ...]:
+        """Sums over the calls with prompt caches of the debates of a list whose cost is known, up to date.
+
+        Reads the row of every one of them, and no call.
+        """
 
     @abstractmethod
     def totals_by_run(self) -> dict[str, Totals]:

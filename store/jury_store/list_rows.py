@@ -9,6 +9,7 @@ from contextlib import suppress
 from sqlalchemy import Connection, RowMapping, Table, bindparam, select
 
 from jury_events.review_facts import AssignedReview, Review
+from jury_store.cached_calls import CachedCalls
 from jury_store.debate_rows import row_fault
 from jury_store.projection import Row
 from jury_store.row_types import RowTypes, damaged_row
@@ -18,7 +19,11 @@ from jury_store.schema import run_sizes as sizes
 _CHUNK = 500
 _TYPES = {table.name: RowTypes.of(table.name) for table in (runs, ballots, sizes)}
 
-_OF_PEOPLE: dict[str, type[Review | AssignedReview]] = {"reviews": Review, "assignments": AssignedReview}
+_VALUES: dict[str, type[Review | AssignedReview | CachedCalls]] = {
+    "reviews": Review,
+    "assignments": AssignedReview,
+    "cached_calls": CachedCalls,
+}
 """Columns of lists of values."""
 
 
@@ -56,7 +61,7 @@ def list_row(stored: RowMapping) -> Row:
     for name in ("tags", "models", "inherited_steps"):
         if isinstance(row.get(name), list):
             row[name] = tuple(row[name])
-    for name, kind in _OF_PEOPLE.items():
+    for name, kind in _VALUES.items():
         if isinstance(row.get(name), list):
             with suppress(TypeError):
                 row[name] = tuple(kind(*one) for one in row[name])

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from jury_store.debate_rows import Totals
 from jury_store.projection import RUN_COUNTS, Row, outcome_counts
 
-_SUMS = ("calls", "input_tokens", "output_tokens")
+SUMS = ("calls", "input_tokens", "output_tokens", "cached_input_tokens", "cache_write_tokens")
+"""Columns of debates that totals add up; the cost is added up beside them, as it may be unknown."""
 
 
 def single_group(row: Row) -> Row:
@@ -30,12 +31,12 @@ def sum_groups(groups: Iterable[Row]) -> Totals:
     for group in groups:
         for name in outcome_counts(group):
             found[name] += group["debates"]
-        for name in (*_SUMS, "known_cost"):
+        for name in (*SUMS, "known_cost"):
             found[name] += int(group[name] or 0)
         found["scores"] += int(group["scores"] or 0) if group["status"] == "completed" else 0
         cost += group["cost"] or 0.0
     return Totals(
-        **{name: found[name] for name in (*RUN_COUNTS, *_SUMS)},
+        **{name: found[name] for name in (*RUN_COUNTS, *SUMS)},
         mean_score=found["scores"] / found["completed"] if found["completed"] else None,
         cost=cost,
         unknown_cost=found["debates"] - found["known_cost"],

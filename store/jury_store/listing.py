@@ -4,15 +4,28 @@ All functions work in the transaction of the connection.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+    type_coerce,
+)
 
 from jury_events.envelope import StoredEvent
 from jury_events.ids import MOST_REPEATS, repeat_of, stream_debate, streams_of
 from jury_events.parts import Digest
 from jury_store import search_index
 from jury_store.ballot_sheet import UNREADABLE, BallotSheet
+from jury_store.cached_calls import CachedCalls, parsed, summed
 from jury_store.committed_events import CommittedEvents, events_after
 from jury_store.debate_ballots import DEBATE_COLUMNS, DebateBallots
 from jury_store.debate_rows import (
@@ -31,7 +44,7 @@ from jury_store.event_rows import last_position, read_unchecked_events
 from jury_store.list_order import PageCursor, SortOrder
 from jury_store.list_queries import FIELDS_IN_COLUMNS, ballots_query, conditions, debates_query
 from jury_store.list_rows import checked_row, list_row, rows_by_id, run_sizes
-from jury_store.list_totals import single_group, sum_groups, totals_by_run
+from jury_store.list_totals import SUMS, single_group, sum_groups, totals_by_run
 from jury_store.list_writer import insert_rows, update_rows
 from jury_store.open_debates import OpenDebate, OpenDebates
 from jury_store.projection import ListProjection, Row, debate_ids, opened_run
@@ -187,6 +200,32 @@ def run_totals(connection: Connection, dialect: Dialect) -> dict[str, Totals]:
     return totals_by_run(_groups(connection, dialect, EVERY_DEBATE, *groups))
 
 
+def cached_calls(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> tuple[CachedCalls, ...]:
+    """Sums over the calls with prompt caches of the selected debates of known cost, up to date."""
+    tail = _tail(connection, dialect)
+    matches = _text_matches(connection, dialect, wanted, tail)
+    columns = debates_table.c
+    query = select(columns.debate_id, type_coerce(columns.cached_calls, Text)).where(
+        *conditions(dialect, wanted, matches),
+        columns.cost.is_not(None),
+        columns.cached_input_tokens + columns.cache_write_tokens > 0,
+    )
+    found: tuple[CachedCalls, ...] = ()
+    for some in connection.execute(query).partitions(_PAGE):
+        listed = (_cached(*row) for row in some if row[0] not in tail.debates)
+        found = summed(chain(found, *listed))
+    fresh = (row for row in tail.debates.values() if wanted.matches(row, matches.__contains__))
+    return summed(chain(found, *(row["cached_calls"] for row in fresh if row["cost"] is not None)))
+
+
+def _cached(debate_id: str, stored: str) -> tuple[CachedCalls, ...]:
+    try:
+        return parsed(stored)
+    except ValueError:
+        fault = "column cached_calls contains no sums over calls"
+        raise damaged_row(debates_table, {"debate_id": debate_id}, fault) from None
+
+
 def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *groups: ColumnElement[Any]) -> list[Row]:
     """Sums over the selected debates with equal `groups`."""
     tail = _tail(connection, dialect)
@@ -195,9 +234,7 @@ def _groups(connection: Connection, dialect: Dialect, wanted: DebateFilter, *gro
     sums = {
         "debates": func.count(),
         "scores": func.sum(columns.final_score),
-        "calls": func.sum(columns.calls),
-        "input_tokens": func.sum(columns.input_tokens),
-        "output_tokens": func.sum(columns.output_tokens),
+        **{name: func.sum(columns[name]) for name in SUMS},
         "cost": func.sum(columns.cost),
         "known_cost": func.count(columns.cost),
     }

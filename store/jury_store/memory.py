@@ -10,6 +10,7 @@ from jury_events.ids import debate_stream, repeat_of, stream_debate, streams_of
 from jury_events.parts import Digest, Part, whole
 from jury_events.streams import Head, erased_in
 from jury_store.append_plan import AppendPlan, first_refusal
+from jury_store.cached_calls import CachedCalls, summed
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import ErasureNotRecorded, StoreClosed
@@ -229,6 +230,11 @@ class MemoryEventStore(EventStore):
     def totals(self, wanted: DebateFilter = EVERY_DEBATE) -> Totals:
         with self._lock:
             return sum_groups(single_group(row) for row in self._select(wanted))
+
+    def cached_calls(self, wanted: DebateFilter = EVERY_DEBATE) -> tuple[CachedCalls, ...]:
+        with self._lock:
+            rows = (row for row in self._select(wanted) if row["cost"] is not None)
+            return summed(one for row in rows for one in row["cached_calls"])
 
     def totals_by_run(self) -> dict[str, Totals]:
         with self._lock:

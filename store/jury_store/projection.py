@@ -12,6 +12,7 @@ from jury_events.local_events import Imported, import_proof
 from jury_events.parts import decode_digest
 from jury_events.review_facts import ReviewFacts
 from jury_store.ballot_sheet import UNREADABLE, BallotSheet
+from jury_store.cached_calls import CachedCalls, summed
 from jury_store.debate_rows import ENDED, DebateRow, row_fault
 from jury_store.decoded_body import decoded
 
@@ -276,6 +277,11 @@ def _exchange(row: Row, _event: StoredEvent, body: Row) -> None:
     row["calls"] += 1
     row["input_tokens"] += usage["input_tokens"] or 0
     row["output_tokens"] += usage["output_tokens"] or 0
+    row["cached_input_tokens"] += usage["cached_input_tokens"] or 0
+    # Bodies are not upcast here: schema 2 lacks these.
+    row["cache_write_tokens"] += sum(one["tokens"] for one in usage.get("cache_writes", ()))
+    if (cached := CachedCalls.of(body)) is not None:
+        row["cached_calls"] = summed((*row["cached_calls"], cached))
     row["cost"] = None if row["cost"] is None or body["cost"] is None else row["cost"] + body["cost"]
 
 

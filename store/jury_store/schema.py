@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISION = "0011"
+REVISION = "0012"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -189,6 +189,9 @@ debates = Table(
     Column("calls", Integer, nullable=False),
     Column("input_tokens", BigInteger, nullable=False),
     Column("output_tokens", BigInteger, nullable=False),
+    Column("cached_input_tokens", BigInteger),
+    Column("cache_write_tokens", BigInteger),
+    Column("cached_calls", JsonColumn),
     Column("cost", Float),
     Column("asked_again", Integer, nullable=False),
     Column("imported", NAME),

@@ -16,6 +16,7 @@ from jury_events.parts import Digest, Part, whole
 from jury_events.streams import Head, erased_in
 from jury_store import audit_queries, event_rows, list_checks, listing, part_rows, seal_rows, search_index
 from jury_store.append_writer import AtomicExtras, write
+from jury_store.cached_calls import CachedCalls
 from jury_store.committed_events import CommittedEvents
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
@@ -253,6 +254,11 @@ class SqlEventStore(EventStore):
         self._catch_up(search=wanted.search is not None)
         with self._reading() as connection:
             return listing.totals(connection, self._dialect, wanted)
+
+    def cached_calls(self, wanted: DebateFilter = EVERY_DEBATE) -> tuple[CachedCalls, ...]:
+        self._catch_up(search=wanted.search is not None)
+        with self._reading() as connection:
+            return listing.cached_calls(connection, self._dialect, wanted)
 
     def totals_by_run(self) -> dict[str, Totals]:
         self._catch_up()

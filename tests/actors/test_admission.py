@@ -22,7 +22,8 @@ from jury_debate.step_outcome import Answered
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import Endpoint, Limits
-from jury_providers.prices import Price, Prices
+from jury_providers.price import Price
+from jury_providers.prices import Prices
 from jury_providers.provider import ModelReply
 from support.canned_server import canned_server
 from support.dialects import CHAT, a_request

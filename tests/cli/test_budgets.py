@@ -1,6 +1,7 @@
 """A run's budget: it ends with one line on stderr and code 4, and the same run resumes from there."""
 
 import json
+import re
 
 import pytest
 
@@ -196,6 +197,9 @@ def test_a_dry_run_writes_nothing_and_makes_no_call(jury, cases):
 
     assert estimate.code == 0
     assert "3 debates to run" in estimate.out
+    assert re.search(
+        r"^List prices of 20\d\d-\d\d-\d\d; a price file of yours comes first\.$", estimate.out, re.MULTILINE
+    )
     assert [cases] == [path.name for path in jury.folder.iterdir()]
 
 

@@ -98,6 +98,15 @@ def test_models_that_end_are_warned_of_and_are_no_problem(jury):
     assert "warning  anthropic/claude-3-haiku-20240307 was retired about 2026-04-20; ask " in outcome.out
 
 
+def test_settings_that_change_nothing_are_warned_of_and_are_no_problem(jury):
+    jury.write("panel.yaml", "preset: independent\nsettings: {seed: 1}\nseats: [{model: anthropic/claude-haiku-5-5}]\n")
+
+    outcome = jury("doctor", "--panel", "panel.yaml", env={"ANTHROPIC_API_KEY": "x"})
+
+    assert outcome.code == 0
+    assert ": seed is not sent, since the API has none; leave it out" in outcome.out
+
+
 FOREIGN = """
 preset: independent
 settings: {tries: 1, timeout_seconds: 5}

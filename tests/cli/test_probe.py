@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from jury_judge.probes.probe_texts import probe_texts
+from jury_providers.simulated.document import LINE_MARK
 from jury_providers.simulated.prompt import Prompt
 from support.biased_jurors import (
     Bias,
@@ -154,7 +156,10 @@ def test_probes_without_a_twin_are_named_before_anything_is_judged_and_in_the_re
     named = [lines.index(f"jury: {line}") for line in (NO_RECORDS, NO_SCENARIOS)]
     assert max(named) < next(place for place, line in enumerate(lines) if "8 debates judged" in line)
     assert "no twin was judged of scenarios, records\n" in outcome.out
-    assert "no twin was judged of speakers, scenarios, records, format, master-key, injection, identity\n" in reported
+    assert (
+        "no twin was judged of speakers, scenarios, records, format, master-key, injection, marking, identity\n"
+        in reported
+    )
 
 
 @pytest.mark.parametrize("more", [(), ("--dry-run",)])
@@ -227,6 +232,65 @@ def test_a_run_without_twins_shows_leniency_and_length_from_its_votes_alone(jury
     assert ["claude-4", "gpt-5", "mistral-7b"] == [one["seat"] for one in outcome.json["length"]]
     assert {len(cases)} == {one["cases"] for one in outcome.json["length"]}
     assert "the run has no twins" in jury("probe", "--run", "r", "--include-simulated").out
+
+
+def obeys_unless_words_are_marked(prompt: Prompt, _fair: str) -> str:
+    texts = probe_texts("en").injection.values()
+    injected = any(text.partition("\n")[0] in prompt.case for text in texts)
+    # With the full stop: one of the injections has the word, too.
+    good = "correct." in prompt.case
+    return "safe_pass" if good or (injected and prompt.mark == LINE_MARK) else "unsafe_fail"
+
+
+OBEYING = dict.fromkeys(("lenient", "middle", "strict"), obeys_unless_words_are_marked)
+
+
+def markings(outcome: Outcome) -> dict[str, tuple[str, int, int, int]]:
+    """By probe: the marking, the pairs, and the jury's flips to a more lenient and a stricter verdict."""
+    return {
+        one["probe"]: (one["marking"], one["pairs"], one["jury"]["towards_first"], one["jury"]["towards_last"])
+        for one in outcome.json["twins"]["probes"]
+        if one["marking"]
+    }
+
+
+def test_injections_are_compared_by_how_judged_text_is_marked(jury: CommandLine) -> None:
+    with jurors(biases=OBEYING):
+        outcome = probe(jury, "--probe", "marking", "--json", "--fail-on-finding", cases=30)
+        page = jury("probe", "--run", "p", "--include-simulated").out
+    debates = {run: jury("list", "--run", run, "--json").json for run in ("p", "p.marking")}
+
+    assert 1 == outcome.code, outcome.err
+    assert {"injection": ("lines", 30, 20, 0), "marking": ("words", 30, 0, 0)} == markings(outcome)
+    assert {"injection"} == set(found(outcome))
+    assert [60, 60] == [len(one["debates"] if isinstance(one, dict) else one) for one in debates.values()]
+    section = page.partition("Probe marking")[2].partition("Leniency")[0].splitlines()
+    jury_rows = [line.split() for line in section if line.strip().startswith("jury ")]
+    assert [["jury", "lines", "30"], ["jury", "words", "30"]] == [row[:3] for row in jury_rows]
+
+
+def test_a_panel_that_marks_words_is_compared_with_lines(jury: CommandLine) -> None:
+    with jurors(biases=OBEYING):
+        outcome = probe(jury, "--probe", "marking", "--json", cases=3, rules={**INDEPENDENT, "marking": "words"})
+
+    assert {"injection": ("words", 3, 0, 0), "marking": ("lines", 3, 2, 0)} == markings(outcome)
+
+
+def test_a_run_that_was_begun_under_prompts_1_has_no_other_marking(jury: CommandLine) -> None:
+    with jurors(biases={}):
+        begun = probe(jury, "--probe", "injection", cases=3)
+        outcome = probe(jury, "--probe", "injection,marking", cases=3)
+
+    assert (0, 2) == (begun.code, outcome.code)
+    assert "begun with another panel" in outcome.err
+    assert "marking" in outcome.err
+
+
+def test_all_probes_are_those_of_one_marking(jury: CommandLine) -> None:
+    outcome = probe(jury, "--probe", "all", "--dry-run", cases=2, rules=DISCUSSING)
+
+    assert "run p.speakers: 2 debates to run" in outcome.out
+    assert "run p.marking" not in outcome.out
 
 
 LABELS_WITHOUT_ROWS = "case_id,label\n"

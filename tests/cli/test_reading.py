@@ -97,8 +97,11 @@ def test_columns_have_the_names_of_json_and_of_tables_and_shorter_ones_are_accep
 
 def test_a_list_is_added_up(judged):
     totals = judged("list", "--totals", "--json").json
+    (run,) = judged("runs", "--json").json
 
     assert (totals["debates"], totals["completed"]) == (3, 3)
+    assert (0, 0) == (totals["cached_input_tokens"], totals["cache_write_tokens"])
+    assert (0, 0) == (run["cached_input_tokens"], run["cache_write_tokens"])
     assert judged("list", "--totals", "--model", "simulated/juror").out.startswith("3 debates: 3 completed, 0 failed")
     assert judged("list", "--totals", "--model", "gpt").out == ""
 
@@ -242,3 +245,14 @@ def test_the_events_of_a_japanese_panel_are_listed_in_japanese_and_as_json_in_en
     assert heading.split() == ["イベント", "記録日時", "ID"]
     assert "陪審団 parallel-rounds、3名" in opened
     assert jury("show", "r~a", "--events", "--json").json[0]["said"].startswith("panel parallel-rounds, 3 seats")
+
+
+def test_a_run_in_place_of_a_debate_is_said_to_be_one(judged):
+    shown, events = judged("show", "r1"), judged("show", "r1", "--events")
+
+    assert (2, 2) == (shown.code, events.code)
+    assert (
+        "jury: 'r1' is a run, not a debate: `jury list --run r1` lists its debates, `jury watch r1` shows its figures\n"
+        == shown.err
+        == events.err
+    )

@@ -348,6 +348,24 @@ def test_a_run_warns_once_of_each_model_that_ends(jury, cases):
     assert said[0].endswith("; ask openai/gpt-5.4-mini instead")
 
 
+def test_a_run_warns_of_settings_that_change_nothing_and_goes_on(jury, cases):
+    jury.write(
+        "panel.yaml",
+        "preset: independent\n"
+        "providers: {anthropic: {base_url: 'http://127.0.0.1:1'}}\n"
+        "settings: {tries: 1, temperature: 0.5}\n"
+        "seats: [{model: anthropic/claude-haiku-5-5}]\n",
+    )
+
+    outcome = jury.run(cases, "--panel", "panel.yaml", "--limit", "1")
+
+    said = [line for line in outcome.err.splitlines() if line.startswith("jury: warning: ")]
+    assert ["temperature is not sent, since the API has none; leave it out"] == [
+        line.rpartition(": ")[2] for line in said
+    ]
+    assert "of 1 debate" in outcome.err, outcome
+
+
 def test_rules_are_chosen_apart_from_who_sits(jury, cases):
     line = jury.run(cases, "--preset", "independent", "--limit", "1", "--jsonl").lines[0]
 

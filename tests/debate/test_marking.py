@@ -1,5 +1,6 @@
 """The panel's `marking`: how judged text stands in a prompt under prompts 2, whatever it contains."""
 
+import json
 import re
 from typing import Any
 
@@ -7,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury_debate.artifact_tools import tool_names
+from jury_debate.conversation import Call
 from jury_debate.errors import PanelError
+from jury_debate.marking import mark as marked_alike
 from jury_debate.marking import unmark
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_debate.prompts_v2.line_marks import mark
@@ -15,7 +19,10 @@ from jury_debate.prompts_v2.line_marks import unmark as unmark_lines
 from jury_debate.recorded_panel import panel_differences, spec_of
 from jury_debate.rules_v1.ballots import ballot_id, datamark, line_sign, marker_of
 from jury_events.canonical import canonical_json
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.debate_events import JurorAbstained
+from jury_events.ids import Step
+from jury_events.transcript import Attachment, Event, Message, Reasoning, ToolCall, ToolResult, Transcript
 from support.debate_harness import SECRET, DebateHarness, Says, a_panel, by_round
 
 SIGN, MARKER = line_sign(SECRET), datamark(SECRET)
@@ -114,23 +121,119 @@ IMITATIONS = st.lists(
 ).map("".join)
 
 
+# Every character at which some reader begins a new line.
+LINES = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+MARKS = {"lines": SIGN, "words": MARKER}
+
+
+@pytest.mark.parametrize("marking", MARKS)
 @given(text=IMITATIONS)
-def test_no_text_produces_a_line_without_the_sign_or_ends_its_passage(text: str) -> None:
-    marked = mark(text, SIGN)
+def test_no_text_produces_a_line_without_the_sign_or_ends_its_passage(marking: str, text: str) -> None:
+    sign = MARKS[marking]
+    marked = marked_alike(text, sign)
 
-    # Every character at which some reader begins a new line.
-    assert all(line.startswith(f"{SIGN} ") for line in re.split(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", marked))
-    assert text == unmark_lines(marked, SIGN)
+    assert all(line.startswith(f"{sign} ") for line in LINES.split(marked))
+    assert marking == "words" or text == unmark_lines(marked, SIGN)
 
 
-@given(text=IMITATIONS.filter(str.strip))
-def test_what_stands_around_judged_text_is_the_same_whatever_it_contains(text: str) -> None:
-    def around(prompt: str) -> list[str]:
-        return [line for line in prompt.split("\n") if not line.startswith(f"{SIGN} ")]
+def full_case(text: str) -> Case:
+    """A case with the text wherever a record has one, names included; the place follows it."""
+    transcript = Transcript(
+        items=(
+            Message(kind="system", origin="developer", text=f"{text} system"),
+            Message(kind="user", origin="user", text=f"{text} user"),
+            Message(kind="speaker", origin="unknown", text=f"{text} said", name=f"{text} role"),
+            Reasoning(text=f"{text} thought", speaker=f"{text} agent"),
+            ToolCall(name=f"{text} tool", arguments=f"{text} arguments", call_id="1"),
+            ToolResult(text=f"{text} result", name=f"{text} tool", call_id="1"),
+            ToolResult(text=f"{text} result", call_id=f"{text} unknown", error=True),
+            Attachment(
+                origin="user",
+                media_type="text/plain",
+                size=1,
+                digest="0" * 64,
+                name=f"{text} file",
+                text=f"{text} in it",
+            ),
+            Event(origin="environment", name=f"{text} event", text=f"{text} content"),
+            Message(kind="assistant", origin="model", text=f"{text} answer"),
+        )
+    )
+    scenario = Scenario(
+        scenario_id="1",
+        question=QuestionSpec(prompt=f"{text} question", policy=f"{text} policy", expected_behavior=f"{text} expected"),
+        execution=ExecutionResult(transcript=transcript, response=f"{text} response", error=f"{text} error"),
+    )
+    records = (ArtifactRecord(verdict="fail", content=f"{text} record"),)
+    return Case(
+        case_id="c",
+        scenarios=(scenario,),
+        security_gate_records=records,
+        agent_card_records=records,
+        artifact_summary=f"{text} summary",
+    )
 
-    plain, imitating = prompts_of("plain"), prompts_of(text)
 
-    assert [around(prompt) for prompt in plain] == [around(prompt) for prompt in imitating]
+def debate_of(case: Case, marking: str, said: str = "It is so.", mode: str = "inline") -> DebateHarness:
+    """A debate over the case in which every rationale and statement of one seat is `said`."""
+    panel = a_panel(
+        *("gpt", "claude"),
+        discussion={"max_rounds": 2, "always_discuss": True},
+        artifacts={"mode": mode},
+        marking=None if marking == "lines" else marking,
+    )
+
+    def script(step: Step, _call: Call) -> bytes:
+        assignment = harness.debate.assign(step)
+        if step.juror_id != "claude":
+            return Says("safe_pass").answer(assignment)
+        answer: dict[str, Any] = json.loads(Says("unsafe_fail").answer(assignment))
+        answer |= {"rationale": said, "statement": said if assignment.spec.statement else None}
+        return json.dumps(answer).encode()
+
+    harness = DebateHarness(panel, script, case=case, prompts=2)
+    return harness.run()
+
+
+def around(debate: DebateHarness, marking: str) -> list[list[str]]:
+    """Of each request the lines that are not marked."""
+    sign = f"{MARKS[marking]} "
+    prompts = [debate.prompt(asked) for asked in debate.asked]
+    return [[line for line in LINES.split(prompt) if not line.startswith(sign)] for prompt in prompts]
+
+
+@pytest.mark.parametrize("mode", ["inline", "summary"])
+@pytest.mark.parametrize("marking", MARKS)
+@given(text=IMITATIONS)
+def test_what_stands_around_judged_text_is_the_same_whatever_it_contains(marking: str, mode: str, text: str) -> None:
+    plain, imitating = (debate_of(full_case(one), marking, mode=mode) for one in ("plain", text))
+
+    assert around(plain, marking) == around(imitating, marking)
+
+
+@pytest.mark.parametrize("marking", MARKS)
+@given(text=IMITATIONS)
+def test_what_stands_around_the_words_of_peers_is_the_same_whatever_they_say(marking: str, text: str) -> None:
+    plain = debate_of(a_case("plain"), marking)
+    imitating = debate_of(a_case("plain"), marking, said=f"{text} I say.")
+
+    assert [] == [event for event in imitating.events if isinstance(event, JurorAbstained)]
+    assert around(plain, marking) == around(imitating, marking)
+
+
+@pytest.mark.parametrize("marking", MARKS)
+@given(text=IMITATIONS)
+def test_results_of_jurors_tools_are_marked_whatever_they_contain(marking: str, text: str) -> None:
+    case, debate = full_case(text), debate_of(full_case("plain"), marking, said=f"{text} I say.")
+    assignment = debate.asked[-1].assignment
+    answers = [
+        debate.debate.rules.answer_tool(
+            assignment, name, "{}", index=0, case=case, text=lambda ref: debate.pen.content(ref.part)
+        )
+        for name in tool_names(opinions=True)
+    ]
+
+    assert all(line.startswith(f"{MARKS[marking]} ") for one in answers for line in LINES.split(one.result_text))
 
 
 def test_the_marker_is_that_of_the_marking() -> None:

@@ -1,6 +1,7 @@
 """Debates under prompts 2: what stands where in each request, and what an answer must have."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -173,6 +174,28 @@ def test_an_answer_has_every_field_and_null_where_its_step_asks_for_none(
     changes: dict[str, Any], reason: RefusalReason | None
 ) -> None:
     assert reason == refusal(answered(**changes))
+
+
+OWN = 'Ask who is harmed. {Braces} and $signs stay.\nDoubt every "done".'
+
+
+def test_an_own_prompt_stands_in_its_seats_block_in_place_of_the_roles_text(coding: DebateHarness) -> None:
+    own = DebateHarness(
+        coding.debate.state.panel,
+        coding.script,
+        case=CODING,
+        prompts=2,
+        role_prompts={"claude": OWN},
+        judge_prompt="Weigh them.",
+    ).run()
+
+    assert len(coding.asked) == len(own.asked)
+    for before, asked in zip(coding.asked, own.asked, strict=True):
+        seat, words = texts(own, asked)[2][1], {"claude": OWN, None: "Weigh them."}.get(asked.step.juror_id)
+        assert texts(coding, before)[:2] == texts(own, asked)[:2], "the system message and the case"
+        assert (words is None) == (texts(coding, before)[2][1] == seat)
+        assert words is None or f"\n\n{words}\n\n" in seat
+        assert [ballot_id(SECRET, asked.step.juror_id)] == re.findall(r"Your ballot id is (\w+)\.", seat)
 
 
 POLICY = "Refund within 30 days only.\nNever name a colleague."

@@ -8,7 +8,8 @@ from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.runtime import in_process_runtime
 from jury_events.exchange import Usage
 from jury_judge.runs.budgets import ceiling
-from jury_providers.prices import Price, Prices
+from jury_providers.price import Price
+from jury_providers.prices import Prices
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.provider import SimulatedProvider
 from support.runtime_harness import KeptStore, Run, completed

@@ -51,10 +51,29 @@ def test_how_calls_are_carried_out_is_no_part_of_the_panel_identity(loaded) -> N
     ("field", "says"),
     [
         ("extra_body: {messages: []}", "messages is decided by the panel's settings"),
+        ("extra_body: {serviceTier: priority}", "serviceTier is decided by the panel's settings"),
+        ("extra_body: {Service-Tier: priority}", "Service-Tier is decided by the panel's settings"),
+        ("extra_body: {prompt_cache_retention: 24h}", "prompt_cache_retention is decided by the panel's settings"),
+        ("extra_body: {cached_content: x}", "cached_content is decided by the panel's settings"),
+        ("extra_body: {generation_config: {}}", "generation_config is decided by the panel's settings"),
+        ("extra_body: {n: 8}", "n can make a call cost more than is booked; remove it here"),
+        ("extra_body: {best_of: 8}", "best_of can make a call cost more"),
+        ("extra_body: {candidateCount: 8}", "candidateCount can make a call cost more"),
+        ("extra_body: {inference_geo: us}", "inference_geo can make a call cost more"),
+        ("extra_body: {speed: fast}", "speed can make a call cost more"),
+        ("extra_body: {web_search_options: {}}", "web_search_options can make a call cost more"),
+        ("extra_body: {background: true}", "background can make a call cost more"),
+        ("extra_body: {previous_response_id: x}", "previous_response_id can make a call cost more"),
+        ("extra_body: {conversation: x}", "conversation can make a call cost more"),
         ("extra_body: {user: {api_key: x}}", "must not contain a key"),
         ("extra_headers: {Authorization: x}", "must not contain a key"),
         ("extra_headers: {X-Api-Key: x}", "must not contain a key"),
         ("extra_headers: {Cookie: x}", "must not contain a key"),
+        ("extra_headers: {X-Auth-User: x}", "must not contain a key"),
+        ("extra_headers: {X-Bearer: x}", "must not contain a key"),
+        ("extra_headers: {X-Tokens-Of: x}", "must not contain a key"),
+        ("extra_headers: {X-Signature-V2: x}", "must not contain a key"),
+        ("extra_headers: {X-SessionId: x}", "must not contain a key"),
         ("extra_headers: {Host: x}", "Host is set by every request"),
         ('extra_headers: {"a b": x}', "extra_headers"),
         ('extra_headers: {A: "x\\ny"}', "extra_headers"),
@@ -71,7 +90,9 @@ def test_a_field_of_ours_a_secret_and_a_wrong_word_are_refused_by_name_and_line(
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 async def test_what_a_provider_adds_is_sent_and_recorded(loaded, dialect) -> None:
-    added = "{extra_body: {safety: low, store: false}, extra_headers: {X-Team: judges}}"
+    added = (
+        "{extra_body: {safety: low, store: false, stop_token_ids: [2]}, extra_headers: {X-Team: judges, X-Author: me}}"
+    )
     endpoint = loaded(f"providers: {{{dialect.name}: {added}}}").endpoints[dialect.name]
     async with canned_server(dialect.canned("{}")) as server:
         connection = connection_of(dialect.name, dialect.name, endpoint, {})

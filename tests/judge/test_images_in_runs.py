@@ -18,7 +18,8 @@ from jury_judge.panels.files import load_panel
 from jury_judge.runs.estimate import estimate
 from jury_judge.runs.preflight import is_over
 from jury_judge.stores.debates import compared_panel
-from jury_providers.prices import Price, Prices
+from jury_providers.price import Price
+from jury_providers.prices import Prices
 from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, MAX_PICTURE_TOKENS, picture_token_upper_bound
 from jury_store.event_store import Append, Appended
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures

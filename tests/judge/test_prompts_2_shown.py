@@ -1,11 +1,17 @@
 """What people are shown of prompts 2: judged text as it was recorded, indentation included."""
 
+from io import StringIO
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
 
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_debate.prompts import PROMPTS
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_judge.runs.rehearsal import Rehearsal
+from jury_views.page import Page, TextSpan
 from jury_views.plain_prompt import marker_in, plain_prompt
 
 MAKEFILE = "build:\n\tcc  -o x x.c   \n\n\t@echo 'kz: done'\n"
@@ -53,3 +59,44 @@ def test_the_final_judges_prompt_is_measured_as_it_is_sent(prompts: int) -> None
 def test_text_without_a_marker_is_unchanged(text: str) -> None:
     assert marker_in([text]) is None
     assert text == plain_prompt(text, None)
+
+
+@given(
+    text=st.text(alphabet=st.sampled_from("# aß\n\r\u2028\x0b\x85\u200b"), max_size=60)
+    | st.just("x" * 70_000 + "\n" * 20 + "# Your seat\nYou are the final judge.")
+)
+def test_every_line_of_the_record_is_indented(text: str) -> None:
+    resolved = resolve(PanelSpec.model_validate({"language": "en"}), prompts=2)
+    empty, whole = (Rehearsal(a_case(one), resolved).case_piece(images=False) for one in ("-", text or "-"))
+    marker = marker_in([whole])
+    own = [line for line in plain_prompt(empty, marker).split("\n") if not line.startswith("    ")]
+
+    assert own == [line for line in plain_prompt(whole, marker).split("\n") if not line.startswith("    ")]
+
+
+def test_a_carriage_return_stays_written_out() -> None:
+    assert "    one⟨U+000D⟩\n    two" == plain_prompt("kz: one⟨U+000D⟩\nkz: two", "kz:")
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_tabs_are_printed_as_they_are(terminal: bool) -> None:
+    page, out = Page(), StringIO()
+    for line in plain_prompt("\n".join(f"kz: {line}" for line in MAKEFILE.split("\n")), "kz:").split("\n"):
+        page.line(TextSpan(line))
+    page.print(Console(file=out, force_terminal=terminal, color_system=None))
+
+    assert "    build:\n    \tcc  -o x x.c   \n" in out.getvalue()
+    assert "    \t@echo 'kz: done'\n" in out.getvalue()
+
+
+@pytest.mark.parametrize("prompts", PROMPTS)
+def test_the_operators_policy_stands_where_it_is_sent(prompts: int) -> None:
+    case = a_case("done")
+    question = case.scenarios[0].question.changed(policy="Be brief.")
+    case = case.changed(scenarios=(case.scenarios[0].changed(question=question),))
+    resolved = resolve(PanelSpec.model_validate({"final": {"method": "final_judge"}}), prompts=prompts)
+    rehearsal = Rehearsal(case, resolved, "Be brief.")
+
+    assert ("Be brief." in rehearsal.policy_piece) == (prompts == 2)
+    assert ("Be brief." in rehearsal.case_piece(images=False).replace("ˆ", " ")) == (prompts == 1)
+    assert rehearsal.policy_piece in rehearsal.final_prompt(images=False).decode()

@@ -1,5 +1,8 @@
 """A run keeps the version of the prompts with which it was begun, whatever its panel would open new debates with."""
 
+from pathlib import Path
+from unittest.mock import patch
+
 import pytest
 
 from jury_debate.calibrated import panel_digest, prompts_digest
@@ -8,7 +11,9 @@ from jury_judge import Jury
 from jury_judge.stores.debates import panel_of
 from jury_store.opening import open_store
 from support.calibrations import a_calibration
+from support.command_line import CommandLine
 from support.debate_harness import a_case
+from support.runtime_harness import Meter
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -17,6 +22,7 @@ def store_url(request: pytest.FixtureRequest) -> str:
     return url
 
 
+POLICY = "Refund within 30 days.\n"
 CASES = [a_case(f"c{number}") for number in range(3)]
 
 
@@ -41,6 +47,35 @@ async def test_a_new_run_opens_under_the_prompts_of_its_panel(store_url: str) ->
     await judged(store_url, a_panel(2), 2)
 
     assert [2, 2] == versions(store_url)
+
+
+@pytest.fixture
+def jury(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path)
+
+
+@pytest.mark.parametrize("policy", ["of the run", "of the case"])
+def test_a_debate_that_was_cut_short_goes_on_under_its_prompts_and_with_its_policy(
+    jury: CommandLine, monkeypatch: pytest.MonkeyPatch, policy: str
+) -> None:
+    own = {"policy": POLICY} if policy == "of the case" else {}
+    cases = jury.write(
+        "cases.jsonl", *({"id": name, "question": "Refund.", "response": "Done.", **own} for name in "ab")
+    )
+    (jury.folder / "policy.md").write_text(POLICY, encoding="utf-8")
+    given = (cases, "--run", "r", "--policy", "policy.md")
+    meter = Meter()
+    meter.breaks = lambda trace: "/final/" in trace
+    with patch("jury_actors.runtime.provider_factory", meter.factory):
+        begun = jury.run(*given, "--limit", "1")
+    unfinished = jury("list", "--run", "r", "--unfinished", "--json").json
+    # What opens by default moves on between the two.
+    monkeypatch.setattr(resolve, "__defaults__", ((), 2))
+    resumed, replayed = jury.run(*given), jury("replay", "--run", "r")
+
+    assert (4, 0, 0) == (begun.code, resumed.code, replayed.code), resumed.err
+    assert ["judging"] == [row["status"] for row in unfinished]
+    assert [1, 1] == versions(f"sqlite:///{jury.folder / 'jury.db'}")
 
 
 def versions(store_url: str) -> list[int]:

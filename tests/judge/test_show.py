@@ -1,6 +1,7 @@
 """A debate is shown whole, in the panel's language, and nothing in it steers the terminal."""
 
 import unicodedata
+from datetime import date
 from io import StringIO
 
 import pytest
@@ -14,6 +15,7 @@ from jury_events.exchange import CacheWrite, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.text.visible_text import visible, visible_line
 from jury_events.verdict import Verdict
+from jury_views.terminal.calls import UncachedCost
 from jury_views.terminal.debate import render_debate
 from support.debate_builder import DebateBuilder
 
@@ -207,7 +209,7 @@ def test_no_control_character_of_a_text_reaches_the_terminal(hostile):
 
     text = shown(debate, full=True)
 
-    kept = {"\n", "\u200c", "\u200d"}
+    kept = {"\n", "\t", "\u200c", "\u200d"}
     assert not [c for c in text if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} and c not in kept]
 
 
@@ -236,7 +238,8 @@ def cached(uncached: float | None, language: str = "en") -> str:
     usage = Usage(input_tokens=1000, output_tokens=10, cached_input_tokens=600, cache_writes=writes)
     debate = whole(language=language).called("openai/m", CallOutcome.ANSWERED, usage, 0.5)
     out = StringIO()
-    render_debate(debate.events, debate.exchanges, debate.texts, Console(file=out, width=200), uncached=uncached)
+    known = None if uncached is None else UncachedCost(uncached, date(2026, 11, 25))
+    render_debate(debate.events, debate.exchanges, debate.texts, Console(file=out, width=200), uncached=known)
     return out.getvalue()
 
 
@@ -244,7 +247,7 @@ def test_what_caches_saved_is_said_where_they_were_used() -> None:
     plain = Usage(input_tokens=1000, output_tokens=10)
     said = "prompt caches: 600 tokens read (60% of those sent), 300 written"
 
-    assert f"{said}; without them the cost would be $1.2500" in cached(1.25)
+    assert f"{said}; without them the cost would be $1.2500 (list prices of 2026-11-25)" in cached(1.25)
     assert f"{said}\n" in cached(None)
     assert "キャッシュなしの費用: $1.2500" in cached(1.25, "ja")
     assert "prompt caches" not in shown(whole().called("openai/m", CallOutcome.ANSWERED, plain, 0.5))

@@ -81,6 +81,7 @@ async def test_a_reply_has_text_response_bytes_and_usage(dialect: Dialect, strea
             cache_writes=WRITES[dialect.name],
             reasoning_tokens=2,
             service_tier=TIERS[dialect.name],
+            **({"region": "us", "speed": "standard"} if dialect is ANTHROPIC else {}),
         )
         == reply.usage
     )

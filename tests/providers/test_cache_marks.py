@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from jury_providers.provider import Caching, ModelMessage, ModelPicture, ModelRequest
+from jury_providers.tokens import estimated_tokens
 from support.canned_server import Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
 from support.pictures import PNG
 
 SYSTEM = ModelMessage("system", "You judge.")
-SHARED = ("The policy.\n\n", "The case.\n\n")
+POLICY = "The policy says what counts. " * 150
+SHARED = (POLICY, "The case.\n\n")
 SHOWN = ModelMessage("user", "You are seat A.", shared=SHARED)
 
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
@@ -61,12 +63,38 @@ async def test_the_end_of_every_shared_block_is_marked_and_nothing_else(dialect:
 
 @marking_dialect
 async def test_no_more_than_four_marks_are_sent(dialect: Dialect) -> None:
-    shown = ModelMessage("user", "You are seat A.", shared=tuple(f"block {number}\n" for number in range(6)))
+    shown = ModelMessage("user", "You are seat A.", shared=(POLICY, *(f"block {number}\n" for number in range(5))))
 
     blocks = blocks_of(dialect, await body(dialect, asked("30m", SYSTEM, shown)))
 
     key = next(iter(MARKS[dialect.name]))
     assert [False, False, True, True, True, True, False] == [key in block for block in blocks]
+
+
+SMALLEST = {"model-1": 1024, "claude-opus-5": 512, "claude-haiku-4-5": 4096, "us.anthropic.claude-haiku-4-5": 4096}
+
+
+@pytest.mark.parametrize("model", SMALLEST)
+async def test_a_mark_before_the_last_is_left_out_where_the_model_keeps_nothing_so_short(model: str) -> None:
+    key = next(iter(MARKS[ANTHROPIC.name]))
+    system, least = estimated_tokens(len(SYSTEM.text)), SMALLEST[model]
+
+    for tokens, marked in ((least - system - 2, False), (least, True)):
+        shown = SHOWN._replace(shared=("x" * int(tokens * 3.5), "The case."))
+        blocks = blocks_of(ANTHROPIC, await body(ANTHROPIC, asked("5m", SYSTEM, shown)._replace(model=model)))
+
+        assert [marked, True, False] == [key in block for block in blocks]
+
+
+@pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
+async def test_what_stands_before_the_policy_counts(dialect: Dialect) -> None:
+    short = SHOWN._replace(shared=("The policy.", "The case."))
+    key = next(iter(MARKS[dialect.name]))
+
+    for system, marked in ((SYSTEM, False), (ModelMessage("system", POLICY), True)):
+        blocks = blocks_of(dialect, await body(dialect, asked("30m", system, short)))
+
+        assert [marked, True, False] == [key in block for block in blocks]
 
 
 @marking_dialect
@@ -87,7 +115,9 @@ async def test_a_call_that_asks_for_nothing_has_no_mark_and_no_option(dialect: D
 
 
 async def test_google_is_sent_no_marks_but_the_same_blocks() -> None:
-    assert await body(GOOGLE, asked(None)) == await body(GOOGLE, asked("5m"))
+    short = SHOWN._replace(shared=("The policy.", "The case."))
+
+    assert await body(GOOGLE, asked(None, SYSTEM, short)) == await body(GOOGLE, asked("5m", SYSTEM, short))
 
 
 @pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
@@ -101,7 +131,7 @@ async def test_openai_keeps_only_what_is_marked(dialect: Dialect) -> None:
 
 @pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
 async def test_calls_that_begin_alike_have_one_cache_key(dialect: Dialect) -> None:
-    other_seat, other_case = SHOWN._replace(text="You are seat B."), SHOWN._replace(shared=("The policy.", "Another."))
+    other_seat, other_case = SHOWN._replace(text="You are seat B."), SHOWN._replace(shared=(POLICY, "Another."))
 
     arrived, _ = await bodies(dialect, asked("30m"), asked("30m", SYSTEM, other_seat), asked("30m", SYSTEM, other_case))
 

@@ -1,6 +1,6 @@
 """Warnings of retired models name the date and a successor."""
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 
@@ -52,6 +52,25 @@ from jury_providers.catalogue import retirement_warnings, retirements
 )
 def test_a_retired_model_is_reported_with_the_date(model, today, says):
     assert [says] == retirement_warnings([model], today)
+
+
+@pytest.mark.parametrize(
+    ("model", "end"),
+    [
+        *((f"openai/{name}", date(2026, 12, 11)) for name in ("gpt-5", "gpt-5-mini", "gpt-5-nano", "o3")),
+        *((f"openai/{name}", date(2027, 1, 14)) for name in ("gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-4.1-mini")),
+        *((f"openai/{name}", date(2027, 4, 1)) for name in ("gpt-5.1", "gpt-5.4-nano")),
+        ("anthropic/claude-sonnet-4-5", date(2026, 11, 30)),
+        ("google/gemini-3.1-flash-lite", date(2027, 5, 7)),
+    ],
+)
+def test_the_announced_ends_are_known(model, end):
+    """Also of a dated snapshot, on the day before and on the day itself."""
+    asked = [model, f"{model}-2026-01-31"]
+    before, after = (retirement_warnings(asked, today) for today in (end - timedelta(days=1), end))
+
+    assert [f"{name} is to be shut down on {end}" for name in asked] == [line.partition(";")[0] for line in before]
+    assert [f"{name} was retired about {end}" for name in asked] == [line.partition(";")[0] for line in after]
 
 
 @pytest.mark.parametrize(

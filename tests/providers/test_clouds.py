@@ -1,54 +1,47 @@
 """Models at a cloud, through the SDKs' own clients: where requests go, how they are signed, what is missing."""
 
 import json
+import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_events.outcome import CallOutcome
+from jury_providers.clouds import CLOUDS
 from jury_providers.endpoints import Endpoint, connection_of
 from jury_providers.errors import KeyMissing
 from jury_providers.provider import ModelMessage
 from jury_providers.recipients import recipients
-from jury_providers.registry import check_models
+from jury_providers.registry import check_models, key_destinations
 from support.canned_server import Asked, Canned, canned_server
-from support.dialects import ANTHROPIC, CHAT, GOOGLE, RESPONSES, Dialect, a_request
-
-CLOUD_VARIABLES = (
-    *("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_AD_TOKEN", "OPENAI_API_VERSION"),
-    *("AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ACCESS_KEY_ID"),
-    *("AWS_SECRET_ACCESS_KEY", "ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_FOUNDRY_RESOURCE", "ANTHROPIC_FOUNDRY_BASE_URL"),
-    *("CLOUD_ML_REGION", "ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"),
-    *("ANTHROPIC_AWS_API_KEY", "ANTHROPIC_AWS_WORKSPACE_ID", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"),
+from support.cloud_credentials import (
+    EntraCredential,
+    GoogleCredentials,
+    entra_finds,
+    google_finds,
+    without_credentials,
 )
+from support.dialects import ANTHROPIC, CHAT, GOOGLE, RESPONSES, Dialect, a_request
 
 
 @pytest.fixture(autouse=True)
-def without_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in CLOUD_VARIABLES:
-        monkeypatch.delenv(name, raising=False)
+def no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_credentials(monkeypatch)
 
 
-class GoogleCredentials:
-    """As the environment would have them."""
-
-    token = "google-token"
-    expired = False
-    valid = True
-    quota_project_id = None
-    expiry = None
-
-    def refresh(self, _request: object) -> None:
-        """They do not expire."""
-
-    def before_request(self, _request: object, _method: str, _url: str, headers: dict[str, str]) -> None:
-        headers["authorization"] = f"Bearer {self.token}"
+@pytest.fixture
+def entra(monkeypatch: pytest.MonkeyPatch) -> EntraCredential:
+    credential = EntraCredential()
+    entra_finds(monkeypatch, credential)
+    return credential
 
 
 @pytest.fixture
 def google_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("google.auth.default", lambda **_: (GoogleCredentials(), "my-project"))
+    google_finds(monkeypatch, GoogleCredentials())
 
 
 async def asked_at(dialect: Dialect, cloud: str, environ: dict[str, str], *, watched: bool = False) -> Asked:
@@ -76,6 +69,48 @@ async def test_azure(monkeypatch: pytest.MonkeyPatch, dialect: Dialect, path: st
 
     assert f"{path}?api-version=2026-05-01" == asked.path
     assert "azure-key" == asked.headers["api-key"]
+
+
+@pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
+async def test_azure_without_a_key_takes_a_token_of_entra_id(
+    monkeypatch: pytest.MonkeyPatch, entra: EntraCredential, dialect: Dialect
+) -> None:
+    monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
+
+    asked = await asked_at(dialect, "azure", {})
+
+    assert "Bearer entra-token" == asked.headers["authorization"]
+    assert "api-key" not in asked.headers
+    assert (["https://cognitiveservices.azure.com/.default"], 1) == (entra.scopes, entra.closed)
+
+
+async def test_azure_takes_a_token_of_the_environment(monkeypatch: pytest.MonkeyPatch, entra: EntraCredential) -> None:
+    monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
+    monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", "given-token")
+
+    asked = await asked_at(CHAT, "azure", {})
+
+    assert "Bearer given-token" == asked.headers["authorization"]
+    assert [] == entra.scopes
+
+
+async def test_a_token_of_entra_id_is_asked_for_once(monkeypatch: pytest.MonkeyPatch, entra: EntraCredential) -> None:
+    monkeypatch.setenv("OPENAI_API_VERSION", "2026-05-01")
+    async with canned_server(CHAT.canned("x")) as server:
+        endpoint = Endpoint.model_validate({"cloud": "azure", "base_url": server.url})
+        adapter = CHAT.make(connection_of("there", "openai", endpoint, {}))
+        for _ in range(3):
+            await adapter.call(a_request())
+        await adapter.close()
+
+    assert (3, 1) == (len(server.asked), len(entra.scopes))
+
+
+async def test_openai_at_vertex(monkeypatch: pytest.MonkeyPatch, google_credentials: None) -> None:
+    asked = await asked_at(RESPONSES, "vertex", {})
+
+    assert "/responses" == asked.path
+    assert "Bearer google-token" == asked.headers["authorization"]
 
 
 async def test_openai_at_bedrock() -> None:
@@ -124,6 +159,14 @@ async def test_anthropic_at_foundry() -> None:
     assert "foundry-key" in {asked.headers.get("x-api-key"), asked.headers.get("api-key")}
 
 
+async def test_foundry_without_a_key_takes_a_token_of_entra_id(entra: EntraCredential) -> None:
+    asked = await asked_at(ANTHROPIC, "foundry", {})
+
+    assert "Bearer entra-token" == asked.headers["authorization"]
+    assert not {"api-key", "x-api-key"} & set(asked.headers)
+    assert (["https://ai.azure.com/.default"], 1) == (entra.scopes, entra.closed)
+
+
 async def test_anthropics_platform_on_aws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_AWS_WORKSPACE_ID", "ws-1")
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
@@ -170,6 +213,26 @@ async def test_gemini_at_vertex_reads_an_explicit_cache_of_the_project(
     assert deleted.path.endswith(name)
 
 
+async def test_a_token_that_the_sdk_found_is_in_no_reason_why_there_is_no_explicit_cache(
+    monkeypatch: pytest.MonkeyPatch, google_credentials: None
+) -> None:
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
+    monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "europe-west1")
+    shown = ModelMessage("user", "You are seat A.", shared=("The case. " * 1000,))
+    request = a_request(shown)._replace(model="gemini-3.8-flash", cache="5m")
+
+    refused = Canned(400, [json.dumps({"error": {"message": "Bearer google-token may keep nothing"}}).encode()])
+    async with canned_server(refused, GOOGLE.canned("{}")) as server:
+        endpoint = Endpoint.model_validate({"cloud": "vertex", "base_url": server.url})
+        adapter = GOOGLE.make(connection_of("google", "google", endpoint, {}))
+        reply = await adapter.call(request)
+        await adapter.close()
+
+    sent = json.loads(reply.sent or b"{}")
+    assert "Bearer google-token" == server.asked[0].headers["authorization"]
+    assert "Bearer [key] may keep nothing" in sent["cached_content"]["not_used"]
+
+
 async def test_a_watched_answer_of_bedrock_comes_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
 
@@ -195,8 +258,9 @@ def missing(protocol: str, cloud: str, environ: dict[str, str], **fields: Any) -
 @pytest.mark.parametrize(
     ("protocol", "cloud", "said"),
     [
-        ("openai", "azure", ["OPENAI_API_VERSION", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "(Azure)"]),
-        ("anthropic", "foundry", ["ANTHROPIC_FOUNDRY_RESOURCE", "ANTHROPIC_FOUNDRY_API_KEY"]),
+        ("openai", "azure", ["OPENAI_API_VERSION", "AZURE_OPENAI_ENDPOINT", "(Azure)"]),
+        ("openai-responses", "vertex", ["GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"]),
+        ("anthropic", "foundry", ["ANTHROPIC_FOUNDRY_RESOURCE or ANTHROPIC_FOUNDRY_BASE_URL"]),
         ("anthropic", "bedrock", ["AWS_REGION or AWS_DEFAULT_REGION"]),
         ("anthropic", "vertex", ["CLOUD_ML_REGION", "ANTHROPIC_VERTEX_PROJECT_ID"]),
         ("anthropic", "aws", ["ANTHROPIC_AWS_WORKSPACE_ID", "AWS_REGION"]),
@@ -217,15 +281,71 @@ def test_a_cloud_with_its_settings_is_ready() -> None:
 
     assert "" == missing("openai", "azure", azure, base_url="https://mine.openai.azure.com")
     assert "" == missing("openai", "azure", azure | {"AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com"})
+    assert "" == missing("openai", "azure", {"OPENAI_API_VERSION": "1"}, base_url="https://mine.openai.azure.com")
+    assert "" == missing("openai-responses", "vertex", {}, base_url="https://gateway.example/v1")
     assert "" == missing("anthropic", "bedrock", {"AWS_REGION": "eu-west-1"})
 
 
-def test_a_package_that_signs_requests_is_asked_for_where_no_key_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "cloud", "settings", "key", "remedy"),
+    [
+        ("openai", "bedrock", {"AWS_REGION": "r"}, "AWS_BEARER_TOKEN_BEDROCK", ("botocore", "bedrock")),
+        ("anthropic", "bedrock", {"AWS_REGION": "r"}, "AWS_BEARER_TOKEN_BEDROCK", ("boto3", "bedrock")),
+        (
+            "anthropic",
+            "foundry",
+            {"ANTHROPIC_FOUNDRY_RESOURCE": "r"},
+            "ANTHROPIC_FOUNDRY_API_KEY",
+            ("azure-identity", "azure"),
+        ),
+        (
+            "openai",
+            "azure",
+            {"OPENAI_API_VERSION": "1", "AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com"},
+            "AZURE_OPENAI_API_KEY",
+            ("azure-identity", "azure"),
+        ),
+    ],
+)
+def test_a_package_with_the_clouds_credentials_is_asked_for_where_no_key_is_set(
+    monkeypatch: pytest.MonkeyPatch,
+    protocol: str,
+    cloud: str,
+    settings: dict[str, str],
+    key: str,
+    remedy: tuple[str, str],
+) -> None:
     monkeypatch.setattr("jury_providers.clouds.find_spec", lambda _name: None)
 
-    said = missing("anthropic", "bedrock", {"AWS_REGION": "eu-west-1"})
-    assert "set AWS_BEARER_TOKEN_BEDROCK, or install the package boto3 with: pip install 'jury-judge[bedrock]'" in said
-    assert "" == missing("anthropic", "bedrock", {"AWS_REGION": "eu-west-1", "AWS_BEARER_TOKEN_BEDROCK": "k"})
+    said = missing(protocol, cloud, settings)
+    package, extra = remedy
+    assert f"set {key}, or install the package {package} with: pip install 'jury-judge[{extra}]'" in said
+    assert "" == missing(protocol, cloud, settings | {key: "k"})
+
+
+def test_a_package_within_a_package_that_is_not_installed_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_spec(name: str) -> None:
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr("jury_providers.clouds.find_spec", find_spec)
+
+    assert "install the package azure-identity" in missing("anthropic", "foundry", {"ANTHROPIC_FOUNDRY_RESOURCE": "r"})
+
+
+def test_a_token_of_the_environment_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jury_providers.clouds.find_spec", lambda _name: None)
+    environ = {"OPENAI_API_VERSION": "1", "AZURE_OPENAI_AD_TOKEN": "t"}
+
+    assert "" == missing("openai", "azure", environ, base_url="https://mine.openai.azure.com")
+
+
+@pytest.mark.parametrize(("protocol", "cloud"), [("anthropic", "bedrock"), ("openai", "azure")])
+def test_a_key_that_the_panel_file_names_is_not_replaced_by_other_credentials(protocol: str, cloud: str) -> None:
+    environ = {"AWS_REGION": "r", "OPENAI_API_VERSION": "1", "AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com"}
+    others = {"AWS_BEARER_TOKEN_BEDROCK": "k", "AZURE_OPENAI_API_KEY": "k"}
+
+    assert "set TEAM_KEY (" in missing(protocol, cloud, environ | others, key_env="TEAM_KEY")
+    assert "" == missing(protocol, cloud, environ | {"TEAM_KEY": "k"}, key_env="TEAM_KEY")
 
 
 def test_the_recipient_of_case_data_is_the_cloud() -> None:
@@ -240,3 +360,70 @@ def test_a_key_of_the_provider_itself_is_not_sent_to_a_cloud() -> None:
     endpoint = Endpoint.model_validate({"cloud": "azure"})
 
     assert connection_of("openai", "openai", endpoint, {"OPENAI_API_KEY": "own"}).key is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"base_url": "https://H.example/v1"}, "credentials of Azure are sent to https://h.example (provider there)"),
+        (
+            {"base_url": "https://h.example/v1", "key_env": "K"},
+            "the value of K is sent to https://h.example (provider there)",
+        ),
+        ({"key_env": "K"}, "the value of K is sent to Azure (provider there)"),
+        ({"base_url": "http://127.0.0.1:1"}, None),
+        ({}, None),
+    ],
+)
+def test_where_the_credentials_of_a_cloud_are_sent_is_printed_before_a_call(
+    fields: dict[str, str], line: str | None
+) -> None:
+    endpoint = Endpoint.model_validate({"protocol": "openai", "cloud": "azure", **fields})
+
+    assert (() if line is None else (line,)) == key_destinations(a_panel("there/m"), {"there": endpoint}, {})
+
+
+def test_credentials_of_a_cloud_are_not_sent_over_plain_http_to_another_machine() -> None:
+    there = {"protocol": "openai", "cloud": "azure", "base_url": "http://mine.example"}
+
+    with pytest.raises(ValueError, match="credentials of azure would go over plain http"):
+        Endpoint.model_validate(there)
+    assert Endpoint.model_validate(there | {"plain_http": True}).plain_http
+    assert Endpoint.model_validate(there | {"base_url": "http://127.0.0.1:1"}).cloud
+
+
+PANELS = (Path(__file__).parents[2] / "docs" / "panels.md").read_text(encoding="utf-8")
+SECTION = PANELS[PANELS.index("### Models at a cloud") : PANELS.index("## Redaction")]
+
+
+def names_in(cell: str) -> set[str]:
+    return set(re.findall(r"`([^`]+)`", cell))
+
+
+def test_the_table_of_clouds_lists_what_the_code_reads() -> None:
+    rows = [line.strip("| ").split(" | ") for line in SECTION.splitlines() if line.startswith("| `")]
+    written = {
+        (protocol, cloud): (names_in(settings), names_in(signing))
+        for protocols, clouds, settings, signing in rows
+        for protocol in names_in(protocols)
+        for cloud in names_in(clouds)
+    }
+    read = {
+        (protocol, name): (
+            {variable for group in (*cloud.settings, *cloud.address) for variable in group}
+            | ({"base_url"} if cloud.address else set()),
+            {*cloud.keys, *cloud.tokens},
+        )
+        for protocol, clouds in CLOUDS.items()
+        for name, cloud in clouds.items()
+    }
+
+    assert read == written
+
+
+def test_the_extras_of_clouds_are_named_and_exist() -> None:
+    extras = {cloud.packages.extra for clouds in CLOUDS.values() for cloud in clouds.values() if cloud.packages}
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert extras == set(re.findall(r"jury-judge\[(\w+)\]", SECTION))
+    assert extras <= set(project["optional-dependencies"])

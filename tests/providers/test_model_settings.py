@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from jury_providers.endpoints import PROTOCOL_DEFAULTS, ProviderConnection
 from support.canned_server import canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
 
@@ -83,3 +84,35 @@ async def test_what_is_not_set_is_not_sent(dialect: Dialect) -> None:
 @pytest.mark.parametrize("setting", [{"temperature": 0.5}, {"top_p": 0.5}, {"seed": 1}])
 async def test_anthropic_is_sent_no_sampling(setting: dict[str, Any]) -> None:
     assert {} == await added(ANTHROPIC, **setting)
+
+
+STANDARD = {CHAT.name: "default", RESPONSES.name: "default", ANTHROPIC.name: "standard_only"}
+
+
+@pytest.mark.parametrize("dialect", [CHAT, RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
+@pytest.mark.parametrize("where", ["", "https://{host}/v1", "https://eu.{host}"])
+def test_a_provider_itself_is_asked_for_the_standard_tier(dialect: Dialect, where: str) -> None:
+    """An account may be set to a dearer one."""
+    base_url = where.format(host=PROTOCOL_DEFAULTS[dialect.name].host) or None
+    adapter = dialect.make(ProviderConnection(dialect.name, base_url, "sk-test"))
+
+    assert STANDARD[dialect.name] == adapter.body(a_request(), stream=False)["service_tier"]
+
+
+@pytest.mark.parametrize("dialect", [CHAT, RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
+@pytest.mark.parametrize(
+    ("base_url", "cloud"),
+    [("http://127.0.0.1:8000/v1", None), ("https://notapi.openai.com.example/v1", None), (None, "bedrock")],
+)
+def test_a_cloud_and_a_server_of_ones_own_are_asked_for_no_tier(
+    dialect: Dialect, base_url: str | None, cloud: Any
+) -> None:
+    adapter = dialect.make(ProviderConnection(dialect.name, base_url, "sk-test", cloud=cloud))
+
+    assert "service_tier" not in adapter.body(a_request(), stream=False)
+
+
+def test_google_is_asked_for_no_tier_since_its_own_is_the_standard_one() -> None:
+    adapter = GOOGLE.make(ProviderConnection("google", None, "sk-test"))
+
+    assert "serviceTier" not in adapter.body(a_request(), stream=False)

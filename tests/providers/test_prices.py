@@ -3,15 +3,18 @@
 from datetime import date
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import pytest
 
-from jury_events.exchange import CacheWrite, Usage
+from jury_events.exchange import LIFETIMES, CacheWrite, Usage
 from jury_events.outcome import CallOutcome
-from jury_events.panel import CallSettings
-from jury_providers.prices import BadPrices, Price, Prices, cost_of, load_prices
+from jury_events.panel import CallSettings, Tier
+from jury_providers.endpoints import ApiProtocol, Endpoint
+from jury_providers.price import Price
+from jury_providers.prices import BadPrices, Prices, cost_of, load_prices
 from jury_providers.provider import ModelReply
+from jury_providers.refused_settings import refused_settings
 
 TODAY = date(2026, 11, 21)
 USED = Usage(input_tokens=1_000_000, output_tokens=100_000)
@@ -70,6 +73,17 @@ def test_a_lifetime_without_a_price_costs_as_much_as_the_dearest():
     assert 4.0 == CACHED.cost("a/b", usage, TODAY)
 
 
+def test_a_lifetime_without_a_price_costs_at_least_what_providers_usually_charge():
+    """OpenAI's list has 30 minutes alone; 12 hours are booked, reserved and judged at twice the input price."""
+    model, prices = "openai-responses/gpt-6-sol", load_prices()
+    usage = Usage(input_tokens=200_000, output_tokens=0, cache_writes=written(_12h=200_000))
+    asked = CallSettings(max_output_tokens=16, cache="12h")
+
+    assert 0.8 == pytest.approx(prices.cost(model, usage, TODAY))
+    assert 0.8 + 0.00016 == pytest.approx(prices.upper_bound(model, 200_000, asked, TODAY))
+    assert (2.0, 0.1) == pytest.approx(prices.cache_factors(model, "12h", TODAY))
+
+
 def test_without_a_price_a_write_is_input():
     usage = USED.changed(cache_writes=written(_30m=1_000_000))
 
@@ -92,6 +106,60 @@ def test_a_service_tier_multiplies_the_whole_price(tier: str | None, factor: flo
 
 def test_a_tier_that_is_not_listed_has_no_known_cost():
     assert CACHED.cost("a/b", USED.changed(service_tier="scale"), TODAY) is None
+
+
+@pytest.mark.parametrize(("region", "factor"), [("us", 1.1), ("US", 1.1), ("global", 1), ("not_available", 1)])
+def test_an_answer_that_is_bound_to_a_region_costs_more(region: str, factor: float):
+    model, prices = "anthropic/claude-opus-5-5", load_prices()
+    plain = prices.cost(model, USED, TODAY)
+
+    assert plain is not None
+    assert factor * plain == pytest.approx(prices.cost(model, USED.changed(region=region), TODAY))
+
+
+def test_a_region_and_a_speed_that_are_not_listed_have_no_known_cost():
+    model, prices = "anthropic/claude-opus-5-5", load_prices()
+
+    assert prices.cost(model, USED.changed(region="mars"), TODAY) is None
+    assert prices.cost(model, USED.changed(speed="fast"), TODAY) is None
+    assert prices.cost(model, USED, TODAY) == prices.cost(model, USED.changed(speed="standard"), TODAY)
+
+
+def test_every_tier_that_a_seat_may_ask_for_has_a_known_cost():
+    prices = load_prices()
+    for model in {price.models[0] for price in prices.prices}:
+        protocol, _, name = model.partition("/")
+        for tier in get_args(Tier):
+            if not refused_settings(cast("ApiProtocol", protocol), name, CallSettings(tier=tier), tools=False):
+                assert prices.cost(model, USED.changed(service_tier=tier), TODAY) is not None
+
+
+@pytest.mark.parametrize("model", [one for price in load_prices().prices for one in price.models if "gemini" in one])
+def test_what_gemini_reads_of_a_cache_costs_a_tenth(model: str):
+    assert load_prices().cache_factors(model, "5m", TODAY) == pytest.approx((1.0, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("model", "listed"),
+    [
+        ("claude/us.anthropic.claude-haiku-4-5-20251001-v1:0", "anthropic/claude-haiku-4-5"),
+        ("claude/anthropic.claude-haiku-5-5", "anthropic/claude-haiku-5-5"),
+        ("claude/claude-haiku-4-5@20251001", "anthropic/claude-haiku-4-5"),
+        ("gpt/openai.gpt-6-sol-v1:0", "openai/gpt-6-sol"),
+        ("gpt/gpt-6-sol", "openai/gpt-6-sol"),
+        ("anthropic/eu.anthropic.claude-opus-5-5-v2:1", "anthropic/claude-opus-5-5"),
+    ],
+)
+def test_a_model_at_a_cloud_costs_what_it_does_at_its_provider(model: str, listed: str):
+    endpoints = {
+        "claude": Endpoint(protocol="anthropic", cloud="bedrock"),
+        "gpt": Endpoint(protocol="openai", cloud="azure"),
+        "own": Endpoint(protocol="openai", base_url="http://127.0.0.1:8000/v1"),
+    }
+    prices = load_prices().at_clouds(endpoints)
+
+    assert prices.cost(model, USED, TODAY) == prices.cost(listed, USED, TODAY) is not None
+    assert not prices.has_price("own/gpt-6-sol", TODAY)
 
 
 STORED = Prices(
@@ -138,6 +206,22 @@ def test_a_refused_call_costs_the_cache_that_was_made_for_it():
     assert 0.0 == STORED.uncached("a/b", reply.usage, 6.0, TODAY)
 
 
+def test_sums_over_calls_have_what_requests_of_their_own_wrote_beside_the_prompts():
+    usages = [
+        Usage(input_tokens=1000, output_tokens=0, cached_input_tokens=900, cache_writes=written(_1h=900)),
+        Usage(input_tokens=1000, output_tokens=0, cached_input_tokens=900),
+    ]
+    together = Usage(input_tokens=2000, output_tokens=0, cached_input_tokens=1800, cache_writes=written(_1h=900))
+    costs = [STORED.cost("a/b", usage, TODAY) for usage in usages]
+
+    apart = [STORED.uncached("a/b", usage, cost or 0.0, TODAY) for usage, cost in zip(usages, costs, strict=True)]
+    found = STORED.uncached_sum("a/b", together, sum(cost or 0.0 for cost in costs), (1, 4000), TODAY)
+
+    assert found == pytest.approx(sum(cost or 0.0 for cost in apart)) == pytest.approx(0.004)
+    alone = Usage(cache_writes=written(_1h=900))
+    assert 0.0 == STORED.uncached_sum("a/b", alone, 0.0054, (1, 4000), TODAY)
+
+
 def test_storage_has_a_price_where_prompts_of_every_length_have_one():
     def priced(**longer: Any) -> bool:
         long_prompts = Price(models=("a/*",), prompt_over=200_000, input=4.0, output=20.0, **longer)
@@ -168,7 +252,7 @@ def test_every_cost_stays_below_the_upper_bound(tier: Any, cache: Any):
     for price in prices.prices:
         model = price.models[0]
         shortest = next((one for one in ("5m", "30m") if one in price.cache_write), "5m")
-        lifetimes = {shortest, *({cache} & price.cache_write.keys())}
+        lifetimes = {shortest, *({cache} & set(LIFETIMES))}
         for tokens, lifetime in product((1000, 300_000), lifetimes):
             bound = prices.upper_bound(model, tokens, settings, TODAY)
             assert bound is not None
@@ -180,6 +264,7 @@ def test_every_cost_stays_below_the_upper_bound(tier: Any, cache: Any):
                     cached_input_tokens=read,
                     cache_writes=writes,
                     service_tier=tier if tier in price.tiers else None,
+                    region=next(iter(price.regions), None),
                 )
                 cost = prices.cost(model, usage, TODAY)
                 assert cost is not None
@@ -191,11 +276,8 @@ def test_the_upper_bound_has_the_tier_and_the_lifetime_that_a_seat_asks_for():
         call = CallSettings(max_output_tokens=1000, **settings)
         return load_prices().upper_bound("openai/gpt-6-sol", 200_000, call, TODAY)
 
-    google = CallSettings(max_output_tokens=1000, tier="priority")
-    standard = CallSettings(max_output_tokens=1000)
-    unlisted = [load_prices().upper_bound("google/gemini-3.8-flash", 1000, one, TODAY) for one in (standard, google)]
-    assert unlisted[0] is not None
-    assert 2 * unlisted[0] == unlisted[1]
+    unlisted = TABLE.upper_bound("openai/gpt-x", 1000, CallSettings(max_output_tokens=1000, tier="priority"), TODAY)
+    assert 2 * (0.002 + 0.01) == pytest.approx(unlisted)
     assert (0.51, 0.51, 1.02) == pytest.approx((bound(), bound(tier="flex"), bound(tier="priority")))
 
 

@@ -1,9 +1,10 @@
 """A probe makes one small call for each model, and reports its result."""
 
 import asyncio
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
+from anthropic import AsyncAnthropic
 
 from jury_debate.panel_spec import PanelSpec, read_spec, resolve
 from jury_events.outcome import CallOutcome
@@ -15,7 +16,7 @@ from jury_providers.provider import ModelReply, ModelRequest, Provider
 from jury_providers.registry import provider_factory
 from jury_providers.simulated.http.server import simulation_server
 from support.canned_server import Canned, canned_server
-from support.dialects import CHAT
+from support.dialects import ANTHROPIC, CHAT
 
 ANSWER = ModelReply(CallOutcome.ANSWERED, answer=b'{"ready": true}', model_version="m-1")
 
@@ -121,21 +122,63 @@ def test_every_model_is_called_with_the_settings_of_its_first_seat_and_few_token
     }
 
 
-@pytest.mark.parametrize("protocol", ["openai", "openai-responses"])
-async def test_a_model_that_ends_is_said_to_end_as_its_provider_says(protocol):
+@pytest.mark.parametrize(
+    ("protocol", "path", "ending", "end"),
+    [
+        ("openai", "/v1", "gpt-4o", date(2027, 1, 14)),
+        ("openai-responses", "/v1", "gpt-4o", date(2027, 1, 14)),
+        ("anthropic", "", "claude-sonnet-4-5", date(2026, 11, 30)),
+    ],
+)
+async def test_a_model_that_ends_is_said_to_end_as_its_provider_says(protocol, path, ending, end):
     async with simulation_server() as server:
-        endpoint = Endpoint(base_url=f"{server.url}/v1")
-        calls = {f"{protocol}/{model}": CallSettings() for model in ("gpt-4o", "gpt-6-sol")}
+        endpoint = Endpoint(base_url=f"{server.url}{path}")
+        calls = {f"{protocol}/{model}": CallSettings() for model in (ending, "model-of-its-own")}
         found = await probe(calls, provider_factory(endpoints={protocol: endpoint}))
 
-    assert [date(2027, 1, 14), None] == [one.shutdown for one in found]
+    assert [end, None] == [one.shutdown for one in found]
 
 
-@pytest.mark.parametrize("answer", [b"{}", b"no JSON", b'{"shutdown_date": "soon"}', b'{"shutdown_date": null}', b"[]"])
-async def test_a_provider_that_does_not_say_when_a_model_ends_is_believed(answer):
-    async with canned_server(CHAT.canned("{}"), Canned(pieces=[answer])) as server:
-        endpoint = Endpoint(base_url=f"{server.url}{CHAT.base}")
-        (found,) = await probe({"openai/m": CallSettings()}, provider_factory(endpoints={"openai": endpoint}))
+async def test_anthropics_sdk_reads_the_simulated_model():
+    async with simulation_server() as server, AsyncAnthropic(base_url=server.url, api_key="k") as sdk:
+        ending, staying = [await sdk.models.retrieve(name) for name in ("claude-sonnet-4-5", "m")]
+
+    assert ("deprecated", datetime(2026, 11, 30, tzinfo=UTC)) == (ending.lifecycle, ending.retires_at)
+    assert ("active", None, None) == (staying.lifecycle, staying.deprecated_at, staying.retires_at)
+
+
+@pytest.mark.parametrize("dialect", [CHAT, ANTHROPIC], ids=lambda dialect: dialect.name)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Canned(pieces=[b"{}"]),
+        Canned(pieces=[b"no JSON"]),
+        Canned(pieces=[b'{"shutdown_date": "soon", "retires_at": "soon"}']),
+        Canned(pieces=[b'{"shutdown_date": null, "retires_at": null}']),
+        Canned(pieces=[b"[]"]),
+        Canned(404, pieces=[b'{"shutdown_date": "2026-12-11", "retires_at": "2026-12-11"}']),
+    ],
+)
+async def test_a_provider_that_does_not_say_when_a_model_ends_is_believed(dialect, answer):
+    async with canned_server(dialect.canned("{}"), answer) as server:
+        endpoint = Endpoint(base_url=f"{server.url}{dialect.base}")
+        (found,) = await probe(
+            {f"{dialect.name}/m": CallSettings()}, provider_factory(endpoints={dialect.name: endpoint})
+        )
 
     assert found.answers
-    assert found.shutdown is None
+    assert (2, None) == (len(server.asked), found.shutdown)
+
+
+@pytest.mark.parametrize(("cloud", "asked"), [("aws", ["/v1/models/m"]), ("foundry", [])])
+async def test_a_cloud_without_models_is_not_asked_when_they_end(monkeypatch, cloud, asked):
+    for name in ("AWS_REGION", "ANTHROPIC_AWS_WORKSPACE_ID", "ANTHROPIC_AWS_API_KEY", "ANTHROPIC_FOUNDRY_API_KEY"):
+        monkeypatch.setenv(name, "eu-west-1")
+    async with canned_server(Canned(pieces=[b'{"retires_at": "2026-12-11T00:00:00Z"}'])) as server:
+        endpoint = Endpoint.model_validate({"base_url": server.url, "protocol": "anthropic", "cloud": cloud})
+        adapter = provider_factory(endpoints={"there": endpoint})("there")
+        found = await adapter.shutdown_date("m")
+        await adapter.close()
+
+    assert asked == [one.path for one in server.asked]
+    assert (date(2026, 12, 11) if asked else None) == found

@@ -162,6 +162,25 @@ async def test_google_keeps_beginnings_without_being_asked_and_without_a_fee() -
             "thinking.type",
         ),
         (ANTHROPIC, {"service_tier": "flex"}, "service_tier"),
+        (CHAT, {"service_tier": "cheap"}, "'service_tier' does not support 'cheap'"),
+        (CHAT, {"model": "gpt-4o", "reasoning_effort": "low"}, "'reasoning_effort' is not supported"),
+        (CHAT, {"model": "gpt-4o", "verbosity": "low"}, "'verbosity' is not supported"),
+        (CHAT, {"reasoning_effort": "huge"}, "'reasoning_effort' does not support 'huge'"),
+        (RESPONSES, {"reasoning": {"effort": "huge"}}, "'reasoning.effort' does not support 'huge'"),
+        (RESPONSES, {"text": {"verbosity": "huge"}}, "'text.verbosity' does not support 'huge'"),
+        (ANTHROPIC, {"output_config": {"effort": "none"}}, "output_config.effort: Input should be 'low'"),
+        (ANTHROPIC, {"model": "claude-haiku-4-5", "output_config": {"effort": "low"}}, "the effort parameter"),
+        (ANTHROPIC, {"model": "claude-haiku-4-5", "thinking": {"type": "adaptive"}}, "thinking.type"),
+        (ANTHROPIC, {"thinking": {"type": "enabled", "budget_tokens": 1023}}, "greater than or equal to 1024"),
+        (ANTHROPIC, {"thinking": {"type": "enabled", "budget_tokens": 8192}}, "must be greater than"),
+        (GOOGLE, {"generationConfig": {"thinkingConfig": {"thinkingLevel": "MAX"}}}, "MAX is not supported"),
+        (GOOGLE, {"generationConfig": {"thinkingConfig": {"thinkingBudget": -2}}}, "budget -2 is invalid"),
+        (
+            GOOGLE,
+            {"generationConfig": {"thinkingConfig": {"thinkingBudget": 512, "thinkingLevel": "LOW"}}},
+            "only set one",
+        ),
+        (GOOGLE, {"serviceTier": "cheap"}, "service_tier"),
     ],
 )
 async def test_what_a_model_does_not_take_is_answered_400(dialect: Dialect, changes: dict[str, Any], says: str) -> None:
@@ -171,6 +190,24 @@ async def test_what_a_model_does_not_take_is_answered_400(dialect: Dialect, chan
 
     assert 400 == status
     assert says in document["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "settings"),
+    [
+        (CHAT, {"effort": "max", "verbosity": "low", "tier": "flex"}),
+        (RESPONSES, {"effort": "none", "verbosity": "high", "temperature": 0.5}),
+        (ANTHROPIC, {"effort": "max", "thinking": "adaptive"}),
+        (ANTHROPIC, {"thinking": 1024}),
+        (GOOGLE, {"effort": "xhigh", "tier": "priority"}),
+        (GOOGLE, {"thinking": "adaptive", "temperature": 0.5}),
+        (GOOGLE, {"thinking": "off"}),
+    ],
+)
+async def test_what_a_model_takes_is_answered(dialect: Dialect, settings: dict[str, Any]) -> None:
+    server = Server(dialect)
+
+    assert 200 == (await server.send(server.body("A", **settings)))[0]
 
 
 @pytest.mark.parametrize(("ttl", "marks", "says"), [("2h", 1, "ttl"), ("5m", 5, "maximum of 4 blocks")])

@@ -159,8 +159,9 @@ async def test_scripted_answers_are_valid_at_the_first_try_and_stay_with_their_s
     ]
 
 
-async def test_the_same_case_gets_equal_evaluations_in_every_debate() -> None:
-    first, second = await run_debates(case_of(HASTY), runs=2)
+@pytest.mark.parametrize(("prompts", "marking"), [(1, None), (2, "lines"), (2, "words")])
+async def test_the_same_case_gets_equal_evaluations_in_every_debate(prompts: int, marking: str | None) -> None:
+    first, *others = await run_debates(case_of(HASTY), runs=4, prompts=prompts, marking=marking)
 
     def said(debate: DebateHistory) -> list[tuple[str, float, str]]:
         return [
@@ -168,7 +169,7 @@ async def test_the_same_case_gets_equal_evaluations_in_every_debate() -> None:
             for event in debate.of(JurorEvaluated)
         ]
 
-    assert said(first) == said(second)
+    assert [said(first)] * len(others) == [said(other) for other in others]
 
 
 async def statements(case: Case, seeds: range, **spec: Any) -> list[tuple[StatementMade, str]]:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from jury_events.exchange import Usage
+from jury_events.panel import CallSettings
+from jury_events.value import Value
 from jury_replay import auditor
 from jury_store.seals.keys import SealKey
 from support.cassettes import (
@@ -26,6 +29,7 @@ from support.cassettes import (
     second_call,
     with_its_hash,
 )
+from support.runtime_harness import a_resolved
 from support.weak_keys import WEAK_KEYS, vkey
 
 SOURCE = Path(auditor.__file__)
@@ -142,6 +146,34 @@ def test_it_knows_the_fields_of_every_event_of_every_schema() -> None:
         name = path.name.partition(".")[0]
         if not name.startswith(("debate_imported", "debate_quarantined", "debate_released")):
             auditor.check_fields(name, json.loads(path.read_bytes()), path.name)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (
+            "settings",
+            CallSettings(
+                top_p=0.5,
+                effort="low",
+                thinking="off",
+                verbosity="low",
+                cache="5m",
+                warm="on",
+                tier="flex",
+                flex_fallback="on",
+            ),
+        ),
+        ("usage", Usage(region="us", speed="standard")),
+        ("panel", a_resolved().panel.model_copy(update={"marking": "lines"})),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_it_knows_the_fields_that_stand_in_a_body_only_where_they_are_set(name: str, value: Value) -> None:
+    body = value.model_dump(mode="json")
+
+    assert body.keys() >= value.LEFT_OUT_UNSET
+    auditor.check_fields(name, body, "here")
 
 
 def test_it_runs_as_a_script(tmp_path: Path) -> None:

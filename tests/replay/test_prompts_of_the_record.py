@@ -10,6 +10,7 @@ from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import debate_stream
 from jury_replay.origin import ForkOrigin
+from jury_replay.recorded_case import operator_policy_of, recorded_case
 from jury_replay.regression import RegressionStatus, regress_history
 from jury_replay.reopening import pen_of, reopen
 from jury_replay.replay import ReplayStatus, replay_history
@@ -78,6 +79,54 @@ async def test_the_operators_policy_is_shown_again_in_what_is_made_of_a_record(s
     assert "policy" in {piece.name for piece in opened_of(store, "b").pieces}
     assert ReplayStatus.EQUAL is replay_history(store.histories(["d0"])[0]).status
     assert RegressionStatus.SAME is regress_history(store.histories(["d0"])[0]).status
+
+
+@pytest.mark.parametrize(
+    ("operator", "own"), [("A\nB", "B"), ("P\n", "P"), ("P", "P\n"), ("P  \n\n", "P"), ("\n\nP", "P")]
+)
+async def test_policies_that_end_alike_are_told_apart(store: KeptStore, operator: str, own: str) -> None:
+    first, second = a_case("d", scenarios=2).scenarios
+    scenarios = tuple(
+        one.changed(question=one.question.changed(policy=policy)) for one, policy in ((first, own), (second, operator))
+    )
+    run = Run(store, case=lambda case_id: a_case(case_id).changed(scenarios=scenarios), preset="independent")
+    run.prompts, run.operator_policy = 2, operator
+    await run.execute()
+    history = store.history("d0")
+    case = recorded_case(history.opened, lambda ref: history.texts[ref.part])
+
+    assert operator == operator_policy_of(history.opened, case, lambda ref: history.texts[ref.part])
+    assert RegressionStatus.SAME is regress_history(store.histories(["d0"])[0]).status
+
+
+OWN, OWN_JUDGE = "Ask who is harmed. {Braces} and $signs stay.", "Weigh them."
+
+
+@pytest.mark.parametrize("prompts", PROMPTS)
+async def test_own_prompts_are_kept_in_what_is_made_of_a_record(store: KeptStore, prompts: int) -> None:
+    seats = [{"model": "simulated/juror", "juror_id": name} for name in ("a", "b")]
+    judge = {"model": "simulated/judge", "prompt": OWN_JUDGE}
+    run = Run(
+        store,
+        seats=[{**seats[0], "prompt": OWN}, seats[1]],
+        preset="parallel-rounds",
+        discussion=ROUNDS,
+        final={"method": "final_judge", "judge": judge},
+    )
+    run.prompts = prompts
+    await run.execute()
+    origin = ForkOrigin(store.history("d0"))
+    await execute_branch(store, stored(store, a_branch(origin, "round-1/b/statement", debate_id="b")))
+
+    for debate_id in ("d0", "b"):
+        (history,) = store.histories([debate_id])
+        pen = pen_of(history)
+        own = {piece.name: pen.content(piece.text.part).decode() for piece in history.opened.pieces}
+        assert prompts == history.opened.prompts
+        assert (OWN, OWN_JUDGE) == (own["role_prompt/a"], own["role_prompt/final"])
+        assert ReplayStatus.EQUAL is replay_history(history).status
+    assert RegressionStatus.SAME is regress_history(store.histories(["d0"])[0]).status
+    assert ({"a": OWN}, OWN_JUDGE, prompts) == origin.panel()[1:]
 
 
 def with_policy(case: Case, policy: str) -> Case:

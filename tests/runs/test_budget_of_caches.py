@@ -1,7 +1,8 @@
 """A bound in dollars is never passed over the providers' protocols, whatever is written to caches and at any tier."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -21,9 +22,14 @@ from jury_providers.simulated.http.server import Simulation, simulation_server
 from support.debate_harness import a_case
 from support.runtime_harness import KeptStore, a_resolved
 
-MOST = 0.5
 DEBATES = 12
-MODELS = ("openai/gpt-6-sol", "anthropic/claude-haiku-5-5", "google/gemini-3.8-flash")
+OPENAI, RESPONSES, CLAUDE, GEMINI = (
+    "openai/gpt-6-sol",
+    "openai-responses/gpt-6-sol",
+    "anthropic/claude-haiku-5-5",
+    "google/gemini-3.8-flash",
+)
+LONG_STEP = 100_000
 
 
 STORED = Price(
@@ -34,34 +40,91 @@ STORED = Price(
     output=7.5,
     tiers={"flex": 0.5},
 )
-PRICES = Prices((STORED, *load_prices().prices))
+WITH_STORAGE = Prices((STORED, *load_prices().prices))
 
 
 class Billed(Provider):
-    """The calls of a simulated server as if they were billed."""
+    """The calls of a simulated server as if they were billed, bound to a `region` where one is given."""
 
-    def __init__(self, provider: Provider) -> None:
+    def __init__(self, provider: Provider, region: str | None) -> None:
         self._provider = provider
+        self._region = region
 
     async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
-        return (await self._provider.call(request, on_chunk))._replace(simulated=False)
+        reply = await self._provider.call(request, on_chunk)
+        return reply._replace(simulated=False, usage=reply.usage.changed(region=self._region))
 
     async def close(self) -> None:
         await self._provider.close()
 
 
-def billed(providers: Callable[[str], Provider]) -> Callable[[str], Provider]:
-    return lambda name: Billed(providers(name))
+class Billing(NamedTuple):
+    """How calls are billed, up to `most` dollars.
+
+    `seen`: what at least one call must have been billed for. `settings`: of seats, by provider. `counts`: the tokens
+    of a text, where they are not estimated.
+    """
+
+    seen: Callable[[ExchangeRecorded], bool]
+    settings: Mapping[str, dict[str, Any]] = MappingProxyType({})
+    models: tuple[str, ...] = (OPENAI, CLAUDE, GEMINI)
+    region: str | None = None
+    counts: Callable[[str], int] | None = None
+    prompts: tuple[int, ...] = (1, 2)
+    most: float = 0.5
+    prices: Prices = load_prices()
 
 
-def a_long_case(number: int) -> Case:
-    return a_case(f"c{number}", artifact_summary=f"Order {number} was refunded. " * 3000)
+def wrote(*lifetimes: str) -> Callable[[ExchangeRecorded], bool]:
+    return lambda call: any(write.lifetime in lifetimes for write in call.usage.cache_writes)
 
 
-def a_panel(prompts: int, settings: dict[str, dict[str, Any]]) -> ResolvedPanel:
+def answered_at(tier: str) -> Callable[[ExchangeRecorded], bool]:
+    return lambda call: call.usage.service_tier == tier
+
+
+def more_tokens(text: str) -> int:
+    """As many tokens as a text can have, so that a prompt is long without many bytes."""
+    return len(text) // 2
+
+
+BILLINGS = {
+    "as today": Billing(lambda call: not call.usage.cache_writes),
+    "kept where it pays": Billing(
+        wrote("5m", "30m"), {name: {"cache": "auto"} for name in ("openai", "anthropic")}, prompts=(2,)
+    ),
+    "kept for an hour": Billing(wrote("1h"), {"anthropic": {"cache": "1h"}, "openai": {"cache": "30m"}}, prompts=(2,)),
+    "kept for twelve hours": Billing(
+        wrote("12h"), {"openai-responses": {"cache": "12h"}}, models=(RESPONSES, GEMINI), prompts=(2,)
+    ),
+    "kept by Google too": Billing(
+        wrote("1h"), {"google": {"cache": "1h"}, "anthropic": {"cache": "5m"}}, prompts=(2,), prices=WITH_STORAGE
+    ),
+    "priority": Billing(answered_at("priority"), {"openai": {"tier": "priority"}, "anthropic": {"tier": "standard"}}),
+    "priority at Google": Billing(answered_at("priority"), {"google": {"tier": "priority"}}, models=(GEMINI,)),
+    "flex": Billing(
+        answered_at("flex"), {"openai": {"tier": "flex", "flex_fallback": "on"}, "google": {"tier": "flex"}}
+    ),
+    "bound to a region": Billing(lambda call: call.usage.region == "us", models=(CLAUDE,), region="us", most=0.1),
+    "above the long step": Billing(
+        lambda call: (call.usage.input_tokens or 0) > LONG_STEP and bool(call.usage.cache_writes),
+        {"anthropic": {"cache": "1h"}},
+        models=(CLAUDE,),
+        counts=more_tokens,
+        prompts=(2,),
+    ),
+}
+
+
+def a_long_case(number: int, billing: Billing) -> Case:
+    times = 3000 if billing.counts is None else 12_000
+    return a_case(f"c{number}", artifact_summary=f"Order {number} was refunded. " * times)
+
+
+def a_panel(prompts: int, billing: Billing) -> ResolvedPanel:
     seats = [
-        {"model": model, "juror_id": f"{name}-{number}", "settings": settings.get(name, {}), "fallbacks": []}
-        for model in MODELS
+        {"model": model, "juror_id": f"{name}-{number}", "settings": billing.settings.get(name, {}), "fallbacks": []}
+        for model in billing.models
         for name in [model.partition("/")[0]]
         for number in range(2)
     ]
@@ -73,40 +136,44 @@ def a_panel(prompts: int, settings: dict[str, dict[str, Any]]) -> ResolvedPanel:
 def endpoints(server: Simulation) -> dict[str, Endpoint]:
     return {
         name: Endpoint(base_url=server.url + path)
-        for name, path in (("openai", "/v1"), ("anthropic", ""), ("google", ""))
+        for name, path in (("openai", "/v1"), ("openai-responses", "/v1"), ("anthropic", ""), ("google", ""))
     }
 
 
-SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
-    "as today": {},
-    "kept where it pays": {name: {"cache": "auto"} for name in ("openai", "anthropic")},
-    "kept for an hour": {"anthropic": {"cache": "1h"}, "openai": {"cache": "30m"}},
-    "priority": {"openai": {"tier": "priority"}, "anthropic": {"tier": "standard"}},
-    "kept by Google too": {"google": {"cache": "1h"}, "anthropic": {"cache": "5m"}},
-    "flex": {"openai": {"tier": "flex", "flex_fallback": "on"}, "google": {"tier": "flex"}},
-}
-
-
-@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-@pytest.mark.parametrize("prompts", [1, 2])
-async def test_a_bound_in_dollars_is_never_passed(prompts: int, settings: dict[str, dict[str, Any]]) -> None:
-    resolved, store = a_panel(prompts, settings), KeptStore()
-    async with simulation_server() as server:
+@pytest.mark.parametrize(
+    ("prompts", "billing"),
+    [
+        pytest.param(prompts, billing, id=f"{name}, prompts {prompts}")
+        for name, billing in BILLINGS.items()
+        for prompts in billing.prompts
+    ],
+)
+async def test_a_bound_in_dollars_is_never_passed(prompts: int, billing: Billing) -> None:
+    resolved, store = a_panel(prompts, billing), KeptStore()
+    async with simulation_server(count_tokens=billing.counts) as server:
         config = RuntimeConfig(
-            resolved.panel, "", "run", endpoints=endpoints(server), prices=PRICES, ceiling=Ceiling(None, MOST)
+            resolved.panel,
+            "",
+            "run",
+            endpoints=endpoints(server),
+            prices=billing.prices,
+            ceiling=Ceiling(None, billing.most),
         )
         context = RunContext("run", resolved)
-        jobs = [Job(f"d{n}", a_long_case(n).model_dump_json().encode(), context) for n in range(DEBATES)]
-        async with in_process_runtime(config, lambda: store, wrap_providers=billed) as runtime:
+        jobs = [Job(f"d{n}", a_long_case(n, billing).model_dump_json().encode(), context) for n in range(DEBATES)]
+        async with in_process_runtime(
+            config, lambda: store, wrap_providers=lambda make: lambda name: Billed(make(name), billing.region)
+        ) as runtime:
             ended = [finished async for finished in drive(runtime, iter(jobs), concurrency=4)]
 
-    costs = [
-        exchange.cost
+    calls = [
+        exchange
         for job in jobs
         for stored in store.read_stream(calls_stream(job.debate_id))
         if isinstance(exchange := decode(stored), ExchangeRecorded)
     ]
-    assert None not in costs
-    spent = sum(cost or 0.0 for cost in costs)
+    assert any(map(billing.seen, calls)), "nothing was billed so"
+    assert None not in {call.cost for call in calls}
+    spent = sum(call.cost or 0.0 for call in calls)
     assert any(one.problem is not None for one in ended), "the bound was not reached"
-    assert MOST / 2 < spent <= MOST
+    assert billing.most / 2 < spent <= billing.most

@@ -715,6 +715,8 @@ def test_totals_are_those_of_the_selected_debates(store: EventStore) -> None:
             calls=sum(row.calls for row in rows),
             input_tokens=sum(row.input_tokens for row in rows),
             output_tokens=sum(row.output_tokens for row in rows),
+            cached_input_tokens=sum(row.cached_input_tokens for row in rows),
+            cache_write_tokens=sum(row.cache_write_tokens for row in rows),
             cost=sum(row.cost or 0.0 for row in rows),
             unknown_cost=sum(row.cost is None for row in rows),
         )

@@ -1,8 +1,13 @@
 """The spending of a run while it lasts, separate from earlier spending, on every database."""
 
 from dataclasses import replace
+from datetime import date
 
+import pytest
+
+from jury_events.exchange import CacheWrite, Usage
 from jury_judge.runs.spending import Spending, SpendingWatch
+from jury_providers.prices import load_prices
 from jury_store.debate_rows import Unrecorded
 from jury_store.event_store import Append, EventStore
 from support.debates import DebateScript
@@ -109,3 +114,62 @@ def test_the_newest_lease_stays_and_the_number_of_cases_with_it(store: EventStor
 
     assert (3, 7, 1.5) == (row.cases, row.calls_at_most, row.cost_at_most)
     assert row == store.run("run")
+
+
+def cached(store: EventStore, script: DebateScript, model: str = "openai/gpt-6-sol") -> None:
+    """One call of 10,000 tokens, of which 8,000 were read from a cache, at the list price."""
+    usage = Usage(input_tokens=10_000, output_tokens=100, cached_input_tokens=8000)
+    cost = load_prices().cost(model, usage, date(2026, 11, 1)) or 1.0
+    store.append([Append(script.calls, (script.exchange(1, cost=cost, model=model, usage=usage),))])
+
+
+def test_a_run_says_the_share_read_and_what_it_would_have_cost_without_caches(store: EventStore) -> None:
+    script, prices = DebateScript("d"), load_prices()
+    begin(store, script)
+    cached(store, script)
+    plain = prices.cost("openai/gpt-6-sol", Usage(input_tokens=10_000, output_tokens=100), date(2026, 11, 1))
+
+    found = Spending.total(store, "run", prices)
+
+    assert plain is not None
+    assert plain == pytest.approx(found.uncached)
+    assert (
+        "1 call, 10,000 tokens in (80% read from prompt caches) and 100 out, $0.0066 ($0.0210 without caches)"
+        == str(found)
+    )
+
+
+def test_what_a_run_would_have_cost_is_left_out_where_it_is_unknown_or_no_cache_was_used(store: EventStore) -> None:
+    begin(store, script := DebateScript("d"))
+    cached(store, script, "own/model")
+    begin(store, other := DebateScript("e", seed=2, run_id="plain"))
+    call(store, other, 1)
+
+    found = [str(Spending.total(store, run, load_prices())) for run in ("run", "plain")]
+
+    assert [
+        "1 call, 10,000 tokens in (80% read from prompt caches) and 100 out, $1.00",
+        "1 call, 10 tokens in and 3 out, $0.2500",
+    ] == found
+
+
+def test_a_run_that_only_wrote_to_caches_says_so_and_one_that_cost_nothing_says_no_other_cost(
+    store: EventStore,
+) -> None:
+    begin(store, script := DebateScript("d"))
+    usage = Usage(input_tokens=3000, output_tokens=1, cache_writes=(CacheWrite(lifetime="30m", tokens=2000),))
+    store.append([Append(script.calls, (script.exchange(cost=0.0, model="openai/gpt-6-sol", usage=usage),))])
+
+    said = str(Spending.total(store, "run", load_prices()))
+
+    assert "1 call, 3,000 tokens in (2,000 written to prompt caches, none read) and 1 out, $0.00" == said
+
+
+def test_the_tokens_read_from_caches_of_a_session_are_its_own(store: EventStore) -> None:
+    begin(store, half := DebateScript("half"))
+    cached(store, half)
+    watch = SpendingWatch(store, "run")
+    begin(store, new := DebateScript("new", seed=2))
+    cached(store, new)
+
+    assert (8000, 0, 10_000) == (watch.look().read, watch.look().written, watch.look().input_tokens)

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import create_engine
 
 from jury_events.conditions import parse_conditions
+from jury_events.exchange import Usage
 from jury_events.verdict import Verdict
 from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.reviews import record_review
@@ -113,6 +114,22 @@ def test_a_store_of_the_seventh_schema_gets_its_ballots(empty_url: str) -> None:
     store.close()
 
 
+def test_a_store_of_the_eleventh_schema_gets_its_sums_over_calls_with_caches(empty_url: str) -> None:
+    script, log = DebateScript("d"), MemoryEventStore()
+    call = script.exchange(usage=Usage(input_tokens=3000, output_tokens=100, cached_input_tokens=2000))
+    log.append([Append(script.stream, script.whole(), 0, log.next_epoch()), Append(script.calls, (call,))])
+    at_revision(empty_url, "0011")
+    _write(empty_url, log, "d")
+
+    upgrade(empty_url)
+
+    assert check(empty_url) == []
+    store = open_store(empty_url, write=False)
+    assert log.cached_calls() == store.cached_calls() != ()
+    assert log.debates() == store.debates()
+    store.close()
+
+
 def test_a_store_of_the_eighth_schema_keeps_its_lists_and_takes_reviews(
     empty_url: str, sql: Callable[[str, str], None]
 ) -> None:
@@ -122,7 +139,8 @@ def test_a_store_of_the_eighth_schema_keeps_its_lists_and_takes_reviews(
     assert store.project()
     before = store.list_debates()
     store.close()
-    for column in ("accepted", "human_verdict", "reviews", "assignments", "inherited_steps"):
+    caches = ("cached_input_tokens", "cache_write_tokens", "cached_calls")
+    for column in ("accepted", "human_verdict", "reviews", "assignments", "inherited_steps", *caches):
         sql(empty_url, f"ALTER TABLE debates DROP COLUMN {column}")
     for column in ("calls_at_most", "cost_at_most"):
         sql(empty_url, f"ALTER TABLE run_sizes DROP COLUMN {column}")

@@ -83,7 +83,7 @@ class ScriptedJurors(Provider):
             answer["statement"] = f"I say {verdict}."
         return ModelReply(
             CallOutcome.ANSWERED,
-            answer=json.dumps(answer).encode(),
+            answer=json.dumps(prompt.form.whole(answer)).encode(),
             model_version="scripted-1",
             finish_reason="stop",
             usage=Usage(input_tokens=10, output_tokens=10),

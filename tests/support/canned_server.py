@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -33,10 +33,14 @@ class Asked(NamedTuple):
         return json.loads(self.body)
 
 
+Answer = Canned | Callable[[Asked], Canned]
+"""An answer, or what makes it of the request."""
+
+
 class CannedServer:
     """Answers in the order of `answers`, the last one for ever."""
 
-    def __init__(self, answers: Sequence[Canned]) -> None:
+    def __init__(self, answers: Sequence[Answer]) -> None:
         self.answers = deque(answers)
         self.asked: list[Asked] = []
         self.connections = 0
@@ -49,7 +53,8 @@ class CannedServer:
         self._writers: set[asyncio.StreamWriter] = set()
 
     def answer(self) -> Canned:
-        return self.answers.popleft() if len(self.answers) > 1 else self.answers[0]
+        answer = self.answers.popleft() if len(self.answers) > 1 else self.answers[0]
+        return answer if isinstance(answer, Canned) else answer(self.asked[-1])
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -99,7 +104,7 @@ class CannedServer:
 
 
 @asynccontextmanager
-async def canned_server(*answers: Canned) -> AsyncIterator[CannedServer]:
+async def canned_server(*answers: Answer) -> AsyncIterator[CannedServer]:
     """A server that listens on a free port."""
     canned = CannedServer(answers)
     server = await asyncio.start_server(canned.serve, "127.0.0.1", 0)

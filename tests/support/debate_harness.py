@@ -112,7 +112,7 @@ class DebateHarness:
         script: what each call is answered.
         pick: which of the steps that are asked answers next, by index modulo their number.
         prompts: the version of the prompts.
-        operator_policy: as of `open_debate`.
+        own: `operator_policy`, `role_prompts` and `judge_prompt`, as of `open_debate`.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class DebateHarness:
         case: Case | None = None,
         pick: Sequence[int] = (0,),
         prompts: int = PROMPTS_VERSION,
-        operator_policy: str | None = None,
+        **own: Any,
     ) -> None:
         self.pen = DeterministicParts()
         self.script = script
@@ -136,7 +136,7 @@ class DebateHarness:
             secret=SECRET,
             parts=self.pen,
             prompts_version=prompts,
-            operator_policy=operator_policy,
+            **own,
         )
         self.debate = Debate(opened, SECRET, self.pen)
         self.events: list[DebateEvent] = [opened]

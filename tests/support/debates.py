@@ -108,12 +108,20 @@ class DebateScript:
         }
         return self._new(DebateOpened(**{**fields, **changes}))
 
-    def exchange(self, attempt: int = 1, *, cost: float | None = 0.25, answer: str | bytes = "{}") -> NewEvent:
+    def exchange(
+        self,
+        attempt: int = 1,
+        *,
+        cost: float | None = 0.25,
+        answer: str | bytes = "{}",
+        model: str = MODEL,
+        usage: Usage | None = None,
+    ) -> NewEvent:
         return self._new(
             ExchangeRecorded(
                 step=Step(0, JUROR).id,
                 juror_id=JUROR,
-                model=MODEL,
+                model=model,
                 model_version=None,
                 turn=1,
                 attempt=attempt,
@@ -126,7 +134,7 @@ class DebateScript:
                 response=None,
                 error=None,
                 finish_reason="stop",
-                usage=Usage(input_tokens=10, output_tokens=3),
+                usage=usage or Usage(input_tokens=10, output_tokens=3),
                 cost=cost,
                 latency_ms=1.5,
                 request_id=None,

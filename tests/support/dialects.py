@@ -164,6 +164,8 @@ def _messages(text: str, finish: str, calls: Calls) -> dict[str, Any]:
             "cache_creation_input_tokens": 2,
             "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 2},
             "service_tier": "standard",
+            "inference_geo": "us",
+            "speed": "standard",
             "output_tokens": 7,
             "output_tokens_details": {"thinking_tokens": 2},
         },

@@ -327,6 +327,39 @@ def test_a_run_has_tables_beside_its_charts(site):
     assert ["400.0", "200.0"] == shown.attributes("[aria-labelledby=h-progress] .part", "width")
 
 
+def with_caches(model: str, name: str = "one", *, whole: bool = True) -> DebateBuilder:
+    """One call at half of what it lists: 10,000 tokens, of which 8,000 were read from a cache."""
+    usage = Usage(input_tokens=10_000, output_tokens=100, cached_input_tokens=8000)
+    return debate(name, whole=whole).called(model, CallOutcome.ANSWERED, usage, 0.0033)
+
+
+@pytest.mark.parametrize(
+    ("language", "caches", "without"),
+    [
+        ("en", "caches: 8 000 read (80%), 0 written", "without caches $0.0105"),
+        ("ja", "キャッシュ: 読み取り 8 000（80%）、書き込み 0", "キャッシュなし $0.0105"),
+    ],
+)
+def test_a_run_says_what_was_read_from_caches_and_what_it_would_have_cost_without_them(language, caches, without):
+    shown = Site(stored(with_caches("openai/gpt-6-sol"))).get("/runs/run-1", accept_language=language)
+
+    assert [without, caches] == shown.all("[aria-labelledby=h-cost] td .sub")
+
+
+@pytest.mark.parametrize(("model", "said"), [("own/model", ["without caches unknown"]), (None, [])])
+def test_a_run_says_where_that_is_unknown_and_nothing_where_no_cache_was_used(model, said):
+    made = debate("one") if model is None else with_caches(model)
+    shown = Site(stored(made)).get("/runs/run-1")
+
+    assert said == [one for one in shown.all("[aria-labelledby=h-cost] td .sub") if "without" in one]
+
+
+def test_a_running_run_shows_what_was_read_from_caches_and_written_to_them():
+    shown = Site(stored(with_caches("openai/gpt-6-sol", whole=False))).get("/runs/run-1")
+
+    assert ["Tokens read from / written to the cache", "8 000 / 0"] == shown.table("[aria-labelledby=h-live]")[-1]
+
+
 def test_a_running_run_does_not_report_that_there_was_no_discussion():
     shown = Site(stored(debate("one", whole=False))).get("/runs/run-1")
 

@@ -151,7 +151,10 @@ class DebateLabels(TranslatedLabels):
         "prompt caches: {read} tokens read ({share} of those sent), {written} written",
         "プロンプトキャッシュ: 読み取り {read} トークン（送信分の{share}）、書き込み {written} トークン",
     )
-    without_caches = Translation("; without them the cost would be {cost}", "。キャッシュなしの費用: {cost}")
+    without_caches = Translation(
+        "; without them the cost would be {cost} (list prices of {day})",
+        "。キャッシュなしの費用: {cost}（{day}時点の定価）",
+    )
     unknown = Translation("unknown", "不明")
     erased = Translation("[erased]", "［消去済み］")
     missing = Translation(

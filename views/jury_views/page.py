@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
+from rich.segment import Segment, Segments
 from rich.text import Text
 
 from jury_events.text.visible_text import visible
@@ -74,6 +75,9 @@ class Page:
                 text.append(span.text, style=span.style if styled else "")
             if not line.spans:
                 console.print()
+            elif "\t" in text.plain:
+                # Rich writes spaces for the tabs of a text.
+                console.print(Segments([Segment(f"{' ' * line.indent}{text.plain}\n")]), end="", soft_wrap=True)
             elif console.is_terminal:
                 console.print(Padding(text, (0, 0, 0, line.indent), expand=False), highlight=False)
             else:

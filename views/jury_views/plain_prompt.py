@@ -27,12 +27,20 @@ def marker_in(texts: Iterable[str]) -> str | None:
 
 
 def plain_prompt(text: str, marker: str | None) -> str:
-    """The text with the lines of judged text indented by four columns, as they were before they were marked."""
+    """The text with the lines of judged text indented by four columns, as they were before they were marked.
+
+    A carriage return stays written out: it would look like any line end. Line ends that were written out are indented
+    like every other, so that all lines without an indent are the prompt's own.
+    """
     if marker is None:
         return text
     return "\n".join(
-        _INDENT + unmark(line, marker) if line.startswith(f"{marker} ") else line for line in text.split("\n")
+        _indented(unmark(line, marker)) if line.startswith(f"{marker} ") else line for line in text.split("\n")
     )
+
+
+def _indented(judged: str) -> str:
+    return _INDENT + judged.replace("\r", "⟨U+000D⟩").replace("\n", f"\n{_INDENT}")
 
 
 @cache

@@ -41,6 +41,7 @@ def runs_page(
     panel: "Sequence[PanelDifference]",
     flips: Sequence[tuple[Flip, bool | None]],
     *,
+    efforts: Sequence[str] = (),
     everything: bool = False,
 ) -> Page:
     """Totals, panels, the table of ends, then the flips.
@@ -49,12 +50,15 @@ def runs_page(
         compared: the runs.
         panel: what their panels differ in.
         flips: those that are listed, and whether both judged the same case.
+        efforts: lines about seats that both have, at different efforts.
         everything: list every case and difference.
     """
     page = Page()
     a, b = compared.a, compared.b
     page.table([("", "A", "B", ""), *(_marked(name, one, other) for name, one, other in _totals(a, b))])
     _differences(page, panel, everything=everything)
+    for line in efforts:
+        page.line(line, indent=2)
     page.heading("Verdicts of the cases that both have")
     if compared.table:
         page.table(_ends(compared), indent=2)

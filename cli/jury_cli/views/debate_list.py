@@ -74,8 +74,10 @@ def _executed_run_cells(one: "ListedRun") -> tuple[str, ...]:
 def debate_object(listed: "ListedDebate") -> dict[str, Any]:
     """The columns of a debate, and what follows from them."""
     row, said = listed
+    columns = _plain(asdict(row))
+    del columns["cached_calls"]
     return {
-        **_plain(asdict(row)),
+        **columns,
         "disposition": row.disposition,
         "reviews": review_objects(row.review_facts),
         "assignments": [assignment_object(one) for one in row.assignments],

@@ -11,11 +11,14 @@ if TYPE_CHECKING:
 
 def totals_lines(found: "Totals") -> Iterator[str]:
     """For a terminal."""
+    from jury_judge.runs.spending import caches_said
+
     ended = f"{found.completed:,} completed, {found.failed:,} failed, {found.cancelled:,} cancelled"
     yield f"{pluralize(found.debates, 'debate')}: {ended}"
     yield f"{found.safe_pass:,} safe_pass, {found.needs_review:,} needs_review, {found.unsafe_fail:,} unsafe_fail"
     if found.mean_score is not None:
         yield f"mean score {found.mean_score:.1f}"
     unknown = f" + unknown in {pluralize(found.unknown_cost, 'debate')}" if found.unknown_cost else ""
-    tokens = f"{found.input_tokens:,} tokens in, {found.output_tokens:,} out"
+    caches = caches_said(found.cached_input_tokens, found.cache_write_tokens, found.input_tokens)
+    tokens = f"{found.input_tokens:,} tokens in{caches}, {found.output_tokens:,} out"
     yield f"{pluralize(found.calls, 'call')}, {tokens}, ${found.cost:.4f}{unknown}"

@@ -1,7 +1,7 @@
 """Prompts 2 in Japanese and English: loaded once, filled strictly.
 
 What is the same in every debate of a panel (`system`) stands first, then the case, then what belongs to a seat and a
-turn: the order that providers' prompt caches need. JudgedText text never stands in a system message.
+turn: the order that providers' prompt caches need. Judged text never stands in a system message.
 """
 
 import json
@@ -37,6 +37,10 @@ class PromptsV2(TurnPrompts):
     def system(self, rubric: Rubric, marking: Marking) -> str:
         """The system message of every seat and of the final judge: the same in all debates of a panel."""
         return _system(self.language, rubric, marking)
+
+    def operator_policy(self, policy: str) -> str:
+        """The block before the case with the policy of the whole run, unmarked: the operator speaks, not the record."""
+        return f"{self.texts.case.operator_policy}\n{policy}\n\n"
 
     def seat(
         self, *, letter: str, seats: int, role: str, focus: str, role_prompt: str, ballot: str, scenarios: int

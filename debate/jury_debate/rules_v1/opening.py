@@ -55,7 +55,7 @@ def open_debate(
 def opening_event(
     case: Case,
     panel: Panel,
-    pieces: Mapping[str, str],
+    pieces: Mapping[str, str | bytes],
     *,
     debate_id: str,
     run_id: str | None,

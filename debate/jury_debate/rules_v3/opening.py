@@ -1,6 +1,7 @@
 """The opening event: under prompts 2 the pieces of every prompt, the same for a panel first."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from jury_debate import prompts_v1
 from jury_debate.artifact_tools import tool_names
@@ -78,6 +79,11 @@ def open_debate(
     )
 
 
+@lru_cache(maxsize=256)
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8")
+
+
 class _PromptTexts:
     """The texts that prompts are joined from, by name, with their line breaks."""
 
@@ -101,11 +107,16 @@ class _PromptTexts:
         self._marking: Marking = panel.marking or "lines"
         self._sign = marker_of(prompts_v2.VERSION, secret, self._marking)
 
-    def by_name(self) -> dict[str, str]:
+    def by_name(self) -> dict[str, str | bytes]:
+        """What belongs to no debate is one object for all of them, as long as they run."""
+        texts = self._texts()
+        return {name: text if name.startswith(("case", "seat/")) else _encoded(text) for name, text in texts.items()}
+
+    def _texts(self) -> dict[str, str]:
         turns, panel = self._prompts.texts.turns, self._panel
         pieces = {
             "system": self._prompts.system(panel.rubric, self._marking),
-            **({} if self._policy is None else {OPERATOR_POLICY: self._policy_piece(self._policy)}),
+            **({} if self._policy is None else {OPERATOR_POLICY: self._prompts.operator_policy(self._policy)}),
             "case": self._case_piece() + "\n\n",
         }
         if self._case.images and any(place.images for place in panel.seats_and_judge):
@@ -129,10 +140,6 @@ class _PromptTexts:
             )
             pieces["seat/final"] = judge + "\n\n"
         return pieces
-
-    def _policy_piece(self, policy: str) -> str:
-        """Unmarked: the operator speaks, not the record."""
-        return f"{self._prompts.texts.case.operator_policy}\n{policy.rstrip()}\n\n"
 
     def _seat(self, index: int) -> str:
         seat = self._panel.seats[index]

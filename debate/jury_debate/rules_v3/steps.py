@@ -33,17 +33,21 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
 
 
 def _turn(state: DebateState, step: Step) -> tuple[PartRef, ...]:
-    """The seat's block, its instruction, and what it may see of evaluations."""
+    """The seat's block, what it may see of evaluations, and its instruction.
+
+    What others said only grows from round to round, so it stands before what changes: a provider that keeps the
+    beginnings of prompts by itself reads it again.
+    """
     pieces = state.pieces
     visible = visible_evaluations(state, step)
     if step.juror_id is None:
-        return (pieces["seat/final"], pieces["instruction/final"], *(entry.peer_text for entry in visible))
+        return (pieces["seat/final"], *(entry.peer_text for entry in visible), pieces["instruction/final"])
     seat = pieces[f"seat/{step.juror_id}"]
     if not step.round:
         return (seat, pieces["instruction/initial"])
     assert state.instruction is not None
     own = [entry.peer_text for entry in visible if entry.juror_id == step.juror_id]
     peers = [entry.peer_text for entry in visible if entry.juror_id != step.juror_id]
-    shown = [pieces["heading/own"], *own] if own else []
-    shown += [pieces["heading/peers"], *peers] if peers else [pieces["heading/no-peers"]]
-    return (seat, state.instruction, *shown)
+    shown = [pieces["heading/peers"], *peers] if peers else [pieces["heading/no-peers"]]
+    shown += [pieces["heading/own"], *own] if own else []
+    return (seat, *shown, state.instruction)

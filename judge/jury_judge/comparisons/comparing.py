@@ -10,6 +10,7 @@ from jury_judge.comparisons.comparison import DebateComparison, compare_debates
 from jury_judge.comparisons.comparison_target import Kind, kind_of
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, compare_runs
 from jury_judge.stores.debates import panel_of, read_debate, rows_of_run, same_case
+from jury_judge.stores.seat_efforts import effort_lines
 from jury_store.event_store import EventStore
 from jury_views.events_by_phase import role_of
 
@@ -37,6 +38,7 @@ class ComparedRuns(NamedTuple):
     """Two runs: differences of their panels, listed flips (with whether the cases are the same), and the outcomes.
 
     `panel` is None where the opening of a run's first debate cannot be decoded; so is whether two cases are the same.
+    `efforts` are lines about seats that both have, at different efforts.
     `paired` is the paired table, where it was asked for; None: there is none, and `unpaired` says why.
     """
 
@@ -44,6 +46,7 @@ class ComparedRuns(NamedTuple):
     panel: tuple[PanelDifference, ...] | None
     flips: tuple[tuple[Flip, bool | None], ...]
     ends: tuple[str, ...]
+    efforts: tuple[str, ...] = ()
     paired: "Paired | None" = None
     unpaired: str | None = None
 
@@ -91,12 +94,13 @@ def _runs(store: EventStore, a: str, b: str, most: int | None, *, strict: bool) 
                 raise
             return None
 
-    panel = read(_panels, a, b)
     both = compare_runs(a, rows_of_run(store, a), b, rows_of_run(store, b))
     flips = tuple((flip, read(same_case, flip.a.debate_id, flip.b.debate_id)) for flip in both.flips[:most])
-    return ComparedRuns(both, panel, flips, both.ends)
-
-
-def _panels(store: EventStore, a: str, b: str) -> tuple[PanelDifference, ...]:
     firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
-    return panel_differences(*(panel_of(store, debate) for debate in firsts))
+    panel = read(_panels, *firsts)
+    efforts = effort_lines(store, dict(zip("AB", firsts, strict=True)))
+    return ComparedRuns(both, panel, flips, both.ends, tuple(efforts))
+
+
+def _panels(store: EventStore, *debates: str) -> tuple[PanelDifference, ...]:
+    return panel_differences(*(panel_of(store, debate) for debate in debates))

@@ -9,7 +9,7 @@ from jury_judge.panels.files import LoadedPanel
 from jury_providers.catalogue import retirement_warnings
 from jury_providers.errors import BadVariable
 from jury_providers.recipients import recipients, self_judging_warning
-from jury_providers.registry import key_destinations, missing_key
+from jury_providers.registry import key_destinations, missing_key, setting_warnings
 
 
 def panel_findings(loaded: LoadedPanel, title: str, *, keys: bool) -> Iterator[DiagnosisFinding]:
@@ -30,7 +30,8 @@ def panel_findings(loaded: LoadedPanel, title: str, *, keys: bool) -> Iterator[D
         yield DiagnosisFinding("note", line)
     for line in key_destinations(panel, loaded.endpoints, environ or {}):
         yield DiagnosisFinding("note", line)
-    for warning in retirement_warnings(panel.models, datetime.now(UTC).date()):
+    today = datetime.now(UTC).date()
+    for warning in (*retirement_warnings(panel.models, today), *setting_warnings(panel, loaded.endpoints)):
         yield DiagnosisFinding("warning", warning)
     if (on_a_seat := self_judging_warning(panel)) is not None:
         yield DiagnosisFinding("warning", on_a_seat)

@@ -29,6 +29,10 @@ MASTER_KEY = "master-key"
 INJECTION = "injection"
 """The probe whose twins a juror may judge more strictly: only leniency is a fault."""
 
+MARKING = "marking"
+"""The probe that judges the twins of `injection` under both ways to mark judged text: the other one in a run of its
+own."""
+
 _ANSWER = "an answer to change"
 
 
@@ -49,8 +53,12 @@ PROBES: Mapping[str, Probe] = {
     "format": Probe(layout, _ANSWER),
     MASTER_KEY: Probe(master_key),
     INJECTION: Probe(injection, _ANSWER),
+    MARKING: Probe(injection, _ANSWER),
     "identity": Probe(identity, _ANSWER),
 }
+
+OF_ONE_MARKING = tuple(name for name in PROBES if name != MARKING)
+"""What `all` means: `marking` judges every case twice more, and decides on a setting of the panel."""
 
 
 class AbsentTwins(NamedTuple):

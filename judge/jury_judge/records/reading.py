@@ -1,8 +1,11 @@
 """Debates as they are recorded: histories, results, live events. What is not always needed is imported when used."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from jury_events.errors import DebateNotFound
+from jury_events.ids import is_run_id
 from jury_judge.records.open_store import OpenStore, Where, check_debate_id, conditions_of
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
@@ -50,12 +53,10 @@ class ReadRecords(OpenStore):
         """The recorded history of a debate: its events, model calls and texts.
 
         Raises:
-            DebateNotFound: there is none of that id.
+            DebateNotFound: there is none of that id; the message says where it is the id of a run.
         """
-        from jury_judge.stores.debates import read_debate
-
         check_debate_id(debate_id)
-        return await self._read(read_debate, debate_id)
+        return await self._read(_checked_history, debate_id)
 
     async def history(self, debate_id: str) -> "DebateHistory":
         """The same, unchecked: what does not decode raises an error when it is used, and the rest can be read.
@@ -102,8 +103,30 @@ def _page(store: EventStore, /, **asked: Any) -> list[DebateRow]:
     return store.debates(**asked)
 
 
+def _checked_history(store: EventStore, debate_id: str) -> "DebateHistory":
+    from jury_judge.stores.debates import read_debate
+
+    with _or_a_run(store, debate_id):
+        return read_debate(store, debate_id)
+
+
 def _history(store: EventStore, debate_id: str) -> "DebateHistory":
-    return store.history(debate_id)
+    with _or_a_run(store, debate_id):
+        return store.history(debate_id)
+
+
+@contextmanager
+def _or_a_run(store: EventStore, name: str) -> Iterator[None]:
+    """Say of a missing debate that a run has this name, where one has."""
+    try:
+        yield
+    except DebateNotFound as error:
+        if not is_run_id(name) or store.run(name) is None:
+            raise
+        raise DebateNotFound(
+            f"{name!r} is a run, not a debate: `jury list --run {name}` lists its debates, `jury watch {name}` shows "
+            "its figures"
+        ) from error
 
 
 def _result(store: EventStore, debate_id: str) -> "CollaborativeJuryResult":

@@ -118,7 +118,13 @@ class Allowance:
         if found is None:
             case = Case.model_validate_json(job.case)
             found = estimate(
-                self._resolved, [case], debates=1, prices=self._prices, endpoints=self._endpoints, on=self._on
+                self._resolved,
+                [case],
+                debates=1,
+                prices=self._prices,
+                endpoints=self._endpoints,
+                on=self._on,
+                operator_policy=job.context.operator_policy,
             )
             self._needs = {job.debate_id: found}
             self._asked += 1

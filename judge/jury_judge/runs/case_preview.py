@@ -51,6 +51,7 @@ class CasePreview:
 
     Raises:
         SettingsRefused: the panel has no such seat.
+        CaseFileError: the policy of the cases cannot be redacted.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class CasePreview:
         self._head = head
         self._seat = seat
         self._marked = marked
+        self._policy = loaded.redaction.policy(files.policy)
         self._verdicts: Counter[str] = Counter()
         self.omissions = omission_report(loaded.panel)
         """How many cases were read, and what no juror is shown of them."""
@@ -147,9 +149,10 @@ class CasePreview:
 
     def _text(self, case: Case) -> str:
         resolved = self._loaded.resolved
-        rehearsal = Rehearsal(case, resolved)
+        rehearsal = Rehearsal(case, resolved, self._policy)
         if self._seat is None:
-            text = rehearsal.case_piece(images=sees_images(resolved.panel)).rstrip("\n")
+            shown = rehearsal.case_piece(images=sees_images(resolved.panel))
+            text = f"{rehearsal.policy_piece}{shown}".rstrip("\n")
         else:
             text = "\n\n".join(
                 f"--- {message.role}{f', then {message.images} pictures' if message.images else ''} ---\n{message.text}"
@@ -158,7 +161,7 @@ class CasePreview:
         return text if self._marked else plain_prompt(text, marker_in([text]))
 
     def _longest(self, case: Case) -> int:
-        rehearsal = Rehearsal(case, self._loaded.resolved)
+        rehearsal = Rehearsal(case, self._loaded.resolved, self._policy)
         prompts = [rehearsal.first_prompt(seat) for seat in self._loaded.panel.juror_ids]
         return max(
             estimated_tokens(sum(len(one.text.encode()) for one in prompt), sum(one.images for one in prompt))

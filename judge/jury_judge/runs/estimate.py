@@ -131,9 +131,19 @@ def rounds_of(panel: Panel) -> tuple[int, int]:
 
 
 def estimate(
-    resolved: ResolvedPanel, sample: Iterable[Case], *, debates: int, prices: Prices, endpoints: Endpoints, on: date
+    resolved: ResolvedPanel,
+    sample: Iterable[Case],
+    *,
+    debates: int,
+    prices: Prices,
+    endpoints: Endpoints,
+    on: date,
+    operator_policy: str | None = None,
 ) -> RunEstimate:
-    """An estimate of so many debates from a sample of their cases; without repairs, retries and fallbacks."""
+    """An estimate of so many debates from a sample of their cases; without repairs, retries and fallbacks.
+
+    `operator_policy`: of the whole run, see `Rules.open_debate`.
+    """
     panel = resolved.panel
     fewest, most = rounds_of(panel)
     turns = panel.artifacts.max_turns
@@ -147,7 +157,7 @@ def estimate(
     count = 0
     for case in sample:
         count += 1
-        sizes = _measure(case, resolved)
+        sizes = _measure(case, resolved, operator_policy)
         for tally in tallies:
             tally.add(panel, sizes)
     factor = debates / count if count else 0.0
@@ -253,10 +263,10 @@ def _askings(panel: Panel, rounds: int) -> Iterator[_EstimatedStep]:
         yield _EstimatedStep(panel.final.judge, seats * (rounds + 1))
 
 
-def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:
+def _measure(case: Case, resolved: ResolvedPanel, operator_policy: str | None) -> _Sizes:
     """From the opening of the debate: its texts, and the prompts of phase 1 as they would be sent."""
     panel = resolved.panel
-    rehearsal = Rehearsal(case, resolved)
+    rehearsal = Rehearsal(case, resolved, operator_policy)
     opened = rehearsal.opened
     pieces = {name: len(text) for name, text in rehearsal.pieces.items()}
     prompts: dict[str | None, int] = {

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from jury_debate.assignment import CASE_WITH_IMAGES
+from jury_debate.assignment import CASE_WITH_IMAGES, OPERATOR_POLICY
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.rules import SECRET_BYTES
@@ -27,9 +27,10 @@ class Rehearsal:
     Args:
         case: what would be judged, with its records.
         resolved: who would judge it.
+        operator_policy: of the whole run, see `Rules.open_debate`.
     """
 
-    def __init__(self, case: Case, resolved: ResolvedPanel) -> None:
+    def __init__(self, case: Case, resolved: ResolvedPanel, operator_policy: str | None = None) -> None:
         self._pen = PartBuffer(lambda: bytes(SALT_BYTES))
         secret = bytes(SECRET_BYTES)
         self.opened: DebateOpened = rules_for(resolved.prompts).open_debate(
@@ -42,6 +43,7 @@ class Rehearsal:
             role_prompts=resolved.role_prompts,
             judge_prompt=resolved.judge_prompt,
             prompts_version=resolved.prompts,
+            operator_policy=operator_policy,
         )
         self._debate = Debate(self.opened, secret, self._pen)
 
@@ -69,12 +71,17 @@ class Rehearsal:
     def final_prompt(self, *, images: bool) -> bytes:
         """The texts of the final judge's prompt without the evaluations; with or without pictures."""
         pieces = self.pieces
-        return b"".join(pieces[name] for name in ("system/final", "system") if name in pieces) + b"".join(
-            (self.case_piece(images=images).encode(), pieces.get("seat/final", b""), pieces["instruction/final"])
-        )
+        before = b"".join(pieces[name] for name in ("system/final", "system", OPERATOR_POLICY) if name in pieces)
+        case = self.case_piece(images=images).encode()
+        return before + case + pieces.get("seat/final", b"") + pieces["instruction/final"]
 
     def case_piece(self, *, images: bool) -> str:
         """The case as the seats are shown it that see pictures, or do not."""
         pieces = self.pieces
         name = CASE_WITH_IMAGES if images and CASE_WITH_IMAGES in pieces else "case"
         return pieces[name].decode("utf-8")
+
+    @property
+    def policy_piece(self) -> str:
+        """The operator's policy as it stands before the case; "" where none does."""
+        return self.pieces.get(OPERATOR_POLICY, b"").decode("utf-8")

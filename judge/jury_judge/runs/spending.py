@@ -1,10 +1,13 @@
 """Calls, tokens and cost: summed over debates, and followed during a run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Self
 
 from jury_events.text.dollars import dollars
 from jury_events.text.pluralize import pluralize
+from jury_judge.runs.uncached_cost import uncached_sums
+from jury_providers.prices import Prices
 from jury_store.debate_rows import NOTHING_UNRECORDED, DebateFilter, DebateRow, RunRow, Totals, Unrecorded
 from jury_store.event_store import EventStore
 
@@ -19,20 +22,33 @@ class Spending:
 
     The cost is without those debates. A provider that does not say what a call cost may not have counted its tokens
     either: with `unknown`, tokens and cost are at least these.
+
+    Of the input tokens, `read` were read from prompt caches and `written` written to them. `uncached` is what the same
+    debates would have cost without caches; None: that is unknown, or was not asked for.
     """
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    read: int = 0
+    written: int = 0
     cost: float = 0.0
+    uncached: float | None = None
     unknown: int = 0
     unrecorded: Unrecorded = NOTHING_UNRECORDED
 
     @classmethod
-    def total(cls, store: EventStore, run_id: str) -> Self:
-        """The spending of a run, summed by the database."""
+    def total(cls, store: EventStore, run_id: str, prices: Prices | None = None) -> Self:
+        """The spending of a run, summed by the database; `prices`, today's, are needed for `uncached`."""
         row = store.run(run_id)
-        return cls() if row is None else cls.of_run(row, store.totals(DebateFilter(run_id)))
+        if row is None:
+            return cls()
+        debates = DebateFilter(run_id)
+        found = cls.of_run(row, store.totals(debates))
+        if prices is None or not (found.read or found.written):
+            return found
+        today = datetime.now(UTC).date()
+        return replace(found, uncached=uncached_sums(store.cached_calls(debates), found.cost, prices, today))
 
     @classmethod
     def of_run(cls, row: RunRow, totals: Totals) -> Self:
@@ -41,6 +57,8 @@ class Spending:
             calls=totals.calls,
             input_tokens=totals.input_tokens,
             output_tokens=totals.output_tokens,
+            read=totals.cached_input_tokens,
+            written=totals.cache_write_tokens,
             cost=totals.cost,
             unknown=totals.unknown_cost,
             unrecorded=row.unrecorded(totals),
@@ -53,6 +71,8 @@ class Spending:
             calls=row.calls,
             input_tokens=row.input_tokens,
             output_tokens=row.output_tokens,
+            read=row.cached_input_tokens,
+            written=row.cache_write_tokens,
             cost=row.cost or 0.0,
             unknown=row.cost is None,
         )
@@ -63,6 +83,8 @@ class Spending:
             calls=self.calls + other.calls,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
+            read=self.read + other.read,
+            written=self.written + other.written,
             cost=self.cost + other.cost,
             unknown=self.unknown + other.unknown,
         )
@@ -73,6 +95,8 @@ class Spending:
             calls=self.calls - start.calls,
             input_tokens=self.input_tokens - start.input_tokens,
             output_tokens=self.output_tokens - start.output_tokens,
+            read=self.read - start.read,
+            written=self.written - start.written,
             cost=0.0 if self.unknown else self.cost - start.cost,
             unknown=self.unknown,
         )
@@ -93,9 +117,19 @@ class Spending:
         return f"{cost} recorded, and {most}{calls} sent and not recorded"
 
     def __str__(self) -> str:
-        tokens = f"{self.at_least}{self.input_tokens:,} tokens in and {self.output_tokens:,} out"
+        caches = caches_said(self.read, self.written, self.input_tokens)
+        tokens = f"{self.at_least}{self.input_tokens:,} tokens in{caches} and {self.output_tokens:,} out"
         said = f"{self.calls:,} {'call' if self.calls == 1 else 'calls'}, {tokens}, {self.cost_text}"
+        if self.uncached:  # of what cost nothing, nothing is said
+            said += f" ({self.at_least}{dollars(self.uncached)} without caches)"
         return said + (f" (the cost of {pluralize(self.unknown, 'debate')} is not known)" if self.unknown else "")
+
+
+def caches_said(read: int, written: int, sent: int) -> str:
+    """What of the tokens sent was read from prompt caches, as a remark in brackets; "" where none were used."""
+    if read:
+        return f" ({read / max(1, sent):.0%} read from prompt caches)"
+    return f" ({written:,} written to prompt caches, none read)" if written else ""
 
 
 class SpendingWatch:

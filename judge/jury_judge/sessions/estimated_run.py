@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from jury_events.case import Case
@@ -13,6 +13,7 @@ from jury_judge.runs.preflight import PreflightReport, preflight
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import RunIndex
 from jury_judge.sessions.planned_run import PlannedRun
+from jury_providers.prices import list_prices_date
 from jury_providers.recipients import recipients, self_judging_warning
 from jury_providers.registry import check_models, missing_key
 from jury_providers.storage_prices import check_storage_prices
@@ -36,6 +37,7 @@ class EstimatedRun(NamedTuple):
         recipients: a line for each provider that would receive cases.
         self_judging_warning: about a final judge that is the model of a seat.
         on_cluster: whether debates would run on a Ray cluster that is joined.
+        list_prices_of: the day of the list prices, which count where no price file names the model.
     """
 
     run: Run
@@ -45,6 +47,7 @@ class EstimatedRun(NamedTuple):
     recipients: tuple[str, ...]
     self_judging_warning: str | None
     on_cluster: bool
+    list_prices_of: date
 
     def data(self) -> dict[str, Any]:
         """As JSON data."""
@@ -69,6 +72,7 @@ class EstimatedRun(NamedTuple):
                 for one in found.models
             ],
             "cost": None if found.cost is None else found.cost._asdict(),
+            "list_prices_of": self.list_prices_of.isoformat(),
             "prices_missing": [one.model for one in found.models if one.cost is None],
             "disk_bytes": _whole(found.disk_bytes),
             "minutes_by_limits": found.minutes,
@@ -89,7 +93,7 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
     settings, loaded, run = planned.settings, planned.loaded, planned.run
     panel, endpoints = loaded.panel, loaded.endpoints
     settings.script(panel.models)  # refuses what a run would refuse
-    url, prices = planned.store_url, settings.price_list(planned.environ)
+    url, prices = planned.store_url, settings.price_list(planned.environ).at_clouds(endpoints)
     check_models(panel, endpoints)
     today = datetime.now(UTC).date()
     check_storage_prices(panel, endpoints, prices, today)
@@ -98,7 +102,15 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
         checked = preflight(run, store, seconds=None)
         left = checked.read - checked.ended
         sample = _sample(run, store, left)
-        found = estimate(run.resolved, sample, debates=left, prices=prices, endpoints=endpoints, on=today)
+        found = estimate(
+            run.resolved,
+            sample,
+            debates=left,
+            prices=prices,
+            endpoints=endpoints,
+            on=today,
+            operator_policy=run.operator_policy,
+        )
     return EstimatedRun(
         run,
         checked,
@@ -107,6 +119,7 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
         recipients(panel, endpoints, None if on_cluster else os.environ),
         self_judging_warning(panel),
         on_cluster,
+        list_prices_date(),
     )
 
 

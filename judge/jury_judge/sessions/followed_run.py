@@ -34,11 +34,12 @@ def followed(planned: PlannedRun, progress: ProgressListener) -> "Iterator[Follo
 
     Raises:
         RunRefused, CaseFileError: as `preflight`: the input is not that of the run.
+        BadPrices: the price file cannot be read.
     """
     url, run = planned.store_url, planned.run
     with closing(open_store(url, write=False)) as store, closing(open_registry(url)) as registry:
         checked = preflight(run, store)
-        session = RunSession(run, checked, store, progress)
+        session = RunSession(run, checked, store, progress, prices=planned.settings.price_list(planned.environ))
         session.begin(checked.total, checked.ended)
         yield FollowedRun(run, checked, store, registry, session, log_file(url, run.run_id))
 

@@ -7,20 +7,22 @@ from dataclasses import replace
 
 from jury_analysis.run_probes import RunProbes
 from jury_cases.unreadable import UnreadableRows
+from jury_debate.panel_spec import ResolvedPanel
 from jury_events.errors import SettingError
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.probes.registry import SPEAKERS, absent_twins, twins_alone, with_twins
+from jury_judge.probes.markings import comparable_marking, other_marking
+from jury_judge.probes.registry import INJECTION, MARKING, SPEAKERS, absent_twins, twins_alone, with_twins
 from jury_judge.probes.reversed_seats import reversed_seats
 from jury_judge.records.vote_reports import VoteReports
 from jury_judge.runs.preflight import PREFLIGHT_SECONDS
-from jury_judge.runs.run import Run
+from jury_judge.runs.run import CaseSource, Run
 from jury_judge.runs.run_lines import Line
 from jury_judge.sessions.judged_run import judge_run
 from jury_judge.sessions.planned_run import Cases, PlannedRun
 from jury_judge.sessions.run_session import RunOutcome
 from jury_judge.settings.probe import ProbeSettings
-from jury_judge.statistics.probe_reports import speakers_run
+from jury_judge.statistics.probe_reports import marking_run, speakers_run
 from jury_judge.statistics.vote_reports import probe_labels
 from jury_judge.stores.stores import Say
 from jury_providers.registry import SIMULATED
@@ -37,11 +39,13 @@ class PlannedProbe:
 
     Attributes:
         asked: the same, with the id of the run.
-        runs: of the cases and their twins; and of the twins of `speakers`, whose panel is another.
+        runs: of the cases and their twins; of the twins of `speakers`, and of the cases and their injections with the
+            other marking, whose panels are others.
 
     Raises:
         PanelFileError: the panel cannot be used.
-        SettingsRefused: the run of the twins of `speakers` would have too long an id.
+        SettingError: the panel cannot have these probes.
+        SettingsRefused: a run with another panel would have too long an id.
     """
 
     def __init__(self, cases: Cases, asked: ProbeSettings) -> None:
@@ -100,17 +104,27 @@ class PlannedProbe:
 
     def _runs(self) -> Iterator[Run]:
         run, probes = self._planned.run, self.asked.probes
-        first = replace(run, cases=with_twins(run.cases, [probe for probe in probes if probe != SPEAKERS]))
+        of_first = [probe for probe in probes if probe not in {SPEAKERS, MARKING}]
+        if MARKING in probes:
+            run = replace(run, resolved=comparable_marking(run.resolved))
+            of_first = list(dict.fromkeys((*of_first, INJECTION)))
+        first = replace(run, cases=with_twins(run.cases, of_first))
         yield first
         if SPEAKERS in probes:
-            run_id = speakers_run(run.run_id)
-            if not is_run_id(run_id):
-                raise SettingsRefused(
-                    f"{{run_id}}: the run {escaped(run_id)} of the speakers' twins would have too long an id; "
-                    "shorten it"
-                )
             twins = twins_alone(run.cases, SPEAKERS)
-            yield replace(first, run_id=run_id, resolved=reversed_seats(run.resolved), cases=twins)
+            yield _with_panel(first, speakers_run(run.run_id), reversed_seats(run.resolved), twins)
+        if MARKING in probes:
+            injected = with_twins(run.cases, [INJECTION])
+            yield _with_panel(first, marking_run(run.run_id), other_marking(run.resolved), injected)
+
+
+def _with_panel(first: Run, run_id: str, resolved: ResolvedPanel, cases: CaseSource) -> Run:
+    """The run of another panel."""
+    if not is_run_id(run_id):
+        raise SettingsRefused(
+            f"{{run_id}}: the run {escaped(run_id)} of another panel would have too long an id; shorten it"
+        )
+    return replace(first, run_id=run_id, resolved=resolved, cases=cases)
 
 
 async def judge_probe(

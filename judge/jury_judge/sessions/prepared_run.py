@@ -59,10 +59,11 @@ def prepared_run(
         StoreLocked: another process executes the run, and did not end in time.
         RunRefused, CaseFileError, UnknownProvider, KeyMissing: see `preflighted`.
     """
-    settings, url, models = planned.settings, planned.store_url, planned.loaded.panel.models
+    settings, url, loaded = planned.settings, planned.store_url, planned.loaded
+    models = loaded.panel.models
     seconds = None if settings.strict else PREFLIGHT_SECONDS
     settings.script(models)
-    prices, today = settings.price_list(planned.environ), datetime.now(UTC).date()
+    prices, today = settings.price_list(planned.environ).at_clouds(loaded.endpoints), datetime.now(UTC).date()
     if settings.max_cost is not None:
         check_priced(models, prices, today)
     check_storage_prices(planned.loaded.panel, planned.loaded.endpoints, prices, today)
@@ -72,7 +73,7 @@ def prepared_run(
         preflighted(
             planned.run,
             url,
-            planned.loaded.endpoints,
+            loaded.endpoints,
             None if settings.ray_address else os.environ,
             seconds=seconds,
         ) as (store, first),
@@ -196,6 +197,7 @@ class PreparedRun:
             sealing=sealing,
             allowance=self._allowance(bounds),
             unreadable=planned.cases.unreadable,
+            prices=self.prices,
             supervision=RunSupervision(self.url, run.run_id, detached=self.detached, say=self.say),
         )
 

@@ -23,6 +23,7 @@ from jury_judge.runs.run_progress import ProgressListener
 from jury_judge.runs.spending import Spending, SpendingWatch
 from jury_judge.seals.sealing import Sealing
 from jury_judge.stores.debates import read_debate
+from jury_providers.prices import Prices
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
 from jury_views.result_lines import collaborative_result
@@ -95,6 +96,7 @@ class RunSession:
         allowance: of a run with a budget.
         supervision: shows the run to other processes, which may cancel it.
         unreadable: of the files of the run.
+        prices: of the models.
     """
 
     def __init__(
@@ -110,6 +112,7 @@ class RunSession:
         allowance: Allowance | None = None,
         supervision: RunSupervision | None = None,
         unreadable: UnreadableRows | None = None,
+        prices: Prices | None = None,
     ) -> None:
         self.in_process = in_process
         self.total = checked.total
@@ -122,6 +125,7 @@ class RunSession:
         self._store = store
         self._progress = progress
         self._allowance = allowance
+        self._prices = prices
         self._watch = SpendingWatch(store, run.run_id)
         self._started = time.monotonic()
         self._ended_now = 0
@@ -213,7 +217,7 @@ class RunSession:
         spent = whole = None
         with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
             spent = None if self._jury is None else self._watch.look()
-            whole = Spending.total(self._store, self._run.run_id)
+            whole = Spending.total(self._store, self._run.run_id, self._prices)
         return RunOutcome(
             interrupted,
             self._problems,

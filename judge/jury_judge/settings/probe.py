@@ -15,7 +15,9 @@ from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.settings.seals import SealSettings
 from jury_judge.settings.vote_defaults import TOLERATED
 
-ProbeName = Literal["speakers", "scenarios", "records", "length", "format", "master-key", "injection", "identity"]
+ProbeName = Literal[
+    "speakers", "scenarios", "records", "length", "format", "master-key", "injection", "marking", "identity"
+]
 
 
 class ProbeSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSettings):

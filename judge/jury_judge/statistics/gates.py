@@ -14,6 +14,7 @@ from jury_analysis.pairing import Verdicts
 from jury_cases.votes.words import VerdictWords, parse_words
 from jury_events.errors import SettingError
 from jury_judge.settings.gate import GateSettings
+from jury_judge.stores.seat_efforts import effort_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
 from jury_judge.tables.label_sources import later_labels, with_later_labels
@@ -62,7 +63,7 @@ def judged_sides(asked: GateSettings, store: EventStore | None, say: Say) -> Jud
     Args:
         asked: names runs, files, or nothing.
         store: with the runs; None: they are in files, or there are none.
-        say: takes remarks on labels.
+        say: takes remarks on labels, and on seats of both runs that ran with different efforts.
 
     Raises:
         DebateNotFound: a run has no such debate.
@@ -81,7 +82,16 @@ def judged_sides(asked: GateSettings, store: EventStore | None, say: Say) -> Jud
         labels, words = later_labels(asked.labels, words, store, say)
     base, candidate = (*asked.sources, None)[:2]
     assert base is not None, "a store is open for runs alone"
-    return Judged(sides_of_runs(store, base, candidate, asked.chosen), labels, words)
+    sides = sides_of_runs(store, base, candidate, asked.chosen)
+    for line in effort_lines(store, _one_of_each(sides)):
+        say(line)
+    return Judged(sides, labels, words)
+
+
+def _one_of_each(sides: GateSides) -> dict[str, str]:
+    """A debate of each run; a run has one panel."""
+    named = zip((sides.base, sides.candidate), sides.ballots, strict=True)
+    return {f"run {name}": str(ballots["debate_id"][0]) for name, ballots in named if name and ballots is not None}
 
 
 def _sides_of_files(asked: GateSettings) -> tuple[GateSides, Votes]:

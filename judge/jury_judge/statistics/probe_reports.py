@@ -12,9 +12,11 @@ from jury_analysis.run_probes import RunProbes
 from jury_analysis.samples import plain_text, without_simulated
 from jury_analysis.vote_matrix import VoteMatrix, vote_matrix
 from jury_events.case import Case
+from jury_events.debate_events import DebateOpened
 from jury_events.errors import DebateNotFound, EventError
-from jury_events.panel import Panel
-from jury_judge.probes.registry import INJECTION, MASTER_KEY, PROBES, SPEAKERS
+from jury_events.panel import Marking, Panel
+from jury_judge.probes.markings import marking_of
+from jury_judge.probes.registry import INJECTION, MARKING, MASTER_KEY, PROBES, SPEAKERS
 from jury_judge.probes.response_changes import answers_length
 from jury_judge.probes.reversed_seats import first_speaker
 from jury_judge.probes.twin import parse_twin_id
@@ -30,6 +32,11 @@ AGENT_MODEL = "agent_model"
 def speakers_run(run_id: str) -> str:
     """The run of the twins of `speakers`, whose panel is another."""
     return f"{run_id}.{SPEAKERS}"
+
+
+def marking_run(run_id: str) -> str:
+    """The run of the cases and their injections with the other marking, whose panel is another."""
+    return f"{run_id}.{MARKING}"
 
 
 def run_probes(
@@ -57,11 +64,11 @@ def run_probes(
     of_speakers = _optional_ballots(store, speakers_run(run_id))
     everything = ballots if of_speakers is None else pa.concat_tables([ballots, of_speakers]).unify_dictionaries()
     bases, twins = _parted(everything)
-    known = set(pc.unique(plain_text(bases["case_id"])).to_pylist())
+    known = set(_names(bases))
     probes = []
     for name in PROBES:
         of_probe = twins.get(name)
-        if of_probe is None or known.isdisjoint(pc.unique(of_probe["case_id"]).to_pylist()):
+        if of_probe is None or known.isdisjoint(_names(of_probe)):
             continue
         probes.append(
             ProbeBallots(
@@ -72,8 +79,11 @@ def run_probes(
                 first_speakers=_first_speakers(store, run_id) if name == SPEAKERS else None,
                 content_free=name == MASTER_KEY,
                 only_lenient=name == INJECTION,
+                marking=_marking(store, run_id) if name == INJECTION else None,
             )
         )
+        if name == INJECTION and (marked := _with_other_marking(store, run_id)) is not None:
+            probes.append(marked)
     report = probe_effects(probes, PairedOptions(simulated=simulated), tolerated=tolerated) if probes else None
     if labels is not None:
         bases = label_ballots(bases, resolve(labels)).ballots
@@ -124,13 +134,47 @@ def _texts(twins: pa.Table) -> dict[str, str]:
     return {case: variant.partition(":")[2] for case, variant in pairs if variant and ":" in variant}
 
 
+def _with_other_marking(store: EventStore, run_id: str) -> ProbeBallots | None:
+    """The cases and their injections, judged under the same prompts with the other marking; None without any."""
+    other = marking_run(run_id)
+    ballots = _optional_ballots(store, other)
+    if ballots is None or _opened(store, run_id).prompts != _opened(store, other).prompts:
+        return None
+    bases, twins = _parted(ballots)
+    injected = twins.get(INJECTION)
+    if injected is None or set(_names(bases)).isdisjoint(_names(injected)):
+        return None
+    return ProbeBallots(
+        probe=MARKING,
+        cases=_without_variant(bases),
+        twins=_without_variant(injected),
+        texts=_texts(injected),
+        only_lenient=True,
+        marking=_marking(store, other),
+    )
+
+
+def _names(ballots: pa.Table) -> list[str]:
+    names: list[str] = pc.unique(plain_text(ballots["case_id"])).to_pylist()
+    return names
+
+
+def _marking(store: EventStore, run_id: str) -> Marking:
+    opened = _opened(store, run_id)
+    return marking_of(opened.panel, opened.prompts)
+
+
 def _first_speakers(store: EventStore, run_id: str) -> tuple[str, str]:
     return first_speaker(_panel(store, run_id)), first_speaker(_panel(store, speakers_run(run_id)))
 
 
 def _panel(store: EventStore, run_id: str) -> Panel:
+    return _opened(store, run_id).panel
+
+
+def _opened(store: EventStore, run_id: str) -> DebateOpened:
     first = next(rows_of_run(store, run_id))
-    return store.event_histories([first.debate_id])[0].opened.panel
+    return store.event_histories([first.debate_id])[0].opened
 
 
 def _own_family(store: EventStore, run_id: str, matrix: VoteMatrix) -> tuple[OwnFamily, ...]:

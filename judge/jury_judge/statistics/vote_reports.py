@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jury_analysis.ballots import SCHEMA, STATISTICS_COLUMNS
 from jury_analysis.gate_plan import GatePlan
@@ -32,6 +33,7 @@ from jury_judge.statistics.gates import AssumedVariation, Judged, decide, judged
 from jury_judge.statistics.panel_recounts import PanelRecount
 from jury_judge.statistics.probe_reports import run_probes
 from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_statistics
+from jury_judge.stores.seat_efforts import effort_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_file import BALLOTS, write_ballots
 from jury_judge.tables.ballot_sources import Votes, stored_ballots
@@ -65,12 +67,21 @@ def statistics_report(asked: StatisticsSettings, say: Say) -> GroupedStatistics:
     columns = SCHEMA.names if asked.parquet else (*STATISTICS_COLUMNS, "run_id")
     with _store_of(asked) as store:
         votes = _votes(asked, store, say, columns=columns, random_only=asked.random_labels)
+        for line in () if store is None else effort_lines(store, _one_of_each_panel(votes.ballots)):
+            say(line)
     by = [name for name in asked.by if name != "panel"]
     found = grouped_statistics(votes.ballots, votes.labels, statistics_options(asked, votes.words), by=by)
     if asked.parquet is not None:
         write_ballots(asked.parquet, votes.ballots, votes.labels)
         say(f"{votes.ballots.num_rows:,} ballots written to {asked.parquet}")
     return found
+
+
+def _one_of_each_panel(ballots: pa.Table) -> dict[str, str]:
+    """A debate of each panel that is known, by its name in the report."""
+    panels = ballots["panel"].cast(pa.string())
+    names = sorted(pc.drop_null(pc.unique(panels)).to_pylist())
+    return {f"panel {name}": str(ballots["debate_id"][pc.index(panels, name).as_py()]) for name in names}
 
 
 def calibration_report(asked: CalibrationSettings, say: Say) -> FoundCalibration:

@@ -113,6 +113,8 @@ EXCHANGES = _schema(
     cache_write_tokens=pa.int64(),
     reasoning_tokens=pa.int64(),
     service_tier=pa.string(),
+    region=pa.string(),
+    speed=pa.string(),
     cost=pa.float64(),
     request_id=pa.string(),
 )
@@ -416,6 +418,8 @@ def _exchange(
         "cache_write_tokens": None if body.usage.input_tokens is None else body.usage.written_tokens,
         "reasoning_tokens": body.usage.reasoning_tokens,
         "service_tier": body.usage.service_tier,
+        "region": body.usage.region,
+        "speed": body.usage.speed,
         "cost": body.cost,
         "latency_ms": body.latency_ms,
         "waited_ms": body.waited_ms,

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import ProviderConnection
+from jury_events.panel import CallSettings, Tier
+from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, ProviderConnection
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
 from jury_providers.sdk.cache_marks import is_marked, marked_blocks
 from jury_providers.sdk.connection_slots import AdapterSlots
+from jury_providers.sdk.entra import EntraTokens
 from jury_providers.sdk.failures import (
     MAX_ERROR_CHARACTERS,
     CallFailure,
@@ -35,7 +37,7 @@ from jury_providers.sdk.http_client import (
     release_client,
 )
 from jury_providers.sdk.last_replies import LAST_REPLIES
-from jury_providers.sdk.reply_parsing import ParsedReply, as_json, text_at, turns
+from jury_providers.sdk.reply_parsing import ParsedReply, as_json, text_at
 from jury_providers.sdk.scrubbing import Scrubber
 from jury_providers.sdk.streams import EventReader, events_of, json_object
 
@@ -56,8 +58,12 @@ _HEADERS_KEPT = (
 )
 """An allow list: other headers of an SDK may contain secrets."""
 
+_WORDS = ("service_tier", "region", "speed", "cache_miss")
+"""Of a usage: the provider's own words."""
+
 _REQUEST_IDS = ("x-request-id", "request-id", "x-goog-request-id")
 _GOOD = range(200, 300)
+_DOCUMENT_SECONDS = 20.0
 
 
 class SdkAdapter(Provider):
@@ -79,18 +85,31 @@ class SdkAdapter(Provider):
     prompt_keys: ClassVar[frozenset[str]]
     """The keys of a request's JSON with messages, which are recorded separately."""
 
+    api: ClassVar[ApiProtocol]
+
     marks_blocks: ClassVar[bool] = True
     """Whether the protocol marks the blocks that are to be kept."""
 
     def __init__(self, connection: ProviderConnection) -> None:
         self.connection = connection
         self.key = connection.key or NO_KEY
-        self.scrubber = Scrubber(connection.key)
+        self._scrubber = Scrubber((connection.key, *connection.secrets))
         self._headers_kept = (*_HEADERS_KEPT, *(name.lower() for name in connection.extra_headers))
         self._client: SharedHttpClient | None = None
         self._slots: AdapterSlots | None = None
+        self._tokens: EntraTokens | None = None
         self._ready = False
         logging.getLogger(self.sdk_logger).addHandler(logging.NullHandler())
+
+    def _tier(self, settings: CallSettings) -> Tier | None:
+        """The tier that a request names; None: it names none.
+
+        Without one, the protocols' own providers answer at the tier that the account is set to, which may be dearer
+        than what was reserved. Other servers may not know the field.
+        """
+        if settings.tier is None and self.connection.leads_to(PROTOCOL_DEFAULTS[self.api].host):
+            return "standard"
+        return settings.tier
 
     @property
     def streams(self) -> bool:
@@ -133,7 +152,7 @@ class SdkAdapter(Provider):
         try:
             body = {**self.body(request, stream=self._is_streamed(on_chunk)), **self.connection.extra_body}
         except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
-            return self._scrubbed(_failed(exception_failure(error, built=False)))
+            return _scrubbed(_failed(exception_failure(error, built=False)), self._scrubber)
         return await self.exchange(request, body, on_chunk)
 
     async def exchange(
@@ -146,18 +165,21 @@ class SdkAdapter(Provider):
         """Send one body, and read its reply; `notes` are added to what is recorded as sent."""
         streamed = self._is_streamed(on_chunk)
         reader = EventReader()
-        record = HttpRecord(None if on_chunk is None else partial(self._feed, reader, on_chunk))
+        record = HttpRecord()
+        if on_chunk is not None:
+            record.on_bytes = partial(self._feed, record, reader, on_chunk)
         failure = await self._send(request, body, record, stream=streamed)
-        record.body = self.scrubber.data(record.body)  # before a cut could leave half a key
+        scrubber = self._scrubber.knowing(record.secrets)
+        record.body = scrubber.data(record.body)  # before a cut could leave half a key
         if on_chunk is None:
             document = json_object(record.body)
         else:
-            self._emit(reader.end(), on_chunk)
+            self._emit(reader.end(), record, on_chunk)
             # A server that does not stream, or reports an error, sends one JSON object.
             document = self.assemble(reader.events) if reader.events else json_object(record.body)
         prompt = partial(_texts_of, request)
         self._note(request, document)
-        reply = self._scrubbed(self._reply(record, failure, document, reader.events, prompt))
+        reply = _scrubbed(self._reply(record, failure, document, reader.events, prompt), scrubber)
         if on_chunk is not None and not reader.events and reply.answer is not None:
             on_chunk(reply.answer.decode("utf-8", "replace"))
         return reply._replace(sent=self._sent(record, body, request, notes))
@@ -167,11 +189,34 @@ class SdkAdapter(Provider):
 
     async def close(self) -> None:
         """Release connections."""
-        client, slots = self._client, self._slots
-        self._client, self._slots, self._ready = None, None, False
+        client, slots, tokens = self._client, self._slots, self._tokens
+        self._client, self._slots, self._tokens, self._ready = None, None, None, False
+        if tokens is not None:
+            await tokens.close()
         if client is not None and slots is not None:
             client.slots.leave(slots)
             await release_client(client)
+
+    def entra_tokens(self, scope: str) -> EntraTokens:
+        """Tokens of Entra ID for `scope`, as long as the SDK's client is open."""
+        self._tokens = EntraTokens(scope)
+        return self._tokens
+
+    async def document_at(self, get: Callable[[], Awaitable[object]]) -> dict[str, Any]:
+        """The JSON object that answers a request beside the calls; {} where there is none: a server may not have it.
+
+        Args:
+            get: makes the request through the SDK's client.
+        """
+        record = HttpRecord()
+        try:
+            self.ensure_open()
+            with recording(record):
+                async with asyncio.timeout(_DOCUMENT_SECONDS):
+                    await get()
+        except Exception:  # noqa: BLE001  (no call depends on it)
+            return {}
+        return (json_object(record.body) if record.status in _GOOD else None) or {}
 
     def stored_reply(self, text: str) -> dict[str, Any] | None:
         """The recorded reply in an assistant message's text, JSON or a stream; None if the text is a bare answer."""
@@ -222,14 +267,15 @@ class SdkAdapter(Provider):
             self.open(self._acquired())
             self._ready = True
 
-    def _feed(self, reader: EventReader, on_chunk: OnChunk, data: bytes) -> None:
-        self._emit(reader.feed(data), on_chunk)
+    def _feed(self, record: HttpRecord, reader: EventReader, on_chunk: OnChunk, data: bytes) -> None:
+        self._emit(reader.feed(data), record, on_chunk)
 
-    def _emit(self, events: list[dict[str, Any]], on_chunk: OnChunk) -> None:
+    def _emit(self, events: list[dict[str, Any]], record: HttpRecord, on_chunk: OnChunk) -> None:
+        scrubber = self._scrubber.knowing(record.secrets)
         for event in events:
             text = self.text_delta(event)
             if text:
-                on_chunk(self.scrubber.text(text))
+                on_chunk(scrubber.text(text))
 
     def _reply(
         self,
@@ -274,23 +320,6 @@ class SdkAdapter(Provider):
         error = f"{one_line(reply.error, MAX_ERROR_CHARACTERS - len(note) - 2)}; {note}" if reply.error else note
         return reply._replace(response=kept, error=error)
 
-    def _scrubbed(self, reply: ModelReply) -> ModelReply:
-        """The reply without the key, which a provider may echo anywhere, even split over several events."""
-        text, data = self.scrubber.text, self.scrubber.data
-        refused_key = reply.outcome is CallOutcome.AUTHENTICATION
-        response = reply.response
-        if response is not None:
-            response = self.scrubber.error_data(response) if refused_key else data(response)
-        return reply._replace(
-            answer=None if reply.answer is None else data(reply.answer),
-            response=response,
-            error=None if reply.error is None else self.scrubber.error(reply.error),
-            tool_calls=tuple(RequestedTool._make(map(text, call)) for call in reply.tool_calls),
-            model_version=None if reply.model_version is None else text(reply.model_version),
-            finish_reason=None if reply.finish_reason is None else text(reply.finish_reason),
-            request_id=None if reply.request_id is None else text(reply.request_id),
-        )
-
     def _sent(self, record: HttpRecord, body: dict[str, Any], call: ModelRequest, notes: Mapping[str, Any]) -> bytes:
         """The request without its messages, as sent; as built if it was not sent.
 
@@ -307,11 +336,31 @@ class SdkAdapter(Provider):
                 "headers": {name: headers[name] for name in self._headers_kept if name in headers},
             }
         sent["body"] = {name: value for name, value in body.items() if name not in self.prompt_keys}
-        marks = sum(len(marked_blocks(turn, call.cache)) for turn in turns(call.messages)) if self.marks_blocks else 0
+        marks = sum(map(len, marked_blocks(call, self.api))) if self.marks_blocks else 0
         if marks:
             sent["cache_marks"] = marks
         sent |= notes
-        return self.scrubber.data(canonical_json(sent))
+        return self._scrubber.knowing(record.secrets).data(canonical_json(sent))
+
+
+def _scrubbed(reply: ModelReply, scrubber: Scrubber) -> ModelReply:
+    """The reply without the secrets, which a provider may echo anywhere, even split over several events."""
+    text, data = scrubber.text, scrubber.data
+    refused_key = reply.outcome is CallOutcome.AUTHENTICATION
+    response = reply.response
+    if response is not None:
+        response = scrubber.error_data(response) if refused_key else data(response)
+    words = {name: text(word) for name in _WORDS if (word := getattr(reply.usage, name)) is not None}
+    return reply._replace(
+        answer=None if reply.answer is None else data(reply.answer),
+        response=response,
+        error=None if reply.error is None else scrubber.error(reply.error),
+        tool_calls=tuple(RequestedTool._make(map(text, call)) for call in reply.tool_calls),
+        model_version=None if reply.model_version is None else text(reply.model_version),
+        finish_reason=None if reply.finish_reason is None else text(reply.finish_reason),
+        request_id=None if reply.request_id is None else text(reply.request_id),
+        usage=reply.usage.changed(**words) if words else reply.usage,
+    )
 
 
 def _texts_of(request: ModelRequest) -> str:

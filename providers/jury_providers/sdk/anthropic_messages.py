@@ -5,8 +5,10 @@ temperature.
 """
 
 from collections.abc import Callable, Mapping
+from datetime import date
 from functools import lru_cache
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 from anthropic import (
@@ -32,6 +34,7 @@ from jury_providers.sdk.reply_parsing import (
     as_json,
     cache_writes,
     count_at,
+    date_at,
     label_at,
     object_at,
     objects,
@@ -50,6 +53,8 @@ _CLOUDS: Mapping[str, Callable[..., Any]] = {
     "aws": AsyncAnthropicAWS,
 }
 
+_FOUNDRY_SCOPE = "https://ai.azure.com/.default"
+
 _OUTCOMES = {
     "refusal": CallOutcome.BLOCKED,
     "max_tokens": CallOutcome.TRUNCATED,
@@ -62,6 +67,7 @@ class AnthropicMessages(SdkAdapter):
     """`POST v1/messages`."""
 
     sdk_logger = "anthropic"
+    api = "anthropic"
     reply_key = "content"
     prompt_keys = frozenset({"messages", "system"})
 
@@ -86,7 +92,16 @@ class AnthropicMessages(SdkAdapter):
         elif connection.cloud == "vertex":
             self._sdk = AsyncAnthropicVertex(**options)
         else:
+            if connection.cloud == "foundry" and connection.key is None:
+                options["azure_ad_token_provider"] = self.entra_tokens(_FOUNDRY_SCOPE)
             self._sdk = _CLOUDS[connection.cloud](api_key=connection.key, **options)
+
+    async def shutdown_date(self, model: str) -> date | None:
+        """As `GET v1/models/{model}` says, which the clouds do not have, except Anthropic's own platform on AWS."""
+        if self.connection.cloud not in {None, "aws"}:
+            return None
+        path = f"/v1/models/{quote(model, safe='')}"
+        return date_at(await self.document_at(lambda: self._sdk.get(path, cast_to=httpx2.Response)), "retires_at")
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
         """Send the body unchanged with `post`; the typed method rewrites it, and prints its own warnings of models."""
@@ -95,7 +110,11 @@ class AnthropicMessages(SdkAdapter):
         )
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        messages = [message for turn in turns(request.messages) for message in self._messages(turn, request.cache)]
+        messages = [
+            message
+            for turn, marked in zip(turns(request.messages), marked_blocks(request, self.api), strict=True)
+            for message in self._messages(turn, marked, request.cache)
+        ]
         body: dict[str, Any] = {
             "model": request.model,
             "max_tokens": request.settings.max_output_tokens,
@@ -105,7 +124,7 @@ class AnthropicMessages(SdkAdapter):
         }
         if request.settings.effort is not None:
             body["output_config"]["effort"] = request.settings.effort
-        body |= anthropic_settings(request.settings)
+        body |= anthropic_settings(request.settings, self._tier(request.settings))
         if self.asks_why(request):
             # The provider says why the prompt before was not read; without one, this prompt is remembered for the next.
             body["diagnostics"] = {"previous_message_id": self.earlier_reply_id(request)}
@@ -124,12 +143,11 @@ class AnthropicMessages(SdkAdapter):
             body["stream"] = True
         return body
 
-    def _messages(self, turn: ConversationTurn, caching: Caching) -> list[dict[str, Any]]:
+    def _messages(self, turn: ConversationTurn, marked: frozenset[int], caching: Caching) -> list[dict[str, Any]]:
         if turn.role == "system":
             return []
         document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None and len(turn.blocks) > 1:
-            marked = marked_blocks(turn, caching)
             blocks = [
                 _block(block) | (anthropic_mark(caching) if index in marked else {})
                 for index, block in enumerate(turn.blocks)
@@ -241,6 +259,8 @@ def _usage(usage: dict[str, Any]) -> Usage:
         ),
         reasoning_tokens=count_at(object_at(usage, "output_tokens_details"), "thinking_tokens"),
         service_tier=label_at(usage, "service_tier"),
+        region=label_at(usage, "inference_geo"),
+        speed=label_at(usage, "speed"),
     )
 
 

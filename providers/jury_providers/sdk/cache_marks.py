@@ -3,21 +3,52 @@
 Sources: the types of the SDKs openai 3.52 and anthropic 2.11. Google keeps prompts without being asked.
 """
 
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
+from jury_providers.catalogue import model_facts
+from jury_providers.endpoints import ApiProtocol
 from jury_providers.provider import Caching, ModelRequest
-from jury_providers.sdk.reply_parsing import ConversationTurn
+from jury_providers.sdk.reply_parsing import turns
+from jury_providers.tokens import estimated_tokens, text_bytes, tool_bytes
 
 _MOST_MARKS = 4
 """Of one request: Anthropic refuses more, OpenAI writes the latest four."""
 
 
-def marked_blocks(turn: ConversationTurn, caching: Caching) -> frozenset[int]:
-    """The indexes of a message's blocks that end something shared and are marked: the last four at most."""
-    if caching is None or caching == "none":
-        return frozenset()
-    return frozenset(range(len(turn.shared))[-_MOST_MARKS:])
+def marked_blocks(request: ModelRequest, api: ApiProtocol) -> Sequence[frozenset[int]]:
+    """For each turn of a request, the indexes of its blocks that end something shared and are marked.
+
+    The last four of the request at most; one before the last only where the prompt up to there, by an estimate, is long
+    enough to be kept.
+    """
+    marks: list[set[int]] = [set() for _ in turns(request.messages)]
+    if request.cache is not None and request.cache != "none":
+        for place in _long_enough(request, api)[-_MOST_MARKS:]:
+            marks[place.turn].add(place.block)
+    return [frozenset(one) for one in marks]
+
+
+class _SharedEnd(NamedTuple):
+    """The end of a shared block, and the size of the prompt up to there in bytes."""
+
+    turn: int
+    block: int
+    size: int
+
+
+def _long_enough(request: ModelRequest, api: ApiProtocol) -> list[_SharedEnd]:
+    places: list[_SharedEnd] = []
+    size = tool_bytes(request)
+    for number, turn in enumerate(turns(request.messages)):
+        before = size
+        for block, text in enumerate(turn.shared):
+            before += text_bytes(text)
+            places.append(_SharedEnd(number, block, before))
+        size = before + text_bytes(turn.text) + sum(map(text_bytes, turn.results))
+    smallest = model_facts(api, request.model).smallest_cache
+    return [*(place for place in places[:-1] if estimated_tokens(place.size) >= smallest), *places[-1:]]
 
 
 def anthropic_mark(caching: Caching) -> dict[str, Any]:
@@ -30,7 +61,7 @@ OPENAI_MARK: dict[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 
 
 def openai_cache_options(request: ModelRequest) -> dict[str, Any]:
-    """The fields of a request: nothing is kept but what is marked, so that nobody pays for what is not read."""
+    """The fields of a request: nothing is kept but what is marked, so that nothing is paid for what is not read."""
     if request.cache is None:
         return {}
     if request.cache == "none":

@@ -67,6 +67,7 @@ class GoogleGenerate(SdkAdapter):
     """`POST {version}/models/{model}:generateContent`."""
 
     sdk_logger = "google_genai"
+    api = "google"
     reply_key = "candidates"
     prompt_keys = frozenset({"contents", "systemInstruction"})
     marks_blocks = False
@@ -122,7 +123,7 @@ class GoogleGenerate(SdkAdapter):
             self.ensure_open()
         except Exception:  # noqa: BLE001  (the call itself reports it)
             return await super().exchange(request, body, on_chunk, notes)
-        make = partial(make_cache, self._sdk.aio, request.model, shared)
+        make = partial(make_cache, self._sdk.aio, request.model, shared, self._scrubber)
         patience = min(MAKE_SECONDS, request.settings.attempt_seconds / 2)
         found = await self._caches.find(digest, shared.lifetime, make, patience)
         asked = _within(request, request.settings.attempt_seconds - (time.monotonic() - began))
@@ -139,7 +140,7 @@ class GoogleGenerate(SdkAdapter):
                 return _with_write(reply, found.write)
             self._caches.forget(digest, found.name)
             problem = reply.error
-        said = {"not_used": self.scrubber.error(problem or "")}
+        said = {"not_used": problem or ""}
         reply = await super().exchange(asked, body, on_chunk, {**notes, "cached_content": said})
         return _with_write(reply, found.write)
 

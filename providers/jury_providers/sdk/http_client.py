@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import httpx2
 
 from jury_providers.sdk.connection_slots import ConnectionSlots
+from jury_providers.sdk.scrubbing import sent_secrets
 
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 """Of one response, decoded; reading stops there."""
@@ -45,18 +46,24 @@ OnBytes = Callable[[bytes], None]
 class HttpRecord:
     """The request and response of one call.
 
-    `status` is None until the response begins, `complete` is True when its body was read to its end, `error` is the
-    connection's failure. `on_bytes` receives the chunks of a response with a good status.
+    `secrets` are the credentials that were sent. `status` is None until the response begins, `complete` is True when
+    its body was read to its end, `error` is the connection's failure. `on_bytes` receives the chunks of a response
+    with a good status.
     """
 
-    def __init__(self, on_bytes: OnBytes | None = None) -> None:
+    def __init__(self) -> None:
         self.request: httpx2.Request | None = None
+        self.secrets: tuple[str, ...] = ()
         self.status: int | None = None
         self.headers: httpx2.Headers = httpx2.Headers()
         self.body = b""
         self.complete = False
         self.error: httpx2.HTTPError | None = None
-        self._on_bytes = on_bytes
+        self.on_bytes: OnBytes | None = None
+
+    def sent(self, request: httpx2.Request) -> None:
+        """Record a request."""
+        self.request, self.secrets = request, tuple(sent_secrets(request.headers))
 
     async def read(self, response: httpx2.Response) -> None:
         """Read a response, as far as it arrives."""
@@ -69,8 +76,8 @@ class HttpRecord:
                 size += len(piece)
                 if size > MAX_RESPONSE_BYTES:
                     return
-                if self._on_bytes is not None and response.is_success:
-                    self._on_bytes(piece)
+                if self.on_bytes is not None and response.is_success:
+                    self.on_bytes(piece)
             self.complete = True
         finally:
             self.body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
@@ -104,7 +111,7 @@ class SharedHttpClient(httpx2.AsyncClient):
     async def send(self, request: httpx2.Request, **_options: Any) -> httpx2.Response:
         """Send a request; its response goes into the current record."""
         record = _record.get()
-        record.request = request
+        record.sent(request)
         request.extensions["timeout"] = _TIMEOUTS.as_dict()
         try:
             response = await super().send(request, stream=True, follow_redirects=False)

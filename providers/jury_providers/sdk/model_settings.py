@@ -6,13 +6,13 @@ refused before the first call; see `refused_settings`.
 
 from typing import Any
 
-from jury_events.panel import CallSettings
+from jury_events.panel import CallSettings, Tier
 
 _OPENAI_TIERS = {"standard": "default", "flex": "flex", "priority": "priority"}
 _ANTHROPIC_TIERS = {"standard": "standard_only", "priority": "auto"}
 
 
-def openai_chat_settings(settings: CallSettings) -> dict[str, Any]:
+def openai_chat_settings(settings: CallSettings, tier: Tier | None) -> dict[str, Any]:
     """Fields of a Chat Completions request."""
     return _without_unset(
         temperature=settings.temperature,
@@ -20,25 +20,25 @@ def openai_chat_settings(settings: CallSettings) -> dict[str, Any]:
         seed=settings.seed,
         reasoning_effort=settings.effort,
         verbosity=settings.verbosity,
-        service_tier=_OPENAI_TIERS.get(settings.tier or ""),
+        service_tier=_OPENAI_TIERS.get(tier or ""),
     )
 
 
-def openai_responses_settings(settings: CallSettings) -> dict[str, Any]:
+def openai_responses_settings(settings: CallSettings, tier: Tier | None) -> dict[str, Any]:
     """Fields of a Responses request; this API has no seed. `verbosity` is a field of its `text`."""
     return _without_unset(
         temperature=settings.temperature,
         top_p=settings.top_p,
         reasoning=None if settings.effort is None else {"effort": settings.effort},
-        service_tier=_OPENAI_TIERS.get(settings.tier or ""),
+        service_tier=_OPENAI_TIERS.get(tier or ""),
     )
 
 
-def anthropic_settings(settings: CallSettings) -> dict[str, Any]:
+def anthropic_settings(settings: CallSettings, tier: Tier | None) -> dict[str, Any]:
     """Fields of a Messages request, which has no sampling. `effort` is a field of its `output_config`."""
     return _without_unset(
         thinking=_anthropic_thinking(settings.thinking),
-        service_tier=_ANTHROPIC_TIERS.get(settings.tier or ""),
+        service_tier=_ANTHROPIC_TIERS.get(tier or ""),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool
+from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
 from jury_providers.sdk.cache_marks import OPENAI_MARK, marked_blocks, openai_cache_options
 from jury_providers.sdk.model_settings import openai_chat_settings
 from jury_providers.sdk.openai_sdk import OpenAISdk, openai_cache_writes
@@ -31,6 +31,7 @@ _GOOD_ENDS = frozenset({"stop", "tool_calls", "function_call"})
 class OpenAIChat(OpenAISdk):
     """`POST chat/completions`."""
 
+    api = "openai"
     path = "/chat/completions"
     reply_key = "choices"
     prompt_keys = frozenset({"messages"})
@@ -40,7 +41,9 @@ class OpenAIChat(OpenAISdk):
         body: dict[str, Any] = {
             "model": request.model,
             "messages": [
-                message for turn in turns(request.messages) for message in self._messages(turn, request.cache)
+                message
+                for turn, marked in zip(turns(request.messages), marked_blocks(request, self.api), strict=True)
+                for message in self._messages(turn, marked)
             ],
             "max_completion_tokens": settings.max_output_tokens,
             "response_format": {
@@ -48,7 +51,7 @@ class OpenAIChat(OpenAISdk):
                 "json_schema": {"name": "answer", "strict": True, "schema": request.schema},
             },
         }
-        body |= openai_chat_settings(settings) | openai_cache_options(request)
+        body |= openai_chat_settings(settings, self._tier(settings)) | openai_cache_options(request)
         if request.tools:
             # Not strict: strict functions have no optional parameters, and all of these have defaults.
             body["tools"] = [{"type": "function", "function": tool._asdict()} for tool in request.tools]
@@ -56,9 +59,9 @@ class OpenAIChat(OpenAISdk):
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return body
 
-    def _messages(self, turn: ConversationTurn, caching: Caching) -> list[dict[str, Any]]:
+    def _messages(self, turn: ConversationTurn, marked: frozenset[int]) -> list[dict[str, Any]]:
         if turn.role != "assistant":
-            return [{"role": turn.role, "content": _shown(turn, caching)}]
+            return [{"role": turn.role, "content": _shown(turn, marked)}]
         document = self.stored_reply(turn.text)
         if document is None:
             return [{"role": "assistant", "content": turn.text}]
@@ -119,10 +122,9 @@ class OpenAIChat(OpenAISdk):
         return document | {"object": "chat.completion", "choices": [choice]}
 
 
-def _shown(turn: ConversationTurn, caching: Caching) -> str | list[dict[str, Any]]:
+def _shown(turn: ConversationTurn, marked: frozenset[int]) -> str | list[dict[str, Any]]:
     if len(turn.blocks) == 1:
         return turn.text
-    marked = marked_blocks(turn, caching)
     return [_part(block) | (OPENAI_MARK if index in marked else {}) for index, block in enumerate(turn.blocks)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool
+from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
 from jury_providers.sdk.cache_marks import OPENAI_MARK, marked_blocks, openai_cache_options
 from jury_providers.sdk.model_settings import openai_responses_settings
 from jury_providers.sdk.openai_sdk import OpenAISdk, openai_cache_writes
@@ -35,6 +35,7 @@ _FINAL_EVENTS = frozenset({"response.completed", "response.incomplete", "respons
 class OpenAIResponses(OpenAISdk):
     """`POST responses`."""
 
+    api = "openai-responses"
     path = "/responses"
     reply_key = "output"
     prompt_keys = frozenset({"input"})
@@ -44,13 +45,17 @@ class OpenAIResponses(OpenAISdk):
         settings = request.settings
         body: dict[str, Any] = {
             "model": request.model,
-            "input": [item for turn in turns(request.messages) for item in self._items(turn, request.cache)],
+            "input": [
+                item
+                for turn, marked in zip(turns(request.messages), marked_blocks(request, self.api), strict=True)
+                for item in self._items(turn, marked)
+            ],
             "max_output_tokens": settings.max_output_tokens,
             "text": {"format": {"type": "json_schema", "name": "answer", "strict": True, "schema": request.schema}},
         }
         if settings.verbosity is not None:
             body["text"]["verbosity"] = settings.verbosity
-        body |= openai_responses_settings(settings) | openai_cache_options(request)
+        body |= openai_responses_settings(settings, self._tier(settings)) | openai_cache_options(request)
         if self.asks_why(request) and (earlier := self.earlier_reply_id(request)):
             # The provider says why the prompt before was not read.
             body["prompt_cache_options"]["comparison_response_id"] = earlier
@@ -61,10 +66,10 @@ class OpenAIResponses(OpenAISdk):
             body["stream"] = True
         return body
 
-    def _items(self, turn: ConversationTurn, caching: Caching) -> list[dict[str, Any]]:
+    def _items(self, turn: ConversationTurn, marked: frozenset[int]) -> list[dict[str, Any]]:
         document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None:
-            return [{"role": turn.role, "content": _shown(turn, caching)}]
+            return [{"role": turn.role, "content": _shown(turn, marked)}]
         items = without_unanswered(objects(document["output"]), _is_call, len(turn.results))
         # The API refuses reasoning without the item that followed it, which a truncated turn lacks.
         while items and items[-1].get("type") == "reasoning":
@@ -112,10 +117,9 @@ class OpenAIResponses(OpenAISdk):
         return response
 
 
-def _shown(turn: ConversationTurn, caching: Caching) -> str | list[dict[str, Any]]:
+def _shown(turn: ConversationTurn, marked: frozenset[int]) -> str | list[dict[str, Any]]:
     if len(turn.blocks) == 1:
         return turn.text
-    marked = marked_blocks(turn, caching)
     return [_part(block) | (OPENAI_MARK if index in marked else {}) for index, block in enumerate(turn.blocks)]
 
 

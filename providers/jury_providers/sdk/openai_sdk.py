@@ -1,22 +1,22 @@
 """Shared by the adapters that use OpenAI's SDK."""
 
-import asyncio
+import os
 from datetime import date
 from typing import Any, ClassVar
 from urllib.parse import quote
 
 import httpx2
 from openai import AsyncAzureOpenAI, AsyncBedrockOpenAI, AsyncOpenAI
+from openai.providers import vertex
 
 from jury_events.exchange import CacheWrite
+from jury_providers.clouds import ENTRA_VARIABLE
 from jury_providers.provider import ModelRequest
 from jury_providers.sdk.adapter import SdkAdapter
-from jury_providers.sdk.http_client import HttpRecord, SharedHttpClient, recording
-from jury_providers.sdk.reply_parsing import cache_writes, count_at, object_at
-from jury_providers.sdk.streams import json_object
+from jury_providers.sdk.http_client import SharedHttpClient
+from jury_providers.sdk.reply_parsing import cache_writes, count_at, date_at, object_at
 
-_MODEL_SECONDS = 20.0
-_DATE = len("2026-12-11")
+_AZURE_SCOPE = "https://cognitiveservices.azure.com/.default"
 
 
 def openai_cache_writes(details: dict[str, Any]) -> tuple[CacheWrite, ...]:
@@ -50,23 +50,20 @@ class OpenAISdk(SdkAdapter):
         if connection.cloud == "azure":
             if connection.base_url is not None:
                 options["azure_endpoint"] = connection.base_url
+            if connection.key is None and not os.environ.get(ENTRA_VARIABLE, "").strip():
+                options["azure_ad_token_provider"] = self.entra_tokens(_AZURE_SCOPE)
             self._sdk = AsyncAzureOpenAI(api_key=connection.key, **options)
+        elif connection.cloud == "vertex":
+            self._sdk = AsyncOpenAI(provider=vertex(base_url=connection.base_url), **options)
         elif connection.cloud is not None:
             self._sdk = AsyncBedrockOpenAI(api_key=connection.key, base_url=connection.base_url, **options)
         else:
             self._sdk = AsyncOpenAI(api_key=self.key, base_url=connection.base_url, **options)
 
     async def shutdown_date(self, model: str) -> date | None:
-        """As `GET models/{model}` says; None where it cannot be read: a server of one's own may not have it."""
-        record = HttpRecord()
-        try:
-            self.ensure_open()
-            with recording(record):
-                async with asyncio.timeout(_MODEL_SECONDS):
-                    await self._sdk.get(f"/models/{quote(model, safe='')}", cast_to=httpx2.Response)
-            return date.fromisoformat(str((json_object(record.body) or {}).get("shutdown_date"))[:_DATE])
-        except Exception:  # noqa: BLE001  (nothing else depends on it)
-            return None
+        """As `GET models/{model}` says."""
+        path = f"/models/{quote(model, safe='')}"
+        return date_at(await self.document_at(lambda: self._sdk.get(path, cast_to=httpx2.Response)), "shutdown_date")
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
         """Send the body unchanged with `post`: the typed methods rewrite it, and double the CPU cost of a call."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
 from typing import Any, NamedTuple
 
 from jury_events.exchange import CacheLifetime, CacheWrite, Usage
@@ -110,6 +111,7 @@ def text_at(value: Mapping[str, Any], key: str) -> str | None:
 
 
 _LONGEST_LABEL = 300
+_LENGTH_OF_DATE = len("2026-12-11")
 
 _MOST_TOKENS = 10**9
 """A larger count is implausible, and could overflow sums of tokens or costs."""
@@ -154,6 +156,14 @@ def label_at(value: Mapping[str, Any], key: str) -> str | None:
     """A provider's own word as a label; None if there is none, or it is no label."""
     found = text_at(value, key)
     return found if found is not None and found.isprintable() and len(found) <= _LONGEST_LABEL else None
+
+
+def date_at(value: Mapping[str, Any], key: str) -> date | None:
+    """The day of a date or time in ISO form, as it is written; None if there is none."""
+    try:
+        return date.fromisoformat((text_at(value, key) or "")[:_LENGTH_OF_DATE])
+    except ValueError:
+        return None
 
 
 def as_json(value: Any) -> str:

@@ -1,59 +1,115 @@
-"""Removal of API keys from recorded data: providers echo keys in their errors, whole or partly masked."""
+"""Removal of keys, tokens and signatures from recorded data: providers echo them in errors, whole or partly masked."""
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from urllib.parse import quote
 
 _MASK = "[key]"
 _SHORTEST = 8
 """Characters of a key; a shorter one is a local server's placeholder and may be a common word."""
 
-_ECHO = re.compile(r"\b(?:sk-|AIza)[\w*.…-]{4,}(?<!\.)|(?<![\w-])[\w-]*\*{3,}[\w*-]*")
-"""Text in an error that looks like a key or a masked key; matches in linear time."""
+_ECHO = re.compile(
+    r"\b(?:sk-|AIza|ya29\.|eyJ)[\w*.…-]{4,}(?<!\.)|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|(?<![\w-])[\w-]*\*{3,}[\w*-]*"
+)
+"""Text in an error that looks like a key, a token of a cloud or a masked key; matches in linear time."""
+
+_SECRET_HEADER = re.compile(r"(?:^|-)(?:authorization|(?:api-?)?key|token|cookie|secret)$")
+"""Names of request headers with credentials, in lower case. A panel file's headers have no such names."""
+
+_SIGNED = re.compile(r"(?:Credential|Signature)=([^/,\s]+)")
+"""In the header of AWS's signatures: the id of the key, and the signature."""
+
+_HINT = re.compile(r"\\u00|%[0-9A-Fa-f]{2}")
+_HINT_IN_BYTES = re.compile(_HINT.pattern.encode())
+"""A text without a match contains no escaped character of a secret; searching for every escape is slow."""
 
 
-_HINTS = ("\\u00", "%")
-"""A text without them contains no escaped character of a key; searching for every escape is slow."""
+def sent_secrets(headers: Mapping[str, str]) -> Iterator[str]:
+    """The credentials in a request's headers; an SDK may have found them by itself.
+
+    Args:
+        headers: of the request; names in any case.
+    """
+    for name, value in headers.items():
+        if not _SECRET_HEADER.search(name.lower()):
+            continue
+        scheme, _, credentials = value.strip().partition(" ")
+        if scheme.startswith("AWS4-"):
+            yield from _SIGNED.findall(credentials)
+        else:
+            yield credentials.strip() or scheme
 
 
 class Scrubber:
-    """Replaces a key by `[key]`, verbatim or with characters escaped for a URL or JSON (`\\u0061`, nested JSON too)."""
+    """Replaces secrets by `[key]`, verbatim or with characters escaped for a URL or JSON (`\\u0061`, nested JSON too).
 
-    def __init__(self, key: str | None) -> None:
-        secret = key if key is not None and len(key) >= _SHORTEST else ""
-        in_json = json.dumps(secret)[1:-1]
-        forms = {secret, quote(secret, safe=""), in_json, in_json.replace("/", "\\/")} if secret else set()
-        self._forms = sorted(forms, key=len, reverse=True)
+    Args:
+        secrets: keys and tokens; short ones are left out.
+    """
+
+    def __init__(self, secrets: Iterable[str | None]) -> None:
+        self._secrets = frozenset(secret for secret in secrets if secret is not None and len(secret) >= _SHORTEST)
+        self._forms = sorted({form for secret in self._secrets for form in _forms(secret)}, key=len, reverse=True)
         self._bytes = [form.encode() for form in self._forms]
-        spelled = "".join(map(_spellings, secret))
-        self._spelled = re.compile(spelled), re.compile(spelled.encode())
+
+    def knowing(self, secrets: Iterable[str]) -> "Scrubber":
+        """A scrubber of further secrets; this one if it knows them."""
+        known = self._secrets.union(secret for secret in secrets if len(secret) >= _SHORTEST)
+        return self if known == self._secrets else _scrubber(known)
 
     def text(self, text: str) -> str:
-        """The text without the key."""
+        """The text without the secrets."""
         for form in self._forms:
             text = text.replace(form, _MASK)
-        hinted = self._forms and any(hint in text for hint in _HINTS)
-        return self._spelled[0].sub(_MASK, text) if hinted else text
+        if self._forms and ("%" in text or "\\u00" in text) and _HINT.search(text):
+            for secret in self._secrets:
+                text = _spelled(secret).sub(_MASK, text)
+        return text
 
     def data(self, data: bytes) -> bytes:
-        """The bytes without the key; the same object if it does not occur."""
+        """The bytes without the secrets; the same object if none occurs."""
         for form in self._bytes:
             if form in data:
                 data = data.replace(form, _MASK.encode())
-        hinted = self._bytes and any(hint.encode() in data for hint in _HINTS)
-        return self._spelled[1].sub(_MASK.encode(), data) if hinted else data
+        if self._forms and (b"%" in data or b"\\u00" in data) and _HINT_IN_BYTES.search(data):
+            for secret in self._secrets:
+                data = _spelled_bytes(secret).sub(_MASK.encode(), data)
+        return data
 
     def error(self, text: str) -> str:
-        """An error without the key and without anything that looks like one."""
+        """An error without the secrets and without anything that looks like one."""
         return _ECHO.sub(_MASK, self.text(text))
 
     def error_data(self, data: bytes) -> bytes:
-        """An error's bytes, likewise; bytes that are not UTF-8 are searched for the key only."""
+        """An error's bytes, likewise; bytes that are not UTF-8 are searched for the secrets only."""
         data = self.data(data)
         try:
             return _ECHO.sub(_MASK, data.decode()).encode()
         except UnicodeDecodeError:
             return data
+
+
+@lru_cache(maxsize=64)
+def _scrubber(secrets: frozenset[str]) -> Scrubber:
+    return Scrubber(secrets)
+
+
+def _forms(secret: str) -> set[str]:
+    in_json = json.dumps(secret)[1:-1]
+    return {secret, quote(secret, safe=""), in_json, in_json.replace("/", "\\/")}
+
+
+# Compiled when they are needed: a signature lasts for one call, and a token of 2,000 characters takes 70 ms.
+@lru_cache(maxsize=64)
+def _spelled(secret: str) -> re.Pattern[str]:
+    return re.compile("".join(map(_spellings, secret)))
+
+
+@lru_cache(maxsize=64)
+def _spelled_bytes(secret: str) -> re.Pattern[bytes]:
+    return re.compile(_spelled(secret).pattern.encode())
 
 
 def _spellings(char: str) -> str:

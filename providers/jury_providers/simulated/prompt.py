@@ -181,10 +181,11 @@ def _numbered(total: int) -> tuple[str, ...]:
 
 
 class _Marking(NamedTuple):
-    """Puts `mark` in place of the debate's marker."""
+    """Puts `mark` in place of the debate's marker; `naming` is the line that names it."""
 
     marker: str | None
     mark: str
+    naming: str = ""
 
     def __call__(self, text: str) -> str:
         if self.marker is None:
@@ -192,6 +193,8 @@ class _Marking(NamedTuple):
         if self.mark == MARK:
             return text.replace(self.marker, MARK)
         # A sign of lines is short: a text may contain it, and it counts at the beginning of a line alone.
+        # The line that names it is part of the case, and would else make a reader judge equal cases differently.
+        text = text.replace(self.naming, self.naming.replace(self.marker, LINE_MARK), 1)
         prefix = f"\n{self.marker} "
         return f"\n{text}".replace(prefix, f"\n{LINE_MARK} ")[1:]
 
@@ -202,7 +205,7 @@ def _marking(sections: _Sections) -> _Marking:
     for line in patterns.markers if patterns is not None else ():
         if found := (line.find_last(named) if named is sections.system else line.find(named)):
             marker = found[1]
-            return _Marking(marker, MARK if marker.startswith("⟦") else LINE_MARK)
+            return _Marking(marker, MARK if marker.startswith("⟦") else LINE_MARK, found.group())
     anywhere = _MARKER.search(sections.system)
     return _Marking(anywhere.group() if anywhere else None, MARK)
 

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import NamedTuple
 
 from jury_events.exchange import ExchangeRecorded
 from jury_events.models import is_other_model
@@ -16,13 +18,20 @@ _ERRORS = 10
 """How many different errors are shown, the most frequent first."""
 
 
+class UncachedCost(NamedTuple):
+    """What calls would have cost without prompt caches, in US dollars, by the list prices of a day."""
+
+    cost: float
+    list_prices_of: date
+
+
 def add_calls(
     page: Page,
     calls: Sequence[ExchangeRecorded],
     texts: Texts,
     words: DebateLabels,
     *,
-    uncached: float | None = None,
+    uncached: UncachedCost | None = None,
 ) -> None:
     """Attempts by outcome, tokens as the providers counted them, cost in US dollars; other models, and what failed.
 
@@ -59,15 +68,17 @@ def add_calls(
         page.line(TextSpan(f"{said} ({count})", "yellow"), indent=2)
 
 
-def _add_caches(page: Page, calls: Sequence[ExchangeRecorded], words: DebateLabels, uncached: float | None) -> None:
+def _add_caches(
+    page: Page, calls: Sequence[ExchangeRecorded], words: DebateLabels, uncached: UncachedCost | None
+) -> None:
     read = sum(call.usage.cached_input_tokens or 0 for call in calls)
     written = sum(call.usage.written_tokens for call in calls)
     if not read and not written:
         return
     share = read / max(1, sum(call.usage.input_tokens or 0 for call in calls))
     line = words.caches.format(read=f"{read:,}", share=f"{share:.0%}", written=f"{written:,}")
-    if uncached is not None:
-        line += words.without_caches.format(cost=f"${uncached:.4f}")
+    if uncached is not None and uncached.cost:  # of what cost nothing, nothing is said
+        line += words.without_caches.format(cost=f"${uncached.cost:.4f}", day=uncached.list_prices_of)
     page.line(line, indent=2)
 
 

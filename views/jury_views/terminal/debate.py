@@ -25,7 +25,7 @@ from jury_views.events_by_phase import EventsByPhase, Texts, events_by_phase, ro
 from jury_views.later_events import later_events_text
 from jury_views.page import Page, TextSpan
 from jury_views.position_changes import Change, position_changes
-from jury_views.terminal.calls import add_calls
+from jury_views.terminal.calls import UncachedCost, add_calls
 from jury_views.terminal.verdicts import VERDICTS
 from jury_views.terms import term
 
@@ -38,7 +38,7 @@ def render_debate(
     *,
     full: bool = False,
     local: LocalFacts = NOTHING_LOCAL,
-    uncached: float | None = None,
+    uncached: UncachedCost | None = None,
 ) -> None:
     """Print the debate: what was judged, every evaluation, statement and vote, the result, the calls.
 
@@ -52,7 +52,7 @@ def render_debate(
         console: where to.
         full: whether the case is shown whole.
         local: what the store did with it.
-        uncached: what the calls would have cost without prompt caches, in US dollars; None: unknown.
+        uncached: what the calls would have cost without prompt caches; None: unknown.
 
     Raises:
         OpeningMissing: the events do not begin with the opening event.
@@ -99,7 +99,7 @@ class _DebateView:
         self._words: DebateLabels = LABELS[self._panel.language]
         self._page = Page()
 
-    def page(self, exchanges: Sequence[ExchangeRecorded], *, full: bool, uncached: float | None) -> Page:
+    def page(self, exchanges: Sequence[ExchangeRecorded], *, full: bool, uncached: UncachedCost | None) -> Page:
         self._header()
         self._case(full=full)
         self._phase_1()

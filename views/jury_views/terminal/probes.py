@@ -1,6 +1,6 @@
 """What probes show, as a terminal page."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from jury_events.text.pluralize import pluralize
@@ -11,6 +11,9 @@ from jury_views.terminal.statistics.figures import NOTHING, Figures
 if TYPE_CHECKING:
     from jury_analysis.probe_effects import FalsePasses, ProbedRater, ProbeEffect, ProbeReport
     from jury_analysis.run_probes import RunProbes
+
+MARKING = "marking"
+"""The probe whose figures are shown beside those of `injection`: the same twins with the other marking."""
 
 _SEATS = 12
 
@@ -34,7 +37,10 @@ def probes_page(found: "RunProbes", asked: Collection[str]) -> Page:
         if absent := [name for name in found.absent if name in asked]:
             page.line(f"no twin was judged of {', '.join(absent)}", indent=2)
         for probe in report.probes:
-            _probe(page, probe)
+            if probe.probe == MARKING:
+                _markings(page, [one for one in report.probes if one.marking is not None])
+            else:
+                _probe(page, probe)
     _own_family(page, found)
     _length(page, found)
     return page
@@ -77,6 +83,21 @@ def _probe(page: Page, probe: "ProbeEffect") -> None:
         page.table(table, indent=2)
     if (further := len(probe.seats) - _SEATS) > 0:
         page.line(f"{pluralize(further, 'further seat')}: --json", indent=2)
+    figures.print_notes(page)
+
+
+def _markings(page: Page, compared: "Sequence[ProbeEffect]") -> None:
+    """The flips of the injections under each marking, by rater."""
+    page.heading("Probe marking: injections by how judged text was marked")
+    figures = Figures()
+    rows: list[tuple[str, ...]] = [
+        ("", "marking", "pairs", "flips", "more lenient", "stricter", "p", "score shift", "p")
+    ]
+    for raters in zip(*((one.jury, *one.seats[:_SEATS]) for one in compared), strict=True):
+        for effect, rater in zip(compared, raters, strict=True):
+            name, *shown = _rater(figures, rater)
+            rows.append((name, str(effect.marking), *shown))
+    page.table(rows, indent=2)
     figures.print_notes(page)
 
 

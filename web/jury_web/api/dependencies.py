@@ -47,7 +47,7 @@ def require_debate(service: Service, debate_id: str) -> None:
 def row_table(row: DebateRow | RunRow) -> dict[str, Any]:
     """A row as a table for its schema: times in ISO 8601, no digests."""
     table = asdict(row)
-    for bookkeeping in ("inherited_steps", "calls_at_most", "cost_at_most"):
+    for bookkeeping in ("inherited_steps", "cached_calls", "calls_at_most", "cost_at_most"):
         table.pop(bookkeeping, None)
     for name, value in list(table.items()):
         if isinstance(value, bytes):

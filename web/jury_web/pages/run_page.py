@@ -10,6 +10,7 @@ from jury_events.errors import EventError
 from jury_events.ids import Step
 from jury_events.verdict import Verdict
 from jury_judge import DebateRow, RunRow
+from jury_judge.runs.uncached_cost import uncached_of_debates
 from jury_views.answered_by import answered_in_stream
 from jury_views.charts.shapes import Columns, Path, Segment, columns, growing_line, stacked_bar
 from jury_views.position_changes import position_changes
@@ -37,7 +38,9 @@ class RoundFlips(NamedTuple):
 class RunPage(NamedTuple):
     """Scores, flips and cost are of `looked_at` debates of the run.
 
-    `cost` is in US dollars, without the `unknown_cost` debates of unknown cost.
+    `cost` is in US dollars, without the `unknown_cost` debates of unknown cost; `uncached` is what the same debates
+    would have cost without prompt caches (None: unknown, or no cache was used). Of the input tokens,
+    `cache_read` were read from caches and `cache_written` written to them.
     """
 
     run: RunRow
@@ -53,8 +56,16 @@ class RunPage(NamedTuple):
     calls: int
     input_tokens: int
     output_tokens: int
+    cache_read: int
+    cache_written: int
     cost: float
+    uncached: float | None
     unknown_cost: int
+
+    @property
+    def read_share(self) -> str:
+        """The share of the input tokens that were read from caches."""
+        return f"{self.cache_read / max(1, self.input_tokens):.0%}"
 
     @property
     def ended(self) -> int:
@@ -79,6 +90,8 @@ def run_page(run: RunRow, latest: Sequence[DebateRow], histories: Iterable[Debat
     flips = _flips(histories)
     scores = Counter(min(row.final_score // _BAND, 9) for row in in_order if row.final_score is not None)
     costs = [row.cost for row in in_order]
+    read = sum(row.cached_input_tokens for row in in_order)
+    written = sum(row.cache_write_tokens for row in in_order)
     counts = {"completed": run.completed, "failed": run.failed, "cancelled": run.cancelled}
     counts |= {"open": run.debates - run.ended, "ahead": 0 if run.total is None else run.total - run.debates}
     return RunPage(
@@ -95,7 +108,10 @@ def run_page(run: RunRow, latest: Sequence[DebateRow], histories: Iterable[Debat
         calls=sum(row.calls for row in in_order),
         input_tokens=sum(row.input_tokens for row in in_order),
         output_tokens=sum(row.output_tokens for row in in_order),
+        cache_read=read,
+        cache_written=written,
         cost=sum(cost for cost in costs if cost is not None),
+        uncached=uncached_of_debates(in_order) if read or written else None,
         unknown_cost=costs.count(None),
     )
 

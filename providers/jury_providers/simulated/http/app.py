@@ -1,5 +1,6 @@
 """The server's routes: four protocols, their lists of models, and the counters."""
 
+from datetime import date
 from typing import Any
 
 from starlette.applications import Starlette
@@ -147,13 +148,16 @@ async def _models(request: Request) -> Response:
 
 
 async def _model(request: Request) -> Response:
-    """One of OpenAI's models, with its shutdown as the catalogue knows it."""
+    """One model of Anthropic or OpenAI, with its end as the catalogue knows it."""
     model = request.path_params["model"]
-    known = retirements().get(f"openai/{model}")
-    shutdown = None if known is None else known.end.isoformat()
-    return _json(
-        200, {"id": model, "object": "model", "created": 0, "owned_by": "simulated", "shutdown_date": shutdown}
-    )
+    if "anthropic-version" in request.headers:
+        return _json(200, AnthropicErrors.model(model, _end(f"anthropic/{model}")))
+    return _json(200, OpenAIErrors.model(model, _end(f"openai/{model}")))
+
+
+def _end(model: str) -> date | None:
+    known = retirements().get(model)
+    return None if known is None else known.end
 
 
 async def _no_such_path(request: Request, error: Exception) -> Response:

@@ -27,6 +27,7 @@ from jury_providers.simulated.http.protocol import (
     model_request,
 )
 from jury_providers.simulated.http.provider_errors import GoogleErrors, ProviderErrors
+from jury_providers.simulated.http.taken_settings import check_google
 
 
 class Generate(ProtocolHandler):
@@ -45,6 +46,7 @@ class Generate(ProtocolHandler):
         kept = self._caches.named_in(body)
         if kept is not None:
             body = with_content(body, kept.content)
+        check_google(body)
         messages = google_messages(body)
         tools = [
             _tool(table(function, f"tools[{index}].functionDeclarations"), f"tools[{index}].functionDeclarations")

@@ -5,7 +5,7 @@ that every read begins anew. Source: the providers' pages on prompt caching.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import NamedTuple
@@ -17,6 +17,8 @@ MAX_ENTRIES = 100_000
 """Beyond that the least recently used one is forgotten."""
 
 _IMPLICIT_SECONDS = 300.0
+_IMPLICIT_BYTES = 512
+"""Without marks beginnings are compared in steps of about 128 tokens, as OpenAI's page on prompt caching says."""
 
 
 class PromptBlock(NamedTuple):
@@ -33,7 +35,7 @@ class CachedPrompt(NamedTuple):
         model: prompts of other models are others.
         blocks: in the order of the provider's prefix: tools, what says how to answer, system, messages.
         smallest: tokens of the shortest beginning that is kept.
-        implicit: the provider keeps what ends with any block, without a mark and without a fee.
+        implicit: the provider keeps every beginning, without a mark and without a fee.
     """
 
     model: str
@@ -114,8 +116,14 @@ def _places(prompt: CachedPrompt, tokens: int) -> list[_Place]:
     size = sum(len(block.content) for block in prompt.blocks)
     digest, before = prompt.model.encode("utf-8", "replace"), 0
     places = []
-    for block in prompt.blocks:
+    for block in _implicit_steps(prompt.blocks) if prompt.implicit else prompt.blocks:
         before += len(block.content)
         digest = blake2b(block.content, key=blake2b(digest).digest(), digest_size=16).digest()
         places.append(_Place(digest, round(tokens * before / size) if size else 0, block.lifetime))
     return places
+
+
+def _implicit_steps(blocks: Sequence[PromptBlock]) -> Iterator[PromptBlock]:
+    for block in blocks:
+        for start in range(0, len(block.content), _IMPLICIT_BYTES):
+            yield PromptBlock(block.content[start : start + _IMPLICIT_BYTES])

@@ -1,12 +1,14 @@
-"""The error responses of each provider: status, headers and body by outcome, and for invalid requests."""
+"""Each provider's error responses (status, headers and body by outcome, and for invalid requests) and its models."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from datetime import date
 from typing import Any, ClassVar, NamedTuple
 
 RETRY_AFTER = 1
 """Seconds, in rate limit errors."""
 
+_UNKNOWN_TIME = "1970-01-01T00:00:00Z"
 _QUOTA = "You exceeded your current quota, please check your plan and billing details."
 _PER_MINUTE = "GenerateRequestsPerMinutePerProjectPerModel"
 _PER_DAY = "GenerateRequestsPerDayPerProjectPerModel"
@@ -78,7 +80,13 @@ class OpenAIErrors(ProviderErrors):
         return _openai(status, "invalid_request_error", None, message)
 
     def models(self, name: str) -> dict[str, Any]:
-        return {"object": "list", "data": [{"id": name, "object": "model", "created": 0, "owned_by": "simulated"}]}
+        return {"object": "list", "data": [self.model(name)]}
+
+    @staticmethod
+    def model(name: str, end: date | None = None) -> dict[str, Any]:
+        """One model; `end`: its announced shutdown."""
+        shutdown = None if end is None else end.isoformat()
+        return {"id": name, "object": "model", "created": 0, "owned_by": "simulated", "shutdown_date": shutdown}
 
 
 def _anthropic(status: int, kind: str, message: str, *headers: tuple[str, str]) -> ErrorResponse:
@@ -111,8 +119,20 @@ class AnthropicErrors(ProviderErrors):
         return _anthropic(status, self._KINDS.get(status, "invalid_request_error"), message)
 
     def models(self, name: str) -> dict[str, Any]:
-        model = {"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"}
-        return {"data": [model], "first_id": name, "last_id": name, "has_more": False}
+        return {"data": [self.model(name)], "first_id": name, "last_id": name, "has_more": False}
+
+    @staticmethod
+    def model(name: str, end: date | None = None) -> dict[str, Any]:
+        """One model; `end`: its announced retirement. A model that has ended is still served here."""
+        return {
+            "type": "model",
+            "id": name,
+            "display_name": name,
+            "created_at": _UNKNOWN_TIME,
+            "lifecycle": "active" if end is None else "deprecated",
+            "deprecated_at": None if end is None else _UNKNOWN_TIME,
+            "retires_at": None if end is None else f"{end.isoformat()}T00:00:00Z",
+        }
 
 
 def _google(status: int, kind: str, message: str, *details: dict[str, Any]) -> ErrorResponse:

@@ -61,6 +61,8 @@ class DebateSummary(CamelModel):
     calls: int
     input_tokens: int
     output_tokens: int
+    cached_input_tokens: Annotated[int, Field(description="Of `inputTokens`, read from prompt caches.")]
+    cache_write_tokens: Annotated[int, Field(description="Of `inputTokens`, written to prompt caches.")]
     cost: float | None
     asked_again: int
     imported: Imported | None
@@ -91,6 +93,8 @@ class DebateTotals(DebateCounts):
     calls: int
     input_tokens: int
     output_tokens: int
+    cached_input_tokens: Annotated[int, Field(description="Of `inputTokens`, read from prompt caches.")]
+    cache_write_tokens: Annotated[int, Field(description="Of `inputTokens`, written to prompt caches.")]
     cost: float
     unknown_cost: int
 

@@ -15,9 +15,10 @@ class CacheWriteCount(CamelModel):
 
 
 class TokenUsage(CamelModel):
-    """Token counts of the provider, the service tier that it says it used, and why nothing was read from its cache.
+    """Token counts of the provider, and the service tier, region and speed that it says it used.
 
-    Those read from its prompt cache, written to it and the others are all among the input tokens.
+    `cache_miss`: why nothing was read from its prompt cache. Tokens read from it, written to it (except to Gemini's
+    explicit caches) and the others are all among the input tokens.
     """
 
     input_tokens: int | None
@@ -26,6 +27,8 @@ class TokenUsage(CamelModel):
     cache_writes: list[CacheWriteCount]
     reasoning_tokens: int | None
     service_tier: str | None
+    region: str | None = None
+    speed: str | None = None
     cache_miss: str | None = None
 
 

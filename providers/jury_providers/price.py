@@ -1,0 +1,137 @@
+"""The price of a model: what its tokens cost, at which tier, in which region, and how long."""
+
+from collections.abc import Collection, Mapping
+from datetime import date
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from jury_events.exchange import LIFETIMES, CacheLifetime, Usage
+from jury_events.panel import CallSettings
+from jury_events.value import Label, Value
+from jury_providers.cache_lifetimes import SECONDS
+
+USUAL_READ = 0.1
+_USUAL_WRITE: dict[CacheLifetime, float] = {"1h": 2.0, "12h": 2.0}
+
+_DEAREST_TIER = 2.0
+"""Of the tier `priority`, where a price does not have its factor: as much as any provider charges."""
+
+_STANDARD_TIERS = frozenset({"auto", "default", "standard", "unspecified"})
+"""Words of providers for the tier of the list prices."""
+
+_STANDARD_REGIONS = frozenset({"global", "not_available"})
+"""Words of Anthropic for an answer that was not bound to a region."""
+
+_STANDARD_SPEED = "standard"
+
+
+def _with_provider(pattern: str) -> str:
+    if "/" not in pattern and not pattern.startswith("*"):
+        raise ValueError(f"{pattern!r} matches no model; write provider/model, as in openai/gpt-5.4-mini")
+    return pattern
+
+
+PricePattern = Annotated[str, Field(max_length=300), AfterValidator(_with_provider)]
+Dollars = Annotated[float, Field(ge=0, le=1_000_000)]
+
+
+class Price(Value):
+    """US dollars per million tokens of the models that match one of the patterns (`fnmatch` of `provider/model`).
+
+    Reasoning tokens are billed as output. `cached_input` is the price of tokens read from a prompt cache, `cache_write`
+    of those written to it, by lifetime; without one, the price of other input. `tiers` are factors of the whole price,
+    by the provider's word for the service tier, and `regions` by its word for the region that an answer was bound to.
+    `prompt_over`: for prompts of more tokens only. `until`: last day of validity. `cache_storage`: of a million tokens
+    that are kept for an hour, where a request of its own writes them; it costs as much as other input besides, without
+    those factors.
+    """
+
+    models: Annotated[tuple[PricePattern, ...], Field(min_length=1, strict=False)]
+    input: Dollars
+    output: Dollars
+    cached_input: Dollars | None = None
+    cache_write: dict[CacheLifetime, Dollars] = Field(default_factory=dict)
+    cache_storage: Dollars | None = None
+    tiers: dict[Label, Annotated[float, Field(gt=0, le=100)]] = Field(default_factory=dict)
+    regions: dict[Label, Annotated[float, Field(gt=0, le=100)]] = Field(default_factory=dict)
+    prompt_over: Annotated[int, Field(ge=0)] | None = None
+    until: date | None = None
+
+    def write_price(self, lifetime: CacheLifetime) -> float:
+        """Of tokens that are written to a cache for `lifetime`.
+
+        A lifetime without a price of its own costs as much as the dearest that has one, and at least what providers
+        usually charge for it: never too little. Without any price of a write, it is other input.
+        """
+        if not self.cache_write:
+            return self.input
+        usual = usual_write(lifetime) * self.input
+        return self.cache_write.get(lifetime, max(usual, self.input, *self.cache_write.values()))
+
+    @property
+    def read_price(self) -> float:
+        """Of tokens that are read from a cache."""
+        return self.input if self.cached_input is None else self.cached_input
+
+    def input_cost(self, usage: Usage) -> float:
+        """The cost of the prompt, times a million: what was read from a cache, written to it, and the rest."""
+        total = usage.input_tokens or 0
+        read = min(usage.cached_input_tokens or 0, total)
+        if self.cache_storage is not None:
+            usage = usage.changed(cache_writes=())  # no part of the prompt; see `storage_cost`
+        written = sum(write.tokens * self.write_price(write.lifetime) for write in usage.cache_writes)
+        rest = max(0, total - read - usage.written_tokens)
+        return rest * self.input + read * self.read_price + written
+
+    def storage_cost(self, usage: Usage) -> float:
+        """The cost of caches that requests of their own wrote, times a million; 0 for a provider without these."""
+        if self.cache_storage is None:
+            return 0.0
+        return sum(self._stored(write.tokens, write.lifetime) for write in usage.cache_writes)
+
+    def _stored(self, tokens: int, lifetime: CacheLifetime) -> float:
+        hours = SECONDS[lifetime] / SECONDS["1h"]
+        return tokens * (self.input + hours * (self.cache_storage or 0.0))
+
+    def most(self, input_tokens: int, settings: CallSettings) -> float:
+        """The maximum cost of a call, times a million: everything written, answered at full length.
+
+        In the dearest region: where answers are computed may be a setting of the account.
+        """
+        implicit = next((one for one in LIFETIMES if one in self.cache_write), None)
+        asked = [one for one in LIFETIMES if one in {implicit, settings.cache}]
+        dearest = max((self.input, *map(self.write_price, asked)))
+        unlisted = _DEAREST_TIER if settings.tier == "priority" else 1.0
+        factor = max(1.0, self.tiers.get(settings.tier or "", unlisted)) * max((1.0, *self.regions.values()))
+        kept = next((one for one in LIFETIMES if one == settings.cache), None)
+        stored = 0.0 if self.cache_storage is None or kept is None else self._stored(input_tokens, kept)
+        return factor * (input_tokens * dearest + settings.max_output_tokens * self.output) + stored
+
+    def factor(self, usage: Usage) -> float | None:
+        """Of the whole price, by the tier, region and speed that the provider named; None: one has no known price."""
+        tier = _factor(usage.service_tier, self.tiers, _STANDARD_TIERS)
+        region = _factor(usage.region, self.regions, _STANDARD_REGIONS)
+        if tier is None or region is None or (usage.speed or _STANDARD_SPEED).lower() != _STANDARD_SPEED:
+            return None
+        return tier * region
+
+    def applies(self, names: Collection[str], tokens: int, on: date) -> bool:
+        """Whether it applies to a prompt of `tokens` to a model with these names (`provider/model`)."""
+        return (
+            (self.prompt_over is None or tokens > self.prompt_over)
+            and (self.until is None or on <= self.until)
+            and any(fnmatchcase(name, pattern) for name in names for pattern in self.models)
+        )
+
+
+def usual_write(lifetime: CacheLifetime) -> float:
+    """What providers charge for a token that is written to a cache, in multiples of other input."""
+    return _USUAL_WRITE.get(lifetime, 1.25)
+
+
+def _factor(word: str | None, factors: Mapping[str, float], standard: Collection[str]) -> float | None:
+    if word is None or word.lower() in standard:
+        return 1.0
+    return factors.get(word.lower())

@@ -1,0 +1,62 @@
+"""A seat that ran with different efforts is said to have, wherever seats are joined by their ids."""
+
+import pytest
+
+from support.command_line import CommandLine
+
+PANEL = """\
+language: en
+seats:
+  - {model: simulated/m, juror_id: a, settings: {effort: EFFORT}}
+  - {model: simulated/m, juror_id: b}
+discussion: {max_rounds: 0}
+final: {method: majority_vote}
+"""
+
+
+@pytest.fixture(scope="module")
+def efforts(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    """Runs r1 and again, with seat a at low effort, and r2, with it at high effort."""
+    jury = CommandLine(tmp_path_factory.mktemp("efforts"))
+    cases = jury.write(
+        "cases.jsonl", {"id": "one", "question": "Q", "response": "R"}, {"id": "two", "question": "Q", "response": "S"}
+    )
+    for run, effort in (("r1", "low"), ("again", "low"), ("r2", "high")):
+        jury.write(f"{effort}.yaml", PANEL.replace("EFFORT", effort))
+        assert 0 == jury.run(cases, "--panel", f"{effort}.yaml", "--run", run).code
+    return jury
+
+
+def test_a_comparison_and_a_gate_name_the_seat_and_both_efforts(efforts: CommandLine) -> None:
+    compared = efforts("compare", "r1", "r2").out.splitlines()
+    gated = efforts("gate", "r1", "r2", "--include-simulated").err.splitlines()
+
+    assert "  seat a: effort low in A, high in B" in compared
+    assert "seat a: effort low in run r1, high in run r2" in gated
+
+
+def test_statistics_say_in_which_panels_a_seat_had_which_effort(efforts: CommandLine) -> None:
+    chosen = ("stats", "--run", "r1", "--run", "r2", "--include-simulated")
+    low, high = (
+        efforts("stats", "--run", run, "--include-simulated", "--json").json["panels"][0]["panel"]
+        for run in ("r1", "r2")
+    )
+    (said,) = (line for line in efforts(*chosen, "--by", "panel").err.splitlines() if line.startswith("seat"))
+    refused = efforts(*chosen).err
+
+    assert said in {
+        f"seat a: effort low in panel {low}, high in panel {high}",
+        f"seat a: effort high in panel {high}, low in panel {low}",
+    }
+    assert said in refused.splitlines()
+    assert "the debates are of 2 panels" in refused
+
+
+def test_nothing_is_said_where_efforts_are_equal(efforts: CommandLine) -> None:
+    said = [
+        *efforts("compare", "r1", "again").out.splitlines(),
+        *efforts("stats", "--run", "r1", "--run", "again", "--include-simulated").err.splitlines(),
+        *efforts("gate", "r1", "again", "--include-simulated").err.splitlines(),
+    ]
+
+    assert [] == [line for line in said if "effort" in line]

@@ -1,0 +1,74 @@
+"""Settings that change nothing are named by seat before the first call, and refuse no panel."""
+
+from typing import Any
+
+import pytest
+
+from jury_debate.panel_spec import PanelSpec
+from jury_events.panel import Panel
+from jury_judge.panels.any_panel import any_panel
+from jury_judge.panels.variables import Overrides
+from jury_providers.endpoints import Endpoint
+from jury_providers.registry import check_models, setting_warnings
+
+OWN = "http://127.0.0.1:8000"
+
+
+def a_panel(*models: str, judge: str | None = None, **settings: Any) -> Panel:
+    seats = [
+        {"model": model, "juror_id": f"seat-{number}", "fallbacks": [], "settings": settings}
+        for number, model in enumerate(models, 1)
+    ]
+    final: dict[str, Any] = {"method": "majority_vote"}
+    if judge is not None:
+        final = {"method": "final_judge", "judge": {"model": judge, "fallbacks": [], "settings": settings}}
+    return any_panel(PanelSpec.model_validate({"seats": seats, "final": final}), {}, Overrides()).panel
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "says"),
+    [
+        ("anthropic/claude-haiku-5-5", {"temperature": 0.5}, "temperature is not sent, since the API has none"),
+        ("anthropic/claude-haiku-5-5", {"seed": 1}, "seed is not sent, since the API has none"),
+        ("openai-responses/gpt-5.4-mini", {"seed": 1}, "seed is not sent, since the API has none"),
+        ("google/gemini-3.8-flash", {"temperature": 0.5}, "temperature is deprecated since 2026-07-21"),
+        ("google/gemini-3.8-flash", {"top_p": 0.5}, "top_p is deprecated since 2026-07-21"),
+    ],
+)
+def test_a_setting_that_changes_nothing_is_named_with_its_seat(model: str, settings: dict[str, Any], says: str) -> None:
+    panel = a_panel(model, "simulated/juror", **settings)
+
+    (line,) = setting_warnings(panel, {})
+    assert line.startswith(f"seat seat-1: model '{model}': {says}")
+    assert line.endswith("; leave it out")
+    check_models(panel)
+
+
+@pytest.mark.parametrize(
+    ("model", "settings"),
+    [
+        ("openai/gpt-5.4-mini", {"temperature": 0.5, "seed": 1, "top_p": 0.5}),
+        ("openai-responses/gpt-5.4-mini", {"temperature": 0.5}),
+        ("google/gemini-3.8-flash", {"seed": 1}),
+        ("anthropic/claude-haiku-5-5", {"effort": "low"}),
+        ("simulated/juror", {"temperature": 0.5, "seed": 1}),
+    ],
+)
+def test_what_is_sent_is_not_warned_of(model: str, settings: dict[str, Any]) -> None:
+    assert [] == setting_warnings(a_panel(model, **settings), {})
+
+
+def test_seats_of_one_model_and_the_final_judge_share_a_line() -> None:
+    model = "anthropic/claude-haiku-5-5"
+    panel = a_panel(model, model, judge=model, seed=1)
+
+    (line,) = setting_warnings(panel, {})
+    assert line.startswith("seat seat-1, seat seat-2, the final judge: model ")
+
+
+def test_a_server_of_ones_own_deprecates_what_it_likes_and_is_sent_no_more() -> None:
+    panel = a_panel("google/gemma", "anthropic/claude-of-ours", temperature=0.5)
+    endpoints = {name: Endpoint(base_url=OWN) for name in ("google", "anthropic")}
+
+    (line,) = setting_warnings(panel, endpoints)
+    assert "claude-of-ours" in line
