@@ -54,12 +54,14 @@ class Usage(Value):
     """Tokens as the provider counted them; None: it did not say.
 
     `input_tokens` are all tokens of the prompt: those read from the cache (`cached_input_tokens`), those written to it
-    (`cache_writes`, none: the provider named none) and the others. `reasoning_tokens` are part of `output_tokens`.
+    (`cache_writes`, none: the provider named none) and the others. What a request of its own wrote before the call
+    (Gemini's explicit caches) is no part of them. `reasoning_tokens` are part of `output_tokens`.
     `service_tier` is the tier that the provider says it used, `region` the one that the answer was bound to, `speed`
-    the mode of inference, each in its own word.
+    the mode of inference, each in its own word. `cache_miss`: why nothing was read from the cache, in the provider's
+    word; None where something was, or the provider did not say.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"region", "speed"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"region", "speed", "cache_miss"})
 
     input_tokens: Count | None = None
     output_tokens: Count | None = None
@@ -69,6 +71,7 @@ class Usage(Value):
     service_tier: Label | None = None
     region: Label | None = None
     speed: Label | None = None
+    cache_miss: Label | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -52,6 +52,7 @@ from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_judge.traces.trace_export import TraceExport
 from jury_providers.catalogue import retirement_warnings
 from jury_providers.registry import check_models, key_destinations, setting_warnings
+from jury_providers.storage_prices import check_storage_prices
 from jury_replay.fork import Branch
 from jury_store.event_store import EventStore
 from jury_store.run_lock import RunLock
@@ -93,6 +94,7 @@ class Jury(Records):
         CalibrationUntrusted: no key of `sources.trust` signed the calibration of the panel.
         BadSealKey: `sources.adopt` or `sources.trust` has an element that is not a public key.
         UnknownProvider: a model of the panel has no provider.
+        SettingNotTaken: a seat has a setting that its model does not take, or whose price is unknown.
         ExtraMissing: `observation.otel` is set, and its packages are not installed.
     """
 
@@ -127,6 +129,7 @@ class Jury(Records):
         prices = budget.price_list(surroundings).at_clouds(self._loaded.endpoints)
         if budget.max_cost is not None:
             check_priced(self.panel.models, prices, _today())
+        check_storage_prices(self.panel, self._loaded.endpoints, prices, _today())
         self._warn(observation.say)
         self._config = RuntimeConfig(
             self.panel,

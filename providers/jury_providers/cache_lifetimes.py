@@ -1,13 +1,18 @@
-"""How long each provider keeps the beginning of a prompt that a call marks.
+"""How long each provider keeps the beginning of a prompt that a call asks it to keep.
 
-Source: the providers' pages on prompt caching, and the types of their SDKs (openai 3.52, anthropic 2.11).
+Source: the providers' pages on prompt caching, and the types of their SDKs (openai 3.52, anthropic 2.11, google-genai
+3.4). Google's take any lifetime: these are the ones that a panel can name for them.
 """
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from jury_events.exchange import CacheLifetime
 from jury_providers.cloud_ids import own_id
 from jury_providers.endpoints import ApiProtocol
+
+SECONDS: Mapping[CacheLifetime, int] = MappingProxyType({"5m": 300, "30m": 1800, "1h": 3600, "12h": 43_200})
 
 _GPT = re.compile(r"(?:^|/)gpt-(\d+)(?:\.(\d+))?(?!\d)")
 _FIRST_MARKED = (5, 6)
@@ -23,7 +28,9 @@ def lifetimes(protocol: ApiProtocol, model: str) -> tuple[CacheLifetime, ...]:
     """
     if protocol == "anthropic":
         return ("5m", "1h")
-    if protocol == "google" or not _takes_marks(model):
+    if protocol == "google":
+        return ("5m", "30m", "1h")
+    if not _takes_marks(model):
         return ()
     return ("30m", "12h") if protocol == "openai-responses" else ("30m",)
 

@@ -100,6 +100,7 @@ statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
+usage cache_miss cache_writes cached_input_tokens input_tokens output_tokens reasoning_tokens service_tier
 usage cache_writes cached_input_tokens input_tokens output_tokens reasoning_tokens service_tier
 usage cached_input_tokens input_tokens output_tokens reasoning_tokens
 votes confidence juror_id kind position round score stale weight

@@ -17,8 +17,8 @@ class CachedCalls(NamedTuple):
 
     `size` 0: each prompt has 1 to `PROMPT_STEP` tokens, 1: up to two steps, and so on. `service_tier` is in the
     provider's word, `cost` in US dollars, known of each call. The other figures are tokens, all of the prompts and of
-    the answers (None: unknown of a call), then those of the prompts that were read from a cache, and written to it, by
-    lifetime.
+    the answers (None: unknown of each call), then those that were read from a cache, and written to it, by lifetime:
+    all of the prompts, except what requests of their own wrote.
     """
 
     model: StoredText
@@ -83,10 +83,13 @@ class CachedCalls(NamedTuple):
 
 
 def summed(calls: Iterable[CachedCalls]) -> tuple[CachedCalls, ...]:
-    """The same calls, with one sum for those of one model, tier and size, in the order of their first calls."""
-    found: dict[tuple[str, str | None, int], CachedCalls] = {}
+    """The same calls, with one sum for those of one model, tier and size, in the order of their first calls.
+
+    Calls whose prompts were not counted have a sum of their own: where a call is refused, its cache is paid alone.
+    """
+    found: dict[tuple[str, str | None, int, bool], CachedCalls] = {}
     for one in calls:
-        key = one[:3]
+        key = (*one[:3], one.input_tokens is None)
         found[key] = found[key].plus(one) if key in found else one
     return tuple(found.values())
 

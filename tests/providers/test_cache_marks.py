@@ -7,7 +7,7 @@ import pytest
 
 from jury_providers.provider import Caching, ModelMessage, ModelPicture, ModelRequest
 from jury_providers.tokens import estimated_tokens
-from support.canned_server import canned_server
+from support.canned_server import Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, Dialect, a_request
 from support.pictures import PNG
 
@@ -115,7 +115,9 @@ async def test_a_call_that_asks_for_nothing_has_no_mark_and_no_option(dialect: D
 
 
 async def test_google_is_sent_no_marks_but_the_same_blocks() -> None:
-    assert await body(GOOGLE, asked(None)) == await body(GOOGLE, asked("5m"))
+    short = SHOWN._replace(shared=("The policy.", "The case."))
+
+    assert await body(GOOGLE, asked(None, SYSTEM, short)) == await body(GOOGLE, asked("5m", SYSTEM, short))
 
 
 @pytest.mark.parametrize("dialect", [CHAT, RESPONSES], ids=lambda dialect: dialect.name)
@@ -152,7 +154,81 @@ async def test_a_later_turn_asks_why_the_turn_before_was_not_read(dialect: Diale
     asks = {"comparison_response_id": named} if dialect is RESPONSES else {"previous_message_id": named}
     options = "prompt_cache_options" if dialect is RESPONSES else "diagnostics"
     assert asks.items() <= later[options].items()
-    assert not (asks.keys() & first.get(options, {}).keys())
+    # Anthropic remembers only prompts that ask, so the first one asks too, and names none.
+    assert ({} if dialect is RESPONSES else {"previous_message_id": None}).items() == {
+        key: value for key, value in first.get(options, {}).items() if key in asks
+    }.items()
+
+
+SEATS = [SHOWN._replace(text=f"You are seat {name}.") for name in "AB"]
+
+
+@pytest.mark.parametrize("dialect", [RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
+async def test_another_call_that_begins_alike_asks_why_the_last_one_was_not_read(dialect: Dialect) -> None:
+    other = SHOWN._replace(shared=("The policy.", "Another."))
+    arrived, _ = await bodies(dialect, *(asked("30m", SYSTEM, shown) for shown in (*SEATS, other)))
+
+    key = "comparison_response_id" if dialect is RESPONSES else "previous_message_id"
+    options = "prompt_cache_options" if dialect is RESPONSES else "diagnostics"
+    assert [None, "c-1", None] == [body[options].get(key) for body in arrived]
+
+
+@pytest.mark.parametrize("dialect", [RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
+async def test_adapters_of_one_connection_name_each_others_replies(dialect: Dialect) -> None:
+    async with canned_server(dialect.canned("{}")) as server:
+        for shown in SEATS:
+            adapter = dialect.adapter(server)
+            await adapter.call(asked("30m", SYSTEM, shown))
+            await adapter.close()
+
+        assert '"c-1"' in json.dumps(server.asked[1].json)
+        assert '"c-1"' not in json.dumps(server.asked[0].json)
+
+
+@pytest.mark.parametrize("caching", [None, "none"])
+@every_dialect
+async def test_nothing_is_asked_of_a_miss_where_nothing_is_kept(dialect: Dialect, caching: Caching) -> None:
+    arrived, _ = await bodies(dialect, *(asked(caching, SYSTEM, shown) for shown in SEATS))
+
+    text = json.dumps(arrived)
+    assert "comparison_response_id" not in text
+    assert "diagnostics" not in text
+
+
+@pytest.mark.parametrize(
+    ("dialect", "reply", "read", "expected"),
+    [
+        (ANTHROPIC, {"diagnostics": {"cache_miss_reason": {"type": "tools_changed"}}}, 0, "tools_changed"),
+        (ANTHROPIC, {"diagnostics": {"cache_miss_reason": {"type": "messages_changed"}}}, 4, None),
+        (ANTHROPIC, {"diagnostics": {"cache_miss_reason": None}}, 0, None),
+        (ANTHROPIC, {"diagnostics": None}, 0, None),
+        (
+            RESPONSES,
+            {"prompt_cache_diagnostics": {"type": "cache_miss", "reason": "input_changed"}},
+            0,
+            "input_changed",
+        ),
+        (RESPONSES, {"prompt_cache_diagnostics": {"type": "cache_miss", "reason": "input_changed"}}, 4, None),
+        (RESPONSES, {"prompt_cache_diagnostics": {"type": "cache_hit"}}, 0, None),
+        (RESPONSES, {"prompt_cache_diagnostics": {"type": "unavailable"}}, 0, "unavailable"),
+        (RESPONSES, {"prompt_cache_diagnostics": ["no", "object"]}, 0, None),
+    ],
+)
+async def test_the_reason_is_recorded_where_nothing_was_read(
+    dialect: Dialect, reply: dict[str, Any], read: int, expected: str | None
+) -> None:
+    document = dialect.reply("{}", dialect.finishes[0], ()) | reply
+    text = json.dumps(document)
+    if not read:
+        text = text.replace('"cached_tokens": 4', '"cached_tokens": 0').replace(
+            '"cache_read_input_tokens": 4', '"x": 0'
+        )
+    async with canned_server(Canned(200, [text.encode()])) as server:
+        adapter = dialect.adapter(server)
+        usage = (await adapter.call(asked("30m"))).usage
+        await adapter.close()
+
+    assert expected == usage.cache_miss
 
 
 @marking_dialect

@@ -29,7 +29,7 @@ LISTED = cache_policy((*MODELS, "openai/gpt-5.4-mini", "simulated/juror"), load_
         ("openai", "gpt-4o", ()),
         ("openai", "qwen3", ()),
         ("anthropic", "claude-haiku-5-5", ("5m", "1h")),
-        ("google", "gemini-3.8-flash", ()),
+        ("google", "gemini-3.8-flash", ("5m", "30m", "1h")),
     ],
 )
 def test_each_protocol_offers_its_lifetimes_to_models_that_take_marks(protocol, model, expected) -> None:
@@ -60,6 +60,23 @@ def test_nothing_is_kept_where_caching_is_off(model) -> None:
 @pytest.mark.parametrize("model", ["google/gemini-3.8-flash", "openai/gpt-5.4-mini", "simulated/juror", "other/model"])
 def test_a_provider_without_marks_is_asked_for_nothing(model) -> None:
     assert LISTED.choose(model, AUTO, 9, TODAY) is None
+
+
+STORED = Prices((Price(models=("google/*",), input=1.0, cached_input=0.1, cache_storage=0.5, output=5.0),))
+
+
+def test_google_is_asked_for_a_lifetime_only_where_the_price_of_storage_is_known() -> None:
+    model, hour = "google/gemini-3.8-flash", CallSettings(cache="1h")
+
+    assert "1h" == cache_policy(MODELS, STORED).choose(model, hour, 0, TODAY)
+    assert LISTED.choose(model, hour, 9, TODAY) is None
+
+
+@pytest.mark.parametrize("cache", [None, "auto", "off", "12h"])
+def test_google_keeps_what_it_likes_without_a_lifetime_that_it_can_be_asked_for(cache) -> None:
+    policy = cache_policy(MODELS, STORED)
+
+    assert policy.choose("google/gemini-3.8-flash", CallSettings(cache=cache), 99, TODAY) is None
 
 
 def test_a_read_that_costs_as_much_as_other_input_never_pays() -> None:

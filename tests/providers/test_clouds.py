@@ -13,9 +13,10 @@ from jury_events.outcome import CallOutcome
 from jury_providers.clouds import CLOUDS
 from jury_providers.endpoints import Endpoint, connection_of
 from jury_providers.errors import KeyMissing
+from jury_providers.provider import ModelMessage
 from jury_providers.recipients import recipients
 from jury_providers.registry import check_models, key_destinations
-from support.canned_server import Asked, canned_server
+from support.canned_server import Asked, Canned, canned_server
 from support.cloud_credentials import (
     EntraCredential,
     GoogleCredentials,
@@ -187,6 +188,49 @@ async def test_google_at_vertex(monkeypatch: pytest.MonkeyPatch, google_credenti
         "/projects/my-project/locations/europe-west1/publishers/google/models/model-1:generateContent"
     )
     assert "Bearer google-token" == asked.headers["authorization"]
+
+
+async def test_gemini_at_vertex_reads_an_explicit_cache_of_the_project(
+    monkeypatch: pytest.MonkeyPatch, google_credentials: None
+) -> None:
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
+    monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "europe-west1")
+    name = "projects/my-project/locations/europe-west1/cachedContents/one"
+    shown = ModelMessage("user", "You are seat A.", shared=("The case. " * 1000,))
+    request = a_request(shown)._replace(model="gemini-3.8-flash", cache="5m")
+
+    made = Canned(200, [json.dumps({"name": name, "usageMetadata": {"totalTokenCount": 2000}}).encode()])
+    async with canned_server(made, GOOGLE.canned("{}")) as server:
+        endpoint = Endpoint.model_validate({"cloud": "vertex", "base_url": server.url})
+        adapter = GOOGLE.make(connection_of("google", "google", endpoint, {}))
+        await adapter.call(request)
+        await adapter.close()
+
+    kept, asked, deleted = server.asked
+    assert kept.path.endswith("/projects/my-project/locations/europe-west1/cachedContents")
+    assert kept.json["model"].endswith("/publishers/google/models/gemini-3.8-flash")
+    assert name == asked.json["cachedContent"]
+    assert deleted.path.endswith(name)
+
+
+async def test_a_token_that_the_sdk_found_is_in_no_reason_why_there_is_no_explicit_cache(
+    monkeypatch: pytest.MonkeyPatch, google_credentials: None
+) -> None:
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
+    monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "europe-west1")
+    shown = ModelMessage("user", "You are seat A.", shared=("The case. " * 1000,))
+    request = a_request(shown)._replace(model="gemini-3.8-flash", cache="5m")
+
+    refused = Canned(400, [json.dumps({"error": {"message": "Bearer google-token may keep nothing"}}).encode()])
+    async with canned_server(refused, GOOGLE.canned("{}")) as server:
+        endpoint = Endpoint.model_validate({"cloud": "vertex", "base_url": server.url})
+        adapter = GOOGLE.make(connection_of("google", "google", endpoint, {}))
+        reply = await adapter.call(request)
+        await adapter.close()
+
+    sent = json.loads(reply.sent or b"{}")
+    assert "Bearer google-token" == server.asked[0].headers["authorization"]
+    assert "Bearer [key] may keep nothing" in sent["cached_content"]["not_used"]
 
 
 async def test_a_watched_answer_of_bedrock_comes_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,6 +162,75 @@ def test_a_model_at_a_cloud_costs_what_it_does_at_its_provider(model: str, liste
     assert not prices.has_price("own/gpt-6-sol", TODAY)
 
 
+STORED = Prices(
+    (Price(models=("a/*",), input=2.0, cached_input=0.2, cache_storage=4.0, output=10.0, tiers={"flex": 0.5}),)
+)
+
+
+def test_a_cache_that_a_request_of_its_own_wrote_costs_input_and_storage_beside_the_prompt_that_reads_it():
+    usage = Usage(
+        input_tokens=1_000_000, output_tokens=0, cached_input_tokens=500_000, cache_writes=written(_30m=500_000)
+    )
+
+    # 500,000 others, 500,000 read; 500,000 written, and kept for half an hour
+    assert STORED.cost("a/b", usage, TODAY) == pytest.approx(1.0 + 0.1 + (1.0 + 1.0))
+
+
+def test_a_cheaper_tier_does_not_make_storage_cheaper():
+    usage = Usage(input_tokens=1_000_000, output_tokens=0, cache_writes=written(_1h=1_000_000), service_tier="flex")
+
+    assert STORED.cost("a/b", usage, TODAY) == pytest.approx(0.5 * 2.0 + 6.0)
+
+
+def test_without_caches_nothing_is_stored():
+    usage = Usage(
+        input_tokens=1_000_000, output_tokens=0, cached_input_tokens=1_000_000, cache_writes=written(_1h=1_000_000)
+    )
+
+    cost = STORED.cost("a/b", usage, TODAY)
+    assert cost == pytest.approx(6.2)
+    assert STORED.uncached("a/b", usage, cost, TODAY) == pytest.approx(2.0)
+
+
+def test_the_upper_bound_has_the_cache_that_a_call_may_have_made():
+    settings = CallSettings(max_output_tokens=1000, cache="1h", tier="flex")
+
+    assert STORED.upper_bound("a/b", 1_000_000, settings, TODAY) == pytest.approx(2.0 + 0.01 + 6.0)
+    assert STORED.upper_bound("a/b", 1_000_000, CallSettings(max_output_tokens=1000), TODAY) == pytest.approx(2.01)
+
+
+def test_a_refused_call_costs_the_cache_that_was_made_for_it():
+    reply = ModelReply(CallOutcome.RATE_LIMITED, usage=Usage(cache_writes=written(_1h=1_000_000)))
+
+    assert cost_of("a/b", reply, STORED, TODAY, simulated=False) == pytest.approx(6.0)
+    assert 0.0 == STORED.uncached("a/b", reply.usage, 6.0, TODAY)
+
+
+def test_sums_over_calls_have_what_requests_of_their_own_wrote_beside_the_prompts():
+    usages = [
+        Usage(input_tokens=1000, output_tokens=0, cached_input_tokens=900, cache_writes=written(_1h=900)),
+        Usage(input_tokens=1000, output_tokens=0, cached_input_tokens=900),
+    ]
+    together = Usage(input_tokens=2000, output_tokens=0, cached_input_tokens=1800, cache_writes=written(_1h=900))
+    costs = [STORED.cost("a/b", usage, TODAY) for usage in usages]
+
+    apart = [STORED.uncached("a/b", usage, cost or 0.0, TODAY) for usage, cost in zip(usages, costs, strict=True)]
+    found = STORED.uncached_sum("a/b", together, sum(cost or 0.0 for cost in costs), (1, 4000), TODAY)
+
+    assert found == pytest.approx(sum(cost or 0.0 for cost in apart)) == pytest.approx(0.004)
+    alone = Usage(cache_writes=written(_1h=900))
+    assert 0.0 == STORED.uncached_sum("a/b", alone, 0.0054, (1, 4000), TODAY)
+
+
+def test_storage_has_a_price_where_prompts_of_every_length_have_one():
+    def priced(**longer: Any) -> bool:
+        long_prompts = Price(models=("a/*",), prompt_over=200_000, input=4.0, output=20.0, **longer)
+        return Prices((long_prompts, *STORED.prices)).has_storage_price("a/b", TODAY)
+
+    assert (False, True) == (priced(), priced(cache_storage=4.0))
+    assert not STORED.has_storage_price("b/b", TODAY)
+
+
 def test_writes_of_todays_models_cost_a_quarter_more():
     usage = Usage(input_tokens=20_900, output_tokens=520, cache_writes=written(_30m=20_900))
 

@@ -45,7 +45,7 @@ def refusals(protocol, model, *, tools=False, **settings):
         ("anthropic", "claude-haiku-5-5", {"verbosity": "low"}, "verbosity is not taken"),
         ("google", "gemini-3.8-flash", {"effort": "max"}, "write one of minimal, low, medium, high, xhigh"),
         ("google", "gemini-3.8-flash", {"effort": "low", "thinking": 0 + 512}, "exclude each other"),
-        ("google", "gemini-3.8-flash", {"cache": "1h"}, "cache 1h is not offered; write one of auto, off"),
+        ("google", "gemini-3.8-flash", {"cache": "12h"}, "write one of auto, off, 5m, 30m, 1h"),
     ],
 )
 def test_what_is_not_taken_is_named_with_a_remedy(protocol, model, settings, says) -> None:

@@ -238,3 +238,60 @@ async def test_the_answer_names_its_tier(dialect: Dialect, tier: Any, answered: 
     _, document = await server.send(server.body("A", tier=tier))
 
     assert answered == server._adapter.parse(document).usage.service_tier
+
+
+DIAGNOSING = pytest.mark.parametrize("dialect", [RESPONSES, ANTHROPIC], ids=lambda dialect: dialect.name)
+
+
+async def miss(server: Server, body: dict[str, Any], earlier: str | None) -> tuple[str | None, str]:
+    """The reason that the adapter reads, and the id of the reply."""
+    if server._dialect is RESPONSES:
+        body["prompt_cache_options"] = {**body["prompt_cache_options"], "comparison_response_id": earlier}
+    else:
+        body["diagnostics"] = {"previous_message_id": earlier}
+    _, document = await server.send(body)
+    return server._adapter.parse(document).usage.cache_miss, document["id"]
+
+
+@DIAGNOSING
+async def test_the_answer_says_what_differs_from_the_request_that_is_named(dialect: Dialect) -> None:
+    server = Server(dialect)
+    lifetime = "30m" if dialect is RESPONSES else "5m"
+    _, first = await miss(server, server.body("A", cache=lifetime), None)
+
+    tools = [{"name": "look", "description": "", "input_schema": {}}] if dialect is ANTHROPIC else _functions(dialect)
+    others: dict[str, dict[str, Any]] = {
+        "tools_changed": {"tools": tools},
+        "model_changed": {"model": "gpt-6.1-sol" if dialect is RESPONSES else "claude-opus-5-5"},
+    }
+    assert [*others] == [
+        (await miss(server, server.body("A", cache=lifetime) | changes, first))[0] for changes in others.values()
+    ]
+    another = server.body("A", cache=lifetime, shared=("Another." + CASE,))
+    if dialect is ANTHROPIC:
+        assert ("messages_changed", "previous_message_not_found") == (
+            (await miss(server, another, first))[0],
+            (await miss(server, server.body("A", cache=lifetime, shared=("Third.",)), "msg_0"))[0],
+        )
+    else:
+        assert ("prompt_cache_key_changed", "comparison_response_not_found") == (
+            (await miss(server, another, first))[0],
+            (await miss(server, server.body("A", cache=lifetime, shared=("Third.",)), "resp_0"))[0],
+        )
+
+
+@DIAGNOSING
+async def test_a_call_that_reads_what_is_kept_has_no_miss(dialect: Dialect) -> None:
+    server = Server(dialect)
+    lifetime = "30m" if dialect is RESPONSES else "5m"
+    _, first = await miss(server, server.body("A", cache=lifetime), None)
+
+    assert (await miss(server, server.body("B", cache=lifetime), first))[0] is None
+
+
+async def test_what_has_ended_is_no_change() -> None:
+    server = Server(RESPONSES)
+    _, first = await miss(server, server.body("A", cache="30m"), None)
+    server.now = 1801.0
+
+    assert "unavailable" == (await miss(server, server.body("A", cache="30m"), first))[0]

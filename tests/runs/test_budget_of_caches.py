@@ -16,7 +16,7 @@ from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_providers.endpoints import Endpoint
-from jury_providers.prices import load_prices
+from jury_providers.prices import Price, Prices, load_prices
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.http.server import Simulation, simulation_server
 from support.debate_harness import a_case
@@ -30,6 +30,17 @@ OPENAI, RESPONSES, CLAUDE, GEMINI = (
     "google/gemini-3.8-flash",
 )
 LONG_STEP = 100_000
+
+
+STORED = Price(
+    models=("google/gemini-3.8-flash",),
+    input=1.5,
+    cached_input=0.15,
+    cache_storage=1,
+    output=7.5,
+    tiers={"flex": 0.5},
+)
+WITH_STORAGE = Prices((STORED, *load_prices().prices))
 
 
 class Billed(Provider):
@@ -61,6 +72,7 @@ class Billing(NamedTuple):
     counts: Callable[[str], int] | None = None
     prompts: tuple[int, ...] = (1, 2)
     most: float = 0.5
+    prices: Prices = load_prices()
 
 
 def wrote(*lifetimes: str) -> Callable[[ExchangeRecorded], bool]:
@@ -84,6 +96,9 @@ BILLINGS = {
     "kept for an hour": Billing(wrote("1h"), {"anthropic": {"cache": "1h"}, "openai": {"cache": "30m"}}, prompts=(2,)),
     "kept for twelve hours": Billing(
         wrote("12h"), {"openai-responses": {"cache": "12h"}}, models=(RESPONSES, GEMINI), prompts=(2,)
+    ),
+    "kept by Google too": Billing(
+        wrote("1h"), {"google": {"cache": "1h"}, "anthropic": {"cache": "5m"}}, prompts=(2,), prices=WITH_STORAGE
     ),
     "priority": Billing(answered_at("priority"), {"openai": {"tier": "priority"}, "anthropic": {"tier": "standard"}}),
     "priority at Google": Billing(answered_at("priority"), {"google": {"tier": "priority"}}, models=(GEMINI,)),
@@ -141,7 +156,7 @@ async def test_a_bound_in_dollars_is_never_passed(prompts: int, billing: Billing
             "",
             "run",
             endpoints=endpoints(server),
-            prices=load_prices(),
+            prices=billing.prices,
             ceiling=Ceiling(None, billing.most),
         )
         context = RunContext("run", resolved)

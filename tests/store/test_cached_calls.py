@@ -84,6 +84,16 @@ def test_tokens_that_a_provider_did_not_count_stay_unknown(store: EventStore) ->
     assert (6000, None, 15) == (found.input_tokens, found.output_tokens, found.read)
 
 
+def test_a_cache_that_was_paid_alone_is_apart_from_calls_that_were_answered(store: EventStore) -> None:
+    alone = Usage(cache_writes=(CacheWrite(lifetime="1h", tokens=2000),))
+    judged(store, "d", (SOL, 0.25, read(10)), (SOL, 0.5, alone), (SOL, 0.5, alone))
+
+    assert (
+        CachedCalls(SOL, None, 0, 0.25, 3000, 100, 10, 0, 0, 0, 0),
+        CachedCalls(SOL, None, 0, 1.0, None, None, 0, 0, 0, 4000, 0),
+    ) == store.cached_calls()
+
+
 def test_the_lists_are_the_same_after_a_rebuild(store: EventStore) -> None:
     judged(store, "d", (SOL, 0.25, written(2000)), (SONNET, 0.5, read(2000, tier="standard")))
     store.project()

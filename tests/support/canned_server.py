@@ -12,6 +12,7 @@ class Canned(NamedTuple):
     """One answer. `pieces` are written one by one; `then` is what comes after them.
 
     end: the response is whole. drop: the connection is cut in the middle. hang: nothing more comes.
+    silent: the connection is closed before an answer begins.
     """
 
     status: int = 200
@@ -84,6 +85,9 @@ class CannedServer:
         if self.release is not None:
             await self.release.wait()
         canned = self.answer()
+        if canned.then == "silent":
+            self._now -= 1
+            return False
         length = sum(map(len, canned.pieces)) + (0 if canned.then == "end" else 1)
         own = {"content-length": str(length), "content-type": "application/json", **canned.headers}
         lines = [f"HTTP/1.1 {canned.status} Reason", *(f"{name}: {value}" for name, value in own.items()), "", ""]

@@ -181,6 +181,19 @@ def test_a_call_shows_what_it_read_from_the_cache_and_wrote_to_it(language: str,
     assert "flex" == facts[tier]
 
 
+@pytest.mark.parametrize(
+    ("language", "why"),
+    [("en", "Why nothing was read from the cache"), ("ja", "キャッシュから読み取れなかった理由")],
+)
+def test_a_call_shows_why_nothing_was_read_from_the_cache(language: str, why: str) -> None:
+    usage = Usage(input_tokens=4000, output_tokens=5, cache_miss="tools_changed")
+    debate = DebateBuilder().called("openai/gpt", CallOutcome.ANSWERED, usage, 0.1)
+    shown = page(debate, f"{ADDRESS}/exchanges/1?lang={language}")
+
+    facts = dict(zip(shown.all(".exchange dt"), shown.all(".exchange dd"), strict=True))
+    assert "tools_changed" == facts[why]
+
+
 def test_a_call_without_a_cache_says_nothing_of_one() -> None:
     debate = DebateBuilder().called("openai/gpt", CallOutcome.ANSWERED, Usage(input_tokens=4000), 0.1)
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from jury_cases.errors import CaseFileError
 from jury_cases.outline import Fetch
@@ -26,7 +26,7 @@ SPEAKERS = "speakers"
 MASTER_KEY = "master-key"
 """The probe whose twins have answers without content."""
 
-INJECTION = "injection"
+INJECTION: Final = "injection"
 """The probe whose twins a juror may judge more strictly: only leniency is a fault."""
 
 MARKING = "marking"

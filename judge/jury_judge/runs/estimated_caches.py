@@ -61,5 +61,8 @@ class EstimatedCaches:
         self._kept.add(start)
         if known:
             return plain.changed(cached_input_tokens=min(shared, sent))
-        writes = () if lifetime is None else (CacheWrite(lifetime=lifetime, tokens=min(shared, sent)),)
-        return plain.changed(cache_writes=writes)
+        if lifetime is None:
+            return plain
+        written = plain.changed(cache_writes=(CacheWrite(lifetime=lifetime, tokens=min(shared, sent)),))
+        apart = self._policy.keeps_apart(place.model)
+        return written.changed(cached_input_tokens=min(shared, sent)) if apart else written

@@ -28,6 +28,7 @@ from jury_judge.settings.budget import Budget
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_judge.stores.stores import Say, lock_run, open_writer
 from jury_providers.prices import Prices
+from jury_providers.storage_prices import check_storage_prices
 from jury_store.event_store import EventStore
 from jury_store.opening import parse_store_url
 from jury_store.sealer import Sealer
@@ -65,6 +66,7 @@ def prepared_run(
     prices, today = settings.price_list(planned.environ).at_clouds(loaded.endpoints), datetime.now(UTC).date()
     if settings.max_cost is not None:
         check_priced(models, prices, today)
+    check_storage_prices(planned.loaded.panel, planned.loaded.endpoints, prices, today)
     asked = settings.asked_in_process
     with (
         _locked(planned, url, say, detached=detached),

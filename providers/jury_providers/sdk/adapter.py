@@ -4,8 +4,9 @@ import asyncio
 import json
 import logging
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from jury_events.canonical import canonical_json
@@ -14,7 +15,7 @@ from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings, Tier
 from jury_providers.endpoints import PROTOCOL_DEFAULTS, ApiProtocol, ProviderConnection
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
-from jury_providers.sdk.cache_marks import marked_blocks
+from jury_providers.sdk.cache_marks import is_marked, marked_blocks
 from jury_providers.sdk.connection_slots import AdapterSlots
 from jury_providers.sdk.entra import EntraTokens
 from jury_providers.sdk.failures import (
@@ -35,6 +36,7 @@ from jury_providers.sdk.http_client import (
     recording,
     release_client,
 )
+from jury_providers.sdk.last_replies import LAST_REPLIES
 from jury_providers.sdk.reply_parsing import ParsedReply, as_json, text_at
 from jury_providers.sdk.scrubbing import Scrubber
 from jury_providers.sdk.streams import EventReader, events_of, json_object
@@ -55,6 +57,9 @@ _HEADERS_KEPT = (
     "x-goog-api-client",
 )
 """An allow list: other headers of an SDK may contain secrets."""
+
+_WORDS = ("service_tier", "region", "speed", "cache_miss")
+"""Of a usage: the provider's own words."""
 
 _REQUEST_IDS = ("x-request-id", "request-id", "x-goog-request-id")
 _GOOD = range(200, 300)
@@ -144,11 +149,21 @@ class SdkAdapter(Provider):
 
     async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         """Make one call."""
-        streamed = on_chunk is not None and self.streams
         try:
-            body = {**self.body(request, stream=streamed), **self.connection.extra_body}
+            body = {**self.body(request, stream=self._is_streamed(on_chunk)), **self.connection.extra_body}
         except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
             return _scrubbed(_failed(exception_failure(error, built=False)), self._scrubber)
+        return await self.exchange(request, body, on_chunk)
+
+    async def exchange(
+        self,
+        request: ModelRequest,
+        body: dict[str, Any],
+        on_chunk: OnChunk | None,
+        notes: Mapping[str, Any] = MappingProxyType({}),
+    ) -> ModelReply:
+        """Send one body, and read its reply; `notes` are added to what is recorded as sent."""
+        streamed = self._is_streamed(on_chunk)
         reader = EventReader()
         record = HttpRecord()
         if on_chunk is not None:
@@ -163,10 +178,14 @@ class SdkAdapter(Provider):
             # A server that does not stream, or reports an error, sends one JSON object.
             document = self.assemble(reader.events) if reader.events else json_object(record.body)
         prompt = partial(_texts_of, request)
+        self._note(request, document)
         reply = _scrubbed(self._reply(record, failure, document, reader.events, prompt), scrubber)
         if on_chunk is not None and not reader.events and reply.answer is not None:
             on_chunk(reply.answer.decode("utf-8", "replace"))
-        return reply._replace(sent=self._sent(record, body, request))
+        return reply._replace(sent=self._sent(record, body, request, notes))
+
+    def _is_streamed(self, on_chunk: OnChunk | None) -> bool:
+        return on_chunk is not None and self.streams
 
     async def close(self) -> None:
         """Release connections."""
@@ -205,13 +224,20 @@ class SdkAdapter(Provider):
         document = json_object(data) or self.assemble(events_of(data))
         return _sendable(document) if document is not None and isinstance(document.get(self.reply_key), list) else None
 
-    def _last_reply_id(self, request: ModelRequest) -> str | None:
-        """The provider's id of the reply before this turn; None at the first turn, and at a cloud."""
-        if self.connection.cloud is not None:
-            return None
+    def asks_why(self, request: ModelRequest) -> bool:
+        """Whether a call asks the provider why nothing was read of an earlier prompt; clouds are not asked."""
+        return self.connection.cloud is None and is_marked(request)
+
+    def earlier_reply_id(self, request: ModelRequest) -> str | None:
+        """The provider's id of the reply before this turn, else of the last call that began alike; None: of neither."""
         texts = [message.text for message in request.messages if message.role == "assistant"]
         reply = self.stored_reply(texts[-1]) if texts else None
-        return None if reply is None else text_at(reply, "id")
+        return LAST_REPLIES.before(self.connection, request) if reply is None else text_at(reply, "id")
+
+    def _note(self, request: ModelRequest, document: dict[str, Any] | None) -> None:
+        reply_id = text_at(document or {}, "id")
+        if reply_id is not None and self.asks_why(request):
+            LAST_REPLIES.note(self.connection, request, reply_id)
 
     async def _send(
         self, request: ModelRequest, body: dict[str, Any], record: HttpRecord, *, stream: bool
@@ -294,7 +320,7 @@ class SdkAdapter(Provider):
         error = f"{one_line(reply.error, MAX_ERROR_CHARACTERS - len(note) - 2)}; {note}" if reply.error else note
         return reply._replace(response=kept, error=error)
 
-    def _sent(self, record: HttpRecord, body: dict[str, Any], call: ModelRequest) -> bytes:
+    def _sent(self, record: HttpRecord, body: dict[str, Any], call: ModelRequest, notes: Mapping[str, Any]) -> bytes:
         """The request without its messages, as sent; as built if it was not sent.
 
         `cache_marks`: how many blocks of the messages were marked, where some were.
@@ -313,6 +339,7 @@ class SdkAdapter(Provider):
         marks = sum(map(len, marked_blocks(call, self.api))) if self.marks_blocks else 0
         if marks:
             sent["cache_marks"] = marks
+        sent |= notes
         return self._scrubber.knowing(record.secrets).data(canonical_json(sent))
 
 
@@ -323,7 +350,7 @@ def _scrubbed(reply: ModelReply, scrubber: Scrubber) -> ModelReply:
     response = reply.response
     if response is not None:
         response = scrubber.error_data(response) if refused_key else data(response)
-    tier = reply.usage.service_tier
+    words = {name: text(word) for name in _WORDS if (word := getattr(reply.usage, name)) is not None}
     return reply._replace(
         answer=None if reply.answer is None else data(reply.answer),
         response=response,
@@ -332,7 +359,7 @@ def _scrubbed(reply: ModelReply, scrubber: Scrubber) -> ModelReply:
         model_version=None if reply.model_version is None else text(reply.model_version),
         finish_reason=None if reply.finish_reason is None else text(reply.finish_reason),
         request_id=None if reply.request_id is None else text(reply.request_id),
-        usage=reply.usage if tier is None else reply.usage.changed(service_tier=text(tier)),
+        usage=reply.usage.changed(**words) if words else reply.usage,
     )
 
 

@@ -42,6 +42,7 @@ from jury_providers.sdk.reply_parsing import (
     text_at,
     total,
     turns,
+    with_cache_miss,
     without_unanswered,
 )
 from jury_providers.sdk.streams import json_object
@@ -124,9 +125,9 @@ class AnthropicMessages(SdkAdapter):
         if request.settings.effort is not None:
             body["output_config"]["effort"] = request.settings.effort
         body |= anthropic_settings(request.settings, self._tier(request.settings))
-        if request.cache not in {None, "none"} and (earlier := self._last_reply_id(request)):
-            # The provider says why the prompt of the turn before was not read.
-            body["diagnostics"] = {"previous_message_id": earlier}
+        if self.asks_why(request):
+            # The provider says why the prompt before was not read; without one, this prompt is remembered for the next.
+            body["diagnostics"] = {"previous_message_id": self.earlier_reply_id(request)}
         if not body["system"]:
             del body["system"]
         tools = [
@@ -176,7 +177,7 @@ class AnthropicMessages(SdkAdapter):
             tools,
             model_version=text_at(document, "model"),
             finish_reason=finish,
-            usage=_usage(object_at(document, "usage")),
+            usage=with_cache_miss(_usage(object_at(document, "usage")), _cache_miss(document)),
             response_id=text_at(document, "id"),
         )
 
@@ -261,6 +262,10 @@ def _usage(usage: dict[str, Any]) -> Usage:
         region=label_at(usage, "inference_geo"),
         speed=label_at(usage, "speed"),
     )
+
+
+def _cache_miss(document: dict[str, Any]) -> str | None:
+    return label_at(object_at(document, "diagnostics", "cache_miss_reason"), "type")
 
 
 def _append(block: dict[str, Any], delta: dict[str, Any]) -> None:

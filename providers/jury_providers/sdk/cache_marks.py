@@ -68,11 +68,16 @@ def openai_cache_options(request: ModelRequest) -> dict[str, Any]:
         return {"prompt_cache_options": {"mode": "explicit"}}
     return {
         "prompt_cache_options": {"mode": "explicit", "ttl": request.cache},
-        "prompt_cache_key": _shared_digest(request),
+        "prompt_cache_key": shared_digest(request),
     }
 
 
-def _shared_digest(request: ModelRequest) -> str:
+def is_marked(request: ModelRequest) -> bool:
+    """Whether a call asks to keep what ends with a shared block, and has one."""
+    return request.cache not in {None, "none"} and any(message.shared for message in request.messages)
+
+
+def shared_digest(request: ModelRequest) -> str:
     """Equal for calls that begin alike: the provider sends them to the same machine. 32 hexadecimal digits."""
     digest = sha256(request.model.encode())
     for message in request.messages:

@@ -23,6 +23,7 @@ from jury_providers.sdk.reply_parsing import (
     outcome_of,
     text_at,
     turns,
+    with_cache_miss,
     without_unanswered,
 )
 
@@ -55,8 +56,8 @@ class OpenAIResponses(OpenAISdk):
         if settings.verbosity is not None:
             body["text"]["verbosity"] = settings.verbosity
         body |= openai_responses_settings(settings, self._tier(settings)) | openai_cache_options(request)
-        if "prompt_cache_key" in body and (earlier := self._last_reply_id(request)):
-            # The provider says why the prompt of the turn before was not read.
+        if self.asks_why(request) and (earlier := self.earlier_reply_id(request)):
+            # The provider says why the prompt before was not read.
             body["prompt_cache_options"]["comparison_response_id"] = earlier
         if request.tools:
             # Not strict: strict functions have no optional parameters, and all of these have defaults.
@@ -96,7 +97,7 @@ class OpenAIResponses(OpenAISdk):
             tools,
             model_version=text_at(document, "model"),
             finish_reason=finish,
-            usage=_usage(document),
+            usage=with_cache_miss(_usage(document), _cache_miss(document)),
             response_id=text_at(document, "id"),
             error=f"refused: {refusal}" if refusal else None,
         )
@@ -147,3 +148,10 @@ def _usage(document: dict[str, Any]) -> Usage:
         reasoning_tokens=count_at(object_at(usage, "output_tokens_details"), "reasoning_tokens"),
         service_tier=label_at(document, "service_tier"),
     )
+
+
+def _cache_miss(document: dict[str, Any]) -> str | None:
+    """The reason of a miss; else why there is none, except where the cache was hit."""
+    found = object_at(document, "prompt_cache_diagnostics")
+    kind = label_at(found, "type")
+    return label_at(found, "reason") if kind == "cache_miss" else None if kind == "cache_hit" else kind

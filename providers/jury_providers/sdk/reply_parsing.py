@@ -147,6 +147,11 @@ def cache_writes(
     return tuple(CacheWrite(lifetime=lifetime, tokens=tokens) for lifetime, tokens in counts.items() if tokens)
 
 
+def with_cache_miss(usage: Usage, reason: str | None) -> Usage:
+    """The usage with the provider's reason, where nothing was read: what differs behind the marks is no miss."""
+    return usage if reason is None or usage.cached_input_tokens else usage.changed(cache_miss=reason)
+
+
 def label_at(value: Mapping[str, Any], key: str) -> str | None:
     """A provider's own word as a label; None if there is none, or it is no label."""
     found = text_at(value, key)

@@ -1,16 +1,16 @@
 """The text, tool calls and token usage of one simulated reply."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import ModelRequest, RequestedTool
+from jury_providers.provider import ModelMessage, ModelRequest, RequestedTool
 from jury_providers.simulated.prompt import Prompt
 from jury_providers.simulated.reader import Reader
 from jury_providers.simulated.script import UNPARSEABLE, UNUSABLE_ANSWERS, WRONG_BALLOT
-from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, request_pictures
+from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -57,6 +57,11 @@ def render_reply(reader: Reader, prompt: Prompt, request: ModelRequest, fault: s
 
 def usage_of(request: ModelRequest, generated: int) -> Usage:
     """The usage of a call whose reply has `generated` characters."""
-    sent = sum([len(message.whole) for message in request.messages])
-    seen = sent // _CHARACTERS_A_TOKEN + request_pictures(request) * ESTIMATED_PICTURE_TOKENS
-    return Usage(input_tokens=seen, output_tokens=generated // _CHARACTERS_A_TOKEN)
+    return Usage(input_tokens=tokens_of(request.messages), output_tokens=generated // _CHARACTERS_A_TOKEN)
+
+
+def tokens_of(messages: Sequence[ModelMessage]) -> int:
+    """The tokens of a prompt."""
+    sent = sum([len(message.whole) for message in messages])
+    pictures = sum([len(message.pictures) for message in messages])
+    return sent // _CHARACTERS_A_TOKEN + pictures * ESTIMATED_PICTURE_TOKENS

@@ -11,10 +11,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jury_providers.catalogue import retirements
-from jury_providers.simulated.http.backend import SimulationBackend
+from jury_providers.simulated.http.backend import SimulationBackend, decoded
+from jury_providers.simulated.http.cached_contents import CachedContents
 from jury_providers.simulated.http.chat import Chat
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, transmit
-from jury_providers.simulated.http.fields import encoded
+from jury_providers.simulated.http.fields import InvalidRequest, encoded
 from jury_providers.simulated.http.generate import Generate
 from jury_providers.simulated.http.messages import Messages
 from jury_providers.simulated.http.protocol import ProtocolHandler
@@ -33,7 +34,7 @@ _VERBS = {"generateContent": False, "streamGenerateContent": True}
 
 def simulation_app(backend: SimulationBackend) -> ASGIApp:
     """An ASGI application that answers for every model of every provider."""
-    generate = Generate()
+    generate = Generate(backend.cached_contents)
     posts: list[tuple[str, ProtocolHandler]] = [
         ("/v1/chat/completions", Chat()),
         ("/v1/responses", Responses()),
@@ -47,6 +48,7 @@ def simulation_app(backend: SimulationBackend) -> ASGIApp:
     return Starlette(
         routes=[
             *(Route(path, _ModelEndpoint(backend, protocol), methods=["POST"]) for path, protocol in posts),
+            *(route for version in _GOOGLE_VERSIONS for route in _cache_routes(version, backend.cached_contents)),
             *(Route(f"/{version}/models", _models, methods=["GET"]) for version in _GOOGLE_VERSIONS),
             Route("/v1/models/{model:path}", _model, methods=["GET"]),
             Route(SERVED, served, methods=["GET"]),
@@ -83,6 +85,35 @@ class _ModelEndpoint:
             message = f"Request exceeds the maximum size of {MAX_BYTES >> 20} MiB."
             return json_transmission(413, self._protocol.errors.refusal(413, message).body)
         return await self._backend.answer(self._protocol, body, path)
+
+
+def _cache_routes(version: str, caches: CachedContents) -> list[Route]:
+    """Google's explicit caches: made, shown and deleted."""
+
+    async def make(request: Request) -> Response:
+        try:
+            return _json(200, caches.make(decoded(await _body(request) or b"")).resource)
+        except InvalidRequest as error:
+            return _refused(error)
+
+    async def one(request: Request) -> Response:
+        name = f"cachedContents/{request.path_params['id']}"
+        try:
+            if request.method == "DELETE":
+                caches.delete(name)
+                return _json(200, {})
+            return _json(200, caches.get(name).resource)
+        except InvalidRequest as error:
+            return _refused(error)
+
+    return [
+        Route(f"/{version}/cachedContents", make, methods=["POST"]),
+        Route(f"/{version}/cachedContents/{{id}}", one, methods=["GET", "DELETE"]),
+    ]
+
+
+def _refused(error: InvalidRequest) -> Response:
+    return _json(error.status, GoogleErrors().refusal(error.status, str(error)).body)
 
 
 async def _body(request: Request) -> bytes | None:

@@ -4,22 +4,24 @@ import asyncio
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from secrets import token_hex
 from typing import NamedTuple
 from urllib.parse import quote
 
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import ModelRequest
+from jury_providers.provider import ModelMessage
+from jury_providers.simulated.http.cache_diagnosis import CacheDiagnoses
+from jury_providers.simulated.http.cached_contents import CachedContents
 from jury_providers.simulated.http.counters import ServerCounters
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, with_wire_fault
-from jury_providers.simulated.http.fields import InvalidRequest, encoded, table
+from jury_providers.simulated.http.fields import InvalidRequest, JsonObject, encoded, table
 from jury_providers.simulated.http.prompt_cache import PromptCache
 from jury_providers.simulated.http.protocol import ProtocolHandler, SimulatedResponse
 from jury_providers.simulated.prompt import Prompt
 from jury_providers.simulated.readers import reader_of
-from jury_providers.simulated.rendered_reply import render_reply, usage_of
+from jury_providers.simulated.rendered_reply import render_reply, tokens_of
 from jury_providers.simulated.script import Script
 
 MAX_CONVERSATIONS = 100_000
@@ -54,6 +56,8 @@ class SimulationBackend:
     ) -> None:
         self._count_tokens = count_tokens
         self._cache = PromptCache(clock)
+        self._diagnoses = CacheDiagnoses()
+        self.cached_contents = CachedContents(clock, self._tokens)
         self._script = script
         self._seed = seed
         self._reader = reader_of(script)
@@ -65,11 +69,11 @@ class SimulationBackend:
         errors, identity = protocol.errors, token_hex(12)
         headers = () if errors.request_id is None else ((errors.request_id, f"req_{identity}"),)
         try:
-            parsed = protocol.read({**_decoded(raw), **path})
+            parsed = protocol.read({**decoded(raw), **path})
         except InvalidRequest as error:
             self.served.refused += 1
-            failure = errors.refusal(400, str(error))
-            return json_transmission(400, errors.body(failure, f"req_{identity}"), headers)
+            failure = errors.refusal(error.status, str(error))
+            return json_transmission(error.status, errors.body(failure, f"req_{identity}"), headers)
         request = parsed.request
         if request.settings.seed is None:
             request = request._replace(settings=request.settings.model_copy(update={"seed": self._seed}))
@@ -77,8 +81,8 @@ class SimulationBackend:
         position = self._position(prompt, request.model)
         fault = self._script.fault_of_call(*position)
         self.served.count(prompt.step, protocol.kind, fault)
-        tokens = self._tokens(request)
-        cache = self._cache.use(parsed.prompt, tokens)
+        tokens = self._tokens(request.messages)
+        cache = self._cache.use(parsed.prompt, tokens) if parsed.explicit is None else parsed.explicit
         if seconds := self._script.seconds(f"{position.conversation}/{position.number}"):
             await asyncio.sleep(seconds)
         variant = position.number % 2
@@ -101,18 +105,19 @@ class SimulationBackend:
             tier=parsed.tier,
             cache=cache,
             include_usage=parsed.include_usage,
+            diagnosis=None if parsed.compared is None else self._diagnoses.diagnose(parsed.compared),
         )
+        if parsed.compared is not None:
+            self._diagnoses.remember(identity, parsed.compared)
         pieces = (
             list(protocol.stream_events(response)) if parsed.stream else [encoded(protocol.response_body(response))]
         )
         return with_wire_fault(fault, pieces, stream=parsed.stream, headers=headers)
 
-    def _tokens(self, request: ModelRequest) -> int:
+    def _tokens(self, messages: Sequence[ModelMessage]) -> int:
         if self._count_tokens is None:
-            return usage_of(request, 0).input_tokens or 0
-        return sum(
-            map(self._count_tokens, (text for message in request.messages for text in (*message.shared, message.text)))
-        )
+            return tokens_of(messages)
+        return sum(map(self._count_tokens, (text for one in messages for text in (*one.shared, one.text))))
 
     def _position(self, prompt: Prompt, model: str) -> CallPosition:
         """Calls of one seat's step to one model are a conversation; the ballot id distinguishes debates."""
@@ -126,7 +131,12 @@ class SimulationBackend:
         return CallPosition(f"{prompt.case_digest.hex()}/{prompt.step}/{name}", count)
 
 
-def _decoded(raw: bytes) -> dict[str, object]:
+def decoded(raw: bytes) -> JsonObject:
+    """The JSON of a request's body.
+
+    Raises:
+        InvalidRequest: it is not an object of JSON.
+    """
     try:
         return table(json.loads(raw), "body")
     except RecursionError:

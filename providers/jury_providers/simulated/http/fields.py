@@ -1,7 +1,7 @@
 """Checked access to the fields of a client's request; errors name the field."""
 
 import json
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from jury_providers.errors import ProviderError
 
@@ -9,13 +9,15 @@ JsonObject = dict[str, Any]
 
 
 class InvalidRequest(ProviderError):
-    """A request that the protocol refuses; the message begins with the field's path."""
+    """A request that the protocol refuses; the message begins with the field's path. `status` is HTTP's."""
+
+    status: ClassVar[int] = 400
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}" if field else message)
 
     @classmethod
-    def verbatim(cls, message: str) -> "InvalidRequest":
+    def verbatim(cls, message: str) -> Self:
         """With the provider's exact message, without a field's path."""
         return cls("", message)
 

@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any, ClassVar
 
-from jury_providers.provider import ModelPicture, OfferedTool
+from jury_providers.provider import OfferedTool
+from jury_providers.simulated.http.cached_contents import NO_CACHES, CachedContents, with_content
 from jury_providers.simulated.http.cached_prompts import google_prompt
-from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
-    InvalidRequest,
     JsonObject,
-    encoded,
     name,
     optional_table,
     rows,
@@ -19,7 +17,8 @@ from jury_providers.simulated.http.fields import (
     text,
     whole,
 )
-from jury_providers.simulated.http.pictures import of_inline_data
+from jury_providers.simulated.http.google_messages import google_messages
+from jury_providers.simulated.http.prompt_cache import CacheUse
 from jury_providers.simulated.http.protocol import (
     ParsedRequest,
     ProtocolHandler,
@@ -30,8 +29,6 @@ from jury_providers.simulated.http.protocol import (
 from jury_providers.simulated.http.provider_errors import GoogleErrors, ProviderErrors
 from jury_providers.simulated.http.taken_settings import check_google
 
-_ROLES = {"user": "user", "function": "user", "model": "assistant"}
-
 
 class Generate(ProtocolHandler):
     """`POST /v1/models/MODEL:generateContent`; model and `stream` come from the path."""
@@ -39,21 +36,18 @@ class Generate(ProtocolHandler):
     kind = "generate"
     errors: ClassVar[ProviderErrors] = GoogleErrors()
 
+    def __init__(self, caches: CachedContents = NO_CACHES) -> None:
+        """`caches`: those that requests may name."""
+        self._caches = caches
+
     def read(self, body: JsonObject) -> ParsedRequest:
         """Parse a request, as documented by Google, in its camel case."""
         model = name(body.get("model"), "model")
+        kept = self._caches.named_in(body)
+        if kept is not None:
+            body = with_content(body, kept.content)
         check_google(body)
-        conversation = ConversationBuilder()
-        if body.get("systemInstruction") is not None:
-            system = table(body["systemInstruction"], "systemInstruction")
-            parts = rows(system.get("parts"), "systemInstruction.parts")
-            texts = [
-                text(table(part, "systemInstruction.parts").get("text"), "systemInstruction.parts") for part in parts
-            ]
-            conversation.add_text("system", "".join(texts), "systemInstruction")
-        for index, item in enumerate(rows(body.get("contents"), "contents")):
-            _add_message(conversation, table(item, f"contents[{index}]"), f"contents[{index}]")
-        messages = conversation.messages("contents")
+        messages = google_messages(body)
         tools = [
             _tool(table(function, f"tools[{index}].functionDeclarations"), f"tools[{index}].functionDeclarations")
             for index, item in enumerate(rows(body.get("tools"), "tools"))
@@ -69,6 +63,7 @@ class Generate(ProtocolHandler):
             google_prompt(body),
             body.get("serviceTier") or "standard",
             stream=body["stream"],
+            explicit=None if kept is None else CacheUse(kept.tokens),
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
@@ -87,52 +82,6 @@ class Generate(ProtocolHandler):
         for part in parts[:-1]:
             yield event(_response(response, [part], None))
         yield event(_response(response, parts[-1:], "MAX_TOKENS" if response.reply.cut else "STOP"))
-
-
-def _add_message(conversation: ConversationBuilder, content: JsonObject, field: str) -> None:
-    role = _ROLES.get(text(content.get("role") or "user", f"{field}.role"))
-    if role is None:
-        raise InvalidRequest(f"{field}.role", "Please use a valid role: user, model.")
-    text_parts: list[str] = []
-    pictures: list[ModelPicture] = []
-    for index, item in enumerate(rows(content.get("parts"), f"{field}.parts")):
-        path = f"{field}.parts[{index}]"
-        part = table(item, path)
-        if "functionCall" in part and role == "assistant":
-            call = table(part["functionCall"], f"{path}.functionCall")
-            tool = name(call.get("name"), f"{path}.functionCall.name")
-            conversation.add_call(_identity(call) or f"{path}", tool)
-        elif "functionResponse" in part and role == "user":
-            path += ".functionResponse"
-            result = table(part["functionResponse"], path)
-            output = _output_text(table(result.get("response"), f"{path}.response"))
-            if identity := _identity(result):
-                conversation.add_result(identity, output, path)
-            else:
-                conversation.add_result_of(name(result.get("name"), f"{path}.name"), output, path)
-        elif "text" in part:
-            text_parts.append(text(part["text"], f"{path}.text"))
-        elif "inlineData" in part and role == "user":
-            pictures.append(of_inline_data(part["inlineData"], f"{path}.inline_data"))
-        else:
-            raise InvalidRequest(
-                path, "expected text, inlineData, functionCall or functionResponse, each where it belongs"
-            )
-    if text_parts or pictures:
-        conversation.add_text(role, "".join(text_parts), field, pictures)
-
-
-def _identity(call: JsonObject) -> str:
-    """The id of a call or its response; older models send none."""
-    return text(call.get("id") or "", "id")
-
-
-def _output_text(response: JsonObject) -> str:
-    """A function's response as text: the value of an object with one string, else its JSON."""
-    values = list(response.values())
-    if len(values) == 1 and isinstance(values[0], str):
-        return values[0]
-    return encoded(response).decode()
 
 
 def _tool(function: JsonObject, field: str) -> OfferedTool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_providers.provider import ModelPicture, OfferedTool
+from jury_providers.simulated.http.cache_diagnosis import anthropic_comparison, anthropic_diagnostics
 from jury_providers.simulated.http.cached_prompts import anthropic_prompt
 from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
@@ -64,6 +65,7 @@ class Messages(ProtocolHandler):
             anthropic_prompt(body),
             "priority" if body.get("service_tier") == "auto" else "standard",
             stream=flag(body.get("stream"), "stream"),
+            compared=anthropic_comparison(body),
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
@@ -161,6 +163,7 @@ def _message(response: SimulatedResponse, content: list[JsonObject]) -> JsonObje
         "stop_reason": None,
         "stop_sequence": None,
         "stop_details": None,
+        "diagnostics": anthropic_diagnostics(response.diagnosis),
     }
 
 

@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from jury_events.exchange import CacheLifetime
+from jury_providers.cache_lifetimes import SECONDS
 
 MAX_ENTRIES = 100_000
 """Beyond that the least recently used one is forgotten."""
 
-_SECONDS: dict[CacheLifetime, float] = {"5m": 300, "30m": 1800, "1h": 3600, "12h": 43_200}
 _IMPLICIT_SECONDS = 300.0
 _IMPLICIT_BYTES = 512
 """Without marks beginnings are compared in steps of about 128 tokens, as OpenAI's page on prompt caching says."""
@@ -92,7 +92,7 @@ class PromptCache:
         """Keep what a request marked, once it begins to be answered: calls made before find nothing of it."""
         now = self._clock()
         for place in self._kept(_places(prompt, tokens), prompt):
-            seconds = _IMPLICIT_SECONDS if place.lifetime is None else _SECONDS[place.lifetime]
+            seconds = _IMPLICIT_SECONDS if place.lifetime is None else SECONDS[place.lifetime]
             self._ends[place.digest] = (now + seconds, seconds)
             self._ends.move_to_end(place.digest)
         while len(self._ends) > MAX_ENTRIES:

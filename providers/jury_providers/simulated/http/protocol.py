@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from jury_events.panel import CallSettings
 from jury_providers.provider import ModelMessage, ModelRequest, OfferedTool
+from jury_providers.simulated.http.cache_diagnosis import CacheDiagnosis, ComparedPrompt
 from jury_providers.simulated.http.fields import JsonObject, encoded
 from jury_providers.simulated.http.prompt_cache import CachedPrompt, CacheUse
 from jury_providers.simulated.http.provider_errors import ProviderErrors
@@ -18,7 +19,8 @@ class ParsedRequest(NamedTuple):
     """A parsed request.
 
     `prompt` is what of it may be kept; `tier` the service tier that it asks for, as the provider names it in its
-    answer. `include_usage`: a stream contains the usage (optional in Chat Completions).
+    answer. `include_usage`: a stream contains the usage (optional in Chat Completions). `explicit`: what it reads of a
+    cache that it names; None: it names none. `compared`: what is compared with an earlier request; None: nothing.
     """
 
     request: ModelRequest
@@ -26,13 +28,16 @@ class ParsedRequest(NamedTuple):
     tier: str
     stream: bool
     include_usage: bool = True
+    explicit: CacheUse | None = None
+    compared: ComparedPrompt | None = None
 
 
 class SimulatedResponse(NamedTuple):
     """A response to encode. `identity`: letters and digits. `created`: seconds since 1970.
 
     A `blocked` response has no content. `variant`, 0 or 1, selects one of two equivalent encodings, if the provider has
-    two; `tier` and `include_usage` as in `ParsedRequest`. `cache`: tokens that were read and written.
+    two; `tier` and `include_usage` as in `ParsedRequest`. `cache`: tokens that were read and written;
+    `diagnosis`: why no more were read, where that is asked.
     """
 
     model: str
@@ -44,6 +49,7 @@ class SimulatedResponse(NamedTuple):
     tier: str
     cache: CacheUse
     include_usage: bool
+    diagnosis: CacheDiagnosis | None = None
 
 
 class ProtocolHandler(ABC):

@@ -185,7 +185,12 @@ class GoogleErrors(ProviderErrors):
             "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
         ),
     }
-    _KINDS: ClassVar[Mapping[int, str]] = {404: "NOT_FOUND", 405: "NOT_FOUND", 500: "INTERNAL"}
+    _KINDS: ClassVar[Mapping[int, str]] = {
+        403: "PERMISSION_DENIED",
+        404: "NOT_FOUND",
+        405: "NOT_FOUND",
+        500: "INTERNAL",
+    }
 
     def refusal(self, status: int, message: str) -> ErrorResponse:
         return _google(status, self._KINDS.get(status, "INVALID_ARGUMENT"), message)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_providers.provider import OfferedTool
+from jury_providers.simulated.http.cache_diagnosis import openai_comparison, openai_diagnostics
 from jury_providers.simulated.http.cached_prompts import openai_cache_counts, openai_prompt
 from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
@@ -65,6 +66,7 @@ class Responses(ProtocolHandler):
             openai_prompt("openai-responses", body, "input"),
             body.get("service_tier") or "default",
             stream=flag(body.get("stream"), "stream"),
+            compared=openai_comparison(body),
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
@@ -72,6 +74,7 @@ class Responses(ProtocolHandler):
         return _response(response, "incomplete" if cut else "completed", _items(response)) | {
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
             "usage": _usage(response),
+            "prompt_cache_diagnostics": openai_diagnostics(response.diagnosis, read=response.cache.read),
         }
 
     def stream_events(self, response: SimulatedResponse) -> Iterator[bytes]:

@@ -1,6 +1,7 @@
 """The simulation server on uvicorn, for the command `jury simulate` and for tests of model clients."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -55,6 +56,7 @@ async def simulation_server(
     host: str = "127.0.0.1",
     port: int = 0,
     count_tokens: Callable[[str], int] | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[Simulation]:
     """Serve simulated models in this event loop, within the context.
 
@@ -64,6 +66,7 @@ async def simulation_server(
         host: the address to listen at.
         port: 0: any free port.
         count_tokens: of a prompt's text, as in `SimulationBackend`.
+        clock: seconds, for the lifetimes of caches.
 
     Raises:
         CannotListen: the address is in use, or not one of this machine's.
@@ -71,7 +74,7 @@ async def simulation_server(
     listener = listening_socket(host, port, _BACKLOG)
     address = ip_address(listener.getsockname()[0])
     url, loopback = f"http://{_authority(address)}:{listener.getsockname()[1]}", address.is_loopback
-    backend = SimulationBackend(script, seed, count_tokens=count_tokens)
+    backend = SimulationBackend(script, seed, clock, count_tokens)
     config = uvicorn.Config(
         simulation_app(backend),
         http=_Protocol,

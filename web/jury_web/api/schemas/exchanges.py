@@ -17,7 +17,8 @@ class CacheWriteCount(CamelModel):
 class TokenUsage(CamelModel):
     """Token counts of the provider, and the service tier, region and speed that it says it used.
 
-    Those read from its prompt cache, written to it and the others are all among the input tokens.
+    `cache_miss`: why nothing was read from its prompt cache. Tokens read from it, written to it (except to Gemini's
+    explicit caches) and the others are all among the input tokens.
     """
 
     input_tokens: int | None
@@ -28,6 +29,7 @@ class TokenUsage(CamelModel):
     service_tier: str | None
     region: str | None = None
     speed: str | None = None
+    cache_miss: str | None = None
 
 
 class ExchangeSummary(CamelModel):

@@ -43,6 +43,7 @@ class DebatePageLabels(TranslatedLabels):
     outcomes = Translation("Outcomes", "結果")
     tokens_heading = Translation("Tokens in / out", "入力/出力トークン")
     cache_heading = Translation("Tokens read from / written to the cache", "キャッシュから読み取り/書き込みトークン")
+    cache_miss = Translation("Why nothing was read from the cache", "キャッシュから読み取れなかった理由")
     caches_used = Translation(
         "caches: {read} read ({share}), {written} written", "キャッシュ: 読み取り {read}（{share}）、書き込み {written}"
     )

@@ -1,0 +1,205 @@
+"""The simulated server keeps Gemini's explicit caches as Google does; the real SDK makes, reads and deletes them."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+
+from jury_actors.driver import drive
+from jury_actors.messages import Job, RunContext
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_events.codec import decode
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import calls_stream
+from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Endpoint, ProviderConnection
+from jury_providers.prices import Price, Prices
+from jury_providers.provider import ModelMessage, ModelRequest
+from jury_providers.sdk.google_generate import GoogleGenerate
+from jury_providers.simulated.http.server import simulation_server
+from support.debate_harness import a_case
+from support.dialects import TOOL, a_request
+from support.runtime_harness import KeptStore, a_resolved, fixed_effects
+
+MODEL = "gemini-3.8-flash"
+CASE = "The agent answered every question. " * 200
+CONTENTS = [{"role": "user", "parts": [{"text": CASE}]}]
+WANTED = {"model": f"models/{MODEL}", "ttl": "300s", "contents": CONTENTS}
+ASKED = {"contents": [{"role": "user", "parts": [{"text": "Judge this."}]}]}
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Server:
+    def __init__(self, url: str, http: httpx2.AsyncClient, clock: Clock) -> None:
+        self.url, self.clock = url, clock
+        self._http = http
+
+    async def ask(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+        answer = await self._http.request(method, f"{self.url}/v1beta/{path}", json=body)
+        return answer.status_code, answer.json()
+
+    async def made(self, **changes: Any) -> dict[str, Any]:
+        status, made = await self.ask("POST", "cachedContents", WANTED | changes)
+        assert 200 == status, made
+        return made
+
+    async def generate(self, name: str, model: str = MODEL, **more: Any) -> tuple[int, dict[str, Any]]:
+        return await self.ask("POST", f"models/{model}:generateContent", {**ASKED, "cachedContent": name, **more})
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    clock = Clock()
+    async with simulation_server(clock=clock) as running, httpx2.AsyncClient() as http:
+        yield Server(running.url, http, clock)
+
+
+async def test_a_request_that_names_a_cache_is_answered_as_if_it_had_sent_its_content(server: Server) -> None:
+    made = await server.made()
+    whole = {"contents": [{"role": "user", "parts": [{"text": CASE}, {"text": "Judge this."}]}]}
+
+    _, named = await server.generate(made["name"])
+    _, sent = await server.ask("POST", f"models/{MODEL}:generateContent", whole)
+
+    usage, tokens = named["usageMetadata"], made["usageMetadata"]["totalTokenCount"]
+    assert sent["candidates"] == named["candidates"]
+    assert tokens == usage["cachedContentTokenCount"] > 1024
+    assert sent["usageMetadata"]["promptTokenCount"] == usage["promptTokenCount"] > tokens
+
+
+async def test_a_cache_ends_with_its_lifetime_though_it_was_read(server: Server) -> None:
+    name = (await server.made())["name"]
+
+    answered = []
+    for server.clock.now in (0.0, 299.0, 300.0):
+        status, document = await server.generate(name)
+        answered.append(status)
+
+    assert [200, 200, 403] == answered
+    assert "CachedContent not found (or permission denied)" == document["error"]["message"]
+
+
+async def test_a_cache_can_be_seen_and_deleted(server: Server) -> None:
+    made = await server.made()
+
+    assert (200, made) == await server.ask("GET", made["name"])
+    assert (200, {}) == await server.ask("DELETE", made["name"])
+    for method in ("GET", "DELETE"):
+        status, document = await server.ask(method, made["name"])
+        assert (403, "PERMISSION_DENIED") == (status, document["error"]["status"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (
+            {"contents": ASKED["contents"]},
+            "Cached content is too small. total_token_count=2, min_total_token_count=1024",
+        ),
+        ({"ttl": "soon"}, "cached_content.ttl"),
+        ({"contents": []}, "contents"),
+        ({"model": ""}, "cached_content.model"),
+    ],
+)
+async def test_a_cache_that_cannot_be_made_is_answered_400(server: Server, changes: Any, says: str) -> None:
+    status, document = await server.ask("POST", "cachedContents", WANTED | changes)
+
+    assert 400 == status
+    assert says in document["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"systemInstruction": {"parts": [{"text": "You judge."}]}}, "can not be used with"),
+        ({"tools": []}, "can not be used with"),
+        ({"model": "gemini-3.7-flash"}, "has to be the same"),
+    ],
+)
+async def test_what_a_cache_has_is_not_sent_again_nor_to_another_model(server: Server, more: Any, says: str) -> None:
+    status, document = await server.generate((await server.made())["name"], **more)
+
+    assert 400 == status
+    assert says in document["error"]["message"]
+
+
+def seat(name: str, **more: Any) -> ModelRequest:
+    shown = ModelMessage("user", f"You are seat {name}.", shared=(CASE,))
+    asked = a_request(ModelMessage("system", "You judge."), shown, **more)
+    return asked._replace(model=MODEL, cache="5m")
+
+
+@asynccontextmanager
+async def an_adapter(server: Server, clock: Clock) -> AsyncIterator[GoogleGenerate]:
+    adapter = GoogleGenerate(ProviderConnection("google", server.url, "sk-test"), clock)
+    try:
+        yield adapter
+    finally:
+        await adapter.close()
+
+
+async def test_the_adapter_writes_once_reads_every_time_and_writes_again_after_the_end(server: Server) -> None:
+    async with an_adapter(server, server.clock) as adapter:
+        counts = []
+        for server.clock.now in (0.0, 200.0, 280.0):
+            usage = (await adapter.call(seat("A"))).usage
+            counts.append((usage.written_tokens > 1024, (usage.cached_input_tokens or 0) > 1024))
+
+    assert [(True, True), (False, True), (True, True)] == counts
+
+
+async def test_the_adapter_asks_without_a_cache_that_ended_before_its_time(server: Server) -> None:
+    async with an_adapter(server, Clock()) as adapter:  # its clock stands still
+        first = await adapter.call(seat("A"))
+        server.clock.now = 301.0
+        late = await adapter.call(seat("A"))
+
+    assert (CallOutcome.ANSWERED, first.usage.input_tokens) == (late.outcome, late.usage.input_tokens)
+    assert "CachedContent not found" in json.loads(late.sent or b"{}")["cached_content"]["not_used"]
+
+
+async def test_tools_of_a_cache_are_called(server: Server) -> None:
+    async with an_adapter(server, server.clock) as adapter:
+        reply = await adapter.call(seat("A", tools=(TOOL,)))
+
+    assert CallOutcome.ANSWERED == reply.outcome
+    assert "tools" not in json.loads(reply.sent or b"{}")["body"]
+
+
+async def test_a_debate_is_recorded_alike_with_and_without_explicit_caches(server: Server) -> None:
+    kept, plain = await exchanges(server, "1h"), await exchanges(server, "auto")
+
+    assert [one.request for one in plain] == [one.request for one in kept]
+    assert [one.settings.without_carriage() for one in plain] == [one.settings.without_carriage() for one in kept]
+    # One cache for the seats of a model in all rounds.
+    assert (1, 0) == tuple(sum(bool(one.usage.cache_writes) for one in made) for made in (kept, plain))
+    assert all((one.usage.cached_input_tokens or 0) > 1024 for one in kept)
+
+
+async def exchanges(server: Server, cache: str) -> list[ExchangeRecorded]:
+    seats = [
+        {"model": f"google/{MODEL}", "juror_id": name, "settings": {"cache": cache, "warm": "off"}, "fallbacks": []}
+        for name in "ab"
+    ]
+    resolved = a_resolved(
+        seats=seats, discussion={"max_rounds": 1, "end_early": False}, final={"method": "majority_vote"}
+    )
+    store, endpoints = KeptStore(), {"google": Endpoint(base_url=server.url)}
+    prices = Prices((Price(models=("google/*",), input=1, cached_input=0.1, cache_storage=1, output=5),))
+    config = RuntimeConfig(resolved.panel, "", "run", endpoints=endpoints, prices=prices)
+    case = a_case("c", artifact_summary=CASE).model_dump_json().encode()
+    job = Job("d", case, RunContext("run", resolved._replace(prompts=2)))
+    async with in_process_runtime(config, lambda: store, effects=fixed_effects()) as runtime:
+        ended = [finished async for finished in drive(runtime, iter([job]), concurrency=1)]
+    assert [None] == [one.problem for one in ended]
+    found = [decode(stored) for stored in store.read_stream(calls_stream("d"))]
+    return sorted((one for one in found if isinstance(one, ExchangeRecorded)), key=lambda one: one.event_id)
