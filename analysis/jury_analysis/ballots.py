@@ -47,7 +47,21 @@ SCHEMA = pa.schema(
     ]
 )
 
-_OF_A_DEBATE = ("run_id", "case_id", "cluster", "variant", "repeat", "panel", "label", "simulated", "final_verdict")
+MESSAGES = pa.schema(
+    [
+        pa.field("decisive_message", pa.int32()),
+        pa.field("label_message", pa.int32()),
+        pa.field("message_count", pa.int32()),
+        pa.field("outcome_correct", pa.bool_()),
+    ]
+)
+"""Columns that a table may have beside those of `SCHEMA`: the message that a vote names as the first that went wrong;
+the one that the label names; how many could be named; whether the outcome is correct all the same."""
+
+_OF_A_DEBATE = (
+    *("run_id", "case_id", "cluster", "variant", "repeat", "panel", "label", "simulated", "final_verdict"),
+    *("label_message", "message_count", "outcome_correct"),
+)
 _RANGES = {
     "repeat": (1, math.inf),
     "round": (0, math.inf),
@@ -58,12 +72,16 @@ _RANGES = {
     "input_tokens": (0, math.inf),
     "output_tokens": (0, math.inf),
     "cost": (0, math.inf),
+    "decisive_message": (0, math.inf),
+    "label_message": (0, math.inf),
+    "message_count": (1, math.inf),
 }
 
 
 STATISTICS_COLUMNS = (
     *("debate_id", "case_id", "cluster", "variant", "repeat", "panel", "label", "round", "role", "seat", "kind"),
     *("verdict", "score", "confidence", "simulated", "final_verdict", "final_score"),
+    *MESSAGES.names,
 )
 """The columns that statistics read. Half the memory of all, where there are many ballots."""
 
@@ -71,8 +89,9 @@ STATISTICS_COLUMNS = (
 def check(table: pa.Table, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
     """The table with the columns of `SCHEMA`, in that order and of these types, after all of its values were checked.
 
-    Nullable columns that the table lacks are filled with nulls. A string column that is dictionary-encoded stays so
-    (with int32 indices), because it needs a fraction of the memory; `decoded` makes it plain.
+    Nullable columns that the table lacks are filled with nulls; those of `MESSAGES` that it has, and that are named,
+    follow. A string column that is dictionary-encoded stays so (with int32 indices), because it needs a fraction of the
+    memory; `decoded` makes it plain.
 
     Args:
         table: the ballots.
@@ -83,16 +102,17 @@ def check(table: pa.Table, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
             a verdict beside an abstention, or none beside a vote; a vote occurs twice; rows of one debate name
             different cases, clusters, labels or panels. The message names the column, a value and the debate.
     """
-    unknown = [name for name in table.column_names if name not in SCHEMA.names]
+    unknown = [name for name in table.column_names if name not in SCHEMA.names and name not in MESSAGES.names]
     if unknown:
         raise BadBallots(f"ballots have no column {unknown[0]!r}; the columns are {', '.join(SCHEMA.names)}")
     if len(set(table.column_names)) < len(table.column_names):
         raise BadBallots("the ballots have a column twice: name each column once")
-    checked = pa.table({field.name: _cast(table, field) for field in SCHEMA if field.name in columns})
+    fields = (*SCHEMA, *(field for field in MESSAGES if field.name in table.column_names))
+    checked = pa.table({field.name: _cast(table, field) for field in fields if field.name in columns})
     for name in ("role", "kind"):
         _among(checked, name, ROLES if name == "role" else KINDS)
     for name, (low, high) in _RANGES.items():
-        if name not in columns:
+        if name not in checked.column_names:
             continue
         column = checked[name]
         inside = pc.and_(pc.greater_equal(column, low), pc.less_equal(column, high))
@@ -108,8 +128,13 @@ def check(table: pa.Table, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
 
 
 def decoded(table: pa.Table) -> pa.Table:
-    """The same ballots with exactly the types of `SCHEMA`: dictionary-encoded strings become plain ones."""
-    return table.cast(SCHEMA)
+    """The same ballots with exactly the types of `schema_of`: dictionary-encoded strings become plain ones."""
+    return table.cast(schema_of(table))
+
+
+def schema_of(table: pa.Table) -> pa.Schema:
+    """`SCHEMA`, and those of `MESSAGES` that the table has."""
+    return pa.schema([*SCHEMA, *(field for field in MESSAGES if field.name in table.column_names)])
 
 
 def _cast(table: pa.Table, field: pa.Field) -> pa.ChunkedArray:

@@ -108,6 +108,19 @@ NO_LENGTH = _fixed(
     "no labelled case has a vote and a known length", "票と既知の長さがあるラベル付きのケースはありません"
 )
 NONE_ACCEPTED = _fixed("no verdict of the test part is accepted", "テスト部分で受け入れられた判定はありません")
+NO_FAULT_LABEL = _fixed("no label is of a fault", "誤りを示すラベルはありません")
+NO_FAULT_OUTCOME = _fixed("no fault is known to have such an outcome", "該当する結果が判明している誤りはありません")
+NO_FAULT_MESSAGE = _fixed("no label of a fault names its message", "誤りの箇所（メッセージ）を示すラベルはありません")
+NO_FOUND_MESSAGE = _fixed(
+    "no fault that was found has a message in both the vote and the label",
+    "見つかった誤りで、票とラベルの両方にメッセージの指定があるものはありません",
+)
+NO_PAIR_OF_MESSAGES = _fixed("no debate has messages named by two seats", "2名がメッセージを指定した議論はありません")
+NO_AGREED_MESSAGE = _fixed(
+    "the seats agree on no message of which the label tells whether it is right",
+    "一致したメッセージの正否をラベルから判断できる議論はありません",
+)
+NO_MESSAGE_COUNT = _fixed("the number of messages is not known", "メッセージの数が分かりません")
 NO_TWO_ANNOTATORS = _fixed("no case has two annotators", "2名の評価者がいるケースはありません")
 NO_OTHER_ANNOTATOR = _fixed("no case has a label of another annotator", "ほかの評価者のラベルがあるケースはありません")
 TOO_FEW_ANNOTATORS = Wording(

@@ -17,8 +17,11 @@ from jury_analysis.convergence import RoundConvergence, convergence
 from jury_analysis.discussion import DiscussionReport, discussion
 from jury_analysis.effective_votes import EffectiveVotes, effective_votes
 from jury_analysis.errors import BadBallots
+from jury_analysis.faults import FaultReport, faults
 from jury_analysis.intervals import RESAMPLES, SEED, holm
 from jury_analysis.labels import label_ballots, resolve
+from jury_analysis.message_agreement import MessageAgreement, message_agreement
+from jury_analysis.named_messages import named_messages
 from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import BallotOptions, Exclusion, debates_in, panels_of, plain_text, without_simulated
@@ -80,6 +83,10 @@ class PanelStatistics:
     self_agreement: Repeats
     against_labels: AccuracyReport
     effective_votes: EffectiveVotes
+    faults: FaultReport | None
+    """None where nothing is known of messages and outcomes (`ballots.MESSAGES`), or no debate has a label."""
+    messages: MessageAgreement | None
+    """None where no vote names the message that went wrong."""
     annotators: AnnotatorReport | None
     """None without a table of labels of two annotators or more."""
     confidence: ConfidenceReport
@@ -172,6 +179,7 @@ def _panel(
         )
     first = rounds[0]
     how = {"resamples": options.resamples, "seed": options.seed}
+    named = named_messages(table, first)
     several = labels is not None and pc.count_distinct(labels["annotator"]).as_py() > 1
     return PanelStatistics(
         panel=name,
@@ -185,6 +193,8 @@ def _panel(
         self_agreement=self_agreement(first, **how),
         against_labels=accuracy(first),
         effective_votes=effective_votes(first, **how),
+        faults=None if named is None or not (first.labels >= 0).any() else faults(first, named),
+        messages=None if named is None else message_agreement(first, named),
         annotators=annotators(first, labels, epsilon=options.epsilon) if several else None,
         confidence=confidence(first),
         convergence=convergence(rounds, **how),

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jury_analysis.ballots import SCHEMA, check, decoded
+from jury_analysis.ballots import MESSAGES, SCHEMA, check, decoded
 from jury_analysis.errors import BadBallots
 from support.ballot_tables import ballots
 
@@ -38,6 +38,34 @@ def test_missing_columns_that_may_be_null_are_filled() -> None:
     assert SCHEMA == decoded(checked).schema
     assert [None, None] == checked["run_id"].to_pylist()
     assert ["a", "b"] == checked["seat"].to_pylist()
+
+
+def test_columns_of_messages_are_kept_where_they_are_asked_for() -> None:
+    table = rows().append_column("decisive_message", pa.array([3, None]))
+
+    asked = decoded(check(table, (*SCHEMA.names, *MESSAGES.names)))
+
+    assert SCHEMA == decoded(check(table)).schema
+    assert [*SCHEMA, MESSAGES.field("decisive_message")] == list(asked.schema)
+    assert [3, None] == asked["decisive_message"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("decisive_message", [-1, 0], "'decisive_message' is -1 in debate 'r~1', but must be at least 0"),
+        ("message_count", [0, 0], "'message_count' is 0 in debate 'r~1', but must be at least 1"),
+        ("label_message", [1, 2], "debate 'r~1' has more than one value of 'label_message'"),
+        ("outcome_correct", [True, False], "debate 'r~1' has more than one value of 'outcome_correct'"),
+    ],
+)
+def test_columns_of_messages_are_checked(name: str, values: list[Any], message: str) -> None:
+    table = rows().append_column(name, pa.array(values))
+
+    with pytest.raises(BadBallots) as caught:
+        check(table, (*SCHEMA.names, *MESSAGES.names))
+
+    assert message in str(caught.value)
 
 
 def test_dictionary_encoded_texts_stay_so() -> None:

@@ -1,6 +1,7 @@
 """The examples of docs/statistics.md: the figures that the page works out by hand are those of the code."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from jury_analysis.gate import gate
 from jury_analysis.scale import OURS
 from jury_analysis.self_agreement import self_agreement
 from jury_analysis.shares import shares
+from jury_analysis.statistics import statistics
 from jury_analysis.vote_matrix import by_round, vote_matrix
 from support.ballot_tables import ballots
 
@@ -59,6 +61,25 @@ def test_accuracy() -> None:
     assert f"2/3 = {shown(second.accuracy_of_decided.value)}" in example("Against labels")
     assert f"accuracy {found.panel.accuracy.value}." in example("Against labels")
     assert f"/0.5 = {first.kappa.value}" in example("Against labels")
+
+
+def test_faults_and_messages() -> None:
+    facts: list[dict[str, Any]] = [
+        {"label_message": message, "message_count": count, "outcome_correct": correct}
+        for message, count, correct in ((3, 5, True), (2, 4, False), (4, 6, True), (None, 4, True))
+    ]
+    votes = [(U, U, S), (U, U, U), (S, U, U), (S, S, U)]
+    named = [(3, 3, None), (2, 1, 3), (None, 4, 4), (None, None, 1)]
+    (panel,) = statistics(ballots(votes, labels=[U, U, U, S], messages=named, facts=facts)).panels
+    text = example("Faults and messages")
+
+    assert panel.faults is not None
+    assert panel.messages is not None
+    first, _, last = panel.faults.seats
+    assert f"finds 2/3 = {shown(first.found.value)} of" in text
+    assert f"c 1/3 = {shown(last.message_exact_of_all.value)}." in text
+    assert f"83/143 = {shown(panel.messages.corrected.value)}." in text
+    assert (1.0, 2) == (panel.messages.plurality_right.value, panel.messages.plurality_right.n)
 
 
 def test_effective_votes() -> None:

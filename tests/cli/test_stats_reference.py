@@ -1,5 +1,7 @@
-"""Every figure of `reference_analytics.json` that `jury stats` and `jury compare` have, as the commands print it."""
+"""Every figure of `reference_analytics.json` that `jury stats` and `jury compare` have, as the commands print it, and
+those of `reference_steps.json`."""
 
+import json
 from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -219,3 +221,52 @@ def test_alternative_annotators(jury: CommandLine, file: str, section: str, orde
         found = of_three["panel"] if name == three else of_all[name]
         assert figure(known["winning_rate"]) == found["winning_rate"]["value"]
         assert figure(known["advantage_probability"]) == found["advantage"]["value"]
+
+
+STEPS = (
+    *("--label", "human_label", "--cluster", "instance", "--order", "clean,faulty"),
+    *("--field", "decisive_message=step", "--field", "label_message=failure_step", "--field", "message_count=steps"),
+)
+"""Of b11: judges and labels count steps; `outcome_correct` is read by its name."""
+
+
+def counted(found: Any) -> dict[str, Any]:
+    """A share as the reference has it."""
+    share = None if found["value"] is None else figure(found["value"])
+    return {"count": round((found["value"] or 0) * found["n"]), "of": found["n"], "share": share}
+
+
+def test_faults_and_steps(jury: CommandLine) -> None:
+    expected = json.loads((FOLDER / "reference_steps.json").read_text(encoding="utf-8"))
+
+    found = stats(jury, Votes("b11_trajectory_steps", STEPS), *QUICK)
+
+    faults = found["faults"]
+    names = {
+        "recall": "found",
+        "silent_recall": "silent_found",
+        "loud_recall": "loud_found",
+        "false_alarms": "false_alarms",
+        "step_exact_of_detected": "message_exact",
+        "step_within_1_of_detected": "message_within_one",
+        "step_exact_of_faulty": "message_exact_of_all",
+    }
+    assert (expected["n"], expected["clusters"], expected["faulty"]) == (
+        found["debates"], found["clusters"], faults["faults"],
+    )  # fmt: skip
+    assert expected["judges"] == {
+        one["seat"]: {theirs: counted(one[ours]) for theirs, ours in names.items()} for one in faults["seats"]
+    }
+
+
+def test_agreement_on_steps(jury: CommandLine) -> None:
+    expected = json.loads((FOLDER / "reference_steps.json").read_text(encoding="utf-8"))["agreement_on_steps"]
+
+    messages = stats(jury, Votes("b11_trajectory_steps", STEPS), *QUICK)["messages"]
+
+    same = counted(messages["one_message"])
+    assert (expected["cases_with_two_or_more_steps"], expected["all_name_one_step"]) == (same["of"], same["count"])
+    # The reference calls a plurality strict where it is more than half of the judges that name a step.
+    assert expected["strict_plurality_step_right"] == counted(messages["majority_right"])
+    assert (1.0, 106) == (messages["plurality_right"]["value"], messages["plurality_right"]["n"])
+    assert [1.0] * 6 == [pair["right"]["value"] for pair in messages["pairs"]]

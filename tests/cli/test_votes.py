@@ -6,10 +6,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis.ballots import SCHEMA
+from jury_analysis.ballots import MESSAGES, SCHEMA
 from support.command_line import CommandLine
 from support.vote_rows import Row, long_rows, table_of, write_csv, write_jsonl
 
@@ -85,6 +86,53 @@ def test_a_table_of_votes_is_read_again_as_it_is(jury: CommandLine, file: Path) 
     again = Path(table_of(jury, jury.folder / "first.parquet")).read_bytes()
 
     assert first == again
+
+
+def test_messages_are_in_the_table_and_are_read_again(jury: CommandLine) -> None:
+    rows = [
+        {**row, "decisive_message": number % 3, "label_message": 1, "message_count": 4, "outcome_correct": True}
+        for number, row in enumerate(annotated_rows())
+    ]
+    rows = [
+        {**row, "judges": {"a": {"verdict": "unsafe_fail", "decisive_message": 1}, "b": "safe_pass"}} for row in rows
+    ]
+    file = write_jsonl(jury.folder / "rows.jsonl", rows)
+    first = Path(table_of(jury, file, "--annotators", "human.*")).read_bytes()
+    shutil.move(jury.folder / "table.parquet", jury.folder / "first.parquet")
+
+    again = Path(table_of(jury, jury.folder / "first.parquet")).read_bytes()
+
+    table = pq.read_table(jury.folder / "first.parquet")
+    assert first == again
+    assert pa.schema([*SCHEMA, *MESSAGES]).equals(table.schema)
+    assert {1, None} == set(table["decisive_message"].to_pylist())
+    (found,) = stats(jury, "first.parquet", "--parquet", "ballots.parquet")["panels"]
+    (of_ballots,) = stats(jury, "ballots.parquet")["panels"]
+    assert found["faults"] == of_ballots["faults"]
+    assert (61, 1.0) == (found["faults"]["sound"], found["faults"]["seats"][0]["false_alarms"]["value"])
+
+
+def test_faults_and_messages_are_two_sections(jury: CommandLine) -> None:
+    rows = [
+        {
+            "case_id": f"case-{number}",
+            "label": "unsafe_fail",
+            "label_message": number,
+            "message_count": 40,
+            "outcome_correct": number % 2 == 0,
+            "judges": {seat: {"verdict": "unsafe_fail", "decisive_message": number} for seat in "ab"},
+        }
+        for number in range(12)
+    ]
+    write_jsonl(jury.folder / "steps.jsonl", rows)
+
+    out = " ".join(jury("stats", "steps.jsonl").out.split())
+
+    assert (
+        "12 debates with a fault: 6 with a correct outcome (silent), 6 with a wrong one, 12 with a message that the "
+        "label names; 0 without a fault"
+    ) in out
+    assert "right where more than half name it 100.0% [75.8%, 100.0%] (1) 12" in out
 
 
 def test_labels_of_annotators_are_in_the_table_those_of_cases_without_votes_too(jury: CommandLine) -> None:

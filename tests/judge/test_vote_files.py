@@ -135,6 +135,80 @@ def test_an_abstention_has_no_score() -> None:
     assert ("abstained", None, None) == (ballot["kind"], ballot["score"], ballot["confidence"])
 
 
+def test_the_messages_of_votes_and_labels_are_read(tmp_path: Path) -> None:
+    of_case = {"case_id": "c", "label": "reject", "label_message": 3, "message_count": 7, "outcome_correct": True}
+    votes = {"a": {"verdict": "reject", "decisive_message": 4}, "b": {"verdict": "safe"}, "c": {"decisive_message": 1}}
+    votes["c"] |= {"verdict": None}
+    forms = {
+        "long": [{**of_case, "seat": seat, **vote} for seat, vote in votes.items()],
+        "wide": [{**of_case, "judges": votes}],
+        "flat": [{**of_case, **{f"judges.{seat}.{part}": vote.get(part) for seat, vote in votes.items()
+                                for part in ("verdict", "decisive_message")}}],
+    }  # fmt: skip
+
+    tables = [
+        read_votes([write_jsonl(tmp_path / f"{form}.jsonl", rows)]).ballots.to_pylist() for form, rows in forms.items()
+    ]
+
+    assert tables[0] == tables[1] == tables[2]
+    assert [4, None, None] == [one["decisive_message"] for one in tables[0]]
+    assert [(3, 7, True)] * 3 == [
+        (one["label_message"], one["message_count"], one["outcome_correct"]) for one in tables[0]
+    ]
+
+
+def test_columns_of_messages_are_in_the_table_only_where_a_row_has_a_value() -> None:
+    row = '{"id": 1, "seat": "a", "verdict": "safe", "decisive_message": null, "message_count": 3}'
+
+    assert [*SCHEMA.names, "message_count"] == read_text(row).ballots.column_names
+
+
+def test_parts_of_a_vote_are_named_in_the_object_of_each_seat() -> None:
+    row = '{"id": 1, "fault": 5, "judges": {"a": {"verdict": "reject", "step": 2, "sure": 0.5}, "b": "safe"}}'
+    fields = {"decisive_message": "step", "label_message": "fault", "confidence": "sure"}
+
+    ballots = read_text(row, fields=fields).ballots.to_pylist()
+
+    assert [(2, 5, 0.5), (None, 5, None)] == [
+        (one["decisive_message"], one["label_message"], one["confidence"]) for one in ballots
+    ]
+
+
+def test_a_part_of_a_vote_in_objects_is_left_out() -> None:
+    row = '{"id": 1, "judges": {"a": {"verdict": "reject", "score": 500}}}'
+
+    assert [None] == read_text(row, fields={"score": ""}).ballots["score"].to_pylist()
+
+
+def test_a_field_that_no_object_has_is_refused() -> None:
+    row = '{"id": 1, "judges": {"a": {"verdict": "reject", "step": 2}}}'
+
+    assert "--field decisive_message=stop: no vote has such a field" in refusal(
+        row, fields={"decisive_message": "stop"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("decisive_message", '"seven"', "decisive_message: must be a whole number from 0 up, not 'seven'"),
+        ("label_message", "-1", "label_message: must be a whole number from 0 up, not -1"),
+        ("message_count", "0", "message_count: must be a whole number from 1 up, not 0"),
+        ("outcome_correct", '"mostly"', "outcome_correct: must be true or false, not 'mostly'"),
+    ],
+)
+def test_a_message_that_cannot_be_one_is_refused(part: str, value: str, message: str) -> None:
+    assert message in refusal(f'{{"id": 1, "seat": "a", "verdict": "reject", "{part}": {value}}}')
+
+
+def test_two_messages_of_one_label_are_refused() -> None:
+    rows = "".join(
+        f'{{"id": 1, "seat": "{seat}", "verdict": "safe", "label_message": {n}}}\n' for n, seat in enumerate("ab")
+    )
+
+    assert "label_message: debate '1' has '1' here and '0' at" in refusal(rows)
+
+
 def test_a_part_is_left_out() -> None:
     row = '{"case_id": "c", "seat": "a", "verdict": "safe", "panel": "p"}'
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from jury_analysis.ballots import check
+from jury_analysis.ballots import MESSAGES, SCHEMA, check
 
 Votes = Sequence[str | None]
 
@@ -22,10 +22,13 @@ def ballots(
     judges: Sequence[str | None] | None = None,
     cases: Sequence[str] | None = None,
     seats: Sequence[str] | None = None,
+    messages: Sequence[Sequence[int | None]] | None = None,
+    facts: Sequence[dict[str, Any]] | None = None,
 ) -> pa.Table:
     """Ballots of debates d000, d001 …: `rounds` is [rounds][debates][seats], or [debates][seats] of one round.
 
-    None is an abstention. Scores and confidences belong to the first round.
+    None is an abstention. Scores, confidences and messages belong to the first round. `facts` are further columns of
+    each debate.
     """
     nested = [rounds] if isinstance(rounds[0][0], str | None) else rounds
     rows: list[dict[str, Any]] = []
@@ -41,6 +44,7 @@ def ballots(
                 "final_score": final_scores[index] if final_scores else None,
                 "simulated": False,
                 "round": number,
+                **(facts[index] if facts else {}),
             }
             for place, vote in enumerate(votes):
                 first = number == 0 and vote is not None
@@ -53,8 +57,9 @@ def ballots(
                         "verdict": vote,
                         "score": scores[index][place] if scores and first else None,
                         "confidence": confidences[index][place] if confidences and first else None,
+                        **({"decisive_message": messages[index][place] if first else None} if messages else {}),
                     }
                 )
             if judges and number == len(nested) - 1 and judges[index] is not None:
                 rows.append(debate | {"role": "judge", "seat": "judge", "kind": "own", "verdict": judges[index]})
-    return check(pa.Table.from_pylist(rows))
+    return check(pa.Table.from_pylist(rows), (*SCHEMA.names, *MESSAGES.names))

@@ -17,6 +17,9 @@ OF_A_CASE: dict[str, tuple[str, ...]] = {
     "repeat": ("repeat",),
     "panel": ("panel",),
     "label": AUTOMATIC["label"],
+    "label_message": ("label_message",),
+    "message_count": ("message_count",),
+    "outcome_correct": ("outcome_correct",),
     "round": ("round",),
 }
 """What a row of votes says of its debate, with the columns that are read by default."""
@@ -27,8 +30,12 @@ OF_A_VOTE: dict[str, tuple[str, ...]] = {
     "score": ("score",),
     "confidence": ("confidence",),
     "model_asked": ("model_asked",),
+    "decisive_message": ("decisive_message",),
 }
 """What a row says of one vote. A row of several votes has an object of these for each."""
+
+IN_A_SEAT = tuple(part for part in OF_A_VOTE if part not in {"seat", "verdict"})
+"""The parts of a vote that are fields of the object of a seat, beside its verdict."""
 
 OF_A_BALLOT: tuple[str, ...] = (
     *("role", "kind", "weight", "changed", "model_answered", "calls", "input_tokens", "output_tokens", "cost"),

@@ -13,7 +13,8 @@ class VoteOptions:
     """How the rows of a file are read as votes.
 
     Attributes:
-        fields: columns (dotted if nested) by part of a vote; "" leaves the part out.
+        fields: columns (dotted if nested) by part of a vote; "" leaves the part out. Where a row has several votes, the
+            parts of one (`score`, `decisive_message` …) are fields of its object.
         judges: patterns of the columns with the votes of one seat each, as `judges.*`; (): a row is one vote, unless it
             has a column `judges`.
         annotators: patterns of the columns with the labels of one human each, as `human.*`.
@@ -21,7 +22,7 @@ class VoteOptions:
         words: what words of verdicts and labels mean.
 
     Raises:
-        CaseFileError: a part of a vote is unknown, or a part of one vote is named beside `judges`.
+        CaseFileError: a part of a vote is unknown, or labels are named twice.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)

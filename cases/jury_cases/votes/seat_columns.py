@@ -1,16 +1,18 @@
 """Which columns of a row have the votes of several seats: patterns such as `judges.*`.
 
-A vote is a word, or an object with `verdict` and optionally `score`, `confidence` and `model_asked`. Columns may be
+A vote is a word, or an object with `verdict` and optionally the parts of `IN_A_SEAT` (`score` …). Columns may be
 nested (`{"judges": {"gpt": …}}`), or named by their paths as in tables of cells (`judges.gpt`, `judges.gpt.score`).
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jury_cases.columns import listing
 from jury_cases.errors import CaseFileError
 from jury_cases.transcripts.json_values import json_kind
+from jury_cases.votes.fields import IN_A_SEAT
 from jury_cases.votes.values import name_of
 from jury_events.text.strict_json import JsonRefused, decode_text
 from jury_events.text.visible_text import visible_line
@@ -21,20 +23,28 @@ EVERY_JUDGE = "judges.*"
 MAX_SEATS = 256
 """Statistics compare each pair of seats."""
 
-_PARTS = ("verdict", "score", "confidence", "model_asked")
-
 
 class SeatPattern:
     """One pattern: a path with at most one `*`, whose match is the seat; without one, the last name is the seat.
 
     What follows the `*` after a dot is the path of the verdict in each object: `judges.*.winner`.
 
+    Args:
+        pattern: of the columns.
+        named: fields of the objects by part of a vote, where they differ; "" leaves the part out.
+
+    Attributes:
+        missed: the parts of `named` whose field no object had so far.
+
     Raises:
         CaseFileError: it has several `*`, or none after its first dot-separated names.
     """
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, named: Mapping[str, str]) -> None:
         self.pattern = pattern
+        self.missed = {part for part, name in named.items() if name}
+        fields = {part: named.get(part, part) for part in IN_A_SEAT}
+        self._parts = {name: part for part, name in fields.items() if name}
         names = pattern.split(".")
         starred = [number for number, name in enumerate(names) if "*" in name]
         if not all(names) or len(starred) > 1 or pattern.count("*") > 1:
@@ -51,7 +61,7 @@ class SeatPattern:
         seat = f"{re.escape(before)}(?P<seat>.*?){re.escape(after)}" if starred else f"(?P<seat>{re.escape(before)})"
         self._key = re.compile(seat, re.DOTALL)
         prefix = "".join(re.escape(name) + r"\." for name in self._within)
-        parts = "|".join(map(re.escape, _PARTS))
+        parts = "|".join(map(re.escape, ("verdict", *self._parts)))
         path = re.escape(".".join(self._verdict))
         ending = rf"(?:\.(?P<part>{parts}))?" if self._is_word else rf"\.(?P<part>{path}|{parts})"
         self._column = re.compile(prefix + seat + ending, re.DOTALL)
@@ -104,7 +114,12 @@ class SeatPattern:
                     f"verdict in the pattern, as in {'.'.join([*self._within, '*', 'NAME'])}"
                 )
             word = word[name]
-        found = {part: value[part] for part in _PARTS[1:] if value.get(part) is not None}
+        found = {}
+        for name, part in self._parts.items():
+            if name in value:
+                self.missed.discard(part)
+                if value[name] is not None:
+                    found[part] = value[name]
         return found if word is None else {"verdict": word, **found}
 
     @property
@@ -122,8 +137,10 @@ class SeatPattern:
                 votes.setdefault(seat, {}).update(self._vote(value, seat))
                 continue
             vote = votes.setdefault(seat, {})
+            of_vote = "verdict" if part is None or part == path else self._parts.get(part, part)
+            self.missed.discard(of_vote)
             if value is not None:
-                vote["verdict" if part is None or part == path else part] = value
+                vote[of_vote] = value
         yield from votes.items()
 
 
@@ -140,10 +157,16 @@ class SeatColumns:
     Args:
         patterns: as of `SeatPattern`.
         seats: the seats that are read; None: all.
+        named: as of `SeatPattern`.
     """
 
-    def __init__(self, patterns: Iterable[str], seats: frozenset[str] | None = None) -> None:
-        self._patterns = [SeatPattern(pattern) for pattern in patterns]
+    def __init__(
+        self,
+        patterns: Iterable[str],
+        seats: frozenset[str] | None = None,
+        named: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._patterns = [SeatPattern(pattern, named) for pattern in patterns]
         self._chosen = seats
         self.seen: set[str] = set()
 
@@ -165,6 +188,11 @@ class SeatColumns:
         if len(self.seen) > MAX_SEATS:
             raise too_many_seats("a narrower pattern")
         return [SeatVote(*one) for one in found.items() if self._chosen is None or one[0] in self._chosen]
+
+    @property
+    def missed(self) -> list[str]:
+        """The parts that were named, and that no vote of any pattern had so far; sorted."""
+        return sorted(set.intersection(*(pattern.missed for pattern in self._patterns)))
 
     def is_in(self, row: Mapping[str, Any]) -> bool:
         """Whether the row has a column that one of the patterns names."""

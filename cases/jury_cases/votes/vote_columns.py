@@ -4,11 +4,14 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from jury_analysis.ballots import SCHEMA
+from jury_analysis.ballots import MESSAGES, SCHEMA
 from jury_cases.votes.vote_rows import Values, VotesOfRow
 
 PLACE = "place"
 """The column with the position of each row in its file, for messages."""
+
+_FIELDS = {field.name: field for field in (*SCHEMA, *MESSAGES)}
+_COLLECTED = (*_FIELDS, PLACE)
 
 _ROWS = 16_384
 _DEFAULTS: Values = {"role": "juror", "simulated": False}
@@ -19,7 +22,7 @@ def column_type(name: str) -> pa.DataType:
     """The type in which a column is collected: texts are dictionary-encoded, because most of them repeat."""
     if name == PLACE:
         return _TEXT
-    kind = SCHEMA.field(name).type
+    kind = _FIELDS[name].type
     return _TEXT if pa.types.is_string(kind) else kind
 
 
@@ -38,13 +41,13 @@ class VoteColumns:
             self._flush()
 
     def table(self) -> pa.Table:
-        """All votes in the order of their rows, with the columns of the ballots table and `PLACE`."""
+        """All votes in the order of their rows, with the columns of the ballots table, `MESSAGES` and `PLACE`."""
         self._flush()
         tables, self._tables = self._tables, []
         return pa.concat_tables(tables)
 
     def _flush(self) -> None:
-        self._tables.append(_table(self._rows, (*SCHEMA.names, PLACE)))
+        self._tables.append(_table(self._rows, _COLLECTED))
         self._rows = []
 
 
@@ -75,7 +78,7 @@ class SeatVoteColumns:
         """As of `VoteColumns`."""
         self._flush()
         tables, self._tables = self._tables, []
-        return pa.concat_tables(tables or [_table([], (*SCHEMA.names, PLACE))])
+        return pa.concat_tables(tables or [_table([], _COLLECTED)])
 
     def _flush(self) -> None:
         debates = _table(self._debates, _OF_A_DEBATE)
@@ -83,7 +86,7 @@ class SeatVoteColumns:
             named = pa.DictionaryArray.from_arrays(pa.array([0] * len(votes.rows), pa.int32()), pa.array([seat]))
             of_seat = debates.take(pa.array(votes.rows, pa.int32()))
             columns = {"seat": named, **_columns(of_seat), **_columns(_table(votes.values, _OF_A_VOTE))}
-            self._tables.append(pa.table({name: columns[name] for name in (*SCHEMA.names, PLACE)}))
+            self._tables.append(pa.table({name: columns[name] for name in _COLLECTED}))
         self._debates, self._votes, self._number = [], {}, 0
 
 
@@ -94,8 +97,8 @@ class _SeatVotes(NamedTuple):
     values: list[Values]
 
 
-_OF_A_VOTE = ("kind", "verdict", "score", "confidence", "model_asked")
-_OF_A_DEBATE = (*(name for name in SCHEMA.names if name not in {*_OF_A_VOTE, "seat"}), PLACE)
+_OF_A_VOTE = ("kind", "verdict", "score", "confidence", "model_asked", "decisive_message")
+_OF_A_DEBATE = (*(name for name in _FIELDS if name not in {*_OF_A_VOTE, "seat"}), PLACE)
 
 
 def _table(rows: list[Values], names: tuple[str, ...]) -> pa.Table:

@@ -25,7 +25,8 @@ class RecordedVotes(NamedTuple):
     """The votes of files.
 
     Attributes:
-        ballots: `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded, sorted by debate, round, role and seat.
+        ballots: `jury_analysis.ballots.SCHEMA`, and the columns of `MESSAGES` that have a value; texts
+            dictionary-encoded, sorted by debate, round, role and seat.
         labels: `jury_analysis.label_schema.LABELS` of human annotators in the same files; None: none were asked for,
             and no row is one.
     """
@@ -105,6 +106,9 @@ def _collected(
     assert columns is not None, "a file without a row is refused"
     if not reader.seats:
         raise CaseFileError(_no_column("--judges", options.judges or [EVERY_JUDGE], listed))
+    if reader.judges is not None and (missed := reader.judges.missed):
+        field = visible_line(f"{missed[0]}={options.fields[missed[0]]}")
+        raise CaseFileError(f"--field {field}: no vote has such a field; the first row has {listed}")
     if options.annotators and not reader.annotators:
         raise CaseFileError(_no_column("--annotators", options.annotators, listed))
     seats |= reader.seats

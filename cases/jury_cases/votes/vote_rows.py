@@ -1,12 +1,12 @@
 """One row of a file as the facts of its debate, and its votes with the columns of the ballots table."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jury_analysis.ballots import KINDS, ROLES
 from jury_cases.columns import listing
 from jury_cases.errors import CaseFileError
-from jury_cases.votes.fields import OF_A_BALLOT, OF_A_VOTE, FieldReader
+from jury_cases.votes.fields import IN_A_SEAT, OF_A_BALLOT, OF_A_VOTE, FieldReader
 from jury_cases.votes.options import VoteOptions
 from jury_cases.votes.seat_columns import EVERY_JUDGE, MAX_SEATS, SeatColumns, too_many_seats
 from jury_cases.votes.values import flag_of, name_of, number_within, whole_number
@@ -51,7 +51,9 @@ class VoteRowReader:
         self._words = options.words
         self._fields = FieldReader(options.fields)
         self._chosen = frozenset(options.seats) or None
-        self.judges = SeatColumns(options.judges, self._chosen) if options.judges else None
+        self.judges: SeatColumns | None = None
+        if options.judges:
+            self._read_seats(options.judges)
         self._annotators = SeatColumns(options.annotators) if options.annotators else None
         self._single: set[str] = set()
         self._begun = bool(options.judges)
@@ -100,9 +102,15 @@ class VoteRowReader:
     def _begin(self, row: dict[str, Any]) -> None:
         """Decide by the first row what a row is."""
         self._begun = True
-        automatic = SeatColumns([EVERY_JUDGE], self._chosen)
-        if not self._fields.has(row, "seat") and automatic.is_in(row):
-            self.judges = automatic
+        if not self._fields.has(row, "seat") and SeatColumns([EVERY_JUDGE]).is_in(row):
+            self._read_seats([EVERY_JUDGE])
+
+    def _read_seats(self, patterns: Sequence[str]) -> None:
+        """A row is a case: the parts of one vote are named in the object of each seat, the others in the row."""
+        named = self._options.fields
+        within = {part: column for part, column in named.items() if part in IN_A_SEAT}
+        self.judges = SeatColumns(patterns, self._chosen, within)
+        self._fields = FieldReader({part: column for part, column in named.items() if part not in IN_A_SEAT})
 
     def _seat(self, parts: Values, row: dict[str, Any]) -> str:
         seat = name_of(parts["seat"], "seat") if "seat" in parts else None
@@ -129,6 +137,9 @@ class VoteRowReader:
             found["case_id"] = default_id
         if "label" in parts and (label := self._words.meaning(parts["label"], "label")) is not None:
             found["label"] = label
+        for part, read in _OF_A_CASE.items():
+            if part in parts:
+                found[part] = read(parts[part], part)
         found["round"] = whole_number(parts["round"], "round", 0, _MOST_ROUNDS) if "round" in parts else 0
         found["repeat"] = whole_number(parts["repeat"], "repeat", 1) if "repeat" in parts else 1
         if "debate_id" not in found:
@@ -218,10 +229,18 @@ _PARTS: dict[str, Callable[[Any, str], Any]] = {
     "cost": _within(0, _UNBOUNDED),
     "simulated": flag_of,
     "final_score": _count(2**31 - 1),
+    "decisive_message": _count(2**31 - 1),
 }
 """How the parts of a vote besides its verdicts are read."""
 
-_OF_A_VERDICT = ("score", "confidence")
-"""An abstention has neither."""
+_OF_A_CASE: dict[str, Callable[[Any, str], Any]] = {
+    "label_message": _count(2**31 - 1),
+    "message_count": lambda written, part: whole_number(written, part, 1),
+    "outcome_correct": flag_of,
+}
+"""How what is known of the messages of a case is read."""
+
+_OF_A_VERDICT = ("score", "confidence", "decisive_message")
+"""An abstention has none of these."""
 
 assert {*_PARTS, "final_verdict"} == {*OF_A_BALLOT, *OF_A_VOTE} - {"seat", "verdict"}

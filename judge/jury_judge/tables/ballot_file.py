@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from jury_analysis.ballots import SCHEMA, check, decoded
+from jury_analysis.ballots import MESSAGES, SCHEMA, check, decoded, schema_of
 from jury_replay.table_file import replace_table
 
 BALLOTS = "ballots"
@@ -14,8 +14,8 @@ _ORDER = [(name, "ascending") for name in ("debate_id", "round", "role", "seat")
 
 
 def write_ballots(path: Path, ballots: pa.Table, labels: pa.Table | None = None) -> None:
-    """Write ballots with the columns and types of `jury_analysis.ballots.SCHEMA`, sorted, so that the same ballots give
-    the same file; an older file of ballots is replaced at once.
+    """Write ballots with the columns and types of `jury_analysis.ballots.schema_of`, sorted, so that the same ballots
+    give the same file; an older file of ballots is replaced at once.
 
     Args:
         path: of the file.
@@ -26,9 +26,9 @@ def write_ballots(path: Path, ballots: pa.Table, labels: pa.Table | None = None)
         OutputPathTaken: `path` is something other than such a file.
         OSError: the file cannot be written.
     """
-    table = check(ballots)
+    table = check(ballots, (*SCHEMA.names, *MESSAGES.names))
     if labels is not None:
         from jury_analysis.labels import label_ballots, resolve  # noqa: PLC0415  (imports numpy, of an extra)
 
         table = label_ballots(table, resolve(labels)).ballots
-    replace_table(path, BALLOTS, decoded(table).sort_by(_ORDER).cast(SCHEMA))
+    replace_table(path, BALLOTS, decoded(table).sort_by(_ORDER).cast(schema_of(table)))

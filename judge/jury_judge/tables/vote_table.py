@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jury_analysis.ballots import SCHEMA, decoded
+from jury_analysis.ballots import decoded, schema_of
 from jury_cases.votes.vote_rows import ANNOTATOR
 from jury_cases.votes.words import VerdictWords
 from jury_judge.settings.votes import VoteReading
@@ -35,10 +35,11 @@ def write_votes(path: Path, votes: Votes) -> None:
         OutputPathTaken: `path` is something other than such a file.
         OSError: the file cannot be written.
     """
+    schema = schema_of(votes.ballots)
     rows = [decoded(votes.ballots)]
     if votes.labels is not None:
-        rows.append(_label_rows(votes.labels))
-    table = pa.concat_tables(rows).sort_by(_ORDER).cast(SCHEMA)
+        rows.append(_label_rows(votes.labels, schema))
+    table = pa.concat_tables(rows).sort_by(_ORDER).cast(schema)
     words = {
         "categories": votes.words.declared,
         "ordered": votes.words.ordered,
@@ -70,7 +71,7 @@ def _words_within(path: Path) -> dict[str, Any] | None:
     return json.loads(metadata[_WORDS]) if _WORDS in metadata else None
 
 
-def _label_rows(labels: pa.Table) -> pa.Table:
+def _label_rows(labels: pa.Table, schema: pa.Schema) -> pa.Table:
     """A row of the role `ANNOTATOR` for each label."""
     case_ids, number = labels["case_id"], labels.num_rows
     columns = {
@@ -89,7 +90,7 @@ def _label_rows(labels: pa.Table) -> pa.Table:
     return pa.table(
         {
             field.name: rows[field.name].cast(field.type) if field.name in columns else pa.nulls(number, field.type)
-            for field in SCHEMA
+            for field in schema
         },
-        SCHEMA,
+        schema,
     )

@@ -9,6 +9,7 @@ from jury_views.terminal.statistics.against_labels import annotators_section, la
 from jury_views.terminal.statistics.agreement import agreement_section, repeats_section
 from jury_views.terminal.statistics.confidence import confidence_section
 from jury_views.terminal.statistics.discussion import discussion_section
+from jury_views.terminal.statistics.faults import faults_section, messages_section
 from jury_views.terminal.statistics.shares import shares_section
 
 if TYPE_CHECKING:
@@ -62,6 +63,10 @@ def _panel(page: Page, panel: "PanelStatistics") -> None:
     agreement_section(page, panel.agreement)
     repeats_section(page, panel.self_agreement)
     labels_section(page, panel.against_labels, panel.effective_votes)
+    if panel.faults is not None:
+        faults_section(page, panel.faults)
+    if panel.messages is not None:
+        messages_section(page, panel.messages)
     if panel.annotators is not None:
         annotators_section(page, panel.annotators)
     confidence_section(page, panel.confidence)

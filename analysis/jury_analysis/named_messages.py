@@ -1,0 +1,110 @@
+"""Which message the votes and the label of a debate name as the first that went wrong."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jury_analysis.ballots import MESSAGES
+from jury_analysis.vote_matrix import Bools, Codes, Ints, VoteMatrix
+
+Numbers = npt.NDArray[np.int64]
+
+NOT_KNOWN, NO_FAULT = -1, -2
+"""In `NamedMessages.truth`, where there is no number of a message."""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedMessages:
+    """Numbers of messages, in the units and seats of a `VoteMatrix` of the first evaluation."""
+
+    votes: Numbers
+    """[units, seats]: the message that the vote names; -1 where it names none, and where no vote counts."""
+    labels: Numbers
+    """[units]: the message that the label names, -1 without one."""
+    truth: Numbers
+    """[units]: the message that went wrong; `NO_FAULT` where the label passes, `NOT_KNOWN` where nothing says it."""
+    counts: Numbers
+    """[units]: how many messages could be named, 0 where it is not known."""
+    outcomes: Codes
+    """[units]: 1 where the outcome is correct, 0 where it is not, -1 where it is not known."""
+
+
+def named_messages(table: pa.Table, matrix: VoteMatrix) -> NamedMessages | None:
+    """The messages of a table of ballots; None where it has no column of `ballots.MESSAGES` with a value.
+
+    Args:
+        table: checked ballots (`ballots.check`).
+        matrix: the votes of its round 0.
+    """
+    if not any(name in table.column_names and table[name].null_count < len(table) for name in MESSAGES.names):
+        return None
+    debates = _places(table["debate_id"], matrix.debates)
+    first = _plain(pc.equal(table["round"], 0)) & _plain(pc.equal(table["role"].cast(pa.string()), "juror"))
+    seats = _places(table["seat"], pa.array(matrix.seats, pa.string()))
+    votes = np.full(matrix.votes.shape, -1, dtype=np.int64)
+    votes[debates[first], seats[first]] = _numbers(table, "decisive_message")[first]
+    votes[matrix.votes < 0] = -1
+    labels, counts, outcomes = (
+        _of_debates(_numbers(table, name), debates, matrix.units)
+        for name in ("label_message", "message_count", "outcome_correct")
+    )
+    passes = matrix.labels == 0 if matrix.scale.ordered else np.zeros(matrix.units, dtype=np.bool_)
+    truth = np.where(matrix.labels < 0, NOT_KNOWN, np.where(passes, NO_FAULT, labels))
+    return NamedMessages(votes, labels, truth, np.maximum(counts, 0), outcomes.astype(np.int8))
+
+
+@dataclass(frozen=True, eq=False)
+class Pluralities:
+    """Which message the votes of each unit name most often."""
+
+    named: Ints
+    """[units]: how many votes name one."""
+    plurality: Numbers
+    """[units]: the message that more votes name than any other, -1 without one."""
+    majority: Bools
+    """[units]: whether more than half of the votes that name one name it."""
+
+
+def pluralities(votes: Numbers) -> Pluralities:
+    """The strict plurality of the messages in each row of [units, seats]; -1 is none."""
+    given = votes >= 0
+    tally = np.zeros(votes.shape, dtype=np.int64)
+    for seat in range(votes.shape[1]):
+        tally += given & (votes == votes[:, [seat]])
+    top = tally.max(axis=1, initial=0)
+    leading = given & (tally == top[:, None])
+    most = np.where(leading, votes, -1).max(axis=1, initial=-1)
+    alone = np.all(~leading | (votes == most[:, None]), axis=1)
+    named = np.count_nonzero(given, axis=1)
+    return Pluralities(named, np.where(alone, most, -1), 2 * top > named)
+
+
+def _numbers(table: pa.Table, name: str) -> Numbers:
+    """The column as numbers, -1 for null and without such a column."""
+    if name not in table.column_names:
+        return np.full(len(table), -1, dtype=np.int64)
+    column = table[name].cast(pa.int8()) if pa.types.is_boolean(table[name].type) else table[name]
+    numbers: Numbers = pc.fill_null(column.cast(pa.int64()), -1).to_numpy()
+    return numbers
+
+
+def _of_debates(values: Numbers, debates: Ints, units: int) -> Numbers:
+    """The value of each debate, of which all of its rows have the same."""
+    found = np.full(units, -1, dtype=np.int64)
+    found[debates] = values
+    return found
+
+
+def _places(column: pa.ChunkedArray, names: pa.Array) -> Ints:
+    """The position of each value in `names`, -1 for others."""
+    found = pc.index_in(column.cast(pa.string()), value_set=names.cast(pa.string()))
+    places: Ints = pc.fill_null(found, -1).to_numpy().astype(np.int64)
+    return places
+
+
+def _plain(column: pa.ChunkedArray) -> Bools:
+    flags: Bools = column.to_numpy().astype(np.bool_)
+    return flags

@@ -1,0 +1,190 @@
+"""Faults and the messages at which they are found, against figures that were worked out by hand."""
+
+import json
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from jury_analysis.faults import FaultReport, faults
+from jury_analysis.message_agreement import MessageAgreement, message_agreement
+from jury_analysis.named_messages import named_messages
+from jury_analysis.scale import OURS, Scale
+from jury_analysis.statistics import statistics
+from jury_analysis.vote_matrix import vote_matrix
+from support.ballot_tables import ballots
+
+S, R, U = OURS.categories
+LABELS = [U, U, U, S]
+VOTES = [(U, U, S), (U, U, U), (S, U, U), (S, S, U)]
+MESSAGES = [(3, 3, None), (2, 1, 3), (None, 4, 4), (None, None, 1)]
+FACTS: list[dict[str, Any]] = [
+    {"label_message": 3, "message_count": 5, "outcome_correct": True},
+    {"label_message": 2, "message_count": 4, "outcome_correct": False},
+    {"label_message": 4, "message_count": 6, "outcome_correct": True},
+    {"label_message": None, "message_count": 4, "outcome_correct": True},
+]
+
+
+def table(**changed: Any) -> pa.Table:
+    return ballots(VOTES, **({"labels": LABELS, "messages": MESSAGES, "facts": FACTS} | changed))
+
+
+def found(votes: pa.Table, scale: Scale = OURS) -> FaultReport:
+    matrix = vote_matrix(votes, scale)
+    named = named_messages(votes, matrix)
+    assert named is not None
+    return faults(matrix, named)
+
+
+def agreed(votes: pa.Table) -> MessageAgreement:
+    matrix = vote_matrix(votes, OURS)
+    named = named_messages(votes, matrix)
+    assert named is not None
+    agreement = message_agreement(matrix, named)
+    assert agreement is not None
+    return agreement
+
+
+def test_what_each_seat_finds() -> None:
+    report = found(table())
+
+    assert (3, 2, 1, 1, 3) == (report.faults, report.silent, report.loud, report.sound, report.messages)
+    assert [(2 / 3, 1 / 2, 1.0, 0.0), (1.0, 1.0, 1.0, 0.0), (2 / 3, 1 / 2, 1.0, 1.0)] == [
+        (one.found.value, one.silent_found.value, one.loud_found.value, one.false_alarms.value) for one in report.seats
+    ]
+
+
+def test_whether_it_is_found_at_the_right_message() -> None:
+    a, b, c = found(table()).seats
+
+    assert [(1.0, 2), (2 / 3, 3), (1 / 2, 2)] == [(one.message_exact.value, one.message_exact.n) for one in (a, b, c)]
+    assert [(1.0, 2), (1.0, 3), (1.0, 2)] == [
+        (one.message_within_one.value, one.message_within_one.n) for one in (a, b, c)
+    ]
+    assert [(2 / 3, 3), (2 / 3, 3), (1 / 3, 3)] == [
+        (one.message_exact_of_all.value, one.message_exact_of_all.n) for one in (a, b, c)
+    ]
+
+
+def test_the_panel_finds_what_its_pluralities_find() -> None:
+    panel = found(table()).panel
+
+    assert (1.0, 0.0) == (panel.found.value, panel.false_alarms.value)
+    assert (1.0, 2) == (panel.message_exact.value, panel.message_exact.n)
+
+
+def test_a_missing_verdict_finds_nothing_and_raises_no_alarm() -> None:
+    report = found(ballots([(None,), (None,)], labels=[U, S], facts=[FACTS[0], FACTS[3]]))
+
+    assert (0.0, 0.0) == (report.seats[0].found.value, report.seats[0].false_alarms.value)
+
+
+def test_needs_review_does_not_pass() -> None:
+    report = found(ballots([(R,), (R,)], labels=[U, S], facts=[FACTS[0], FACTS[3]]))
+
+    assert (1.0, 1.0) == (report.seats[0].found.value, report.seats[0].false_alarms.value)
+
+
+def test_without_an_order_no_verdict_passes() -> None:
+    report = found(table(), Scale(OURS.categories, ordered=False))
+
+    assert (None, 0) == (report.passing, report.faults)
+    assert "the verdicts have no order, so none is a pass or a fail" == report.panel.found.reason
+
+
+def test_agreement_on_the_message_raw_and_corrected_by_the_number_of_messages() -> None:
+    agreement = agreed(table())
+
+    assert (pytest.approx(2 / 3), 3) == (agreement.raw.value, agreement.raw.n)
+    assert pytest.approx(83 / 143) == agreement.corrected.value
+    assert (pytest.approx(2 / 3), 3) == (agreement.one_message.value, agreement.one_message.n)
+
+
+def test_a_plurality_is_no_majority_of_those_that_name_a_message() -> None:
+    named = [(2, 2, 3, 1), (2, 2, 2, 1)]
+    agreement = agreed(ballots([(U,) * 4] * 2, labels=[U, U], messages=named, facts=[{"label_message": 2}] * 2))
+
+    assert (1.0, 2) == (agreement.plurality_right.value, agreement.plurality_right.n)
+    assert (1.0, 1) == (agreement.majority_right.value, agreement.majority_right.n)
+
+
+def test_a_tie_names_no_message() -> None:
+    agreement = agreed(ballots([(U, U, U, U)], labels=[U], messages=[(1, 1, 2, 2)], facts=[{"label_message": 1}]))
+
+    assert (None, 0) == (agreement.plurality_right.value, agreement.plurality_right.n)
+    assert pytest.approx(2 / 6) == agreement.raw.value
+
+
+def test_two_seats_that_name_the_same_message() -> None:
+    pairs = {one.seats: one for one in agreed(table()).pairs}
+
+    assert (1 / 2, 2) == (pairs["a", "b"].same.value, pairs["a", "b"].same.n)
+    assert (1.0, 1) == (pairs["a", "b"].right.value, pairs["a", "b"].right.n)
+
+
+def test_no_message_is_right_where_the_label_passes() -> None:
+    agreement = agreed(ballots([(U, U)], labels=[S], messages=[(1, 1)]))
+
+    assert (0.0, 1) == (agreement.plurality_right.value, agreement.plurality_right.n)
+
+
+def test_where_the_label_names_no_message_none_is_right_or_wrong() -> None:
+    agreement = agreed(ballots([(U, U)], labels=[U], messages=[(1, 1)]))
+
+    assert (None, 0) == (agreement.plurality_right.value, agreement.plurality_right.n)
+    assert "the number of messages is not known" == agreement.corrected.reason
+
+
+def test_a_vote_that_is_left_out_names_no_message() -> None:
+    votes = table()
+    kinds = ["stale" if row["seat"] == "a" and row["verdict"] else row["kind"] for row in votes.to_pylist()]
+    stale = votes.set_column(votes.schema.get_field_index("kind"), votes.schema.field("kind"), pa.array(kinds))
+
+    agreement = agreed(stale)
+
+    assert [("b", "c")] == [one.seats for one in agreement.pairs]
+
+
+def test_later_rounds_name_nothing_here() -> None:
+    twice = ballots([VOTES, VOTES], labels=LABELS, messages=MESSAGES, facts=FACTS)
+
+    assert agreed(table()) == agreed(twice)
+
+
+def test_intervals_are_over_clusters() -> None:
+    many = ballots(
+        VOTES[:3] * 20, labels=LABELS[:3] * 20, messages=MESSAGES[:3] * 20, facts=FACTS[:3] * 20,
+        clusters=[f"g{number // 4:02}" for number in range(60)],
+    )  # fmt: skip
+
+    interval = found(many).seats[0].found.interval
+
+    assert interval is not None
+    assert ("clustered t", 15) == (interval.method, interval.clusters)
+
+
+def test_the_report_has_them_where_the_table_has_them() -> None:
+    without, with_them = (statistics(one).to_dict()["panels"][0] for one in (ballots(VOTES, labels=LABELS), table()))
+
+    assert (None, None) == (without["faults"], without["messages"])
+    assert 3 == with_them["faults"]["faults"]
+    assert 0.666666666667 == with_them["messages"]["raw"]["value"]
+
+
+def test_a_known_outcome_alone_tells_of_silent_faults() -> None:
+    votes = ballots(VOTES, labels=LABELS, facts=[{"outcome_correct": one["outcome_correct"]} for one in FACTS])
+
+    (panel,) = statistics(votes).panels
+
+    assert panel.faults is not None
+    assert (2, None) == (panel.faults.silent, panel.messages)
+    assert "no label of a fault names its message" == panel.faults.panel.message_exact_of_all.reason
+
+
+def test_the_order_of_rows_decides_nothing() -> None:
+    votes = table()
+
+    assert json.dumps(statistics(votes).to_dict()) == json.dumps(
+        statistics(votes.take(list(reversed(range(len(votes)))))).to_dict()
+    )

@@ -1,0 +1,74 @@
+"""Which faults are found, and whether the seats name the message that went wrong: two sections of the statistics."""
+
+from typing import TYPE_CHECKING
+
+from jury_events.text.pluralize import pluralize
+from jury_events.text.visible_text import visible_line
+from jury_views.page import Page
+from jury_views.terminal.statistics.agreement import PAIRS
+from jury_views.terminal.statistics.figures import Figures
+
+if TYPE_CHECKING:
+    from jury_analysis.faults import FaultReport, FaultsFound
+    from jury_analysis.message_agreement import MessageAgreement, MessagePair
+
+
+def faults_section(page: Page, found: "FaultReport") -> None:
+    """What each rater finds of the faults that the labels know."""
+    figures = Figures()
+    page.heading("Faults against labels (first evaluations)")
+    page.line(
+        f"{pluralize(found.faults, 'debate')} with a fault: {found.silent:,} with a correct outcome (silent), "
+        f"{found.loud:,} with a wrong one, {found.messages:,} with a message that the label names; "
+        f"{found.sound:,} without a fault",
+        indent=2,
+    )
+    head = ("", "found", "silent ones", "false alarms", "message exact", "within one", "found and exact")
+    page.table([head, *(_rater(figures, one) for one in (*found.seats, found.panel))], indent=2)
+    figures.print_notes(page)
+
+
+def messages_section(page: Page, found: "MessageAgreement") -> None:
+    """Do the seats name the same message, and is it the label's?"""
+    figures = Figures()
+    page.heading("The message that went wrong (first evaluations)")
+    rows = [
+        ("all seats that name one name the same", figures.share(found.one_message), f"{found.one_message.n:,}"),
+        ("raw agreement", figures.share(found.raw), f"{found.raw.n:,}"),
+        ("corrected for chance", figures.number(found.corrected), f"{found.corrected.n:,}"),
+        ("right where a plurality names it", figures.share(found.plurality_right), f"{found.plurality_right.n:,}"),
+        ("right where more than half name it", figures.share(found.majority_right), f"{found.majority_right.n:,}"),
+    ]
+    page.table([("", "value [95 %]", "debates"), *rows], indent=2)
+    _pairs(page, figures, found.pairs)
+    figures.print_notes(page)
+
+
+def _rater(figures: Figures, one: "FaultsFound") -> tuple[str, ...]:
+    shares = (
+        *(one.found, one.silent_found, one.false_alarms),
+        *(one.message_exact, one.message_within_one, one.message_exact_of_all),
+    )
+    name = "panel (plurality)" if one.seat is None else visible_line(one.seat, 60)
+    return (name, *(figures.share(share) for share in shares))
+
+
+def _pairs(page: Page, figures: Figures, pairs: "tuple[MessagePair, ...]") -> None:
+    """Those that agree least, as of verdicts."""
+    if not pairs:
+        return
+    shown = sorted(pairs, key=lambda pair: (pair.same.value or 0.0, pair.seats))[:PAIRS]
+    rows = [
+        (
+            *(visible_line(seat, 40) for seat in one.seats),
+            figures.share(one.same),
+            f"{one.same.n:,}",
+            figures.share(one.right),
+            f"{one.right.n:,}",
+        )
+        for one in shown
+    ]
+    page.blank()
+    page.table([("pair of seats", "", "same message", "debates", "right then", "debates"), *rows], indent=2)
+    if len(shown) < len(pairs):
+        page.line(f"and {pluralize(len(pairs) - len(shown), 'pair')} of closer agreement (--json has all)", indent=2)
