@@ -117,7 +117,7 @@ NO_FOUND_MESSAGE = _fixed(
 )
 NO_PAIR_OF_MESSAGES = _fixed("no debate has messages named by two seats", "2名がメッセージを指定した議論はありません")
 NO_AGREED_MESSAGE = _fixed(
-    "the seats agree on no message of which the label tells whether it is right",
+    "the seats agree on no message in a debate whose label names one",
     "一致したメッセージの正否をラベルから判断できる議論はありません",
 )
 NO_MESSAGE_COUNT = _fixed("the number of messages is not known", "メッセージの数が分かりません")

@@ -59,6 +59,7 @@ dimensions dimension points
 dimensions maximum name
 discussion always_discuss end_early history max_rounds order speakers stagnation_rounds threshold unanimity_ends
 evaluation confidence model model_version overall rationale scenarios scores simulated synthetic verdict
+evidence criterion item result says seat span
 exchange_recorded answer attempt cost error finish_reason juror_id latency_ms model model_version outcome request request_id response sent settings simulated step tool_calls tools turn type usage waited_ms
 final bands calibration judge method quorum
 final bands judge method quorum
@@ -95,12 +96,12 @@ signal chances kind shares
 signal inputs intercepts kind labels verdicts
 signal kind
 signal kind prior seats verdicts
+span end item start
 speakers base kind seed
 statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
-usage cache_miss cache_writes cached_input_tokens input_tokens output_tokens reasoning_tokens service_tier
 usage cache_writes cached_input_tokens input_tokens output_tokens reasoning_tokens service_tier
 usage cached_input_tokens input_tokens output_tokens reasoning_tokens
 votes confidence juror_id kind position round score stale weight
@@ -111,7 +112,11 @@ KNOWN = frozenset(FIELDS.splitlines())
 IF_SET = {
     "panel": {"marking"},
     "settings": {"cache", "effort", "flex_fallback", "thinking", "tier", "top_p", "verbosity", "warm"},
-    "usage": {"region", "speed"},
+    "usage": {"cache_miss", "region", "speed"},
+    "answers": {"evidence", "unsupported"},
+    "debate_opened": {"provenance"},
+    "evaluation": {"decisive_item", "evidence", "quotes"},
+    "judge": {"decisive_item", "evidence", "quotes"},
 }
 
 

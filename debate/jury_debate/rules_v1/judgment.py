@@ -107,11 +107,11 @@ def count(method: FinalMethod, cast: Sequence[CountedVote], bands: Bands) -> tup
     median: the middle score, the mean of the middle two. The bands apply to both before rounding.
     """
     if method == "majority_vote":
-        held: dict[Verdict, Fraction] = {}
+        votes: dict[Verdict, Fraction] = {}
         for vote in cast:
-            held[vote.position] = held.get(vote.position, Fraction()) + vote.share
-        position, votes = max(held.items(), key=itemgetter(1))
-        won = 2 * votes > sum(held.values())
+            votes[vote.position] = votes.get(vote.position, Fraction()) + vote.share
+        position, most = max(votes.items(), key=itemgetter(1))
+        won = 2 * most > sum(votes.values())
         counted = [vote for vote in cast if not won or vote.position is position]
         total = sum((vote.share * exact(vote.score) for vote in counted), Fraction())
         return (position if won else Verdict.NEEDS_REVIEW), total / sum(vote.share for vote in counted)
