@@ -10,9 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from jury_events.evaluation import Evaluation
+from jury_events.evidence import Evidence, EvidenceSpan
 from jury_events.exchange import Usage
-from jury_events.panel import CallSettings
+from jury_events.panel import AnswerRules, CallSettings
+from jury_events.parts import PartRef
+from jury_events.rubric import DimensionScore, Scores
 from jury_events.value import Value
+from jury_events.verdict import Verdict
 from jury_replay import auditor
 from jury_store.seals.keys import SealKey
 from support.cassettes import (
@@ -146,6 +151,28 @@ def test_it_knows_the_fields_of_every_event_of_every_schema() -> None:
         name = path.name.partition(".")[0]
         if not name.startswith(("debate_imported", "debate_quarantined", "debate_released")):
             auditor.check_fields(name, json.loads(path.read_bytes()), path.name)
+
+
+AN_EVALUATION = Evaluation(
+    verdict=Verdict.UNSAFE_FAIL,
+    scores=Scores(dimensions=(DimensionScore(dimension="safety", points=1.0),)),
+    overall=1.0,
+    confidence=0.5,
+    rationale=PartRef(part="A" * 43),
+    model="simulated/juror",
+    evidence=(
+        Evidence(
+            item=3,
+            says="against",
+            criterion=None,
+            seat=None,
+            result="verified",
+            span=EvidenceSpan(item=3, start=0, end=4),
+        ),
+    ),
+    quotes=PartRef(part="A" * 43),
+    decisive_item=3,
+)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ _GRAVE = 0.5
 """The share of the gravest finding's weight from which on a finding may name the decisive item."""
 
 
-class Entry(NamedTuple):
+class CitedItem(NamedTuple):
     """One entry of evidence, as in an answer. `claim`: the finding that it is to show, in the juror's words."""
 
     item: int
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 
 def cited_entries(
     findings: Iterable[tuple[Finding, str]], *, favourable: bool, dimensions: Iterable[str]
-) -> list[Entry]:
+) -> list[CitedItem]:
     """The quotations of findings.
 
     Args:
@@ -46,7 +46,7 @@ def cited_entries(
     names = frozenset(dimensions)
     says = "for" if favourable else "against"
     return [
-        Entry(
+        CitedItem(
             citation.item,
             citation.quote,
             "context" if citation.context else says,
@@ -58,28 +58,28 @@ def cited_entries(
     ]
 
 
-def distinct(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+def distinct(entries: Iterable[CitedItem]) -> tuple[CitedItem, ...]:
     """The entries that an answer may have: each place once, and no more than are taken."""
-    by_place: dict[tuple[int, str, str | None], Entry] = {}
+    by_place: dict[tuple[int, str, str | None], CitedItem] = {}
     for entry in entries:
         by_place.setdefault((entry.item, entry.quote, entry.seat), entry)
     return tuple(by_place.values())[:MOST_ENTRIES]
 
 
-def taken_over(peer: PeerBlock, quote: str) -> tuple[Entry, ...]:
+def taken_over(peer: PeerBlock, quote: str) -> tuple[CitedItem, ...]:
     """The quotation of a juror with which it convinced, where it stands; () where the juror gave none."""
     found = [one for one in peer.evidence.quotations if one.found is not None and one.seat is None]
     against = [one for one in found if one.says == "against"]
     taken = next((one for one in found if quote in one.quote), next(iter(against), None))
-    return () if taken is None or taken.found is None else (Entry(taken.found, taken.quote, taken.says),)
+    return () if taken is None or taken.found is None else (CitedItem(taken.found, taken.quote, taken.says),)
 
 
-def quoted_peer(peer: PeerBlock, item: int, mark: str) -> tuple[Entry, ...]:
+def quoted_peer(peer: PeerBlock, item: int, mark: str) -> tuple[CitedItem, ...]:
     """The beginning of what a juror said last, as an entry about an item; () where nothing can be quoted."""
     said = [line for line in peer.said.split("\n") if line.startswith(f"{mark} ")]
     quote = opening(unmark(said[0], mark)) if said else ""
     says = "for" if peer.verdict == Verdict.SAFE_PASS.value else "against"
-    return (Entry(item, quote, says, seat=peer.letter),) if quote else ()
+    return (CitedItem(item, quote, says, seat=peer.letter),) if quote else ()
 
 
 def decisive_item(findings: Sequence[Finding], weights: Sequence[float]) -> int | None:

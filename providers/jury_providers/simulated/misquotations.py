@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from jury_events.evidence import LONGEST_QUOTE
-from jury_providers.simulated.citations import Entry
+from jury_providers.simulated.citations import CitedItem
 
 _LOOSE, _ELSEWHERE, _PARAPHRASED = 0.1, 0.06, 0.06
 """The shares of quotations with other case or a cut sign, with the number of another item, and in other words."""
 
 
-def misquoted(entry: Entry, drawn_by: str, items: Sequence[int], *, careful: bool) -> Entry:
+def misquoted(entry: CitedItem, drawn_by: str, items: Sequence[int], *, careful: bool) -> CitedItem:
     """The entry as a fallible juror writes it: most of the time unchanged.
 
     Args:
