@@ -100,7 +100,6 @@ statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
-usage cache_miss cache_writes cached_input_tokens input_tokens output_tokens reasoning_tokens service_tier
 usage cache_writes cached_input_tokens input_tokens output_tokens reasoning_tokens service_tier
 usage cached_input_tokens input_tokens output_tokens reasoning_tokens
 votes confidence juror_id kind position round score stale weight
@@ -111,7 +110,7 @@ KNOWN = frozenset(FIELDS.splitlines())
 IF_SET = {
     "panel": {"marking"},
     "settings": {"cache", "effort", "flex_fallback", "thinking", "tier", "top_p", "verbosity", "warm"},
-    "usage": {"region", "speed"},
+    "usage": {"cache_miss", "region", "speed"},
 }
 
 

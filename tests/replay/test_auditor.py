@@ -164,7 +164,7 @@ def test_it_knows_the_fields_of_every_event_of_every_schema() -> None:
                 flex_fallback="on",
             ),
         ),
-        ("usage", Usage(region="us", speed="standard")),
+        ("usage", Usage(region="us", speed="standard", cache_miss="expired")),
         ("panel", a_resolved().panel.model_copy(update={"marking": "lines"})),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
