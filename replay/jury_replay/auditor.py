@@ -115,8 +115,7 @@ IF_SET = {
     "usage": {"cache_miss", "region", "speed"},
     "answers": {"evidence", "unsupported"},
     "debate_opened": {"provenance"},
-    "evaluation": {"decisive_item", "evidence", "quotes"},
-    "judge": {"decisive_item", "evidence", "quotes"},
+    **dict.fromkeys(("evaluation", "judge"), {"decisive_item", "evidence", "quotes"}),
 }
 
 

@@ -213,15 +213,28 @@ async def test_gemini_at_vertex_reads_an_explicit_cache_of_the_project(
     assert deleted.path.endswith(name)
 
 
+class ShortLived(GoogleCredentials):
+    """Each request has a token of its own."""
+
+    expired = True
+    valid = False
+    renewed = 0
+
+    def refresh(self, _request: object) -> None:
+        self.renewed += 1
+        self.token = f"google-token-{self.renewed}"
+
+
 async def test_a_token_that_the_sdk_found_is_in_no_reason_why_there_is_no_explicit_cache(
-    monkeypatch: pytest.MonkeyPatch, google_credentials: None
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    google_finds(monkeypatch, ShortLived())
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
     monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "europe-west1")
     shown = ModelMessage("user", "You are seat A.", shared=("The case. " * 1000,))
     request = a_request(shown)._replace(model="gemini-3.8-flash", cache="5m")
 
-    refused = Canned(400, [json.dumps({"error": {"message": "Bearer google-token may keep nothing"}}).encode()])
+    refused = Canned(400, [json.dumps({"error": {"message": "Bearer google-token-1 may keep nothing"}}).encode()])
     async with canned_server(refused, GOOGLE.canned("{}")) as server:
         endpoint = Endpoint.model_validate({"cloud": "vertex", "base_url": server.url})
         adapter = GOOGLE.make(connection_of("google", "google", endpoint, {}))
@@ -229,7 +242,7 @@ async def test_a_token_that_the_sdk_found_is_in_no_reason_why_there_is_no_explic
         await adapter.close()
 
     sent = json.loads(reply.sent or b"{}")
-    assert "Bearer google-token" == server.asked[0].headers["authorization"]
+    assert ["Bearer google-token-1", "Bearer google-token-2"] == [one.headers["authorization"] for one in server.asked]
     assert "Bearer [key] may keep nothing" in sent["cached_content"]["not_used"]
 
 
