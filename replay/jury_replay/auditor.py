@@ -115,7 +115,8 @@ IF_SET = {
     "usage": {"cache_miss", "region", "speed"},
     "answers": {"evidence", "unsupported"},
     "debate_opened": {"provenance"},
-    **dict.fromkeys(("evaluation", "judge"), {"decisive_item", "evidence", "quotes"}),
+    "evaluation": {"decisive_item", "evidence", "quotes"},
+    "judge": {"decisive_item", "evidence", "quotes"},
 }
 
 
