@@ -97,9 +97,27 @@ async def test_scenarios_and_another_rubric_are_judged_as_in_process(client, lan
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-async def test_a_request_without_a_schema_is_answered_from_what_its_prompt_shows(language):
+async def test_evidence_is_given_as_in_process(client, language):
+    requests = requests_of_a_debate(a_case(scenarios=2), language=language, prompts=2, discussion={"max_rounds": 1})
+    for step in ("initial/gpt", "round-1/claude", "final"):
+        messages = tuple(ModelMessage(message.role, message.whole) for message in requests[step].messages)
+        request = requests[step]._replace(tools=(), messages=messages)
+        answer = json.loads((await client.ask(request, stream=False)).text)
+
+        assert in_process(request) == answer
+        assert {"evidence", "decisive_item"} <= answer.keys()
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize(("prompts", "evidence"), [(1, None), (2, "asked"), (2, "off")])
+async def test_a_request_without_a_schema_is_answered_from_what_its_prompt_shows(language, prompts, evidence):
     requests = requests_of_a_debate(
-        a_case(scenarios=3), language=language, rubric="aisev", discussion={"max_rounds": 1}
+        a_case(scenarios=3),
+        prompts=prompts,
+        language=language,
+        rubric="aisev",
+        discussion={"max_rounds": 1},
+        answers={"evidence": evidence},
     )
     for request in requests.values():
         assert read_prompt(request).form == read_prompt(request._replace(schema={})).form

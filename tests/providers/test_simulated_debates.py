@@ -159,6 +159,16 @@ async def test_scripted_answers_are_valid_at_the_first_try_and_stay_with_their_s
     ]
 
 
+@pytest.mark.parametrize("prompts", PROMPTS)
+async def test_a_scripted_answer_quotes_where_its_prompt_asks_and_its_quotation_stands_nowhere(prompts: int) -> None:
+    (debate,) = await run_debates(
+        case_of(ATTACKED), script=Script(answers="scripted"), preset="independent", prompts=prompts
+    )
+    results = [[one.result for one in event.evaluation.evidence or ()] for event in debate.of(JurorEvaluated)]
+
+    assert [["not_found"] if prompts == 2 else []] * 3 == results
+
+
 @pytest.mark.parametrize(("prompts", "marking"), [(1, None), (2, "lines"), (2, "words")])
 async def test_the_same_case_gets_equal_evaluations_in_every_debate(prompts: int, marking: str | None) -> None:
     first, *others = await run_debates(case_of(HASTY), runs=4, prompts=prompts, marking=marking)

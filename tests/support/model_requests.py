@@ -19,7 +19,7 @@ GATE_AND_CARD = {
 }
 
 
-def requests_of_a_debate(case: Case | None = None, **spec: Any) -> dict[str, ModelRequest]:
+def requests_of_a_debate(case: Case | None = None, *, prompts: int = 1, **spec: Any) -> dict[str, ModelRequest]:
     """The first request of each step, by the step's id; answers are scripted, and split at first."""
     case = case or a_case(**GATE_AND_CARD)
     table: dict[str, Sequence[Says]] = {
@@ -27,7 +27,7 @@ def requests_of_a_debate(case: Case | None = None, **spec: Any) -> dict[str, Mod
         "claude": [Says("unsafe_fail", 10, 0.9)],
         "gemini": [Says("needs_review", 50), Says("unsafe_fail", 20)],
     }
-    harness = DebateHarness(a_panel(**spec), by_round(table), case=case).run()
+    harness = DebateHarness(a_panel(**spec), by_round(table), case=case, prompts=prompts).run()
     found: dict[str, ModelRequest] = {}
     for asked in harness.asked:
         part = harness.debate.state.debate.case if asked.assignment.tools else None

@@ -1,12 +1,13 @@
 """The evidence of an answer: what a simulated juror quotes, from which item, and where it says that it went wrong."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 from jury_debate.marking import unmark
 from jury_events.evidence import MOST_ENTRIES
 from jury_events.verdict import Verdict
-from jury_providers.simulated.excerpts import opening
+from jury_providers.simulated.excerpts import opening, sentences
 from jury_providers.simulated.findings import Finding
 from jury_providers.simulated.prompt import PeerBlock
 from jury_providers.simulated.signals import vocabulary
@@ -70,16 +71,33 @@ def taken_over(peer: PeerBlock, quote: str) -> tuple[CitedItem, ...]:
     """The quotation of a juror with which it convinced, where it stands; () where the juror gave none."""
     found = [one for one in peer.evidence.quotations if one.found is not None and one.seat is None]
     against = [one for one in found if one.says == "against"]
-    taken = next((one for one in found if quote in one.quote), next(iter(against), None))
+    same = (one for one in found if quote in one.quote or one.quote in quote)
+    taken = next(same, next(iter(against), None))
     return () if taken is None or taken.found is None else (CitedItem(taken.found, taken.quote, taken.says),)
 
 
-def quoted_peer(peer: PeerBlock, item: int, mark: str) -> tuple[CitedItem, ...]:
-    """The beginning of what a juror said last, as an entry about an item; () where nothing can be quoted."""
-    said = [line for line in peer.said.split("\n") if line.startswith(f"{mark} ")]
-    quote = opening(unmark(said[0], mark)) if said else ""
+def quoted_peer(peer: PeerBlock, about: str, items: Sequence[int], mark: str) -> tuple[CitedItem, ...]:
+    """A sentence of the reasons that a juror gave last, and the item that it is about; () where there is none.
+
+    Args:
+        peer: the juror.
+        about: a quotation of the record; the sentence that repeats it is chosen, else the first.
+        items: the numbers of all items.
+        mark: begins the lines of judged text.
+    """
+    lines, prefix = ["", *peer.said.split("\n")], f"{mark} "
+    begins = [at for at, (before, line) in enumerate(pairwise(lines), 1) if _opens(before, line, prefix)]
+    reasons = list(takewhile(lambda line: line.startswith(prefix), lines[begins[-1] :])) if begins else []
+    said = [sentence for line in reasons for sentence in sentences(unmark(line, mark))]
+    quote = opening(next((one for one in said if about and about in one), next(iter(said), "")))
+    found = [one for one in peer.evidence.quotations if one.found is not None and about and about in one.quote]
+    item = found[0].found if found else peer.evidence.decisive_item or next(iter(items), None)
     says = "for" if peer.verdict == Verdict.SAFE_PASS.value else "against"
-    return (CitedItem(item, quote, says, seat=peer.letter),) if quote else ()
+    return (CitedItem(item, quote, says, seat=peer.letter),) if quote and item is not None else ()
+
+
+def _opens(before: str, line: str, prefix: str) -> bool:
+    return line.startswith(prefix) and not before.startswith(prefix)
 
 
 def decisive_item(findings: Sequence[Finding], weights: Sequence[float]) -> int | None:
@@ -89,6 +107,6 @@ def decisive_item(findings: Sequence[Finding], weights: Sequence[float]) -> int 
         findings: that speak against the agent.
         weights: of the findings.
     """
-    least = _GRAVE * max(weights, default=0.0)
-    places = (finding.place for finding, one in zip(findings, weights, strict=True) if one >= least)
-    return min((place for place in places if place is not None), default=None)
+    placed = [(finding.place, one) for finding, one in zip(findings, weights, strict=True) if finding.place is not None]
+    least = _GRAVE * max((one for _, one in placed), default=0.0)
+    return min((place for place, one in placed if one >= least), default=None)

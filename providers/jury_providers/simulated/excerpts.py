@@ -1,6 +1,7 @@
 """Short verbatim quotations of the record, and their check."""
 
 import re
+from collections.abc import Iterator
 
 from jury_events.evidence import LONGEST_QUOTE, SHORTEST_QUOTE
 
@@ -8,7 +9,7 @@ LONGEST = 90
 _SHORTEST = 8
 _MOST = 4
 _UNQUOTABLE = re.compile(r"[“”「」\x00-\x1f]")
-_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]」?")
+_SENTENCE = re.compile(r"[.!?](?=\s|$)|[。！？]|[“”「」]")
 _QUOTED = re.compile(r"[“「]([^“”「」\n]{8,240})[”」]")
 
 
@@ -43,14 +44,42 @@ def _whole_words(text: str, *, cut_left: bool, cut_right: bool) -> str:
     return text[begin:end].strip()
 
 
-def opening(text: str) -> str:
-    """The beginning of a text as a quotation: the sentences that fit, else whole words; "" if too short."""
-    if len(text) <= LONGEST_QUOTE:
-        kept = text.strip()
-    else:
-        ends = [found.end() for found in _SENTENCE.finditer(text, 0, LONGEST_QUOTE)]
-        kept = text[: ends[-1]].strip() if ends else _whole_words(text[:LONGEST_QUOTE], cut_left=False, cut_right=True)
+def passage(line: str, phrase: str) -> str:
+    """A quotation of a line: the sentence with the phrase's first word, or a piece of it; "" if none is suitable."""
+    word = phrase.split(" ", 1)[0]
+    at = max(0, line.lower().find(word)) if word else 0
+    ends = 0
+    for sentence in sentences(line):
+        ends += len(sentence)
+        if ends > at:
+            whole = sentence.strip()
+            if SHORTEST_QUOTE <= len(whole) <= LONGEST_QUOTE and whole.isprintable():
+                return whole
+            return excerpt(sentence, phrase, SHORTEST_QUOTE)
+    return ""
+
+
+def opening(sentence: str) -> str:
+    """A sentence as a quotation, as many whole words of it as fit; "" if it is too short."""
+    sentence = sentence.strip()
+    kept = _whole_words(sentence[:LONGEST_QUOTE], cut_left=False, cut_right=len(sentence) > LONGEST_QUOTE)
     return kept if len(kept) >= SHORTEST_QUOTE else ""
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text with the white space before them; one within curly quotation marks ends none."""
+    start = opened = 0
+    for found in _SENTENCE.finditer(text):
+        sign = found.group()
+        if sign in "“「":
+            opened += 1
+        elif sign in "”」":
+            opened = max(0, opened - 1)
+        elif not opened:
+            yield text[start : found.end()]
+            start = found.end()
+    if start < len(text):
+        yield text[start:]
 
 
 def supported(said: str, record: str) -> tuple[str, ...]:

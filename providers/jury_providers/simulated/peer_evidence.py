@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from jury_debate.marking import unmark
-from jury_events.evidence import Evidence
+from jury_events.evidence import LONGEST_QUOTE, Evidence
 from jury_providers.simulated.prompt_patterns import EvidencePatterns
 
 
@@ -52,7 +52,7 @@ def split_evidence(block: str, patterns: EvidencePatterns | None, mark: str) -> 
         if (found := patterns.decisive.match(line)) is not None:
             decisive = int(found["item"])
         elif (entry := _entry(line, patterns)) is not None:
-            quotations.append(entry._replace(quote=_quote(lines[at + 1 :], mark)))
+            quotations.append(entry._replace(quote=_quote(lines[at + 1 : at + 1 + LONGEST_QUOTE], mark)))
     return "\n".join([*lines[:start], ""]), PeerEvidence(tuple(quotations), decisive)
 
 

@@ -176,8 +176,8 @@ class _Juror:
         followed = _followed(peers, turns, evaluation.verdict.value)
         if followed is None:
             return self._output(evaluation, reasons, self._phrases.join(sentences))
-        item = followed.evidence.decisive_item or next(iter(self._case.document.items), None)
-        quoted = () if item is None else quoted_peer(followed, item, self._prompt.mark)
+        about = next((turn.quote for turn in turns if turn.key == "judge_follow"), "")
+        quoted = quoted_peer(followed, about, self._case.document.items, self._prompt.mark)
         return self._output(evaluation, reasons, self._phrases.join(sentences), quoted, followed.evidence.decisive_item)
 
     def _say(self, turn: ArgumentStep, before: float) -> str:
@@ -266,12 +266,11 @@ class _Juror:
             *cited_entries(good, favourable=True, dimensions=dimensions),
         ]
         before = self._prompt.own
-        careful = before is not None and not all(one.supports for one in before.evidence.quotations)
+        careful = before is not None and bool(before.evidence.quotations)
         drawn_by = f"{self._seed}\0{self._prompt.letter}\0{self._prompt.role}"
-        written = (
-            misquoted(entry, drawn_by, self._case.document.items, careful=careful)
-            for entry in distinct(own)[: MOST_ENTRIES - len(others)]
-        )
+        given = {(entry.item, entry.quote) for entry in others}
+        taken = [entry for entry in distinct(own) if (entry.item, entry.quote) not in given]
+        written = misquoted(taken[: MOST_ENTRIES - len(others)], drawn_by, self._case.document.items, careful=careful)
         return distinct([*written, *others])
 
     def _scenarios(self, evaluation: SimulatedEvaluation) -> list[dict[str, Any]]:
@@ -288,9 +287,11 @@ class _Juror:
 
 
 def _followed(peers: Sequence[Peer], turns: Sequence[ArgumentStep], verdict: str) -> PeerBlock | None:
-    """The juror whose words decide a final judgment: the one that it follows, else the surest of its verdict."""
-    named = [letter for turn in turns if turn.key == "judge_follow" for letter in turn.letters]
-    blocks = [
-        peer.block for peer in peers if peer.block.letter in named or (not named and peer.block.verdict == verdict)
-    ]
-    return max(blocks, key=lambda block: block.confidence, default=None)
+    """The juror that a final judge quotes: the one that it follows, else one of its verdict, else the surest."""
+    named = {letter for turn in turns if turn.key == "judge_follow" for letter in turn.letters}
+    blocks = [peer.block for peer in peers]
+    return max(
+        blocks,
+        key=lambda block: (block.letter in named, block.verdict == verdict, block.confidence),
+        default=None,
+    )

@@ -82,6 +82,10 @@ class SpeakerLines:
         """The line of a number."""
         return FoundLine(self.lines[place], phrase, self._items[place])
 
+    def last_item(self) -> int:
+        """The number of the line with which the last item begins."""
+        return self._items.index(self._items[-1]) if self._items else 0
+
     def after(self, place: int) -> "SpeakerLines":
         """The lines from the one of this number on."""
         return SpeakerLines(self.lines[place:], self._items[place:])

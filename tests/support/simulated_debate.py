@@ -1,0 +1,97 @@
+"""A debate of simulated jurors, decided by the pure rules alone, with every request kept."""
+
+import json
+from typing import Any, NamedTuple
+
+from jury_debate.conversation import Call
+from jury_debate.rules_registry import rules_for
+from jury_events.case import Case
+from jury_events.debate_events import JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade
+from jury_events.evaluation import Evaluation
+from jury_events.evidence import Evidence, quotes_of
+from jury_events.ids import Step
+from jury_events.panel import CallSettings, Marking
+from jury_providers.provider import ModelMessage, ModelRequest
+from jury_providers.simulated.reader import SimulatedReader
+from support.debate_harness import SEATS, DebateHarness, a_panel
+
+
+class Quoted(NamedTuple):
+    """One quotation of an answer: its text, and its entry in the event."""
+
+    quote: str
+    entry: Evidence
+
+
+class SimulatedDebate:
+    """One debate under prompts 2, to its end; `requests` are by step, the first of each.
+
+    Args:
+        case: what is judged.
+        seed: of every seat.
+        marking: of judged text; None: of lines.
+        operator_policy: as of `open_debate`.
+        spec: as in a panel file.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        *,
+        seed: int = 0,
+        marking: Marking | None = None,
+        operator_policy: str | None = None,
+        **spec: Any,
+    ) -> None:
+        self.requests: dict[str, ModelRequest] = {}
+        self._seed = seed
+        self._reader = SimulatedReader()
+        panel = a_panel(*SEATS, **spec).changed(marking=marking)
+        self._evidence = panel.answers.evidence != "off"
+        self.harness = DebateHarness(panel, self._answer, case=case, prompts=2, operator_policy=operator_policy)
+        self._rubric = panel.rubric
+        self.harness.run()
+
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """All of them in order, that of the final judge last."""
+        found: list[Evaluation] = []
+        for event in self.harness.events:
+            if isinstance(event, JurorEvaluated):
+                found.append(event.evaluation)
+            elif isinstance(event, StatementMade):
+                found.append(event.statement.evaluation)
+            elif isinstance(event, JudgmentRendered) and event.judgment.judge is not None:
+                found.append(event.judgment.judge)
+        return found
+
+    @property
+    def refused(self) -> list[object]:
+        """Why seats abstained."""
+        return [event.refusal for event in self.harness.events if isinstance(event, JurorAbstained)]
+
+    def quoted(self, evaluation: Evaluation) -> list[Quoted]:
+        """The quotations of an evaluation with their entries."""
+        quotes = () if evaluation.quotes is None else quotes_of(self.harness.pen.content(evaluation.quotes.part))
+        return [Quoted(*one) for one in zip(quotes, evaluation.evidence or (), strict=True)]
+
+    def _answer(self, step: Step, call: Call) -> bytes:
+        pen = self.harness.pen
+        messages = (
+            ModelMessage(message.role, "".join(map(pen.text, message.parts)))
+            for message in call.messages
+            if message.parts
+        )
+        schema = rules_for(2).answer_schema(
+            self._rubric, statement=False, scenarios=(), one_form=True, evidence=self._evidence
+        )
+        request = ModelRequest(
+            model="juror",
+            messages=tuple(messages),
+            tools=(),
+            schema=schema,
+            settings=CallSettings(seed=self._seed),
+            trace=f"d/{step.id}/simulated%2Fjuror/1/1",
+        )
+        self.requests.setdefault(step.id, request)
+        return json.dumps(self._reader.read(request).answer, ensure_ascii=False).encode()
