@@ -14,12 +14,12 @@ from jury_cases.examples import load_example
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer
 from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.evidence import Evidence, EvidenceResult, Span
+from jury_events.evidence import Evidence, EvidenceResult, EvidenceSpan
 from jury_events.panel import Language, Marking
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC
 from jury_events.transcript import Item, ToolCall, ToolResult, Transcript
 from jury_events.verdict import Verdict
-from jury_providers.simulated.citations import Entry
+from jury_providers.simulated.citations import CitedItem
 from jury_providers.simulated.misquotations import misquoted
 from jury_providers.simulated.phrases import load_phrases
 from jury_providers.simulated.prompt import read_prompt
@@ -265,9 +265,16 @@ def test_peers_blocks_are_read_with_their_words_and_their_evidence(marking: Mark
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_of_an_entry_is_read(language: Language) -> None:
     entries = (
-        Evidence(item=3, says="for", criterion=None, seat=None, result="verified", span=Span(item=3, start=0, end=3)),
         Evidence(
-            item=3, says="against", criterion=None, seat=None, result="elsewhere", span=Span(item=5, start=0, end=3)
+            item=3, says="for", criterion=None, seat=None, result="verified", span=EvidenceSpan(item=3, start=0, end=3)
+        ),
+        Evidence(
+            item=3,
+            says="against",
+            criterion=None,
+            seat=None,
+            result="elsewhere",
+            span=EvidenceSpan(item=5, start=0, end=3),
         ),
         Evidence(
             item=3,
@@ -275,7 +282,7 @@ def test_every_form_of_an_entry_is_read(language: Language) -> None:
             criterion=None,
             seat="gpt",
             result="normalised",
-            span=Span(item=None, start=0, end=3),
+            span=EvidenceSpan(item=None, start=0, end=3),
         ),
         Evidence(item=3, says="context", criterion=None, seat="gpt", result="not_found", span=None),
     )
@@ -368,7 +375,7 @@ async def test_a_prepared_answer_has_the_fields_that_its_prompt_asks_for() -> No
 
 @pytest.mark.parametrize("quote", ["a", "日本語の文", "x" * 200, "「」", "12 %"])
 def test_an_entry_stays_within_the_lengths_that_are_taken(quote: str) -> None:
-    entry = Entry(1, quote, "against", claim="A finding.")
+    entry = CitedItem(1, quote, "against", claim="A finding.")
     for number in range(100):
         (written,) = misquoted([entry], str(number), [1], careful=False)
 

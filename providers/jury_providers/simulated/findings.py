@@ -28,7 +28,7 @@ _NEAR = 10
 _TAKEN_OVER = 0.25
 _READ = 20_000
 _LINES_OF_AN_ACT = 5
-_TELLING = 8
+_NOTABLE = 8
 """Characters of a quotation of an action."""
 
 _LINES_COMPARED = 200
@@ -155,7 +155,7 @@ def _cite(found: FoundLine, *, context: bool = False) -> tuple[Citation, ...]:
 def _cite_action(done: SpeakerLines, found: FoundLine) -> tuple[Citation, ...]:
     """A quotation of an action; a short name of a tool alone would say little, so that its arguments are quoted."""
     cited = _cite(found)
-    return cited if cited and len(cited[0].quote) >= _TELLING else _act(done, done.lines.index(found.line))
+    return cited if cited and len(cited[0].quote) >= _NOTABLE else _act(done, done.lines.index(found.line))
 
 
 def _act(lines: SpeakerLines, place: int = 0) -> tuple[Citation, ...]:
