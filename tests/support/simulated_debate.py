@@ -46,7 +46,7 @@ class SimulatedDebate:
         self.requests: dict[str, ModelRequest] = {}
         self._seed = seed
         self._reader = SimulatedReader()
-        panel = a_panel(*SEATS, **spec).changed(marking=marking)
+        panel = a_panel(*SEATS, prompts=2, marking=marking, **spec)
         self._evidence = panel.answers.evidence != "off"
         self.harness = DebateHarness(panel, self._answer, case=case, prompts=2, operator_policy=operator_policy)
         self._rubric = panel.rubric

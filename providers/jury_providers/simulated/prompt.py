@@ -115,7 +115,8 @@ def read_prompt(request: ModelRequest) -> Prompt:
     letter, role = _seat(sections.seat, patterns)
     task, number, case, rest = _task(marked(sections.shown), patterns)
     if patterns is not None and patterns.seats_block is not None:
-        case = _before_seat(case, patterns)
+        case, turn = _split_at_seat(case, patterns)
+        rest = turn + rest
     if role == JUDGE:
         task = "final"
     blocks = _blocks(rest, patterns, marked.mark) if patterns is not None else ()
@@ -150,11 +151,11 @@ def _sections(request: ModelRequest) -> _Sections:
     return _Sections(None, system, system, user)
 
 
-def _before_seat(text: str, patterns: PromptPatterns) -> str:
-    """The case, which ends before the seat's block."""
+def _split_at_seat(text: str, patterns: PromptPatterns) -> tuple[str, str]:
+    """The case, which ends before the seat's block, and that block with what the turn shows before its instruction."""
     assert patterns.seats_block is not None
     seat = patterns.seats_block.find_last(text)
-    return text[: seat.start()].rstrip("\n") if seat else text
+    return (text[: seat.start()].rstrip("\n"), text[seat.start() :]) if seat else (text, "")
 
 
 def _ballot(seat: str, patterns: PromptPatterns | None) -> str:
