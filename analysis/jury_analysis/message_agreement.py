@@ -20,7 +20,7 @@ class MessagePair:
     same: Estimate
     """Debates in which they name the same / debates in which both name one."""
     right: Estimate
-    """Messages that are the label's / the same messages in debates where the label tells."""
+    """Messages that are the label's / the same messages in debates with a known answer."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class MessageAgreement:
     """(raw - chance) / (1 - chance), with the chance 1 / number of messages in each debate; of those with two messages
     or more."""
     plurality_right: Estimate
-    """Messages that are the label's / strict pluralities of messages in debates where the label tells."""
+    """Messages that are the label's / strict pluralities of messages in debates with a known answer."""
     majority_right: Estimate
     """The same where more than half of the seats that name a message name this one."""
     pairs: tuple[MessagePair, ...]
@@ -54,10 +54,10 @@ def message_agreement(matrix: VoteMatrix, named: NamedMessages) -> MessageAgreem
         return None
     found = pluralities(named.votes)
     several = found.named > 1
-    told = (named.truth >= 0) | (named.truth == NO_FAULT)
+    labelled = (named.truth >= 0) | (named.truth == NO_FAULT)
     right = found.plurality == named.truth
-    decided = several & told & (found.plurality >= 0)
-    same, both, pairs = _pairs(matrix, named, told)
+    decided = several & labelled & (found.plurality >= 0)
+    same, both, pairs = _pairs(matrix, named, labelled)
     raw = np.divide(same, both, out=np.zeros(len(both)), where=several)
     clusters = matrix.clusters
     return MessageAgreement(
@@ -72,7 +72,7 @@ def message_agreement(matrix: VoteMatrix, named: NamedMessages) -> MessageAgreem
     )
 
 
-def _pairs(matrix: VoteMatrix, named: NamedMessages, told: Bools) -> tuple[Floats, Floats, tuple[MessagePair, ...]]:
+def _pairs(matrix: VoteMatrix, named: NamedMessages, labelled: Bools) -> tuple[Floats, Floats, tuple[MessagePair, ...]]:
     """[units]: pairs of seats that name the same message, pairs that name one; and each two seats."""
     same, both = np.zeros(matrix.units), np.zeros(matrix.units)
     pairs = []
@@ -85,7 +85,7 @@ def _pairs(matrix: VoteMatrix, named: NamedMessages, told: Bools) -> tuple[Float
             both += two
             if two.any():
                 shared = _share(equal, two, matrix, NO_PAIR_OF_MESSAGES)
-                right = _share(one == named.truth, equal & told, matrix, NO_AGREED_MESSAGE)
+                right = _share(one == named.truth, equal & labelled, matrix, NO_AGREED_MESSAGE)
                 pairs.append(MessagePair((matrix.seats[first], matrix.seats[second]), shared, right))
     return same, both, tuple(pairs)
 

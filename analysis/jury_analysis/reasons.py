@@ -117,7 +117,7 @@ NO_FOUND_MESSAGE = _fixed(
 )
 NO_PAIR_OF_MESSAGES = _fixed("no debate has one named by two seats", "2名が箇所を指定した議論はありません")
 NO_AGREED_MESSAGE = _fixed(
-    "the seats agree on none of which a label tells whether it is right",
+    "the seats agree on none that a label calls right or wrong",
     "一致した箇所の正否をラベルから判断できる議論はありません",
 )
 NO_MESSAGE_COUNT = _fixed("how many could be named is not known", "指定できる箇所の数が分かりません")
