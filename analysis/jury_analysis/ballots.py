@@ -58,6 +58,17 @@ MESSAGES = pa.schema(
 """Columns that a table may have beside those of `SCHEMA`: the message that a vote names as the first that went wrong;
 the one that the label names; how many could be named; whether the outcome is correct all the same."""
 
+EVIDENCE = pa.schema(
+    [
+        *(pa.field(result, pa.int32()) for result in ("verified", "normalised", "elsewhere", "not_found")),
+        pa.field("decisive_item", pa.int32()),
+    ]
+)
+"""Columns that a table of recorded debates may have beside those of `SCHEMA`: how many quotations of the vote had each
+result of their check, null where none were asked for; the item that it names as the first that went wrong."""
+
+_BESIDE = (*MESSAGES, *EVIDENCE)
+
 _OF_A_DEBATE = (
     *("run_id", "case_id", "cluster", "variant", "repeat", "panel", "label", "simulated", "final_verdict"),
     *("label_message", "message_count", "outcome_correct"),
@@ -75,13 +86,14 @@ _RANGES = {
     "decisive_message": (0, math.inf),
     "label_message": (0, math.inf),
     "message_count": (1, math.inf),
+    **dict.fromkeys(EVIDENCE.names, (0, math.inf)),
 }
 
 
 STATISTICS_COLUMNS = (
     *("debate_id", "case_id", "cluster", "variant", "repeat", "panel", "label", "round", "role", "seat", "kind"),
     *("verdict", "score", "confidence", "simulated", "final_verdict", "final_score"),
-    *MESSAGES.names,
+    *(field.name for field in _BESIDE),
 )
 """The columns that statistics read. Half the memory of all, where there are many ballots."""
 
@@ -89,9 +101,9 @@ STATISTICS_COLUMNS = (
 def check(table: pa.Table, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
     """The table with the columns of `SCHEMA`, in that order and of these types, after all of its values were checked.
 
-    Nullable columns that the table lacks are filled with nulls; those of `MESSAGES` that it has, and that are named,
-    follow. A string column that is dictionary-encoded stays so (with int32 indices), because it needs a fraction of the
-    memory; `decoded` makes it plain.
+    Nullable columns that the table lacks are filled with nulls; those of `MESSAGES` and `EVIDENCE` that it has, and
+    that are named, follow. A string column that is dictionary-encoded stays so (with int32 indices), because it needs a
+    fraction of the memory; `decoded` makes it plain.
 
     Args:
         table: the ballots.
@@ -102,12 +114,13 @@ def check(table: pa.Table, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
             a verdict beside an abstention, or none beside a vote; a vote occurs twice; rows of one debate name
             different cases, clusters, labels or panels. The message names the column, a value and the debate.
     """
-    unknown = [name for name in table.column_names if name not in SCHEMA.names and name not in MESSAGES.names]
+    known = {field.name for field in (*SCHEMA, *_BESIDE)}
+    unknown = [name for name in table.column_names if name not in known]
     if unknown:
         raise BadBallots(f"ballots have no column {unknown[0]!r}; the columns are {', '.join(SCHEMA.names)}")
     if len(set(table.column_names)) < len(table.column_names):
         raise BadBallots("the ballots have a column twice: name each column once")
-    fields = (*SCHEMA, *(field for field in MESSAGES if field.name in table.column_names))
+    fields = (*SCHEMA, *(field for field in _BESIDE if field.name in table.column_names))
     checked = pa.table({field.name: _cast(table, field) for field in fields if field.name in columns})
     for name in ("role", "kind"):
         _among(checked, name, ROLES if name == "role" else KINDS)
@@ -133,8 +146,8 @@ def decoded(table: pa.Table) -> pa.Table:
 
 
 def schema_of(table: pa.Table) -> pa.Schema:
-    """`SCHEMA`, and those of `MESSAGES` that the table has."""
-    return pa.schema([*SCHEMA, *(field for field in MESSAGES if field.name in table.column_names)])
+    """`SCHEMA`, and those of `MESSAGES` and `EVIDENCE` that the table has."""
+    return pa.schema([*SCHEMA, *(field for field in _BESIDE if field.name in table.column_names)])
 
 
 def _cast(table: pa.Table, field: pa.Field) -> pa.ChunkedArray:

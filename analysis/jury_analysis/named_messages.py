@@ -1,4 +1,4 @@
-"""Which message the votes and the label of a debate name as the first that went wrong."""
+"""Which message (in recorded debates: item) the votes and the label of a debate name as the first that went wrong."""
 
 from dataclasses import dataclass
 
@@ -42,18 +42,31 @@ def named_messages(table: pa.Table, matrix: VoteMatrix) -> NamedMessages | None:
     if not any(name in table.column_names and table[name].null_count < len(table) for name in MESSAGES.names):
         return None
     debates = _places(table["debate_id"], matrix.debates)
-    first = _plain(pc.equal(table["round"], 0)) & _plain(pc.equal(table["role"].cast(pa.string()), "juror"))
-    seats = _places(table["seat"], pa.array(matrix.seats, pa.string()))
-    votes = np.full(matrix.votes.shape, -1, dtype=np.int64)
-    votes[debates[first], seats[first]] = _numbers(table, "decisive_message")[first]
-    votes[matrix.votes < 0] = -1
     labels, counts, outcomes = (
         _of_debates(_numbers(table, name), debates, matrix.units)
         for name in ("label_message", "message_count", "outcome_correct")
     )
     passes = matrix.labels == 0 if matrix.scale.ordered else np.zeros(matrix.units, dtype=np.bool_)
     truth = np.where(matrix.labels < 0, NOT_KNOWN, np.where(passes, NO_FAULT, labels))
+    votes = _named(table, "decisive_message", matrix)
     return NamedMessages(votes, labels, truth, np.maximum(counts, 0), outcomes.astype(np.int8))
+
+
+def named_items(table: pa.Table, matrix: VoteMatrix) -> NamedMessages:
+    """The items that votes of recorded debates name. What labels name is not known: they name messages of the source.
+
+    Args:
+        table: as of `named_messages`.
+        matrix: as of `named_messages`.
+    """
+    unknown = np.full(matrix.units, NOT_KNOWN, dtype=np.int64)
+    return NamedMessages(
+        votes=_named(table, "decisive_item", matrix),
+        labels=unknown,
+        truth=unknown,
+        counts=np.zeros(matrix.units, dtype=np.int64),
+        outcomes=np.full(matrix.units, -1, dtype=np.int8),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +93,17 @@ def pluralities(votes: Numbers) -> Pluralities:
     alone = np.all(~leading | (votes == most[:, None]), axis=1)
     named = np.count_nonzero(given, axis=1)
     return Pluralities(named, np.where(alone, most, -1), 2 * top > named)
+
+
+def _named(table: pa.Table, column: str, matrix: VoteMatrix) -> Numbers:
+    """[units, seats] of the first evaluation."""
+    first = _plain(pc.equal(table["round"], 0)) & _plain(pc.equal(table["role"].cast(pa.string()), "juror"))
+    debates = _places(table["debate_id"], matrix.debates)[first]
+    seats = _places(table["seat"], pa.array(matrix.seats, pa.string()))[first]
+    votes = np.full(matrix.votes.shape, -1, dtype=np.int64)
+    votes[debates, seats] = _numbers(table, column)[first]
+    votes[matrix.votes < 0] = -1
+    return votes
 
 
 def _numbers(table: pa.Table, name: str) -> Numbers:

@@ -115,12 +115,14 @@ NO_FOUND_MESSAGE = _fixed(
     "no fault that was found has a message in both the vote and the label",
     "見つかった誤りで、票とラベルの両方にメッセージの指定があるものはありません",
 )
-NO_PAIR_OF_MESSAGES = _fixed("no debate has messages named by two seats", "2名がメッセージを指定した議論はありません")
+NO_PAIR_OF_MESSAGES = _fixed("no debate has one named by two seats", "2名が箇所を指定した議論はありません")
 NO_AGREED_MESSAGE = _fixed(
-    "the seats agree on no message in a debate whose label names one",
-    "一致したメッセージの正否をラベルから判断できる議論はありません",
+    "the seats agree on none that a label calls right or wrong",
+    "一致した箇所の正否をラベルから判断できる議論はありません",
 )
-NO_MESSAGE_COUNT = _fixed("the number of messages is not known", "メッセージの数が分かりません")
+NO_MESSAGE_COUNT = _fixed("how many could be named is not known", "指定できる箇所の数が分かりません")
+NO_QUOTATION = _fixed("nothing is quoted", "引用はありません")
+NO_FAILING_VERDICT = _fixed("no failing verdict was asked for evidence", "証拠を求められた不合格の判定はありません")
 NO_TWO_ANNOTATORS = _fixed("no case has two annotators", "2名の評価者がいるケースはありません")
 NO_OTHER_ANNOTATOR = _fixed("no case has a label of another annotator", "ほかの評価者のラベルがあるケースはありません")
 TOO_FEW_ANNOTATORS = Wording(

@@ -21,7 +21,8 @@ from jury_analysis.faults import FaultReport, faults
 from jury_analysis.intervals import RESAMPLES, SEED, holm
 from jury_analysis.labels import label_ballots, resolve
 from jury_analysis.message_agreement import MessageAgreement, message_agreement
-from jury_analysis.named_messages import named_messages
+from jury_analysis.named_messages import named_items, named_messages
+from jury_analysis.quotation_shares import QuotationShares, quotation_shares
 from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import BallotOptions, Exclusion, debates_in, panels_of, plain_text, without_simulated
@@ -87,6 +88,10 @@ class PanelStatistics:
     """None where nothing is known of messages and outcomes (`ballots.MESSAGES`), or no debate has a label."""
     messages: MessageAgreement | None
     """None where no vote names the message that went wrong."""
+    items: MessageAgreement | None
+    """The same of the items of recorded debates, whose numbers are those of the prompts."""
+    quotations: QuotationShares | None
+    """None where no evaluation was asked for evidence."""
     annotators: AnnotatorReport | None
     """None without a table of labels of two annotators or more."""
     confidence: ConfidenceReport
@@ -195,6 +200,8 @@ def _panel(
         effective_votes=effective_votes(first, **how),
         faults=None if named is None or not (first.labels >= 0).any() else faults(first, named),
         messages=None if named is None else message_agreement(first, named),
+        items=message_agreement(first, named_items(table, first)),
+        quotations=quotation_shares(table, scale),
         annotators=annotators(first, labels, epsilon=options.epsilon) if several else None,
         confidence=confidence(first),
         convergence=convergence(rounds, **how),

@@ -67,6 +67,13 @@ def test_whether_it_is_found_at_the_right_message() -> None:
     ]
 
 
+def test_a_message_beside_a_verdict_that_passes_finds_no_fault() -> None:
+    (seat,) = found(ballots([(S,), (U,)], labels=[U, U], messages=[(3,), (2,)], facts=FACTS[:2])).seats
+
+    assert (1.0, 1) == (seat.message_exact.value, seat.message_exact.n)
+    assert (1 / 2, 2) == (seat.message_exact_of_all.value, seat.message_exact_of_all.n)
+
+
 def test_the_panel_finds_what_its_pluralities_find() -> None:
     panel = found(table()).panel
 
@@ -133,7 +140,7 @@ def test_where_the_label_names_no_message_none_is_right_or_wrong() -> None:
     agreement = agreed(ballots([(U, U)], labels=[U], messages=[(1, 1)]))
 
     assert (None, 0) == (agreement.plurality_right.value, agreement.plurality_right.n)
-    assert "the number of messages is not known" == agreement.corrected.reason
+    assert "how many could be named is not known" == agreement.corrected.reason
 
 
 def test_a_vote_that_is_left_out_names_no_message() -> None:

@@ -14,6 +14,7 @@ from jury_analysis.confidence import confidence
 from jury_analysis.discussion import discussion
 from jury_analysis.effective_votes import effective_votes, probability_of_majority
 from jury_analysis.gate import gate
+from jury_analysis.quotation_shares import quotation_shares
 from jury_analysis.scale import OURS
 from jury_analysis.self_agreement import self_agreement
 from jury_analysis.shares import shares
@@ -80,6 +81,20 @@ def test_faults_and_messages() -> None:
     assert f"c 1/3 = {shown(last.message_exact_of_all.value)}." in text
     assert f"83/143 = {shown(panel.messages.corrected.value)}." in text
     assert (1.0, 2) == (panel.messages.plurality_right.value, panel.messages.plurality_right.n)
+
+
+def test_quotations() -> None:
+    votes = ballots([(U,), (U,)])
+    counts = {"verified": [3, 0], "normalised": [1, 0], "elsewhere": [0, 1], "not_found": [0, 1]}
+    for name, values in counts.items():
+        votes = votes.append_column(name, pa.array(values, pa.int32()))
+    found = quotation_shares(votes, OURS)
+    text = example("Quotations")
+
+    assert found is not None
+    assert f"verified 3/6 = {shown(found.all.verified.value)}," in text
+    assert f"result 1/6 = {shown(found.all.not_found.value)}." in text
+    assert 0.5 == found.all.unsupported.value
 
 
 def test_effective_votes() -> None:

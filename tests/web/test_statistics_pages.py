@@ -22,6 +22,8 @@ from jury_store.memory import MemoryEventStore
 from jury_web.app import AccessPolicy, create_app
 from support.debate_builder import DebateBuilder
 from support.pages import Site, keep, stored
+from support.quoting_debates import a_quoting_debate
+from support.stored_debates import store_debate
 from support.waiting import until
 
 SAFE, FAIL = Verdict.SAFE_PASS, Verdict.UNSAFE_FAIL
@@ -99,6 +101,31 @@ def test_the_tables_have_the_figures_of_the_report(site: Site) -> None:
     assert ["✓ safe_pass", "0", "0", "12"] in page.table(".card")
     assert "juror-gpt always says safe_pass." in page.all(".notice")
     assert "Wrong → right" in [row[0] for row in page.table(".card")]
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", ("Do quotations stand where the seats say?", "24 quotations in 18 evaluations", "All")),
+        ("ja", ("引用は示された箇所にあるか", "評価18件の引用24件", "全体")),
+    ],
+)
+def test_quotations_have_a_table_by_seat(language: str, words: tuple[str, str, str]) -> None:
+    store = MemoryEventStore()
+    for number in range(6):
+        store_debate(store, a_quoting_debate(), f"r1~c{number}")
+
+    page = Site(store).get(f"/runs/r1/stats?lang={language}")
+
+    title, basis, everything = words
+    section = page.tree.css_first("[aria-labelledby^=h-quotations]")
+    assert section is not None
+    rows = {row.css_first("th").text(): [cell.text() for cell in row.css("td")] for row in section.css("tbody tr")}
+    assert title == section.css_first("h2").text()
+    assert basis in section.text()
+    assert ["12", "50.0%", "50.0%"] == [cell.split(" ")[0] for cell in rows["gpt"][:3]]
+    assert "24" == rows[everything][0]
+    assert "100%" in section.css("p.sub")[-1].text()
 
 
 def test_the_page_is_in_japanese_too(store: MemoryEventStore) -> None:

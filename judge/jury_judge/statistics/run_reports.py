@@ -168,16 +168,18 @@ class RunReports:
 
 def computed_statistics(store: EventStore, run_id: str, *, simulated: bool) -> "Statistics":
     """The statistics of a run's finished debates, each panel apart, computed now."""
+    from jury_analysis.ballots import STATISTICS_COLUMNS  # noqa: PLC0415  (slow to import: pyarrow)
     from jury_judge.tables.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
 
-    return _statistics(stored_ballots(store, run_ids=(run_id,)), run_id, simulated)
+    return _statistics(stored_ballots(store, run_ids=(run_id,), columns=STATISTICS_COLUMNS), run_id, simulated)
 
 
 def computed_page(store: EventStore, run_id: str, *, simulated: bool) -> RunPageReport:
     """What the page of a run's statistics shows, computed now."""
+    from jury_analysis.ballots import EVIDENCE, SCHEMA  # noqa: PLC0415  (slow to import: pyarrow)
     from jury_judge.tables.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
 
-    ballots = stored_ballots(store, run_ids=(run_id,))
+    ballots = stored_ballots(store, run_ids=(run_id,), columns=(*SCHEMA.names, *EVIDENCE.names))
     return RunPageReport(_statistics(ballots, run_id, simulated), _worth(store, ballots, run_id, simulated))
 
 

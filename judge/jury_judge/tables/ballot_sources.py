@@ -6,10 +6,12 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jury_analysis.ballots import EVIDENCE
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import DebateNotFound, SettingError
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
+from jury_judge.tables.ballot_evidence import with_evidence
 from jury_judge.tables.ballot_table import ballot_table
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
@@ -39,22 +41,27 @@ def stored_ballots(
     seats: Sequence[str] = (),
     columns: Sequence[str] | None = None,
 ) -> pa.Table:
-    """The ballots of finished debates: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded.
+    """The ballots of finished debates: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded; and those
+    of `EVIDENCE`, where they are named and a vote was asked for evidence.
 
     Args:
         store: open for reading.
         wanted: which debates.
         run_ids: only those of these runs; (): of any.
         seats: only the votes of these seats, and of the final judge; (): of all.
-        columns: those to read; None: all. `STATISTICS_COLUMNS` take half the memory.
+        columns: those to read; None: all of `SCHEMA`. `STATISTICS_COLUMNS` take half the memory.
 
     Raises:
         DebateNotFound: a run has no such debate, or there is none at all.
         SettingError: no debate has a seat of that name.
     """
     runs = tuple(dict.fromkeys(run_ids))
+    evidence = columns is not None and EVIDENCE.names[0] in columns
+    if columns is not None and evidence:
+        columns = (*columns, "run_id")
     tables = [_ballots(store, wanted._replace(run_id=run), columns) for run in runs or (wanted.run_id,)]
-    return of_seats(tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries(), seats)
+    found = of_seats(tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries(), seats)
+    return with_evidence(store, found) if evidence else found
 
 
 def of_seats(ballots: pa.Table, seats: Sequence[str], *, flag: str = "--seats") -> pa.Table:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from jury_analysis.confidence import ConfidenceCurve
     from jury_analysis.discussion import DiscussionStep
     from jury_analysis.estimate import Estimate
+    from jury_analysis.quotation_shares import QuotationShares, Quoted
     from jury_analysis.shares import VerdictShare
     from jury_analysis.statistics import PanelStatistics, Statistics
     from jury_analysis.wording import Reason
@@ -45,6 +46,8 @@ class PanelView(NamedTuple):
     raters: "tuple[AgainstLabels, ...]"
     """Jury, panel, then seats; () without a label."""
     accuracies: DotPlot | None
+    quoted: "tuple[Quoted, ...]"
+    """Seats, the final judge, then all; () where no evaluation was asked for evidence."""
     notes: "tuple[Reason, ...]"
     """What limits the figures, each once."""
     shares: tuple[Segment, ...]
@@ -93,10 +96,16 @@ def _panel(panel: "PanelStatistics", categories: tuple[str, ...], names: Mapping
         accuracies=dot_plot([(one.seat or names[one.rater], one.accuracy) for one in raters[:MOST_ROWS]])
         if raters
         else None,
+        quoted=() if panel.quotations is None else _quoted(panel.quotations),
         notes=_notes_of(panel),
         shares=stacked_bar(_counts(panel.shares, panel.debates)),
         share_intervals=dot_plot([(one.verdict, one.raw) for one in panel.shares]),
     )
+
+
+def _quoted(found: "QuotationShares") -> "tuple[Quoted, ...]":
+    judge = () if found.judge is None else (found.judge,)
+    return (*found.seats[:MOST_ROWS], *judge, found.all)
 
 
 def _notes_of(panel: "PanelStatistics") -> "tuple[Reason, ...]":

@@ -28,10 +28,10 @@ def faults_section(page: Page, found: "FaultReport") -> None:
     figures.print_notes(page)
 
 
-def messages_section(page: Page, found: "MessageAgreement") -> None:
-    """Do the seats name the same message, and is it the label's?"""
+def messages_section(page: Page, found: "MessageAgreement", named: str) -> None:
+    """Do the seats name the same message (or item, which is what `named` says), and is it the label's?"""
     figures = Figures()
-    page.heading("The message that went wrong (first evaluations)")
+    page.heading(f"The {named} that went wrong (first evaluations)")
     rows = [
         ("all seats that name one name the same", figures.share(found.one_message), f"{found.one_message.n:,}"),
         ("raw agreement", figures.share(found.raw), f"{found.raw.n:,}"),
@@ -40,7 +40,7 @@ def messages_section(page: Page, found: "MessageAgreement") -> None:
         ("right where more than half name it", figures.share(found.majority_right), f"{found.majority_right.n:,}"),
     ]
     page.table([("", "value [95 %]", "debates"), *rows], indent=2)
-    _pairs(page, figures, found.pairs)
+    _pairs(page, figures, found.pairs, named)
     figures.print_notes(page)
 
 
@@ -53,7 +53,7 @@ def _rater(figures: Figures, one: "FaultsFound") -> tuple[str, ...]:
     return (name, *(figures.share(share) for share in shares))
 
 
-def _pairs(page: Page, figures: Figures, pairs: "tuple[MessagePair, ...]") -> None:
+def _pairs(page: Page, figures: Figures, pairs: "tuple[MessagePair, ...]", named: str) -> None:
     """Those that agree least, as of verdicts."""
     if not pairs:
         return
@@ -69,6 +69,6 @@ def _pairs(page: Page, figures: Figures, pairs: "tuple[MessagePair, ...]") -> No
         for one in shown
     ]
     page.blank()
-    page.table([("pair of seats", "", "same message", "debates", "right then", "debates"), *rows], indent=2)
+    page.table([("pair of seats", "", f"same {named}", "debates", "right then", "debates"), *rows], indent=2)
     if len(shown) < len(pairs):
         page.line(f"and {pluralize(len(pairs) - len(shown), 'pair')} of closer agreement (--json has all)", indent=2)

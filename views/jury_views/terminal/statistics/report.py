@@ -10,6 +10,7 @@ from jury_views.terminal.statistics.agreement import agreement_section, repeats_
 from jury_views.terminal.statistics.confidence import confidence_section
 from jury_views.terminal.statistics.discussion import discussion_section
 from jury_views.terminal.statistics.faults import faults_section, messages_section
+from jury_views.terminal.statistics.quotations import quotations_section
 from jury_views.terminal.statistics.shares import shares_section
 
 if TYPE_CHECKING:
@@ -66,7 +67,11 @@ def _panel(page: Page, panel: "PanelStatistics") -> None:
     if panel.faults is not None:
         faults_section(page, panel.faults)
     if panel.messages is not None:
-        messages_section(page, panel.messages)
+        messages_section(page, panel.messages, "message")
+    if panel.items is not None:
+        messages_section(page, panel.items, "item")
+    if panel.quotations is not None:
+        quotations_section(page, panel.quotations)
     if panel.annotators is not None:
         annotators_section(page, panel.annotators)
     confidence_section(page, panel.confidence)

@@ -63,6 +63,22 @@ class StatisticsLabels(TranslatedLabels):
         "independent ones would.",
         "陪審員数を上回っています。誤りに負の相関があり、独立な場合よりも互いを補っています。",
     )
+    stats_quotations = Translation("Do quotations stand where the seats say?", "引用は示された箇所にあるか")
+    stats_quotations_hint = Translation(
+        "{quotations} quotations in {evaluations} evaluations of all rounds that were asked for evidence.",
+        "証拠を求められた全ラウンドの評価{evaluations}件の引用{quotations}件。",
+    )
+    stats_quoted_verified = Translation("Verified", "一致")
+    stats_quoted_normalised = Translation("But for spaces or case", "空白・大文字小文字を除き一致")
+    stats_quoted_elsewhere = Translation("In another item", "別の項目にある")
+    stats_quoted_not_found = Translation("Not found", "見つからない")
+    stats_unsupported = Translation("Fails without support", "裏付けのない不合格")
+    stats_quoted_by_judge = Translation("Final judge", "最終判定者")
+    stats_quoted_by_all = Translation("All", "全体")
+    stats_same_item = Translation(
+        "Pairs of seats that name the same decisive item, in {debates} debates in which two seats name one:",
+        "2名以上が決定的な項目を挙げた議論{debates}件で、同じ項目を挙げた組の割合:",
+    )
     stats_reliability = Translation("Are confident verdicts right?", "確信度の高い判定は正しいか")
     stats_reliability_hint = Translation(
         "Share of seats that agree with the plurality (across) and share of right verdicts (up), with 95 % intervals; "
