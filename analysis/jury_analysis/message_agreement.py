@@ -20,11 +20,7 @@ class MessagePair:
     same: Estimate
     """Debates in which they name the same / debates in which both name one."""
     right: Estimate
-<<<<<<< HEAD
-    """Messages that are the label's / the same messages in debates whose label names one."""
-=======
     """Messages that are the label's / the same messages in debates with a known answer."""
->>>>>>> 91326b075e210258a4e87747fbf29066dda7573e
 
 
 @dataclass(frozen=True)
@@ -39,11 +35,7 @@ class MessageAgreement:
     """(raw - chance) / (1 - chance), with the chance 1 / number of messages in each debate; of those with two messages
     or more."""
     plurality_right: Estimate
-<<<<<<< HEAD
-    """Messages that are the label's / strict pluralities of messages in debates whose label names one."""
-=======
     """Messages that are the label's / strict pluralities of messages in debates with a known answer."""
->>>>>>> 91326b075e210258a4e87747fbf29066dda7573e
     majority_right: Estimate
     """The same where more than half of the seats that name a message name this one."""
     pairs: tuple[MessagePair, ...]
