@@ -8,7 +8,14 @@ from jury_events.evidence import MOST_ENTRIES
 from jury_events.verdict import Verdict
 from jury_providers.provider import ModelRequest, RequestedTool
 from jury_providers.simulated.argument import ArgumentStep, Peer, judge, latest, respond
-from jury_providers.simulated.citations import Entry, cited_entries, decisive_item, distinct, quoted_peer, taken_over
+from jury_providers.simulated.citations import (
+    EvidenceEntry,
+    cited_entries,
+    decisive_item,
+    distinct,
+    quoted_peer,
+    taken_over,
+)
 from jury_providers.simulated.document import Document, read_document
 from jury_providers.simulated.evaluation import (
     Disposition,
@@ -216,7 +223,7 @@ class _Juror:
         evaluation: SimulatedEvaluation,
         reasons: list[str],
         statement: str,
-        others: tuple[Entry, ...] = (),
+        others: tuple[EvidenceEntry, ...] = (),
         decisive: int | None = None,
     ) -> ReaderOutput:
         """The answer.
@@ -249,7 +256,7 @@ class _Juror:
         prose = phrases.say("prose", reason=self._reason(), verdict=evaluation.verdict.value, score=score)
         return ReaderOutput((), form.whole(answer), prose)
 
-    def _evidence(self, others: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    def _evidence(self, others: tuple[EvidenceEntry, ...]) -> tuple[EvidenceEntry, ...]:
         """Quotations of the findings with the largest weight, as a fallible juror writes them, and of others."""
         dimensions = [name for name, _ in self._prompt.form.dimensions]
         shown = [(finding, self._phrases.claim(finding)) for finding in self._negative[:_MAX_CITED]]
