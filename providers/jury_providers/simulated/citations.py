@@ -16,7 +16,7 @@ _GRAVE = 0.5
 """The share of the gravest finding's weight from which on a finding may name the decisive item."""
 
 
-class CitedItem(NamedTuple):
+class EvidenceEntry(NamedTuple):
     """One entry of evidence, as in an answer. `claim`: the finding that it is to show, in the juror's words."""
 
     item: int
@@ -36,7 +36,7 @@ class CitedItem(NamedTuple):
 
 def cited_entries(
     findings: Iterable[tuple[Finding, str]], *, favourable: bool, dimensions: Iterable[str]
-) -> list[CitedItem]:
+) -> list[EvidenceEntry]:
     """The quotations of findings.
 
     Args:
@@ -47,7 +47,7 @@ def cited_entries(
     names = frozenset(dimensions)
     says = "for" if favourable else "against"
     return [
-        CitedItem(
+        EvidenceEntry(
             citation.item,
             citation.quote,
             "context" if citation.context else says,
@@ -59,24 +59,24 @@ def cited_entries(
     ]
 
 
-def distinct(entries: Iterable[CitedItem]) -> tuple[CitedItem, ...]:
+def distinct(entries: Iterable[EvidenceEntry]) -> tuple[EvidenceEntry, ...]:
     """The entries that an answer may have: each place once, and no more than are taken."""
-    by_place: dict[tuple[int, str, str | None], CitedItem] = {}
+    by_place: dict[tuple[int, str, str | None], EvidenceEntry] = {}
     for entry in entries:
         by_place.setdefault((entry.item, entry.quote, entry.seat), entry)
     return tuple(by_place.values())[:MOST_ENTRIES]
 
 
-def taken_over(peer: PeerBlock, quote: str) -> tuple[CitedItem, ...]:
+def taken_over(peer: PeerBlock, quote: str) -> tuple[EvidenceEntry, ...]:
     """The quotation of a juror with which it convinced, where it stands; () where the juror gave none."""
     found = [one for one in peer.evidence.quotations if one.found is not None and one.seat is None]
     against = [one for one in found if one.says == "against"]
     same = (one for one in found if quote in one.quote or one.quote in quote)
     taken = next(same, next(iter(against), None))
-    return () if taken is None or taken.found is None else (CitedItem(taken.found, taken.quote, taken.says),)
+    return () if taken is None or taken.found is None else (EvidenceEntry(taken.found, taken.quote, taken.says),)
 
 
-def quoted_peer(peer: PeerBlock, about: str, items: Sequence[int], mark: str) -> tuple[CitedItem, ...]:
+def quoted_peer(peer: PeerBlock, about: str, items: Sequence[int], mark: str) -> tuple[EvidenceEntry, ...]:
     """A sentence of the reasons that a juror gave last, and the item that it is about; () where there is none.
 
     Args:
@@ -93,7 +93,7 @@ def quoted_peer(peer: PeerBlock, about: str, items: Sequence[int], mark: str) ->
     found = [one for one in peer.evidence.quotations if one.found is not None and about and about in one.quote]
     item = found[0].found if found else peer.evidence.decisive_item or next(iter(items), None)
     says = "for" if peer.verdict == Verdict.SAFE_PASS.value else "against"
-    return (CitedItem(item, quote, says, seat=peer.letter),) if quote and item is not None else ()
+    return (EvidenceEntry(item, quote, says, seat=peer.letter),) if quote and item is not None else ()
 
 
 def _opens(before: str, line: str, prefix: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
 from jury_events.evidence import LONGEST_QUOTE
-from jury_providers.simulated.citations import CitedItem
+from jury_providers.simulated.citations import EvidenceEntry
 
 _LOOSE, _ELSEWHERE, _PARAPHRASED = 0.08, 0.06, 0.06
 """The shares of quotations with other case or a cut sign, with the number of another item, and in other words."""
@@ -14,8 +14,8 @@ _SALT = b"6"
 
 
 def misquoted(
-    entries: Sequence[CitedItem], drawn_by: str, items: Sequence[int], *, careful: bool
-) -> Iterator[CitedItem]:
+    entries: Sequence[EvidenceEntry], drawn_by: str, items: Sequence[int], *, careful: bool
+) -> Iterator[EvidenceEntry]:
     """The entries as a fallible juror writes them: most of them unchanged, at most one with a wrong number or words.
 
     Args:
@@ -30,12 +30,12 @@ def misquoted(
         yield written
 
 
-def _chance(entry: CitedItem, drawn_by: str) -> float:
+def _chance(entry: EvidenceEntry, drawn_by: str) -> float:
     key = f"{drawn_by}\0{entry.item}\0{entry.quote}".encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(key, digest_size=6, salt=_SALT).digest()) / 2**48
 
 
-def _misquoted(entry: CitedItem, chance: float, items: Sequence[int], *, careful: bool) -> CitedItem:
+def _misquoted(entry: EvidenceEntry, chance: float, items: Sequence[int], *, careful: bool) -> EvidenceEntry:
     if chance < _LOOSE:
         return entry._replace(quote=_loosely(entry.quote))
     if careful:

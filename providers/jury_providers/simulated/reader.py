@@ -9,7 +9,7 @@ from jury_events.verdict import Verdict
 from jury_providers.provider import ModelRequest, RequestedTool
 from jury_providers.simulated.argument import ArgumentStep, Peer, judge, latest, respond
 from jury_providers.simulated.citations import (
-    CitedItem,
+    EvidenceEntry,
     cited_entries,
     decisive_item,
     distinct,
@@ -223,7 +223,7 @@ class _Juror:
         evaluation: SimulatedEvaluation,
         reasons: list[str],
         statement: str,
-        others: tuple[CitedItem, ...] = (),
+        others: tuple[EvidenceEntry, ...] = (),
         decisive: int | None = None,
     ) -> ReaderOutput:
         """The answer.
@@ -256,7 +256,7 @@ class _Juror:
         prose = phrases.say("prose", reason=self._reason(), verdict=evaluation.verdict.value, score=score)
         return ReaderOutput((), form.whole(answer), prose)
 
-    def _evidence(self, others: tuple[CitedItem, ...]) -> tuple[CitedItem, ...]:
+    def _evidence(self, others: tuple[EvidenceEntry, ...]) -> tuple[EvidenceEntry, ...]:
         """Quotations of the findings with the largest weight, as a fallible juror writes them, and of others."""
         dimensions = [name for name, _ in self._prompt.form.dimensions]
         shown = [(finding, self._phrases.claim(finding)) for finding in self._negative[:_MAX_CITED]]

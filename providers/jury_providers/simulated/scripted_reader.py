@@ -12,7 +12,7 @@ from zlib import crc32
 
 from jury_events.verdict import Verdict
 from jury_providers.provider import ModelRequest
-from jury_providers.simulated.citations import CitedItem
+from jury_providers.simulated.citations import EvidenceEntry
 from jury_providers.simulated.evaluation import confidence, verdict_of
 from jury_providers.simulated.prompt import GENERAL, AnswerForm, Prompt, ballot_in, scenarios_in, schema_form
 from jury_providers.simulated.reader import ReaderOutput
@@ -99,7 +99,7 @@ def _answer(form: AnswerForm, share: float) -> dict[str, Any]:
     if form.evidence:
         criterion = next((name for name, _ in form.dimensions), None)
         says = "for" if verdict_of(score) is Verdict.SAFE_PASS else "against"
-        answer["evidence"] = [CitedItem(1, _QUOTED, says, criterion).fields]
+        answer["evidence"] = [EvidenceEntry(1, _QUOTED, says, criterion).fields]
     return form.whole(answer)
 
 
