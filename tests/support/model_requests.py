@@ -27,7 +27,7 @@ def requests_of_a_debate(case: Case | None = None, *, prompts: int = 1, **spec: 
         "claude": [Says("unsafe_fail", 10, 0.9)],
         "gemini": [Says("needs_review", 50), Says("unsafe_fail", 20)],
     }
-    harness = DebateHarness(a_panel(**spec), by_round(table), case=case, prompts=prompts).run()
+    harness = DebateHarness(a_panel(prompts=prompts, **spec), by_round(table), case=case, prompts=prompts).run()
     found: dict[str, ModelRequest] = {}
     for asked in harness.asked:
         part = harness.debate.state.debate.case if asked.assignment.tools else None

@@ -51,6 +51,7 @@ class SimulationBackend:
         self,
         script: Script,
         seed: int,
+        *,
         clock: Callable[[], float] = time.monotonic,
         count_tokens: Callable[[str], int] | None = None,
     ) -> None:

@@ -74,7 +74,7 @@ async def simulation_server(
     listener = listening_socket(host, port, _BACKLOG)
     address = ip_address(listener.getsockname()[0])
     url, loopback = f"http://{_authority(address)}:{listener.getsockname()[1]}", address.is_loopback
-    backend = SimulationBackend(script, seed, clock, count_tokens)
+    backend = SimulationBackend(script, seed, clock=clock, count_tokens=count_tokens)
     config = uvicorn.Config(
         simulation_app(backend),
         http=_Protocol,
