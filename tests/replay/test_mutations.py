@@ -56,8 +56,8 @@ MUTATIONS = {
     ),
     "the tie rule": Mutation(
         f"{RULES}/judgment.py",
-        "won = 2 * votes > len(cast)",
-        "won = 2 * votes >= len(cast)",
+        "won = 2 * most > sum(votes.values())",
+        "won = 2 * most >= sum(votes.values())",
         "tie-of-two",
         ("final/judgment: the judgment differs", "judgment.verdict", "- needs_review", "+ safe_pass"),
     ),
@@ -125,8 +125,8 @@ MUTATIONS = {
     ),
     "when a seat gives up": Mutation(
         f"{RULES}/conversation.py",
-        "if self._repairs >= self.assignment.answers.repairs:",
-        "if self._repairs > self.assignment.answers.repairs:",
+        "return self._repairs < self.assignment.answers.repairs",
+        "return self._repairs <= self.assignment.answers.repairs",
         "repairs-and-fallbacks",
         ("initial/claude makes another call",),
     ),
