@@ -33,6 +33,11 @@ class EvidenceLabels(TranslatedLabels):
     decisive_differ = Translation("The jurors name different items.", "指定された項目が陪審員により異なります。")
     decisive_none = Translation("No item was named.", "指定された項目はありません。")
     decisive_unnamed = Translation("not a pass, and no item named: {seats}", "合格以外で項目の指定なし: {seats}")
+    label_names = Translation("Named by the label", "ラベルによる指定")
+    label_message = Translation("message {number}, counted from 0", "メッセージ{number}（0始まり）")
+    label_agent = Translation("at fault: {agent}", "誤りの主体: {agent}")
+    label_no_item = Translation("No item of the case is of this message.", "このメッセージに対応する項目はありません。")
+    label_more_items = Translation("and {count} more", "ほか{count}件")
     unreadable = Translation("[cannot be read: run jury verify]", "［読み取れません: jury verify を実行してください］")
 
 

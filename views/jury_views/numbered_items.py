@@ -7,18 +7,13 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
-from pydantic import ValidationError
-
-from jury_debate.assignment import OPERATOR_POLICY
 from jury_debate.prompts_v2.numbered_case import NumberedCase, numbered_case
 from jury_debate.prompts_v2.operator_policy import NUMBER
-from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
-from jury_events.errors import EventError
 from jury_events.evidence import EvidenceSpan
 from jury_views.case_view import pictures_sent
-from jury_views.events_by_phase import text_in
 from jury_views.quotations import FIRST_WITH_EVIDENCE
+from jury_views.recorded_case import recorded_case
 
 
 class NumberedItem(NamedTuple):
@@ -94,20 +89,13 @@ def numbered_items(opened: DebateOpened, contents: Mapping[str, bytes]) -> Numbe
         opened: the opening event.
         contents: parts by the 43 characters of their digest.
     """
-    content = contents.get(opened.case.part)
-    if opened.prompts < FIRST_WITH_EVIDENCE or content is None:
+    recorded = recorded_case(opened, contents) if opened.prompts >= FIRST_WITH_EVIDENCE else None
+    if recorded is None:
         return None
-    try:
-        case = Case.from_part(content)
-    except (ValidationError, EventError):
-        return None
-    piece = next((one.text for one in opened.pieces if one.name == OPERATOR_POLICY), None)
-    policy = None if piece is None else text_in(contents, piece)
-    if piece is not None and policy is None:
-        return None
+    case, piece = recorded
     pictures = pictures_sent(opened.images, contents)
-    plain = numbered_case(case, opened.panel, policy, {})
-    return NumberedItems(plain, numbered_case(case, opened.panel, policy, pictures) if pictures else plain)
+    plain = numbered_case(case, opened.panel, piece, {})
+    return NumberedItems(plain, numbered_case(case, opened.panel, piece, pictures) if pictures else plain)
 
 
 def _items(shown: NumberedCase) -> Iterator[NumberedItem]:

@@ -30,6 +30,7 @@ from jury_views.events_by_phase import (
     status_of,
     text_in,
 )
+from jury_views.label_decisive import label_decisive_object
 from jury_views.later_events import later_events_object
 from jury_views.position_changes import Change, change_counts, position_changes
 from jury_views.quotations import quotations
@@ -58,7 +59,9 @@ def collaborative_result(
     `simulated`: the panel or an evaluation is simulated; `model_mismatches` where another model
     answered than was asked; `forked_from` the origin of a branch and the last event that it keeps of it, else null.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` are those of the case; `omissions` its parts that no juror
-    was shown: `what`, `count`, and `size` in bytes, null where it is not known.
+    was shown: `what`, `count`, and `size` in bytes, null where it is not known. `label_decisive` is where it first went
+    wrong by the label: `message` of the source, from 0, the `agent` at fault, and the numbers of the message's `items`;
+    null where the label names neither.
     A statement's `position_changed` is as recorded; its `change` says whose it is: `own`, `synthetic` (only what stands
     in for an answer that a provider's filter blocked differs), or null. `position_changes` counts both.
     `reviews` are those of people, with their `reasons` by number, and `disposition` is the last human verdict where
@@ -89,6 +92,7 @@ def collaborative_result(
         "simulated": is_simulated(opened, evaluations),
         "model_mismatches": model_mismatches(evaluations),
         **_of_case(opened),
+        "label_decisive": label_decisive_object(opened, texts),
         "status": record.status,
         "phase1_evaluations": [
             _juror_evaluation(opened.panel.seat(said.juror_id), said.evaluation, 0, texts)

@@ -371,9 +371,11 @@ class CollaborativeJuryResult:
     each scenario, also where there is only one; it is empty before the judgment.
     `position_changes` counts the statements that changed a position: the juror's `own`, and `synthetic` ones.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `omissions` its parts
-    that no juror was shown. `reviews` are those of people, each with `reviewer`, `verdict`, `blind` and `reason` among
-    others; `disposition` is the last human verdict where there is one, else `final_verdict`. `later_events` is None but
-    for an imported debate: up to when later events of its origin are `excluded_as_of` (None: they cannot be excluded).
+    that no juror was shown. `label_decisive` is where it first went wrong by the label: `message` of the source, from
+    0, the `agent` at fault, and the message's `items`; None where the label names neither. `reviews` are those of
+    people, each with `reviewer`, `verdict`, `blind` and `reason` among others; `disposition` is the last human verdict
+    where there is one, else `final_verdict`. `later_events` is None but for an imported debate: up to when later events
+    of its origin are `excluded_as_of` (None: they cannot be excluded).
     """
 
     phase1_evaluations: list[JurorEvaluation]
@@ -403,6 +405,7 @@ class CollaborativeJuryResult:
     cluster: str | None = None
     agent_cost: float | None = None
     omissions: list[dict[str, Any]] = field(default_factory=list)
+    label_decisive: dict[str, Any] | None = None
     disposition: str | None = None
     later_events: dict[str, Any] | None = None
     reviews: list[dict[str, Any]] = field(default_factory=list)

@@ -12,6 +12,7 @@ from jury_events.text.visible_text import visible_line
 from jury_views.debate_labels import LABELS
 from jury_views.events_by_phase import Texts, events_by_phase, role_of
 from jury_views.evidence_labels import EVIDENCE_LABELS, EvidenceLabels
+from jury_views.label_decisive import MOST_LABELLED, label_decisive
 from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
 from jury_views.quotations import (
@@ -34,12 +35,14 @@ _RESULTS = {
 }
 """A sign and a style."""
 
+_LABELLED = "◆"
+
 _COLUMNS = 72
 """Of the first words of a quotation: a line has 80."""
 
 
 def evidence_page(events: Sequence[DebateEvent], texts: Texts) -> Page:
-    """The quotations of each seat and of the final judge with their results, then the decisive items.
+    """The quotations of each seat and of the final judge with their results, the decisive items, what the label names.
 
     Lines have at most 80 columns, but for long names: of a quotation its first words are shown.
 
@@ -83,6 +86,7 @@ class _EvidencePage:
         self._words = LABELS[language]
         self._labels: EvidenceLabels = EVIDENCE_LABELS[language]
         self._items = numbered_items(self._record.opened, texts)
+        self._label = label_decisive(self._record.opened, texts)
         self._page = Page()
 
     def page(self) -> Page:
@@ -90,6 +94,7 @@ class _EvidencePage:
         page.line(TextSpan(f"{self._words.debate} {self._record.opened.debate_id}", "bold"))
         if not asks_for_evidence(self._record.opened):
             page.line(self._labels.evidence_not_asked)
+            self._labelled()
             return page
         for juror_id in (*self._panel.juror_ids, None):
             made = [one for one in self._evaluations if one.step.juror_id == juror_id]
@@ -98,6 +103,7 @@ class _EvidencePage:
             for one in made:
                 self._evaluation(one)
         self._decisive()
+        self._labelled()
         return page
 
     def _role(self, juror_id: str | None) -> str:
@@ -162,6 +168,27 @@ class _EvidencePage:
         for made in one.named_by:
             text, style = VERDICTS[made.evaluation.verdict]
             self._page.line(TextSpan(text, style), f"  {self._role(made.step.juror_id)}", indent=4)
+        if self._label is not None and one.item in self._label.items:
+            self._page.line(TextSpan(f"{_LABELLED} {self._labels.label_names}", "bold"), indent=4)
+
+    def _labelled(self) -> None:
+        label, labels, page = self._label, self._labels, self._page
+        if label is None:
+            return
+        page.heading(labels.label_names)
+        if label.message is not None:
+            page.line(f"{_LABELLED} {labels.label_message.format(number=label.message)}")
+        if label.agent is not None:
+            page.line(_first_words(labels.label_agent.format(agent=label.agent)), indent=2)
+        for number in label.items[:MOST_LABELLED]:
+            page.line(TextSpan(labels.item.format(number=number), "bold"), indent=2)
+            item = None if self._items is None else self._items.item(number)
+            if item is not None:
+                page.line(TextSpan(f'"{_first_words(item.text)}"', "dim"), indent=4)
+        if len(label.items) > MOST_LABELLED:
+            page.line(labels.label_more_items.format(count=len(label.items) - MOST_LABELLED), indent=2)
+        if label.message is not None and not label.items:
+            page.line(labels.label_no_item, indent=2)
 
 
 def _first_words(text: str) -> str:

@@ -7,6 +7,7 @@ from jury_events.debate_events import DebateOpened
 from jury_events.evidence import Evidence, EvidenceResult, Says
 from jury_events.verdict import Verdict
 from jury_views.events_by_phase import role_of
+from jury_views.label_decisive import MOST_LABELLED, LabelDecisive
 from jury_views.numbered_items import NumberedItem, numbered_items
 from jury_views.quotations import StepEvaluation, asks_for_evidence, decisive_items, quotations
 from jury_web.pages.cited_text import CitedText, Mark
@@ -73,20 +74,45 @@ class ItemCitations(NamedTuple):
 
 
 class DecisiveView(NamedTuple):
-    """An item that is called decisive, its first words, and by whom; `href` is None where there is no such item."""
+    """An item that is called decisive, its first words, and by whom; `href` is None where there is no such item.
+
+    `labelled`: it is of the message that the label names.
+    """
 
     number: int
     href: str | None
     opening: str
     named: tuple[NamedBy, ...]
+    labelled: bool
+
+
+class LabelledItem(NamedTuple):
+    """An item of the message that the label names, and its first words."""
+
+    number: int
+    href: str
+    opening: str
+
+
+class DecisiveLabelView(NamedTuple):
+    """What the label names, with the first items of its message; `left` is how many more it has."""
+
+    named: LabelDecisive
+    items: tuple[LabelledItem, ...]
+    left: int
 
 
 class DecisiveViews(NamedTuple):
-    """The items that are called decisive; `unnamed` are seats whose verdict is no pass, and that name none."""
+    """The items that are called decisive; `unnamed` are seats whose verdict is no pass, and that name none.
+
+    `asked`: whether the jurors were asked for such an item. `label` is what the label names; None: it names nothing.
+    """
 
     items: tuple[DecisiveView, ...]
     unnamed: tuple[str | None, ...]
     voices: int
+    asked: bool
+    label: DecisiveLabelView | None
 
 
 class Citations:
@@ -97,6 +123,7 @@ class Citations:
         previews: the texts of the debate.
         evaluations: of which quotations are shown, in order.
         versions: event ids to versions in the debate's stream.
+        label: what the label names as decisive; None: it names nothing, or must not be shown to the reader.
     """
 
     def __init__(
@@ -105,12 +132,15 @@ class Citations:
         previews: TextPreviews,
         evaluations: Iterable[StepEvaluation] = (),
         versions: Mapping[str, int] | None = None,
+        label: LabelDecisive | None = None,
     ) -> None:
         self._panel = opened.panel
         self._previews = previews
         self._versions = versions or {}
         self._items = numbered_items(opened, previews.contents)
         self._evaluations = tuple(evaluations)
+        self._label = label
+        self._labelled = frozenset(() if label is None else label.items)
         self.asked = asks_for_evidence(opened)
         self._marks: dict[int, dict[int, list[Mark]]] = {}
         self._by_event: dict[str, EvaluationEvidence] = {}
@@ -148,6 +178,14 @@ class Citations:
         """What is quoted of the texts of an item, by their index."""
         return self._marks.get(item.number, {})
 
+    def label_of(self, number: int) -> LabelDecisive | None:
+        """What the label names, where an item of this number is of its message."""
+        return self._label if number in self._labelled else None
+
+    def is_shown_for_label(self, number: int) -> bool:
+        """Whether a link of the label leads to an item."""
+        return self._label is not None and number in self._label.items[:MOST_LABELLED]
+
     def is_cited(self, item: NumberedItem | None) -> bool:
         """Whether a link leads to the item."""
         return item is not None and (
@@ -155,12 +193,14 @@ class Citations:
         )
 
     @property
-    def decisive(self) -> DecisiveViews:
-        """The items that the latest evaluations call decisive."""
+    def decisive(self) -> DecisiveViews | None:
+        """The items that the latest evaluations and the label call decisive; None: neither was asked or names any."""
+        if not self.asked and self._label is None:
+            return None
         own = [one for one in self._latest.values() if not one.evaluation.synthetic]
         return DecisiveViews(
             tuple(
-                DecisiveView(number, self._item_link(number), self._opening(number), named)
+                DecisiveView(number, self._item_link(number), self._opening(number), named, number in self._labelled)
                 for number, named in self._decisive.items()
             ),
             tuple(
@@ -169,7 +209,18 @@ class Citations:
                 if one.evaluation.decisive_item is None and one.evaluation.verdict is not Verdict.SAFE_PASS
             ),
             len(own),
+            self.asked,
+            None if self._label is None else self._label_view(self._label),
         )
+
+    def _label_view(self, label: LabelDecisive) -> DecisiveLabelView:
+        shown = label.items[:MOST_LABELLED]
+        items = (LabelledItem(one, f"#{self.anchor(1, one)}", self._opening(one)) for one in shown)
+        return DecisiveLabelView(label, tuple(items), len(label.items) - len(shown))
+
+    def anchor(self, scenario: int, number: int) -> str:
+        """The name of an item of a transcript in links."""
+        return f"i-{scenario}-{number}" if self._items is None else f"item-{number}"
 
     def _evidence(self, made: StepEvaluation, said: Mapping[str | None, StepEvaluation]) -> EvaluationEvidence:
         evaluation, version = made.evaluation, self._versions.get(made.event_id, 0)

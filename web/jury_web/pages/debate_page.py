@@ -18,6 +18,7 @@ from jury_judge import IntegrityState
 from jury_judge.runs.uncached_cost import uncached_today
 from jury_views.answered_by import answers, is_simulated
 from jury_views.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
+from jury_views.label_decisive import label_decisive
 from jury_views.position_changes import position_changes
 from jury_views.quotations import evaluations_of
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
@@ -126,7 +127,7 @@ class DebatePage(NamedTuple):
 
     `evaluations` are the statement views of phase 1, `discussion` those of all rounds in one sequence. `judging`: the
     discussion has ended and there is no judgment yet. `pending` is empty where later events exist. `changes` are by the
-    version of a statement. `decisive` is None where the jurors are asked for no evidence.
+    version of a statement. `decisive` is None where the jurors are asked for no evidence and the label names nothing.
     """
 
     opened: DebateOpened
@@ -189,7 +190,8 @@ def debate_page(
     opened = record.opened
     evaluations = answers(events)
     by_id = {call.exchange.event_id: call for call in calls}
-    citations = Citations(opened, previews, evaluations_of(events), versions)
+    label = label_decisive(opened, reading.texts)
+    citations = Citations(opened, previews, evaluations_of(events), versions, label)
     changes = position_changes(evaluations)
     views = StatementViews(opened.panel, previews, versions, by_id, changes=changes, citations=citations)
     simulated = None
@@ -208,7 +210,7 @@ def debate_page(
         local=reading.local,
         integrity=integrity,
         case=case_passages(opened, previews, citations),
-        decisive=citations.decisive if citations.asked else None,
+        decisive=citations.decisive,
         evaluations=shown,
         discussion=discussion,
         matrix=matrix(record, versions, rows, rounds),

@@ -7,6 +7,7 @@ from jury_events.parts import PartRef
 from jury_events.text.sizes import shown_size
 from jury_events.transcript import Attachment, Item, NotShown, Origin, ToolCall, ToolResult, Transcript
 from jury_views.case_view import Pictures
+from jury_views.label_decisive import LabelDecisive
 from jury_views.numbered_items import NumberedItem
 from jury_web.pages.citations import Citations, ItemCitations
 from jury_web.pages.cited_text import CitedText, Mark, cited_text
@@ -32,7 +33,8 @@ class ItemBlock(NamedTuple):
     of a call that the transcript lacks; `call_unknown`: the record does not say which of several calls. `facts` are
     the type and size of a file, `picture` the number of a picture that jurors saw; `unseen`: no juror saw it. `opening`
     is the beginning of a long text, which is folded; None for a short one. `citations` are those of jurors who quote
-    it; `cited`, `cited_name` and `cited_speaker` are its texts with what they quote, None where they quote nothing.
+    it, `label` is what the label names, where the item is of that message; `cited`, `cited_name` and `cited_speaker`
+    are its texts with what they quote, None where they quote nothing.
     """
 
     number: int
@@ -53,6 +55,7 @@ class ItemBlock(NamedTuple):
     is_json: bool = False
     opening: str | None = None
     citations: ItemCitations | None = None
+    label: LabelDecisive | None = None
     cited: CitedText | None = None
     cited_name: CitedText | None = None
     cited_speaker: CitedText | None = None
@@ -113,13 +116,17 @@ class _Blocks:
         calls = self._transcript.answered_calls()
         for index, (item, call) in enumerate(zip(self._transcript.items, calls, strict=True)):
             numbered = self._numbered(index)
-            if most is not None and index >= most and not self._citations.is_cited(numbered):
+            if most is not None and index >= most and not self._is_linked(index, numbered):
                 continue
             block = self._with_texts(self._block(item, index, call), item, numbered)
+            block = block._replace(label=self._citations.label_of(block.number))
             if numbered is not None:
                 at_item = self._citations.at(numbered, block.cited, block.cited_name, block.cited_speaker)
                 block = block._replace(citations=at_item)
             yield block
+
+    def _is_linked(self, index: int, numbered: NumberedItem | None) -> bool:
+        return self._citations.is_cited(numbered) or self._citations.is_shown_for_label(self._name(index)[0])
 
     def _numbered(self, index: int) -> NumberedItem | None:
         return self._citations.item_at(self._scenario, "transcript", index)
@@ -127,9 +134,8 @@ class _Blocks:
     def _name(self, index: int) -> tuple[int, str]:
         """The number of an item, and its name in links."""
         numbered = self._numbered(index)
-        if numbered is None:
-            return index + 1, f"i-{self._scenario}-{index + 1}"
-        return numbered.number, f"item-{numbered.number}"
+        number = index + 1 if numbered is None else numbered.number
+        return number, self._citations.anchor(self._scenario, number)
 
     def _block(self, item: Item, index: int, call: int | None) -> ItemBlock:
         block = _block(item, *self._name(index), self._pictures)

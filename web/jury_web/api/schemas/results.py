@@ -61,6 +61,14 @@ class LaterEventsSummary(CamelModel):
     signed_by: str | None
 
 
+class LabelDecisiveSummary(CamelModel):
+    """Where it first went wrong by the label."""
+
+    message: Annotated[int | None, Field(description="The number of the message in the source, from 0.")]
+    agent: Annotated[str | None, Field(description="The agent at fault.")]
+    items: Annotated[list[int], Field(description="The items of the message, as the prompts number them.")]
+
+
 class DebateResult(CamelModel):
     """The result of a debate: `CollaborativeJuryResult` of document 004. Fields that do not exist yet are null.
 
@@ -83,6 +91,9 @@ class DebateResult(CamelModel):
     cluster: str | None
     agent_cost: Annotated[float | None, Field(description="Cost of the judged agent in US dollars.")]
     omissions: Annotated[list[OmittedContent], Field(description="Parts of the case that no juror was shown, by kind.")]
+    label_decisive: Annotated[
+        LabelDecisiveSummary | None, Field(description="Null where the label names neither message nor agent.")
+    ]
     status: Status
     phase1_evaluations: list[JsonObject]
     phase1_consensus: Consensus | None
