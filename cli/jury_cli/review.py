@@ -9,6 +9,7 @@ from jury_cli.calls import call, stored
 from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped, options
 from jury_cli.options import STORE, WHERE, debate_ids, finite, run_id
+from jury_events.evidence import MOST_ITEM
 from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _GROUPS = {
     "Who reviews": ("reviewer", "blind"),
     "The queue": ("run_id", "where", "reviews", "sample", "seed", "limit"),
-    "One debate": ("verdict", "reason", "minutes", "assign", "withdraw"),
+    "One debate": ("verdict", "decisive_item", "reason", "minutes", "assign", "withdraw"),
     "Results": ("of_queue", "of_agreement", "as_json", "store_url"),
 }
 
@@ -70,6 +71,12 @@ def _name(_context: click.Context, parameter: click.Parameter, value: str | None
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N debates of the queue.")
 @click.option("--verdict", type=click.Choice([one.value for one in Verdict]), help="Record this verdict.")
+@click.option(
+    "--decisive-item",
+    type=click.IntRange(0, MOST_ITEM),
+    metavar="N",
+    help="The first item where it went wrong, by its number; only of debates under prompts 2.",
+)
 @click.option("--reason", metavar="TEXT", default="", help="Why; kept as a text that can be erased.")
 @click.option(
     "--minutes",
@@ -133,9 +140,10 @@ async def _record(records: "Records", asked: "ReviewSettings") -> None:
     debate_id, by = asked.debate_id or "", asked.reviewer or ""
     made: dict[str, Any]
     if asked.verdict is not None:
-        new = NewReview(by, asked.verdict, asked.reason, asked.blind, asked.minutes)
+        new = NewReview(by, asked.verdict, asked.reason, asked.blind, asked.minutes, asked.decisive_item)
         review = await records.review(debate_id, new, say=note)
-        said, made = f"{asked.verdict} recorded", review_object(review, new.reason.strip() or None)
+        item = "" if review.decisive_item is None else f", decisive item {review.decisive_item}"
+        said, made = f"{asked.verdict}{item} recorded", review_object(review, new.reason.strip() or None)
     elif asked.assign is not None:
         assignment = await records.assign_review(debate_id, asked.assign, by=by, say=note)
         said, made = f"{assignment.reviewer} is asked for a review", assignment_object(assignment)

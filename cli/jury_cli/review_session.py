@@ -12,6 +12,7 @@ from jury_events.text.pluralize import pluralize
 from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:
+    from jury_events.debate_history import DebateHistory
     from jury_judge import Records
     from jury_judge.reviews.review_changes import NewReview
     from jury_judge.reviews.review_queue import QueueItem
@@ -77,6 +78,7 @@ async def _review(item: "QueueItem", place: str, session: Session) -> bool | Non
         render_case(history.events, history.texts, page_console())
     else:
         render_debate(history.events, history.exchanges, history.texts, page_console(), full=True, local=history.local)
+        _show_evidence(history)
     if reviewed is not None:
         which = "it" if reviewed == item.row.debate_id else f"{reviewed}, a debate of the same case,"
         note(f"{session.reviewer} has reviewed {which} before: another review of it is not recorded as blind")
@@ -90,18 +92,54 @@ async def _review(item: "QueueItem", place: str, session: Session) -> bool | Non
         if verdict is None:
             continue
         minutes = round((time.monotonic() - started) / 60, 2)
-        new = NewReview(session.reviewer, verdict, _reason(), session.blind and reviewed is None, minutes)
-        return await _record(item.row.debate_id, new, session)
+        decisive = None if verdict is Verdict.SAFE_PASS else _decisive_item(history)
+        blind = session.blind and reviewed is None
+        new = NewReview(session.reviewer, verdict, _reason(), blind, minutes, decisive)
+        recorded = await _record(item.row.debate_id, new, session)
+        if recorded and session.blind:
+            _show_evidence(history)
+        return recorded
+
+
+def _show_evidence(history: "DebateHistory") -> None:
+    """What the jurors quote, and their decisive items; nothing of debates that asked them for none."""
+    from jury_views.quotations import asks_for_evidence
+    from jury_views.terminal.evidence import evidence_page
+
+    if asks_for_evidence(history.opened):
+        print()
+        evidence_page(history.events, history.texts).print(page_console())
+
+
+def _decisive_item(history: "DebateHistory") -> int | None:
+    """The item that the reviewer names; None: none, or the debate has no numbered items."""
+    from jury_views.numbered_items import numbered_items
+
+    items = numbered_items(history.opened, history.texts)
+    if items is None or not items.last:
+        return None
+    while True:
+        asked = f"First item where it went wrong (1 to {items.last}; empty: none)"
+        said = _line(asked, "the number").strip()
+        if not said:
+            return None
+        if said.isascii() and said.isdecimal() and len(said) <= len(str(items.last)) and 0 < int(said) <= items.last:
+            return int(said)
+        note(f"jury: there is no such item: the items are 1 to {items.last}")
 
 
 def _reason() -> str:
+    return _line("Reason (one line; empty: none)", "the reason")
+
+
+def _line(asked: str, what: str) -> str:
     while True:
         try:
-            reason: str = click.prompt("Reason (one line; empty: none)", default="", show_default=False, err=True)
+            line: str = click.prompt(asked, default="", show_default=False, err=True)
         except UnicodeDecodeError:
-            note("jury: not recorded: the reason is not UTF-8")
+            note(f"jury: not recorded: {what} is not UTF-8")
         else:
-            return reason
+            return line
 
 
 async def _record(debate_id: str, new: "NewReview", session: Session) -> bool | None:
@@ -125,7 +163,8 @@ async def _record(debate_id: str, new: "NewReview", session: Session) -> bool | 
             if key != _AGAIN:
                 return None if key == _QUIT else False
         else:
-            note(f"{debate_id}: {new.verdict} recorded")
+            item = "" if new.decisive_item is None else f", decisive item {new.decisive_item}"
+            note(f"{debate_id}: {new.verdict}{item} recorded")
             return True
 
 

@@ -75,31 +75,38 @@ def _scenario(scenario: Scenario, texts: CaseTexts, marked: Mark, pictures: Mapp
 
 
 def render_items(
-    transcript: Transcript, texts: CaseTexts, marked: Mark, pictures: Mapping[str, int] = MappingProxyType({})
+    transcript: Transcript,
+    texts: CaseTexts,
+    marked: Mark,
+    pictures: Mapping[str, int] = MappingProxyType({}),
+    *,
+    first: int = 1,
 ) -> list[str]:
     """One block for each item: a heading with its kind and author, the call that it belongs to, and its texts.
 
     Args:
-        transcript: the items; they are numbered from 1.
+        transcript: the items, numbered in order.
         texts: the headings.
         marked: adds the datamark to judged text.
         pictures: the numbers of the shown pictures, by digest.
+        first: the number of the first item.
     """
-    rendering = _Rendering(transcript.answered_calls(), texts, marked, pictures)
+    rendering = _Rendering(transcript.answered_calls(), texts, marked, pictures, first)
     return [rendering.block(index, item) for index, item in enumerate(transcript.items)]
 
 
 class _Rendering:
     def __init__(
-        self, calls: tuple[int | None, ...], texts: CaseTexts, marked: Mark, pictures: Mapping[str, int]
+        self, calls: tuple[int | None, ...], texts: CaseTexts, marked: Mark, pictures: Mapping[str, int], first: int
     ) -> None:
         self._calls = calls
         self._texts = texts
         self._marked = marked
         self._pictures = pictures
+        self._first = first
 
     def block(self, index: int, item: Item) -> str:
-        lines = [fill(self._texts.item, number=index + 1, what=self._heading(item))]
+        lines = [fill(self._texts.item, number=self._first + index, what=self._heading(item))]
         if not isinstance(item, ToolResult) and not _is_plain(item):
             lines.append(self._author(item.origin))
         if isinstance(item, ToolResult) or (isinstance(item, Attachment) and item.call_id is not None):
@@ -132,7 +139,7 @@ class _Rendering:
             return [self._texts.of_unclear_call]
         call = self._calls[index]
         if call is not None:
-            return [fill(self._texts.of_call, number=call + 1)]
+            return [fill(self._texts.of_call, number=self._first + call)]
         if item.call_id is None:
             return []
         return [self._texts.of_unknown_call, *self._labelled(self._texts.call_id_label, item.call_id)]

@@ -3,13 +3,14 @@
 Versions count all events of the stream, and every event has its own version as `number`.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from jury_events.debate_events import EventBody
+from jury_events.evidence import ItemNumber
 from jury_events.parts import PartRef
-from jury_events.value import Label, Value
+from jury_events.value import Label, Value, without_unset
 from jury_events.verdict import Verdict
 
 EventNumber = Annotated[int, Field(ge=1, lt=2**31)]
@@ -37,8 +38,11 @@ class HumanReviewed(EventBody):
 
     `blind`: the verdict was given before the jury's words were shown. `sampled`: the debate was drawn at random for
     this reviewer, so that the verdict is one of a random sample. `supersedes` is the number of the reviewer's
-    earlier review that this one replaces.
+    earlier review that this one replaces. `decisive_item`: the first item where it went wrong, where the prompts of the
+    debate number items; None: none was named, as with a pass.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"decisive_item"})
 
     type: Literal["human_reviewed"] = "human_reviewed"
     reviewer: Label
@@ -49,6 +53,17 @@ class HumanReviewed(EventBody):
     minutes: Minutes | None
     supersedes: EventNumber | None
     number: EventNumber
+    decisive_item: ItemNumber | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
+
+    @model_validator(mode="after")
+    def _of_what_went_wrong(self) -> Self:
+        if self.decisive_item is not None and self.verdict is Verdict.SAFE_PASS:
+            raise ValueError("a pass has no decisive item")
+        return self
 
     @property
     def event_id(self) -> str:

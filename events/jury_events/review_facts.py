@@ -26,6 +26,7 @@ class Review(NamedTuple):
     supersedes: int | None
     reviewed_at: int
     foreign: bool = False
+    decisive_item: int | None = None
 
 
 class AssignedReview(NamedTuple):
@@ -106,6 +107,7 @@ class ReviewFacts(NamedTuple):
                     event.minutes,
                     event.supersedes,
                     recorded_at,
+                    decisive_item=event.decisive_item,
                 )
                 return self._replace(reviews=(*self.reviews, review))
             case ReviewAssigned():

@@ -117,6 +117,7 @@ IF_SET = {
     "debate_opened": {"provenance"},
     "evaluation": {"decisive_item", "evidence", "quotes"},
     "judge": {"decisive_item", "evidence", "quotes"},
+    "human_reviewed": {"decisive_item"},
 }
 
 

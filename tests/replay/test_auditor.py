@@ -15,6 +15,7 @@ from jury_events.evidence import Evidence, EvidenceSpan
 from jury_events.exchange import Usage
 from jury_events.panel import AnswerRules, CallSettings
 from jury_events.parts import PartRef
+from jury_events.review_events import HumanReviewed
 from jury_events.rubric import DimensionScore, Scores
 from jury_events.value import Value
 from jury_events.verdict import Verdict
@@ -196,6 +197,20 @@ AN_EVALUATION = Evaluation(
         ("evaluation", AN_EVALUATION),
         ("judge", AN_EVALUATION),
         ("panel", a_resolved().panel.model_copy(update={"marking": "lines"})),
+        (
+            "human_reviewed",
+            HumanReviewed(
+                reviewer="ann",
+                verdict=Verdict.UNSAFE_FAIL,
+                reason=None,
+                blind=True,
+                sampled=False,
+                minutes=None,
+                supersedes=None,
+                number=1,
+                decisive_item=3,
+            ),
+        ),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )

@@ -1,9 +1,6 @@
 """The case of a debate as it is shown."""
 
-from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from textwrap import indent
-from types import MappingProxyType
 
 from pydantic import ValidationError
 
@@ -12,61 +9,111 @@ from jury_debate.prompts import PROMPTS_VERSION, load_prompts
 from jury_events.case import Case, Scenario
 from jury_events.errors import EventError
 from jury_events.panel import Language
-from jury_events.parts import ImageRef
 from jury_events.transcript import Transcript
 from jury_views.debate_labels import DebateLabels
+from jury_views.numbered_items import NumberedItems
 from jury_views.page import Page, TextSpan
+from jury_views.sent_pictures import NO_PICTURES, Pictures
 
 EXCERPT = 600
 """Characters of each text of a case in a view that is not full."""
 
 
-Pictures = Mapping[str, int]
-"""The numbers of the pictures that were sent to some juror, by the digests of their attachments."""
+def add_case(
+    page: Page,
+    text: str,
+    words: DebateLabels,
+    *,
+    full: bool,
+    pictures: Pictures = NO_PICTURES,
+    items: NumberedItems | None = None,
+) -> None:
+    """The case from its stored JSON; JSON that this version does not read as a case is shown as it is.
 
-_NO_PICTURES: Pictures = MappingProxyType({})
-
-
-def pictures_sent(images: Iterable[ImageRef], contents: Mapping[str, bytes]) -> Pictures:
-    """The pictures that a debate opened with; erased ones are left out."""
-    found = (contents.get(image.content.part) for image in images)
-    return {sha256(content).hexdigest(): number for number, content in enumerate(found, start=1) if content is not None}
-
-
-def add_case(page: Page, text: str, words: DebateLabels, *, full: bool, pictures: Pictures = _NO_PICTURES) -> None:
-    """The case from its stored JSON; JSON that this version does not read as a case is shown as it is."""
+    Args:
+        page: takes the lines.
+        text: the stored JSON.
+        words: the headings.
+        full: whether long texts are shown whole.
+        pictures: those that were sent to some juror.
+        items: the numbers of the items; None: those of a transcript count from 1.
+    """
     try:
         case = Case.from_part(text.encode())
     except (ValidationError, EventError):
         _passage(page, words.case, text, words, full=full)
         return
-    for scenario in case.scenarios:
+    view = _CaseView(page, words, full=full, pictures=pictures, items=items)
+    for number, scenario in enumerate(case.scenarios, 1):
         if len(case.scenarios) > 1:
             page.line(TextSpan(f"{words.scenario} {scenario.scenario_id}", "bold"))
-        _scenario(page, scenario, words, full=full, pictures=pictures)
-    if case.artifact_summary is not None:
-        _passage(page, words.artifact_summary, case.artifact_summary, words, full=full)
+        view.scenario(scenario, number)
+    view.summary(case.artifact_summary)
 
 
-def _scenario(page: Page, scenario: Scenario, words: DebateLabels, *, full: bool, pictures: Pictures) -> None:
-    question, execution = scenario.question, scenario.execution
-    if question.policy is not None:
-        _passage(page, words.policy, question.policy, words, full=full)
-    _passage(page, words.question, question.prompt, words, full=full)
-    if question.expected_behavior is not None:
-        _passage(page, words.expected, question.expected_behavior, words, full=full)
-    if len(execution.transcript):
-        transcript = transcript_text(execution.transcript, words.language, pictures)
-        _passage(page, f"{words.transcript} ({len(execution.transcript)})", transcript, words, full=full)
-    _passage(page, words.response, execution.response or words.empty, words, full=full)
-    if execution.error is not None:
-        _passage(page, words.error, execution.error, words, full=full)
+class _CaseView:
+    def __init__(
+        self, page: Page, words: DebateLabels, *, full: bool, pictures: Pictures, items: NumberedItems | None
+    ) -> None:
+        self._page = page
+        self._words = words
+        self._full = full
+        self._pictures = pictures
+        self._items = items
+
+    def scenario(self, scenario: Scenario, number: int) -> None:
+        question, execution, words = scenario.question, scenario.execution, self._words
+        if question.policy is not None:
+            self._passage("policy", number, words.policy, question.policy)
+        self._passage("question", number, words.question, question.prompt)
+        if question.expected_behavior is not None:
+            self._passage("expected_behavior", number, words.expected, question.expected_behavior)
+        if count := len(execution.transcript):
+            first = self._number("transcript", number, 0)
+            shown = transcript_text(execution.transcript, words.language, self._pictures, first=first or 1)
+            _passage(self._page, f"{words.transcript} ({count})", shown, words, full=self._full)
+        self._passage("response", number, words.response, execution.response or words.empty)
+        if execution.error is not None:
+            self._passage("error", number, words.error, execution.error)
+
+    def summary(self, given: str | None) -> None:
+        """The caller's summary of artifact records, or that which jurors were shown as an item."""
+        item = None if self._items is None else self._items.at(None, "summary")
+        text = given if item is None else item.text
+        if text is not None:
+            self._passage("summary", None, self._words.artifact_summary, text)
+
+    def _passage(self, kind: str, scenario: int | None, heading: str, text: str) -> None:
+        number = self._number(kind, scenario)
+        head = heading if number is None else f"[{number}] {heading}"
+        _passage(self._page, head, text, self._words, full=self._full)
+
+    def _number(self, kind: str, scenario: int | None, place: int | None = None) -> int | None:
+        if self._items is None:
+            return None
+        item = self._items.at(scenario, kind, place)
+        if item is None and kind == "policy":
+            item = self._items.at(None, "policy")
+        return None if item is None else item.number
 
 
-def transcript_text(transcript: Transcript, language: Language, pictures: Pictures = _NO_PICTURES) -> str:
-    """The transcript as jurors who see `pictures` are shown it, with indented texts instead of marked ones."""
+def transcript_text(
+    transcript: Transcript, language: Language, pictures: Pictures = NO_PICTURES, *, first: int = 1
+) -> str:
+    """The transcript as jurors who see `pictures` are shown it, with indented texts instead of marked ones.
+
+    Args:
+        transcript: the items.
+        language: of the headings.
+        pictures: those that were sent to some juror.
+        first: the number of the first item.
+    """
     texts = load_prompts(PROMPTS_VERSION, language).texts.case
-    return "\n\n".join(render_items(transcript, texts, lambda text: indent(text, "    ", lambda _line: True), pictures))
+
+    def marked(text: str) -> str:
+        return indent(text, "    ", lambda _line: True)
+
+    return "\n\n".join(render_items(transcript, texts, marked, pictures, first=first))
 
 
 def _passage(page: Page, heading: str, text: str, words: DebateLabels, *, full: bool) -> None:

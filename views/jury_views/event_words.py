@@ -29,6 +29,7 @@ class EventWords(NamedTuple):
     tokens: str
     simulated: str
     reviewed: str
+    reviewed_item: str
     blind: str
     sampled: str
     assigned: str
@@ -58,6 +59,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         tokens="{count} tokens",
         simulated="simulated",
         reviewed="{verdict} by {reviewer}",
+        reviewed_item=", decisive item {number}",
         blind=", blind",
         sampled=", drawn at random",
         assigned="{by} asks {reviewer}",
@@ -85,6 +87,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         tokens="{count}トークン",
         simulated="模擬",
         reviewed="{verdict}（{reviewer}）",
+        reviewed_item="、決め手の項目{number}",
         blind="、陪審団の意見を見ずに判定",
         sampled="、無作為抽出",
         assigned="{by}が{reviewer}に依頼",

@@ -110,7 +110,9 @@ class _Describer:
         match event:
             case HumanReviewed():
                 said = words.reviewed.format(verdict=event.verdict, reviewer=event.reviewer)
-                return said + (words.blind if event.blind else "") + (words.sampled if event.sampled else "")
+                said += (words.blind if event.blind else "") + (words.sampled if event.sampled else "")
+                item = event.decisive_item
+                return said if item is None else said + words.reviewed_item.format(number=item)
             case ReviewAssigned():
                 said = words.assigned.format(by=event.by, reviewer=event.reviewer)
                 return said + ("" if event.sample is None else words.sampled)

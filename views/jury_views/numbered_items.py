@@ -11,9 +11,9 @@ from jury_debate.prompts_v2.numbered_case import NumberedCase, numbered_case
 from jury_debate.prompts_v2.operator_policy import NUMBER
 from jury_events.debate_events import DebateOpened
 from jury_events.evidence import EvidenceSpan
-from jury_views.case_view import pictures_sent
 from jury_views.quotations import FIRST_WITH_EVIDENCE
 from jury_views.recorded_case import recorded_case
+from jury_views.sent_pictures import pictures_sent
 
 
 class NumberedItem(NamedTuple):
@@ -66,6 +66,11 @@ class NumberedItems:
             images: as a seat with pictures was shown it.
         """
         return (self._pictured if images else self._plain).get(number)
+
+    @property
+    def last(self) -> int:
+        """The largest number of an item; the smallest is 1, and none between is missing. 0: there is none."""
+        return max(self._plain, default=0)
 
     def at(self, scenario: int | None, kind: str, place: int | None = None) -> NumberedItem | None:
         """The item of a place in the case; None where what is there is no item of its own."""

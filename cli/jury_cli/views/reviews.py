@@ -86,6 +86,7 @@ def reviews_section(page: Page, facts: "ReviewFacts", reasons: Reasons, later: "
     page.heading("Reviews")
     for one in facts.reviews:
         marks = [
+            *([] if one.decisive_item is None else [f"decisive item {one.decisive_item}"]),
             *(["blind"] if one.blind else []),
             *(["drawn at random"] if one.sampled else []),
             *([] if one.minutes is None else [f"{one.minutes:g} min"]),

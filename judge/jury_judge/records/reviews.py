@@ -27,7 +27,7 @@ class ReviewRecords(OpenStore):
     """Reviews."""
 
     async def review(self, debate_id: str, new: "NewReview", *, say: Callable[[str], None] = log_line) -> "Review":
-        """Record a person's verdict; the same verdict and reason of the same person again is no new review.
+        """Record a person's verdict; the same verdict, reason and item of the same person again is no new review.
 
         Args:
             debate_id: of a debate that has ended.
@@ -37,8 +37,9 @@ class ReviewRecords(OpenStore):
         Raises:
             DebateNotFound: there is no such debate.
             ReasonRefused: the reason is too long, or not valid Unicode.
-            ReviewRefused: the debate has not ended or is in quarantine; another value cannot be recorded; or the review
-                is said to be blind, and its reviewer reviewed a debate of the same case before.
+            ReviewRefused: the debate has not ended or is in quarantine; it has no such decisive item, or the verdict is
+                a pass; another value cannot be recorded; or the review is said to be blind, and its reviewer reviewed a
+                debate of the same case before.
             StoreError: the store cannot be written, as while another process writes to it that takes no requests.
         """
         check_debate_id(debate_id)

@@ -23,6 +23,8 @@ from jury_judge.errors import ReasonRefused, ReviewRefused
 from jury_judge.reviews.blindness import reviewed_same_case
 from jury_store.errors import EventConflict, WrongVersion
 from jury_store.event_store import Append, Appended, AppendResults, EventStore
+from jury_views.numbered_items import numbered_items
+from jury_views.quotations import FIRST_WITH_EVIDENCE
 
 MAX_REASON = 100_000
 """Characters of a reason."""
@@ -34,13 +36,17 @@ Clock = Callable[[], int]
 
 
 class NewReview(NamedTuple):
-    """What a reviewer says. `blind`: the jury's words were not shown before; `minutes`: how long it took."""
+    """What a reviewer says. `blind`: the jury's words were not shown before; `minutes`: how long it took.
+
+    `decisive_item`: the number of the first item where it went wrong; None: none is named.
+    """
 
     reviewer: str
     verdict: Verdict
     reason: str = ""
     blind: bool = False
     minutes: float | None = None
+    decisive_item: int | None = None
 
 
 _Decision = tuple[ReviewEvent, Part | None] | Review | AssignedReview
@@ -83,7 +89,8 @@ def verdict_change(debate_id: str, new: NewReview) -> ReviewChange:
         check_reviewable(history)
         facts = history.reviews
         before = facts.by(new.reviewer)
-        if before is not None and before.verdict == new.verdict and _said(history, before) == new.reason.strip():
+        check_decisive_item(history, new)
+        if before is not None and _says_the_same(history, before, new):
             return before
         if new.blind:
             _check_blind(store, debate_id, new.reviewer)
@@ -96,6 +103,7 @@ def verdict_change(debate_id: str, new: NewReview) -> ReviewChange:
             minutes=new.minutes,
             supersedes=None if before is None else before.number,
             number=len(history.stored_reviews) + 1,
+            decisive_item=new.decisive_item,
         )
         return made, reason
 
@@ -238,6 +246,31 @@ def check_reviewable(history: DebateHistory) -> None:
             f"debate {history.debate_id} has not ended, so there is nothing to review yet: `jury run` continues it, "
             "`jury cancel` ends it"
         )
+
+
+def check_decisive_item(history: DebateHistory, new: NewReview) -> None:
+    """Refuse a decisive item that the debate has not, or that its reviewer cannot name.
+
+    Raises:
+        ReviewRefused: the verdict is a pass, the prompts of the debate number no items, or none has this number.
+    """
+    number, debate_id = new.decisive_item, history.debate_id
+    if number is None:
+        return
+    if new.verdict is Verdict.SAFE_PASS:
+        raise ReviewRefused(f"debate {debate_id}: a pass has no decisive item; leave the item out")
+    if history.opened.prompts < FIRST_WITH_EVIDENCE:
+        raise ReviewRefused(f"debate {debate_id}: its prompts number no items (prompts 1); leave the item out")
+    items = numbered_items(history.opened, history.texts)
+    if items is None:
+        raise ReviewRefused(f"debate {debate_id}: its case was erased, or cannot be read; leave the item out")
+    if items.item(number) is None:
+        raise ReviewRefused(f"debate {debate_id} has no item {number}; its last item is {items.last}")
+
+
+def _says_the_same(history: DebateHistory, before: Review, new: NewReview) -> bool:
+    same = (before.verdict, before.decisive_item) == (new.verdict, new.decisive_item)
+    return same and _said(history, before) == new.reason.strip()
 
 
 def _reason(debate_id: str, text: str) -> Part | None:

@@ -41,7 +41,7 @@ def reasons_of(store: EventStore, debate_id: str) -> dict[int, str | None]:
 
 
 def record_review(store: EventStore, debate_id: str, new: NewReview, *, clock: Clock = microseconds_now) -> Review:
-    """Record a person's verdict. The same verdict and reason of the same person again is no new review.
+    """Record a person's verdict. The same verdict, reason and decisive item of the same person again is no new review.
 
     Whether the debate was drawn at random for this person follows from its assignments.
 
@@ -54,8 +54,9 @@ def record_review(store: EventStore, debate_id: str, new: NewReview, *, clock: C
     Raises:
         DebateNotFound: there is no such debate.
         ReasonRefused: the reason is too long, or not valid Unicode.
-        ReviewRefused: the debate has not ended or is in quarantine; another value cannot be recorded; or the review is
-            said to be blind, and its reviewer reviewed a debate of the same case before.
+        ReviewRefused: the debate has not ended or is in quarantine; it has no such decisive item, or the verdict is a
+            pass; another value cannot be recorded; or the review is said to be blind, and its reviewer reviewed a
+            debate of the same case before.
         StoreError: the store cannot be written.
     """
     (found,) = record_changes(store, [verdict_change(debate_id, new)], clock)

@@ -10,8 +10,8 @@ DEFAULT_SEED = 1
 _OF_ONE = ("verdict", "assign", "withdraw")
 _OF_QUEUE = ("sample", "of_queue", "of_agreement", "run_id", "where", "limit")
 _NOT_WITH = {
-    "assign": ("reason", "minutes", "blind"),
-    "withdraw": ("minutes", "blind"),
+    "assign": ("reason", "minutes", "blind", "decisive_item"),
+    "withdraw": ("minutes", "blind", "decisive_item"),
     "of_agreement": ("sample", "limit", "blind"),
 }
 """Settings that would be dropped silently."""
@@ -31,6 +31,7 @@ class ReviewSettings(SettingsModel):
         seed: of the sample.
         limit: at most so many debates of the queue.
         verdict: of the debate.
+        decisive_item: of the verdict: the first item where it went wrong.
         reason: of the verdict, or of what is withdrawn.
         minutes: how long the review took.
         assign: this person is asked for a review of the debate.
@@ -50,6 +51,7 @@ class ReviewSettings(SettingsModel):
     seed: int = DEFAULT_SEED
     limit: int | None = None
     verdict: Verdict | None = None
+    decisive_item: int | None = None
     reason: str = ""
     minutes: float | None = None
     assign: str | None = None
@@ -80,6 +82,7 @@ class ReviewSettings(SettingsModel):
             raise SettingsRefused(
                 "{reason} and {minutes} go with {verdict}; at a terminal they are asked for and measured"
             )
+        self._check_decisive_item()
         self._check_dropped()
         needs_name = not (self.of_queue or self.of_agreement) or self.sample
         if needs_name and not self.reviewer:
@@ -88,6 +91,14 @@ class ReviewSettings(SettingsModel):
             raise SettingsRefused(
                 "{as_json} prints what {of_queue}, {of_agreement}, {verdict}, {assign} and {withdraw} come to"
             )
+
+    def _check_decisive_item(self) -> None:
+        if self.decisive_item is None or self.assign is not None or self.withdraw is not None:
+            return
+        if self.verdict is None:
+            raise SettingsRefused("{decisive_item} goes with {verdict}; at a terminal it is asked for")
+        if self.verdict is Verdict.SAFE_PASS:
+            raise SettingsRefused("{decisive_item} goes with a verdict that is no pass")
 
     def _check_dropped(self) -> None:
         for name, others in _NOT_WITH.items():

@@ -18,13 +18,15 @@ from jury_events.verdict import Verdict
 from jury_views.acceptance_line import acceptance_line
 from jury_views.answered_by import answers, is_simulated, is_stand_in, other_model
 from jury_views.case_facts import case_facts, omissions_line
-from jury_views.case_view import add_case, pictures_sent
+from jury_views.case_view import add_case
 from jury_views.consensus_line import reached_line
 from jury_views.debate_labels import LABELS, DebateLabels
 from jury_views.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
 from jury_views.later_events import later_events_text
+from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
 from jury_views.position_changes import Change, position_changes
+from jury_views.sent_pictures import pictures_sent
 from jury_views.terminal.calls import UncachedCost, add_calls
 from jury_views.terminal.verdicts import VERDICTS
 from jury_views.terms import term
@@ -150,7 +152,8 @@ class _DebateView:
             page.line(TextSpan(self._absent(opened.case), "dim"))
         else:
             pictures = pictures_sent(opened.images, self._texts)
-            add_case(page, text, self._words, full=full, pictures=pictures)
+            items = numbered_items(opened, self._texts)
+            add_case(page, text, self._words, full=full, pictures=pictures, items=items)
         gate, card = opened.security_gate_records, opened.agent_card_records
         if gate or card:
             page.line(TextSpan(self._words.records.format(gate=gate, card=card), "dim"))

@@ -59,7 +59,7 @@ def _recorded(row: DebateRow, review: dict[str, Any]) -> RecordedReview:
 async def recorded(
     service: ServiceDependency, request: Request, debate_id: DebateId, review: ReviewRequest
 ) -> ReviewSummary:
-    """Record a verdict of the reviewer whose token the request has. The same verdict and reason again change nothing.
+    """Record a verdict of the reviewer whose token the request has. The same again changes nothing.
 
     `blind` says that the reviewer did not see the jury's words before.
     """
@@ -70,7 +70,7 @@ async def recorded(
         raise RequestRefused(
             422, "this server shows reviewers the jury's words, so no review is blind", "send blind: false"
         )
-    new = NewReview(reviewer, review.verdict, review.reason, review.blind, review.minutes)
+    new = NewReview(reviewer, review.verdict, review.reason, review.blind, review.minutes, review.decisive_item)
 
     await asyncio.to_thread(require_debate, service, debate_id)
     made = await reviewing.record(debate_id, new, request.is_disconnected)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from jury_events.evidence import MOST_ITEM
 from jury_events.verdict import Verdict
 from jury_judge.reviews.review_changes import MAX_REASON
 from jury_web.api.schemas.base import CamelModel, Moment
@@ -25,6 +26,7 @@ class ReviewSummary(CamelModel):
     supersedes: Annotated[int | None, Field(description="The number of the review that it replaces.")]
     reviewed_at: Moment
     foreign: bool
+    decisive_item: Annotated[int | None, Field(description="The first item where it went wrong; null: none is named.")]
     stands: bool
     reason: Annotated[str | None, Field(description="Null in lists, and where there is none or it was erased.")]
 
@@ -48,6 +50,10 @@ class ReviewRequest(CamelModel):
     minutes: Annotated[float | None, Field(ge=0, le=100_000, allow_inf_nan=False, description="How long it took.")] = (
         None
     )
+    decisive_item: Annotated[
+        int | None,
+        Field(ge=0, le=MOST_ITEM, description="The first item where it went wrong, where the prompts number items."),
+    ] = None
 
 
 class AssignmentSummary(CamelModel):
