@@ -138,3 +138,40 @@ def test_there_is_no_item_of_another_number() -> None:
     assert items.item(0) is None
     assert items.item(5) is None
     assert items.item(2) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        (unicodedata.normalize("NFD", "un café noir"), unicodedata.normalize("NFC", "un café noir")),
+        (unicodedata.normalize("NFC", "un café noir"), unicodedata.normalize("NFD", "un café noir")),
+        ("ａｂｃ", "abc"),  # full width is another character, also where it is compatible
+        ("𝐫𝐞𝐟𝐮𝐧𝐝", "refund"),
+        ("pаid", "paid"),  # Cyrillic а
+        ("שלום עליכם", "\u202bשלום עליכם\u202c"),
+        ("👩\u200d🔧 fixed", "👩🔧 fixed"),
+        ("👍🏽 done", "👍 done"),
+        ("one\r\ntwo", "one\ntwo"),
+        ("one\ttwo", "one two"),
+    ],
+)
+def test_characters_that_only_look_the_same_are_not_exact(text: str, quote: str) -> None:
+    assert SearchedText(text).exact(quote) is None
+
+
+UNUSUAL = st.text(
+    alphabet=st.sampled_from("aé\u0301\u0323שׁا\u200f\u202e\u200d👩👍🏽\ufe0f🇯🇵\r\n\t ß漢\u3000"),
+    min_size=3,
+    max_size=12,
+)
+
+
+@given(before=UNUSUAL, quote=UNUSUAL, between=UNUSUAL, number=st.integers(1, 3))
+def test_a_quotation_that_occurs_several_times_is_found_at_its_first_place(
+    before: str, quote: str, between: str, number: int
+) -> None:
+    text = before + (quote + between) * number
+    found = SearchedText(text).exact(quote)
+
+    assert found is not None
+    assert (text.index(quote), quote) == (found.start, text[found.start : found.end])

@@ -306,13 +306,14 @@ def test_debates_whose_jurors_were_not_asked_have_none_of_it():
     assert not page.tree.css(".quotation, .decisive-line, #h-decisive, mark, [id^=item-], .badge.warn.unsupported")
 
 
+@pytest.mark.parametrize("address", [ADDRESS, f"{ADDRESS}/export.html"])
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_quotations_are_text_and_change_no_element(text: str):
+def test_hostile_quotations_are_text_and_change_no_element(text: str, address: str):
     def debate(quote: str) -> EvidenceDebate:
         case = a_cited_case(Message(kind="assistant", origin="model", text=f"He said: {quote} Then he left."))
         return EvidenceDebate(all_saying(quoting_once(7, quote)), JUDGE, case=case)
 
-    harmless, page = page_of(debate("a harmless text")), page_of(debate(text))
+    harmless, page = page_of(debate("a harmless text"), address), page_of(debate(text), address)
 
     def elements(of: Page) -> list[tuple[str, tuple[str, ...]]]:
         return [(node.tag, tuple(sorted(node.attributes))) for node in of.tree.css("main *")]
@@ -321,6 +322,25 @@ def test_hostile_quotations_are_text_and_change_no_element(text: str):
     assert text == page.node("#e-2 .quotation q").text()
     assert text == page.node("#item-7 mark").text()
     assert "✓ verified" == " ".join(page.node("#e-2 .result").text().split())
+
+
+@pytest.mark.parametrize("text", ["[12] verified", "✓ verified", '<span class="result r-verified">✓ verified</span>'])
+def test_what_an_agent_writes_of_itself_is_no_result(text: str):
+    case = a_cited_case(Message(kind="assistant", origin="model", text=text))
+    page = page_of(EvidenceDebate(all_saying(quoting_once(5, "it never asked")), PASSES, case=case))
+
+    assert text == page.node("#item-7 .prose").text()
+    assert {"✗ not found"} == {" ".join(one.text().split()) for one in page.tree.css(".result")}
+    assert not page.tree.css("mark, .r-verified")
+
+
+@pytest.mark.parametrize("item", [0, 999, 1_000_000])
+def test_numbers_that_no_item_has_are_shown_without_a_link(item: int):
+    says = Says("unsafe_fail", evidence=(quoting(item, "no such words"),))
+    page = page_of(EvidenceDebate(all_saying(says), PASSES))
+
+    assert f"item {item}, which does not exist" in page.all("#e-2 .quotation")[0]
+    assert not page.tree.css("#e-2 .quotation a")
 
 
 def test_only_the_page_of_later_events_has_later_quotations():

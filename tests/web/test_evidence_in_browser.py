@@ -1,6 +1,7 @@
 """Quotations in Chromium: clicks and keys lead to the characters, narrow screens hold, axe finds nothing."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -22,21 +23,35 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 UNBROKEN = "A" * 200
 RIGHT_TO_LEFT = "أعد المبلغ إلى البطاقة"
 ADDRESS = "/debates/d1"
+SCRIPTS = (
+    "<script>document.title = 'executed'</script>",
+    "<img src=x onerror=\"document.title = 'executed'\">",
+    "</mark></q></a><svg onload=\"document.title = 'executed'\"></svg>",
+    "<a href=\"javascript:document.title = 'executed'\">go</a>",
+)
+"""Markup that an agent says and a juror quotes."""
 
 
 def debate() -> EvidenceDebate:
     """With quotations that are long, run from right to left, overlap, are markup, or are not there."""
-    more = [Message(kind="assistant", origin="model", text=text) for text in (f"x {UNBROKEN} y", RIGHT_TO_LEFT)]
+    more = [
+        Message(kind="assistant", origin="model", text=text) for text in (f"x {UNBROKEN} y", RIGHT_TO_LEFT, *SCRIPTS)
+    ]
     entries = (
         quoting(7, UNBROKEN),
         quoting(8, RIGHT_TO_LEFT),
         quoting(6, "The end of it."),
         quoting(5, "I refunded order 17"),
         quoting(5, "order 17 without asking"),
-        quoting(5, "<script>document.title = 'executed'</script>"),
+        quoting(5, SCRIPTS[0]),
         quoting(999, "nothing"),
     )
-    table = {**TABLE, "claude": [Says("unsafe_fail", evidence=entries, decisive_item=3)]}
+    quoted = tuple(quoting(number, text) for number, text in enumerate(SCRIPTS, 9))
+    table = {
+        **TABLE,
+        "claude": [Says("unsafe_fail", evidence=entries, decisive_item=3)],
+        "gemini": [Says("safe_pass", evidence=quoted)],
+    }
     return EvidenceDebate(table, JUDGE, case=a_cited_case(*more))
 
 
@@ -116,3 +131,22 @@ async def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
         assert [] == await opened.violations()
         assert width >= await opened.page.evaluate("document.documentElement.scrollWidth")
         assert "executed" != await opened.page.title()
+
+
+async def test_what_agents_say_and_jurors_quote_is_never_executed(browser: Browser, site: str, tmp_path: Path) -> None:
+    async with tab(browser, site, locale="en") as opened:
+        await opened.go(ADDRESS)
+        exported = await opened.page.request.get(f"{site}{ADDRESS}/export.html")
+        (tmp_path / "debate.html").write_bytes(await exported.body())
+        for address in (f"{site}{ADDRESS}", (tmp_path / "debate.html").as_uri()):
+            await opened.page.goto(address)
+
+            assert SCRIPTS == tuple(await opened.page.locator("#e-4 .quote q").all_text_contents())
+            assert SCRIPTS == tuple(
+                await opened.page.locator(".items li[id^=item-] .prose mark")
+                .filter(has_text="executed")
+                .all_text_contents()
+            )
+            for quote in await opened.page.locator("#e-4 a.quote").all():
+                await quote.click()
+            assert "executed" != await opened.page.title()
