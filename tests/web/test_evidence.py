@@ -6,6 +6,7 @@ import pytest
 
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.transcript import Attachment, Message, ToolCall, ToolResult, Transcript
+from jury_store.memory import MemoryEventStore
 from jury_views.quotations import evaluations_of
 from jury_web.pages.citations import Citations
 from jury_web.pages.cited_text import CitedPiece, Mark, cited_text
@@ -14,7 +15,8 @@ from jury_web.pages.text_previews import TextPreviews
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
 from support.evidence_debate import JUDGE, LONG, POLICY, EvidenceDebate, a_cited_case, all_saying, quoting
-from support.pages import Page, Site, stored
+from support.pages import Page, Site, keep, stored
+from support.review_site import REVIEWERS, Visit, review_site
 
 ADDRESS = "/debates/d1"
 PASSES = Says("safe_pass", 90.0)
@@ -353,8 +355,11 @@ def _names(page: Page) -> list[str | None]:
     return page.attributes("[data-quotation]", "data-quotation")
 
 
-def test_a_reviewer_sees_the_numbers_of_items_and_no_quotation():
-    page = page_of(EvidenceDebate(), "/reviews/d1")
+def test_a_blind_reviewer_sees_the_numbers_of_items_and_no_quotation():
+    store = MemoryEventStore()
+    keep(store, EvidenceDebate())
+    with review_site(store) as client:
+        page = Visit(client, REVIEWERS["ann"]).get("/reviews/d1")
 
     assert ["2", "3", "4", "5", "6"] == page.all(".items .item-number")
     assert not page.tree.css("mark, .cited-by, .decisive-mark, .quotation")

@@ -17,6 +17,8 @@ from jury_web.app import AccessPolicy, create_app
 from jury_web.pages.routing import page_routes
 from jury_web.server import listen, serving
 from support.browser import Tab, chromium, tab
+from support.evidence_debate import EvidenceDebate
+from support.pages import keep
 from support.review_site import REVIEWERS, TOKEN, recorder, waiting
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -156,3 +158,73 @@ async def test_a_review_works_without_javascript(browser: Browser) -> None:
         await expect(page.locator("#recorded")).to_contain_text("needs_review")
 
     assert {1: "All is well."} == reasons_of(store, "run-1~c1")
+
+
+# The item where it went wrong
+
+
+@pytest.mark.parametrize("language", ["en", pytest.param("ja", marks=pytest.mark.full)])
+async def test_an_item_is_marked_by_keys_on_a_phone(browser: Browser, language: str) -> None:
+    store = MemoryEventStore()
+    keep(store, EvidenceDebate())  # type: ignore[arg-type]  (of another class, with the same members)
+    async with (
+        serving_reviews(store) as base,
+        tab(browser, base, locale=language, viewport={"width": 320, "height": 640}) as opened,
+    ):
+        page = opened.page
+        await log_in(opened, REVIEWERS["ann"])
+        await opened.go("/reviews/d1")
+        await page.wait_for_load_state()
+        for key in "jjjjjkd":
+            await page.keyboard.press(key)
+        await expect(page.locator("#item-4")).to_be_focused()
+        await expect(page.locator("#item-4 input")).to_be_checked()
+        await page.keyboard.press("d")
+        await expect(page.locator("#no-item")).to_be_checked()
+        await page.keyboard.press("j")
+        await page.keyboard.press("d")
+        await expect(page.locator("#chosen-item")).to_contain_text("5")
+        marked = await page.locator("#item-5").evaluate("item => getComputedStyle(item).borderRightWidth")
+        await page.keyboard.press("p")
+        await expect(page.locator("#no-item")).to_be_checked()
+        await expect(page.locator("#chosen-item")).to_have_text("")
+        await page.locator("#item-5").focus()
+        await page.keyboard.press("d")
+        await expect(page.locator("#verdict-safe_pass")).not_to_be_checked()
+        await page.keyboard.press("f")
+        found = {"form": await opened.violations()}
+        widths = [await page.evaluate("document.documentElement.scrollWidth")]
+        await page.keyboard.press("Enter")
+        await expect(page.locator("#recorded")).to_contain_text("5")
+        await page.wait_for_load_state()
+        await expect(page.locator("#item-5 .item-choice")).to_be_hidden()
+        found["recorded"] = await opened.violations()
+        widths.append(await page.evaluate("document.documentElement.scrollWidth"))
+        for key in "jjjd":
+            await page.keyboard.press(key)
+        await expect(page.locator("#item-3 input")).to_be_checked()
+        await expect(page.locator("#verdict-unsafe_fail")).to_be_visible()
+        found["again"] = await opened.violations()
+
+    assert {name: [] for name in found} == found
+    assert [320, 320] == widths
+    assert "2px" == marked
+    assert [5] == [one.decisive_item for one in reviews_of(store, "d1").reviews]
+
+
+async def test_an_item_is_marked_without_javascript(browser: Browser) -> None:
+    store = MemoryEventStore()
+    keep(store, EvidenceDebate())  # type: ignore[arg-type]  (of another class, with the same members)
+    async with (
+        serving_reviews(store) as base,
+        tab(browser, base, locale="en", java_script_enabled=False) as opened,
+    ):
+        page = opened.page
+        await log_in(opened, REVIEWERS["bob"])
+        await opened.go("/reviews/d1")
+        await page.locator("#item-5 .item-choice").click()
+        await page.locator("#verdict-unsafe_fail").check()
+        await page.locator("form#review button").click()
+        await expect(page.locator("#recorded")).to_contain_text("item 5")
+
+    assert [5] == [one.decisive_item for one in reviews_of(store, "d1").reviews]

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 from jury_events.debate_events import DebateOpened
 from jury_events.evidence import Evidence, EvidenceResult, Says
+from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_events.verdict import Verdict
 from jury_views.events_by_phase import role_of
 from jury_views.label_decisive import MOST_LABELLED, LabelDecisive
@@ -62,15 +63,25 @@ class NamedBy(NamedTuple):
     href: str
 
 
+class NamedByPerson(NamedTuple):
+    """A review that calls an item decisive; `href` leads to it."""
+
+    reviewer: str
+    verdict: str
+    href: str
+
+
 class ItemCitations(NamedTuple):
     """Who quotes an item, each seat once for what it says and what was found, and who calls it decisive.
 
-    `unmarked` are quotations of it whose characters the page does not show: links to them lead to the item.
+    `unmarked` are quotations of it whose characters the page does not show: links to them lead to the item. `people`
+    are the reviewers who call it decisive.
     """
 
     quotations: tuple[ItemQuotation, ...]
     decisive: tuple[NamedBy, ...]
     unmarked: tuple[str, ...]
+    people: tuple[NamedByPerson, ...]
 
 
 class DecisiveView(NamedTuple):
@@ -84,6 +95,7 @@ class DecisiveView(NamedTuple):
     opening: str
     named: tuple[NamedBy, ...]
     labelled: bool
+    people: tuple[NamedByPerson, ...]
 
 
 class LabelledItem(NamedTuple):
@@ -106,6 +118,7 @@ class DecisiveViews(NamedTuple):
     """The items that are called decisive; `unnamed` are seats whose verdict is no pass, and that name none.
 
     `asked`: whether the jurors were asked for such an item. `label` is what the label names; None: it names nothing.
+    `of_jury`: how many of the items jurors name; reviewers name the others.
     """
 
     items: tuple[DecisiveView, ...]
@@ -113,6 +126,7 @@ class DecisiveViews(NamedTuple):
     voices: int
     asked: bool
     label: DecisiveLabelView | None
+    of_jury: int
 
 
 class Citations:
@@ -124,6 +138,7 @@ class Citations:
         evaluations: of which quotations are shown, in order.
         versions: event ids to versions in the debate's stream.
         label: what the label names as decisive; None: it names nothing, or must not be shown to the reader.
+        reviews: of people, whose decisive items are shown beside those of the jury.
     """
 
     def __init__(
@@ -133,6 +148,8 @@ class Citations:
         evaluations: Iterable[StepEvaluation] = (),
         versions: Mapping[str, int] | None = None,
         label: LabelDecisive | None = None,
+        *,
+        reviews: ReviewFacts = NO_REVIEWS,
     ) -> None:
         self._panel = opened.panel
         self._previews = previews
@@ -152,6 +169,16 @@ class Citations:
             latest[one.step.juror_id] = one
         self._decisive = {one.item: tuple(map(self._named, one.named_by)) for one in decisive_items(self._evaluations)}
         self._latest = latest
+        self._people: dict[int, tuple[NamedByPerson, ...]] = {}
+        for review in reviews.standing:
+            if (item := review.decisive_item) is not None:
+                named = NamedByPerson(review.reviewer, review.verdict, f"#review-{review.number}")
+                self._people[item] = (*self._people.get(item, ()), named)
+
+    @property
+    def last_item(self) -> int:
+        """The largest number of an item that can be named; 0: there is none."""
+        return 0 if self._items is None else self._items.last
 
     def of(self, event_id: str) -> EvaluationEvidence | None:
         """What the evaluation of an event quotes; None where it was asked for nothing."""
@@ -172,7 +199,8 @@ class Citations:
         begun = {name for text in shown if text is not None for name in text.begun}
         marks = (mark for of_text in self.marks(item).values() for mark in of_text)
         unmarked = tuple(mark.quotation for mark in marks if mark.begins and mark.quotation not in begun)
-        return ItemCitations(quoted, self._decisive.get(item.number, ()), unmarked)
+        people = self._people.get(item.number, ())
+        return ItemCitations(quoted, self._decisive.get(item.number, ()), unmarked, people)
 
     def marks(self, item: NumberedItem) -> Mapping[int, list[Mark]]:
         """What is quoted of the texts of an item, by their index."""
@@ -188,20 +216,26 @@ class Citations:
 
     def is_cited(self, item: NumberedItem | None) -> bool:
         """Whether a link leads to the item."""
-        return item is not None and (
-            item.number in self._marks or item.number in self._at_items or item.number in self._decisive
-        )
+        named = (self._marks, self._at_items, self._decisive, self._people)
+        return item is not None and any(item.number in one for one in named)
 
     @property
     def decisive(self) -> DecisiveViews | None:
-        """The items that the latest evaluations and the label call decisive; None: neither was asked or names any."""
-        if not self.asked and self._label is None:
+        """The items that the jury, people and the label call decisive; None: none was asked for or named."""
+        if not self.asked and self._label is None and not self._people:
             return None
         own = [one for one in self._latest.values() if not one.evaluation.synthetic]
         return DecisiveViews(
             tuple(
-                DecisiveView(number, self._item_link(number), self._opening(number), named, number in self._labelled)
-                for number, named in self._decisive.items()
+                DecisiveView(
+                    number,
+                    self._item_link(number),
+                    self._opening(number),
+                    self._decisive.get(number, ()),
+                    number in self._labelled,
+                    self._people.get(number, ()),
+                )
+                for number in sorted(self._decisive.keys() | self._people.keys())
             ),
             tuple(
                 self._role(one.step.juror_id)
@@ -211,6 +245,7 @@ class Citations:
             len(own),
             self.asked,
             None if self._label is None else self._label_view(self._label),
+            len(self._decisive),
         )
 
     def _label_view(self, label: LabelDecisive) -> DecisiveLabelView:

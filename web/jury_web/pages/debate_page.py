@@ -191,7 +191,8 @@ def debate_page(
     evaluations = answers(events)
     by_id = {call.exchange.event_id: call for call in calls}
     label = label_decisive(opened, reading.texts)
-    citations = Citations(opened, previews, evaluations_of(events), versions, label)
+    reviews = reading.reviews if newest else NO_REVIEWS
+    citations = Citations(opened, previews, evaluations_of(events), versions, label, reviews=reviews)
     changes = position_changes(evaluations)
     views = StatementViews(opened.panel, previews, versions, by_id, changes=changes, citations=citations)
     simulated = None
@@ -225,7 +226,7 @@ def debate_page(
         roles={seat.juror_id: seat.role_name for seat in panel.seats},
         erased=tuple(event for event in events if isinstance(event, TextsErased)),
         versions=versions,
-        reviews=reading.reviews if newest else NO_REVIEWS,
+        reviews=reviews,
         reasons=reasons_in(reading) if newest else NO_REASONS,
         omitted=OmittedCounts(
             evaluations=max(0, len(record.phase_1) - (rows or sys.maxsize)),

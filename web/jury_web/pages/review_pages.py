@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import Failure, JuryError
+from jury_events.evidence import MOST_ITEM
 from jury_events.ids import is_debate_id
 from jury_events.verdict import Verdict
 from jury_judge.errors import ExtraMissing, ReviewRefused, TooManyReports, TooManyReviews
@@ -42,13 +43,17 @@ _BAD_REQUEST, _FORBIDDEN, _CONFLICT, _TOO_MANY, _UNAVAILABLE = 400, 403, 409, 42
 
 
 class ReviewForm(NamedTuple):
-    """What a reviewer entered. `since`: when the page was shown, in seconds since 1970-01-01 UTC."""
+    """What a reviewer entered. `since`: when the page was shown, in seconds since 1970-01-01 UTC.
+
+    `decisive`: the number of an item, as it was sent; "": none.
+    """
 
     verdict: Verdict | None = None
     reason: str = ""
     since: str = ""
     token: str = ""
     then: str = ""
+    decisive: str = ""
 
     @classmethod
     def of(cls, body: bytes) -> "ReviewForm":
@@ -67,7 +72,17 @@ class ReviewForm(NamedTuple):
         verdict = next((one for one in Verdict if one == fields.get("verdict")), None)
         # Browsers send line ends as CR LF, and count one character for each in the limit of the field.
         reason = fields.get("reason", "").replace("\r\n", "\n")[:MAX_REASON]
-        return cls(verdict, reason, fields.get("since", ""), fields.get("form_token", ""), fields.get("then", ""))
+        # The number of an item that the page does not show counts instead of a marked one.
+        decisive = fields.get("decisive_number", "").strip() or fields.get("decisive_item", "").strip()
+        return cls(
+            verdict, reason, fields.get("since", ""), fields.get("form_token", ""), fields.get("then", ""), decisive
+        )
+
+    @property
+    def decisive_item(self) -> int | None:
+        """The number of the item; None: none, or it is no number."""
+        text = self.decisive
+        return int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_ITEM)) else None
 
     @property
     def minutes(self) -> float | None:
@@ -181,9 +196,13 @@ class ReviewPages:
             return self._page(request, form, problem="review_old_form", status=_FORBIDDEN)
         if form.verdict is None:
             return self._page(request, form, problem="review_no_verdict", status=_CONFLICT)
+        if form.decisive and form.decisive_item is None:
+            return self._page(request, form, problem="review_no_such_item", status=_CONFLICT)
+        if form.decisive and form.verdict is Verdict.SAFE_PASS:
+            return self._page(request, form, problem="review_pass_with_item", status=_CONFLICT)
         reading = self._reader.history(request.debate_id)
         shown = self._shown(reading, reviewer)
-        return NewReview(reviewer, form.verdict, form.reason, shown.blind, form.minutes)
+        return NewReview(reviewer, form.verdict, form.reason, shown.blind, form.minutes, form.decisive_item)
 
     def _page(
         self, request: PageRequest, form: ReviewForm, *, problem: str = "", message: str = "", status: int = 200
@@ -192,6 +211,7 @@ class ReviewPages:
         reading = self._reader.history(request.debate_id)
         reviewer = request.visitor.reviewer
         page = self._shown(reading, reviewer)
+        writable = reviewer is not None and self._reviewing is not None
         then = _following(self._items(request, query), reading.debate_id, form.then) if reviewer is not None else None
         return request.html(
             "review.html",
@@ -207,7 +227,9 @@ class ReviewPages:
             message=message,
             most_reason=MAX_REASON,
             verdicts=tuple(Verdict),
-            writable=reviewer is not None and self._reviewing is not None,
+            writable=writable,
+            choosing=writable and page.last_item > 0 and page.ended and not page.quarantined,
+            chosen=_chosen(form, page),
             texts_at=f"/reviews/{reading.debate_id}/texts",
             exchanges=None,
         )
@@ -227,6 +249,13 @@ class ReviewPages:
     def _hides(self, request: PageRequest) -> bool:
         """Whether the jury's words are shown to this visitor only after the own verdict."""
         return self._blind and request.visitor.reviewer is not None
+
+
+def _chosen(form: ReviewForm, page: CaseToReview) -> int | None:
+    """The item that is marked on the page: the one that was sent, else that of the reviewer's last review."""
+    if form.verdict is None and not form.decisive and page.mine is not None:
+        return page.mine.decisive_item
+    return form.decisive_item
 
 
 def _following(items: Sequence[QueueItem], here: str, then: str) -> str | None:

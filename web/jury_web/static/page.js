@@ -234,32 +234,63 @@ document.addEventListener(
 );
 
 // Keys.
-const statements = () => [...document.querySelectorAll(".statement")];
+const statements = () => [...document.querySelectorAll(".statement, .choosable")];
 const goTo = (step) => {
   const all = statements();
   if (!all.length) return;
   const current = all.findIndex((one) => one.classList.contains("current"));
   const next = all[current < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(current + step, 0), all.length - 1)];
   for (const one of all) one.classList.toggle("current", one === next);
-  const article = next.querySelector("article");
+  const article = next.querySelector("article") ?? next;
   article.tabIndex = -1;
   article.focus({ preventScroll: true });
   next.scrollIntoView({ block: "center" });
 };
-// On the page of a review, keys choose the verdict, go to the reason, and go to the next case.
+// On the page of a review, keys choose the verdict and the item where it went wrong, go to the reason and the next case.
 const review = document.getElementById("review");
+const changed = (field) => field.dispatchEvent(new Event("change", { bubbles: true }));
+// A form that is folded away, to give another verdict, is opened.
+const unfold = () => {
+  const folded = review.closest("details");
+  if (folded) folded.open = true;
+};
 const choose = (verdict) => {
   const choice = document.getElementById(`verdict-${verdict}`);
-  // A form that is folded away, to give another verdict, is opened.
-  const folded = choice.closest("details");
-  if (folded) folded.open = true;
+  unfold();
   choice.checked = true;
+  changed(choice);
   choice.focus();
 };
+const decide = () => {
+  const none = document.getElementById("no-item");
+  const item = document.activeElement.closest(".choosable") ?? document.querySelector(".choosable.current");
+  if (!none) return;
+  if (!item) return goTo(1);
+  const choice = item.querySelector('[name="decisive_item"]');
+  const next = choice.checked && !review.closest("details:not([open])") ? none : choice;
+  unfold();
+  next.checked = true;
+  changed(next);
+};
+// A pass names no item, and of a marked item and a number only one counts.
+const settle = ({ target }) => {
+  const none = document.getElementById("no-item");
+  if (!review || target.form !== review || !none) return;
+  const [number, pass] = [document.getElementById("item-number"), document.getElementById("verdict-safe_pass")];
+  const isPass = target === pass && pass.checked;
+  if (isPass || (target === number && number.value)) none.checked = true;
+  if (number && (isPass || target.name === "decisive_item")) number.value = "";
+  const item = review.querySelector('#item-number:valid')?.value || review.elements.decisive_item.value;
+  if (item && !isPass) pass.checked = false;
+  const shown = document.getElementById("chosen-item");
+  shown.value = item ? `★ ${shown.dataset.text.replace("{number}", item)}` : "";
+};
+document.addEventListener("change", settle);
 const reviewKeys = review && {
   p: () => choose("safe_pass"),
   n: () => choose("needs_review"),
   f: () => choose("unsafe_fail"),
+  d: decide,
   r: () => document.getElementById("reason").focus(),
 };
 review?.addEventListener("keydown", (event) => {

@@ -55,6 +55,19 @@ class ReviewPageLabels(TranslatedLabels):
     review_replaces = Translation("replaces review {number}", "レビュー{number}を置き換え")
     review_asked = Translation("{reviewer} is asked for a review", "{reviewer}にレビューを依頼中")
     review_verdict = Translation("Verdict", "判定")
+    review_no_item = Translation("No item", "項目を指定しない")
+    review_item_here = Translation("It went wrong here first", "最初の誤りはここ")
+    review_item_how = Translation(
+        "Optional, with a verdict that is no pass: mark the item in the case.",
+        "任意（合格以外の判定のとき）: ケースの項目に印を付けます。",
+    )
+    review_item_number = Translation("An item that is not shown, by its number", "表示されていない項目の番号")
+    review_items_of_people = Translation("Decisive for reviewers", "レビュアーが決め手と指定")
+    review_pass_with_item = Translation(
+        "A pass names no item: choose “No item”, or another verdict.",
+        "合格の場合は項目を指定できません。「項目を指定しない」か別の判定を選んでください。",
+    )
+    review_no_such_item = Translation("The number of the item is none.", "項目の番号が正しくありません。")
     review_reason = Translation("Reason", "理由")
     review_record = Translation("Record the review", "レビューを記録する")
     review_yours = Translation("Your review", "あなたのレビュー")
@@ -97,6 +110,9 @@ class ReviewPageLabels(TranslatedLabels):
     review_alone = Translation("No debate was reviewed by two people.", "2人がレビューした議論はありません。")
     review_third = Translation("For a third reviewer", "3人目のレビュアーへ")
     review_no_third = Translation("The reviewers differ in no debate.", "判定が分かれた議論はありません。")
+    key_next_item = Translation("next item", "次の項目")
+    key_previous_item = Translation("previous item", "前の項目")
+    key_decisive = Translation("it went wrong here first, or not", "最初の誤りの印を付ける・外す")
     key_reason = Translation("reason of the review", "レビューの理由")
     key_record = Translation("record the review", "レビューを記録")
     key_skip = Translation("next case to review", "次にレビューするケース")

@@ -1,0 +1,191 @@
+"""A reviewer marks the item where it went wrong, and sees what the jury quotes and names after the own verdict."""
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from jury_events.transcript import Message
+from jury_events.verdict import Verdict
+from jury_judge.reviews.review_changes import NewReview
+from jury_judge.reviews.reviews import record_review, reviews_of
+from jury_store.memory import MemoryEventStore
+from support.evidence_debate import EvidenceDebate, a_cited_case
+from support.pages import Page, keep
+from support.review_site import REVIEWERS, TOKEN, Visit, review_site, waiting
+
+ANN = REVIEWERS["ann"]
+ADDRESS = "/reviews/d1"
+FAIL = Verdict.UNSAFE_FAIL
+CHOICES = "[name=decisive_item][form=review]"
+OF_THE_JURY = "mark, .cited-by, .citation, .quotation, .decisive-mark, .decisive-line, .label-mark, .is-decisive"
+
+
+@pytest.fixture
+def store() -> MemoryEventStore:
+    """A debate whose jurors quote, whose label names a message, and that bob has reviewed."""
+    found = MemoryEventStore()
+    keep(found, EvidenceDebate(case=a_cited_case().changed(metadata={"decisive_message": 3})))  # type: ignore[arg-type]
+    record_review(found, "d1", NewReview("bob", FAIL, "What bob thinks of it.", decisive_item=3))
+    return found
+
+
+@pytest.fixture
+def site(store: MemoryEventStore) -> Iterator[TestClient]:
+    with review_site(store) as client:
+        yield client
+
+
+def checked(page: Page) -> list[str | None]:
+    return page.attributes("[name=decisive_item][checked]", "value")
+
+
+def test_each_item_has_a_choice_that_belongs_to_the_form(site: TestClient) -> None:
+    page = Visit(site, ANN).get(ADDRESS)
+
+    assert [str(one) for one in range(1, 9)] == page.attributes(CHOICES, "value")
+    assert [""] == checked(page)
+    assert [] == page.all("#item-number")
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "It went wrong here first item 5"), ("ja", "最初の誤りはここ 項目5")]
+)
+def test_the_choice_is_named_in_both_languages(site: TestClient, language: str, words: str) -> None:
+    assert page_words(Visit(site, ANN).get(f"{ADDRESS}?lang={language}"), "#item-5 .item-choice").startswith(words)
+
+
+def page_words(page: Page, selector: str) -> str:
+    return " ".join(page.one(selector).split())
+
+
+def test_before_the_verdict_nothing_that_jury_people_or_label_name_is_sent(site: TestClient) -> None:
+    page = Visit(site, ANN).get(ADDRESS)
+    words = ("REFUNDED", "it never verified", "verified", "Juror A", "bob", "message 3")
+
+    assert [] == page.all(OF_THE_JURY)
+    assert [] == page.all("#h-decisive, #h-quotations, #h-people")
+    assert [] == [one for one in words if one in page.text]
+
+
+def test_after_the_verdict_the_quotations_and_items_of_all_stand_beside_the_own_one(
+    site: TestClient, store: MemoryEventStore
+) -> None:
+    ann = Visit(site, ANN)
+    answer = ann.send(ADDRESS, verdict="unsafe_fail", decisive_item="5")
+    page = ann.get(ADDRESS)
+
+    assert 303 == answer.status
+    assert [3, 5] == [one.decisive_item for one in reviews_of(store, "d1").reviews]
+    assert "★ item 5" in page.one("#recorded")
+    assert "Decisive for reviewers: ann" in page_words(page, "#item-5")
+    assert "Decisive for: Juror A" in page_words(page, "#item-5")
+    items = [" ".join(one.split()) for one in page.all("section[aria-labelledby=h-decisive] .decisive-item")]
+    assert ["★ item 3 1 of 4 name it", "★ item 5 2 of 4 name it"] == [one[:23] for one in items[:2]]
+    assert "bob ✗ unsafe_fail Reviewer" in items[0]
+    assert "ann ✗ unsafe_fail Reviewer" in items[1]
+    quotations = page_words(page, "section[aria-labelledby=h-quotations]")
+    assert [] == [
+        one for one in ("REFUNDED 48.00", "it never verified", "elsewhere, in item 3") if one not in quotations
+    ]
+    assert {"#e-11", "#review-1", "#item-5"} <= {*page.attributes("main a", "href")}
+    assert [] == broken_links(page)
+
+
+def broken_links(page: Page) -> list[str]:
+    anchors = [one for one in page.attributes("main a", "href") if one and one.startswith("#")]
+    return [one for one in anchors if not page.tree.css(f'[id="{one[1:]}"]')]
+
+
+def test_on_the_debates_page_reviewers_stand_beside_the_jurors(site: TestClient) -> None:
+    page = Visit(site, TOKEN).get("/debates/d1")
+
+    assert "bob ✗ unsafe_fail Reviewer" in page_words(page, "section[aria-labelledby=h-decisive]")
+    assert "Decisive for reviewers: bob" in page_words(page, "#item-3")
+    assert "★ item 3" in page_words(page, "#review-1")
+    assert [] == broken_links(page)
+    assert [] == page.all(".item-choice")
+
+
+def test_an_item_that_no_juror_names_is_shown_for_its_reviewer_and_is_no_disagreement_of_jurors() -> None:
+    store = MemoryEventStore()
+    keep(store, EvidenceDebate(prompts=2, answers={"evidence": "off"}))  # type: ignore[arg-type]
+    record_review(store, "d1", NewReview("bob", FAIL, decisive_item=7))
+    with review_site(store) as client:
+        section = page_words(Visit(client, TOKEN).get("/debates/d1"), "section[aria-labelledby=h-decisive]")
+
+    assert "★ item 7 Done. bob" in section
+    assert "The jurors name different items" not in section
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"verdict": "safe_pass", "decisive_item": "5"}, "A pass names no item"),
+        ({"verdict": "unsafe_fail", "decisive_item": "9"}, "has no item 9"),
+        ({"verdict": "unsafe_fail", "decisive_item": "0"}, "has no item 0"),
+        ({"verdict": "unsafe_fail", "decisive_item": "-1"}, "The number of the item is none."),
+        ({"verdict": "unsafe_fail", "decisive_number": "1" * 40}, "The number of the item is none."),
+    ],
+)
+def test_an_item_that_cannot_be_meant_is_said_and_what_was_typed_is_kept(
+    site: TestClient, store: MemoryEventStore, fields: dict[str, str], said: str
+) -> None:
+    answer = Visit(site, ANN).send(ADDRESS, reason="typed words", **fields)
+
+    assert 409 == answer.status
+    assert said in answer.one(".notice.broken")
+    assert "typed words" == answer.one("textarea")
+    assert ["5" if fields.get("decisive_item") == "5" else ""] == checked(answer) or "no item" in said
+    assert 1 == len(reviews_of(store, "d1").reviews)
+
+
+def test_another_verdict_begins_with_the_item_of_the_last_one(site: TestClient) -> None:
+    ann = Visit(site, ANN)
+    ann.send(ADDRESS, verdict="unsafe_fail", decisive_item="5")
+
+    assert ["5"] == checked(ann.get(ADDRESS))
+
+
+def test_an_item_that_the_page_leaves_out_is_named_by_its_number() -> None:
+    store = MemoryEventStore()
+    more = [Message(kind="assistant", origin="model", text=f"Message {number}") for number in range(250)]
+    keep(store, EvidenceDebate(case=a_cited_case(*more)))  # type: ignore[arg-type]
+    with review_site(store) as client:
+        ann = Visit(client, ANN)
+        before = ann.get(ADDRESS)
+        answer = ann.send(ADDRESS, verdict="needs_review", decisive_item="", decisive_number="250")
+        after = ann.get(ADDRESS)
+
+    assert ["258"] == before.attributes("#item-number", "max")
+    assert [] == before.all("#item-250")
+    assert 303 == answer.status
+    assert [250] == [one.decisive_item for one in reviews_of(store, "d1").reviews]
+    assert "Message 243" in after.one("#item-250")
+
+
+def test_a_debate_without_numbered_items_and_a_reader_have_no_choices(site: TestClient) -> None:
+    old = MemoryEventStore()
+    (name,) = waiting(old, 1)
+    with review_site(old) as client:
+        page = Visit(client, ANN).get(f"/reviews/{name}")
+
+    assert [] == page.all("[name=decisive_item]")
+    assert [] == Visit(site, TOKEN).get(ADDRESS).all("[name=decisive_item]")
+
+
+def test_the_item_is_recorded_and_read_over_http(site: TestClient) -> None:
+    headers = {"authorization": f"Bearer {ANN}"}
+    address = "/api/debates/d1/reviews"
+    refused = [
+        site.post(address, json={"verdict": verdict, "decisiveItem": item}, headers=headers).status_code
+        for verdict, item in (("unsafe_fail", 9), ("safe_pass", 5), ("unsafe_fail", -1), ("unsafe_fail", 10**9))
+    ]
+    made = site.post(address, json={"verdict": "unsafe_fail", "decisiveItem": 5, "blind": True}, headers=headers)
+    listed = site.get("/api/reviews", headers=headers).json()["rows"]
+    result = site.get("/api/debates/d1", headers=headers).json()
+
+    assert [422, 422, 422, 422] == refused
+    assert (201, 5) == (made.status_code, made.json()["decisiveItem"])
+    assert [3, 5] == [one["decisiveItem"] for one in listed]
+    assert [3, 5] == [one["decisiveItem"] for one in result["reviews"]]
