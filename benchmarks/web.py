@@ -55,6 +55,7 @@ LISTS = {
     "where: a tag that none contains": "where=tags~zzz",
     "where: none is without the tag": "where=tags!=common",
     "where: one of five": "where=metadata.level=3",
+    "evidence that none has": "evidence=not_found",
     "the last page": "after=200",
     "search, in nine of ten": "search=because",
     "search, one word of one text": "search=zebra",

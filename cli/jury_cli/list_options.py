@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_cli.option_groups import Options
-from jury_cli.options import WHERE, finite, run_id
+from jury_cli.options import WHERE_RECORDED, finite, run_id
 from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ CHOSEN: Options = (
         callback=_searched,
         help="Only those in which jurors wrote these words, or in whose ids this is.",
     ),
-    *WHERE,
+    *WHERE_RECORDED,
     click.option("--status", type=click.Choice(STATUSES), help="Only those that stand so."),
     click.option("--verdict", type=_VERDICTS, help="Only those that ended with this verdict of the jury."),
     click.option(

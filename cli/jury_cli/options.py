@@ -250,14 +250,22 @@ PANEL_OF_BRANCH: Options = (_panel("that of the debate"), *_CHANGES)
 """The same for a branch of a debate."""
 
 
-def _conditions(_context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> "tuple[Condition, ...]":
-    from jury_events.conditions import parse_conditions
-    from jury_events.errors import BadCondition
+class _Conditions:
+    """Parses the conditions of an option; `recorded` as in `parse_condition`."""
 
-    try:
-        return parse_conditions(texts)
-    except BadCondition as error:
-        raise click.BadParameter(visible_line(str(error), 1000), param=parameter) from None
+    def __init__(self, *, recorded: bool) -> None:
+        self._recorded = recorded
+
+    def __call__(
+        self, _context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+    ) -> "tuple[Condition, ...]":
+        from jury_events.conditions import parse_conditions
+        from jury_events.errors import BadCondition
+
+        try:
+            return parse_conditions(texts, recorded=self._recorded)
+        except BadCondition as error:
+            raise click.BadParameter(visible_line(str(error), 1000), param=parameter) from None
 
 
 def _field(_context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
@@ -275,12 +283,24 @@ WHERE: Options = (
         "--where",
         metavar="COND",
         multiple=True,
-        callback=_conditions,
+        callback=_Conditions(recorded=False),
         help="Only where this holds of the case: FIELD=VALUE, !=, ~ (contains) or !~, as tags~refund or "
         "metadata.level=3 (docs/filtering.md). Repeatable: all must be met.",
     ),
 )
 """`--where COND`, repeatable, as parsed conditions."""
+
+WHERE_RECORDED: Options = (
+    click.option(
+        "--where",
+        metavar="COND",
+        multiple=True,
+        callback=_Conditions(recorded=True),
+        help="Only where this holds of the case or the quotations: FIELD=VALUE, !=, ~ (contains) or !~, as "
+        "tags~refund, metadata.level=3 or evidence=not_found (docs/filtering.md). Repeatable: all must be met.",
+    ),
+)
+"""The same where debates of a store are chosen: by their evidence too."""
 
 
 GROUP: Options = (
@@ -295,13 +315,17 @@ GROUP: Options = (
 """`--group-by FIELD`."""
 
 
-SELECTION: Options = (
+_SELECTION: Options = (
     click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids),
     click.option("--run", "run_id", metavar="ID", callback=run_id, help="The debates of this run."),
     click.option("--all", "everything", is_flag=True, help="Every debate of the store."),
-    *WHERE,
 )
+
+SELECTION: Options = (*_SELECTION, *WHERE_RECORDED)
 """Which debates: `[DEBATE]...`, `--run ID` or `--all`, and `--where COND`; `Selection` has the rules between them."""
+
+SELECTION_OPENING: Options = (*_SELECTION, *WHERE)
+"""The same for debates that may only be opening: they are chosen by their cases alone."""
 
 
 PROCESSES: Options = (

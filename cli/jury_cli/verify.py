@@ -14,7 +14,7 @@ from jury_cli.options import (
     PROCESSES,
     PUBLIC_KEYS,
     STORE,
-    WHERE,
+    WHERE_RECORDED,
     debate_ids,
 )
 
@@ -29,7 +29,7 @@ _SHOWN = 20
 @click.command("verify")
 @click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids)
 @click.option("--all", "everything", is_flag=True, help="Check the whole store, its positions and seals too.")
-@options(WHERE)
+@options(WHERE_RECORDED)
 @click.option(
     "--deep",
     is_flag=True,

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from jury_cli.option_groups import GroupedCommand, Options
-from jury_cli.options import STORE, WHERE, pairs
+from jury_cli.options import STORE, WHERE_RECORDED, pairs
 
 OF_STORES = ("run_ids", "everything", "where", "filters", "store_url")
 """The parameters of `RECORDED`."""
@@ -62,7 +62,7 @@ RECORDED: Options = (
     click.argument("sources", metavar="[RUN|FILE]...", nargs=-1),
     click.option("--run", "run_ids", metavar="ID", multiple=True, help="The debates of this run. Repeatable."),
     click.option("--all", "everything", is_flag=True, help="Every debate of the store."),
-    *WHERE,
+    *WHERE_RECORDED,
     *FILTER,
     *STORE,
 )

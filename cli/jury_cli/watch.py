@@ -12,7 +12,7 @@ import click
 from jury_cli.calls import call, opened
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.options import SELECTION, STORE
+from jury_cli.options import SELECTION_OPENING, STORE
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
@@ -26,7 +26,7 @@ _MOST = 1_000_000
 
 
 @click.command("watch")
-@options(SELECTION, STORE)
+@options(SELECTION_OPENING, STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print each live event as one JSON object (docs/live-events.md).")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Of a run: print its figures as one JSON object a second.")
 def command(

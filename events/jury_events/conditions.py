@@ -11,6 +11,9 @@
 | `!~` | no value contains VALUE |
 
 So `cluster~`, with an empty VALUE, matches everything with a cluster, and `cluster!~` everything without one.
+
+Lists of recorded debates have the fields of `EVIDENCE_VALUES` too, whose values are known: `evidence=not_found`. A
+debate that was not asked for evidence has no value of them.
 """
 
 import json
@@ -22,6 +25,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from jury_events.case import MetadataValue
 from jury_events.errors import BadCondition
+from jury_events.evidence_facts import EVIDENCE_VALUES
 from jury_events.nearest import nearest
 from jury_events.value import CaseId, Label
 from jury_events.verdict import Verdict
@@ -73,8 +77,12 @@ class Condition(NamedTuple):
         return f"{self.field}{self.operator}{self.value}"
 
 
-def parse_condition(text: str) -> Condition:
+def parse_condition(text: str, *, recorded: bool = False) -> Condition:
     """Parse a condition; spaces around field and value are ignored.
+
+    Args:
+        text: the condition.
+        recorded: whether it chooses among recorded debates, by their evidence too.
 
     Raises:
         BadCondition: it has no operator, an unknown field, or an impossible value.
@@ -85,12 +93,16 @@ def parse_condition(text: str) -> Condition:
             f"{_quoted(text)} is not a condition: it has no operator; write FIELD OP VALUE with one of "
             f"{', '.join(get_args(Operator))}, for example tags~refund"
         )
-    field, operator, value = parse_field(found["field"]), _operator(found["operator"]), found["value"].strip()
+    field = parse_field(found["field"], recorded=recorded)
+    operator, value = _operator(found["operator"]), found["value"].strip()
     if not value and operator in {"=", "!="}:
         raise BadCondition(
             f"{_quoted(text)} names no value; write {field}{operator}VALUE, or {field}~ for any value and {field}!~ "
             "for none"
         )
+    known = EVIDENCE_VALUES.get(field)
+    if known is not None and operator in {"=", "!="} and value not in known:
+        raise BadCondition(f"{_quoted(text)}: {field} is one of {', '.join(known)}")
     try:
         if value:
             _VALUE.validate_python(value)
@@ -100,32 +112,39 @@ def parse_condition(text: str) -> Condition:
     return Condition(field, operator, value)
 
 
-def parse_conditions(texts: Iterable[str]) -> tuple[Condition, ...]:
-    """Parse several conditions, all of which must match; duplicates are dropped.
+def parse_conditions(texts: Iterable[str], *, recorded: bool = False) -> tuple[Condition, ...]:
+    """Parse several conditions as `parse_condition`, all of which must match; duplicates are dropped.
 
     Raises:
         BadCondition: one of them is invalid.
     """
-    return tuple(dict.fromkeys(map(parse_condition, texts)))
+    return tuple(dict.fromkeys(parse_condition(text, recorded=recorded) for text in texts))
 
 
-def parse_field(text: str) -> str:
-    """Parse a field; spaces around it are ignored.
+def parse_field(text: str, *, recorded: bool = False) -> str:
+    """Parse a field; spaces around it are ignored. `recorded` as in `parse_condition`.
 
     Raises:
         BadCondition: the field is unknown.
     """
     field = text.strip()
+    if field in EVIDENCE_VALUES and not recorded:
+        raise BadCondition(
+            f"{field} is a field of recorded debates, by which lists of debates choose (jury list); here, fields are "
+            f"{', '.join(FIELDS)}"
+        )
+    fields = (*_PLAIN, *EVIDENCE_VALUES) if recorded else _PLAIN
     head, dot, name = field.partition(".")
-    if field in _PLAIN or (f"{head}{dot}" == METADATA and _is_label(name)):
+    if field in fields or (f"{head}{dot}" == METADATA and _is_label(name)):
         return field
-    near = nearest(head, [*_PLAIN, "metadata"], 0.7)
+    near = nearest(head, [*fields, "metadata"], 0.7)
     if near is None or near == "metadata":
         # Without a similar field, a missing `metadata.` prefix is the likeliest mistake.
         name = name or ("" if near else head)
         near = f"{METADATA}{name if _is_label(name) else 'NAME'}"
     raise BadCondition(
-        f"there is no field {_quoted(field)} (did you mean {_shortened(near)}?); fields are {', '.join(FIELDS)}"
+        f"there is no field {_quoted(field)} (did you mean {_shortened(near)}?); fields are "
+        f"{', '.join((*FIELDS, *EVIDENCE_VALUES) if recorded else FIELDS)}"
     )
 
 

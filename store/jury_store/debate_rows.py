@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 from jury_events.case import MetadataValue
 from jury_events.conditions import Condition, Values, admitted, contains, field_values
 from jury_events.debate_status import DebateStatus
+from jury_events.evidence_facts import EvidenceFacts
 from jury_events.local_events import Imported
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
 from jury_store.cached_calls import CachedCalls
@@ -30,6 +31,9 @@ class DebateRow:
     `case_part` is the digest of the case. The verdict is set by the judgment. `label`, `cluster`, `tags`, `metadata`
     and `agent_cost` are those of the case; `not_shown` counts items of the case that no juror sees. `models` are the
     panel's first choices, seats before the final judge.
+
+    `evidence`: what its evaluations quote (None: none was asked for evidence); `evidence_values` are its values as
+    bits (`evidence_bits`), for the database.
 
     `imported`: events were imported from a cassette (None: all were recorded here); `imported_from` is the log named by
     the seal of the first import. `quarantined` is the reason for the quarantine, `problem` the reason why the debate
@@ -68,6 +72,8 @@ class DebateRow:
     cached_calls: tuple[CachedCalls, ...] = ()
     cost: Dollars | None = 0.0
     asked_again: Small = 0
+    evidence: EvidenceFacts | None = None
+    evidence_values: Small | None = None
     cluster: StoredText | None = None
     tags: tuple[StoredText, ...] = ()
     metadata: Mapping[StoredText, MetadataValue] = field(default_factory=dict)
@@ -110,6 +116,8 @@ def row_fault(row: Mapping[str, Any]) -> str | None:
         _ROW.model_validate(row)
         if row["status"] == "completed" and row["final_verdict"] is None:
             return "final_verdict: a completed debate has one"
+        if not isinstance(row["evidence"], EvidenceFacts | None):
+            return "evidence: not the facts of evaluations"  # a list that happens to begin like them
     except (ValidationError, UnicodeError) as error:
         if isinstance(error, UnicodeError):
             return str(error)
@@ -255,7 +263,7 @@ class DebateFilter(NamedTuple):
             and not (self.with_reviews and not row["reviews"])
             and self.imported in {None, row["imported"] is not None}
             and (self.search is None or self._id_matches(row) or text_matches(row["position"]))
-            and (not self.where or admitted(self.where, case_fields(row)))
+            and (not self.where or admitted(self.where, condition_fields(row)))
         )
 
     def _id_matches(self, row: Mapping[str, Any]) -> bool:
@@ -268,14 +276,19 @@ def _may_need_review(row: Mapping[str, Any]) -> bool:
     )
 
 
-def case_fields(row: Mapping[str, Any]) -> Values:
-    """The fields of the case that conditions compare, from a row by column name."""
+def condition_fields(row: Mapping[str, Any]) -> Values:
+    """The fields that conditions compare, of the case and of the evidence, from a row by column name."""
+    evidence: EvidenceFacts | None = row["evidence"]
+    return {**_case_fields(row), **({} if evidence is None else evidence.values)}
+
+
+def _case_fields(row: Mapping[str, Any]) -> Values:
     return field_values(**{name: row[name] for name in ("case_id", "label", "cluster", "tags", "metadata")})
 
 
 def indexed_values(row: Mapping[str, Any]) -> Values:
     """The fields that the table `debate_fields` indexes."""
-    return {**case_fields(row), **({MODEL: tuple(dict.fromkeys(row["models"]))} if row["models"] else {})}
+    return {**_case_fields(row), **({MODEL: tuple(dict.fromkeys(row["models"]))} if row["models"] else {})}
 
 
 MODEL = "model"

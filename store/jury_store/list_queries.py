@@ -6,10 +6,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, literal, not_, or_, select, type_coerce
 
 from jury_events.conditions import Condition
+from jury_events.evidence_facts import EVIDENCE_VALUES
 from jury_store import search_index
 from jury_store.debate_ballots import DEBATE_COLUMNS
 from jury_store.debate_rows import MODEL, DebateFilter
 from jury_store.dialects import Dialect
+from jury_store.evidence_bits import matching_bits
 from jury_store.list_order import PageCursor, SortOrder
 from jury_store.schema import ballots, debates
 from jury_store.schema import debate_fields as _fields
@@ -119,6 +121,9 @@ def _condition(condition: Condition) -> ColumnElement[bool]:
         column = debates.c[condition.field]
         matches = _matches(column, condition)
         return or_(column.is_(None), not_(matches)) if condition.negative else matches
+    if condition.field in EVIDENCE_VALUES:
+        bits = func.coalesce(debates.c.evidence_values, 0).op("&")(matching_bits(condition))
+        return bits == 0 if condition.negative else bits != 0
     fields = _fields.c
     matching = select(fields.position).where(fields.name == condition.field, _matches(fields.value, condition))
     if condition.negative:

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from sqlalchemy import Connection, RowMapping, Table, bindparam, select
 
+from jury_events.evidence_facts import EvidenceFacts, SeatEvidence
 from jury_events.review_facts import AssignedReview, Review
 from jury_store.cached_calls import CachedCalls
 from jury_store.debate_rows import row_fault
@@ -65,6 +66,10 @@ def list_row(stored: RowMapping) -> Row:
         if isinstance(row.get(name), list):
             with suppress(TypeError):
                 row[name] = tuple(kind(*one) for one in row[name])
+    if isinstance(row.get("evidence"), list):
+        with suppress(TypeError, ValueError):
+            *counts, seats = row["evidence"]
+            row["evidence"] = EvidenceFacts._make((*counts, tuple(SeatEvidence(*one) for one in seats)))
     return row
 
 

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from jury_events.codec import STREAMS, ReviewEvent, decode_review
 from jury_events.envelope import StoredEvent
+from jury_events.evidence_facts import EvaluationFacts, evidence_after
 from jury_events.ids import stream_debate
 from jury_events.local_events import Imported, import_proof
 from jury_events.parts import decode_digest
@@ -15,6 +16,7 @@ from jury_store.ballot_sheet import UNREADABLE, BallotSheet
 from jury_store.cached_calls import CachedCalls, summed
 from jury_store.debate_rows import ENDED, DebateRow, row_fault
 from jury_store.decoded_body import decoded
+from jury_store.evidence_bits import evidence_bits
 
 Row = dict[str, Any]
 
@@ -257,7 +259,7 @@ def _fold(row: Row, event: StoredEvent, body: _DecodedBody) -> None:
     if row["status"] == "unreadable" and event.type not in _BESIDE:
         return
     try:
-        if fold is not None:
+        if fold is not None and not (event.type in _EVALUATIONS and _asked_for_nothing(row, event)):
             fold(row, event, body())
         if event.type not in _BESIDE:
             row["updated_at"] = max(row["updated_at"], event.recorded_at)
@@ -285,6 +287,24 @@ def _exchange(row: Row, _event: StoredEvent, body: Row) -> None:
     row["cost"] = None if row["cost"] is None or body["cost"] is None else row["cost"] + body["cost"]
 
 
+def _evaluated(row: Row, _event: StoredEvent, body: Row) -> None:
+    _quoted(row, body["juror_id"], body["evaluation"])
+
+
+def _stated(row: Row, _event: StoredEvent, body: Row) -> None:
+    _quoted(row, body["juror_id"], body["statement"]["evaluation"])
+
+
+def _asked_for_nothing(row: Row, event: StoredEvent) -> bool:
+    """Whether neither the debate so far nor this evaluation has evidence: then its body need not be decoded."""
+    return row["evidence"] is None and b'"evidence"' not in event.body
+
+
+def _quoted(row: Row, juror_id: str | None, evaluation: Row) -> None:
+    facts = row["evidence"] = evidence_after(row["evidence"], juror_id, EvaluationFacts.read(evaluation))
+    row["evidence_values"] = None if facts is None else evidence_bits(facts)
+
+
 def _round(row: Row, _event: StoredEvent, body: Row) -> None:
     row["status"] = "discussing"
     row["rounds"] = max(row["rounds"], body["round"])
@@ -296,6 +316,8 @@ def _check(row: Row, _event: StoredEvent, body: Row) -> None:
 
 def _judgment(row: Row, _event: StoredEvent, body: Row) -> None:
     judgment = body["judgment"]
+    if judgment.get("judge") is not None:
+        _quoted(row, None, judgment["judge"])
     row["status"] = "judging"
     row["final_verdict"] = judgment["verdict"]
     row["final_score"] = judgment["score"]
@@ -363,6 +385,7 @@ def _set_reviews(row: Row, facts: ReviewFacts) -> None:
     row["human_verdict"] = None if facts.verdict is None else facts.verdict.value
 
 
+_EVALUATIONS = frozenset({"juror_evaluated", "statement_made"})
 _REVIEW_COLUMNS = ("human_verdict", "reviews", "assignments")
 _REVIEWS = tuple(one.model_fields["type"].default for one in ReviewEvent.__args__)
 _BESIDE = frozenset({"debate_imported", "debate_quarantined", "debate_released", *_REVIEWS})
@@ -371,6 +394,8 @@ _BESIDE = frozenset({"debate_imported", "debate_quarantined", "debate_released",
 _FOLDS = {
     "debate_forked": _forked,
     "exchange_recorded": _exchange,
+    "juror_evaluated": _evaluated,
+    "statement_made": _stated,
     "round_started": _round,
     "consensus_checked": _check,
     "judgment_rendered": _judgment,

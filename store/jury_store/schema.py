@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISION = "0012"
+REVISION = "0013"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -193,6 +193,8 @@ debates = Table(
     Column("cache_write_tokens", BigInteger),
     Column("cached_calls", JsonColumn),
     Column("cost", Float),
+    Column("evidence", JsonColumn),
+    Column("evidence_values", Integer),
     Column("asked_again", Integer, nullable=False),
     Column("imported", NAME),
     Column("imported_from", NAME),

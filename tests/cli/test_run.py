@@ -30,6 +30,7 @@ KEYS = {
     "panel",
     "simulated",
     "model_mismatches",
+    "evidence",
     "tags",
     "metadata",
     "cluster",

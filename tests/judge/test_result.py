@@ -236,6 +236,7 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "panel": "three",
         "simulated": True,
         "model_mismatches": [],
+        "evidence": None,
         "tags": [],
         "metadata": {},
         "cluster": None,

@@ -9,6 +9,7 @@ from jury_events.codec import SCHEMAS, DebateEvent, decode
 from jury_events.debate_events import JudgmentRendered, JurorEvaluated, StatementMade
 from jury_events.envelope import StoredEvent
 from jury_events.evaluation import Evaluation
+from jury_events.evidence_facts import EvaluationFacts
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import FINAL, Step
 from jury_events.models import is_other_model
@@ -28,6 +29,7 @@ class AnsweredBy(NamedTuple):
         verdict: of the evaluation.
         synthetic: it replaces a blocked answer.
         position_changed: as recorded of a statement.
+        facts: of its evidence; None where it was not asked for any.
     """
 
     step: Step
@@ -37,6 +39,7 @@ class AnsweredBy(NamedTuple):
     verdict: Verdict
     synthetic: bool
     position_changed: bool = False
+    facts: EvaluationFacts | None = None
 
     @property
     def by_another(self) -> bool:
@@ -125,6 +128,7 @@ def _answered_by(step: Step, evaluation: Evaluation) -> AnsweredBy:
         evaluation.simulated,
         evaluation.verdict,
         evaluation.synthetic,
+        facts=EvaluationFacts.of(evaluation),
     )
 
 
@@ -144,6 +148,7 @@ def _read(stored: StoredEvent) -> list[AnsweredBy]:
         if evaluation is None:
             return []
         asked = evaluation["model"], evaluation["model_version"], evaluation["simulated"]
-        return [AnsweredBy(step, *asked, Verdict(evaluation["verdict"]), evaluation["synthetic"], changed)]
+        verdict, facts = Verdict(evaluation["verdict"]), EvaluationFacts.read(evaluation)
+        return [AnsweredBy(step, *asked, verdict, evaluation["synthetic"], changed, facts)]
     except (ValueError, KeyError, TypeError, RecursionError):
         return answers([decode(stored)])  # raises the error that names the fault

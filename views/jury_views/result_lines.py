@@ -17,6 +17,7 @@ from jury_events.debate_events import (
 )
 from jury_events.debate_history import DebateHistory
 from jury_events.evaluation import Evaluation, ScenarioVerdict
+from jury_events.evidence_facts import EvidenceFacts, evidence_after
 from jury_events.ids import Step
 from jury_events.panel import Seat
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
@@ -30,6 +31,7 @@ from jury_views.events_by_phase import (
     status_of,
     text_in,
 )
+from jury_views.evidence_counts import evidence_object
 from jury_views.label_decisive import label_decisive_object
 from jury_views.later_events import later_events_object
 from jury_views.position_changes import Change, change_counts, position_changes
@@ -132,7 +134,8 @@ def result_line(
     The same keys always; what has not happened is null. `vote_kinds` says of each vote whether it is the seat's `own`,
     `synthetic` (stands in for a blocked answer), `stale` (an earlier one stands) or `abstained`. `label` is the human
     verdict, where the case has one; it, `simulated`, `model_mismatches`, `position_changes` and what else is known of
-    the case are as in `collaborative_result`.
+    the case are as in `collaborative_result`. `evidence` counts the quotations by the results of their checks and the
+    seats that fail the agent without support, null where none was asked for (`evidence_object`).
     """
     completed = ending if isinstance(ending, DebateCompleted) else None
     judgment = rendered.judgment if rendered else None
@@ -157,8 +160,16 @@ def result_line(
         "panel": opened.panel.name,
         "simulated": is_simulated(opened, evaluations),
         "model_mismatches": model_mismatches(evaluations),
+        "evidence": evidence_object(_evidence(evaluations)),
         **_of_case(opened),
     }
+
+
+def _evidence(evaluations: Iterable[AnsweredBy]) -> EvidenceFacts | None:
+    facts = None
+    for one in evaluations:
+        facts = evidence_after(facts, one.step.juror_id, one.facts)
+    return facts
 
 
 def _of_case(opened: DebateOpened | LineOpening) -> dict[str, Any]:

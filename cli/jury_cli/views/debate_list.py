@@ -9,6 +9,7 @@ from jury_cli.views.run_progress import run_progress, run_state_text, verdict_ce
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
+from jury_views.evidence_counts import evidence_object
 from jury_views.review_objects import assignment_object, review_objects
 
 if TYPE_CHECKING:
@@ -75,9 +76,10 @@ def debate_object(listed: "ListedDebate") -> dict[str, Any]:
     """The columns of a debate, and what follows from them."""
     row, said = listed
     columns = _plain(asdict(row))
-    del columns["cached_calls"]
+    del columns["cached_calls"], columns["evidence_values"]
     return {
         **columns,
+        "evidence": evidence_object(row.evidence),
         "disposition": row.disposition,
         "reviews": review_objects(row.review_facts),
         "assignments": [assignment_object(one) for one in row.assignments],

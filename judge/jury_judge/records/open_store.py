@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 Where = str | Condition | Iterable[str | Condition]
-"""One condition on cases, or several, all of which must be met."""
+"""One condition on cases, or on recorded debates, or several, all of which must be met."""
 
 WRITER_WAIT = 20.0
 """Seconds to wait for another process that writes to a SQLite store."""
@@ -157,14 +157,14 @@ def log_line(line: str) -> None:
     _log.warning("%s", line)
 
 
-def conditions_of(where: Where) -> tuple[Condition, ...]:
-    """The conditions, parsed.
+def conditions_of(where: Where, *, recorded: bool = False) -> tuple[Condition, ...]:
+    """The conditions, parsed; `recorded` as in `parse_condition`.
 
     Raises:
         BadCondition: one is not valid.
     """
     texts = (where,) if isinstance(where, str | Condition) else where
-    return parse_conditions(map(str, texts))
+    return parse_conditions(map(str, texts), recorded=recorded)
 
 
 def check_debate_id(debate_id: Any) -> None:

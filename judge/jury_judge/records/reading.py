@@ -83,13 +83,14 @@ class ReadRecords(OpenStore):
 
         Args:
             run_id: only those of this run.
-            where: conditions on the cases (docs/filtering.md), as `"tags~refund"`; all must be met.
+            where: conditions on the cases and the evidence (docs/filtering.md), as `"tags~refund"` or
+                `"evidence=not_found"`; all must be met.
             unfinished: only those that are not completed, failed or cancelled.
 
         Raises:
             BadCondition: not a valid condition.
         """
-        conditions = conditions_of(where)
+        conditions = conditions_of(where, recorded=True)
         after = 0
         while rows := await self._read(
             _page, run_id=run_id, unfinished=unfinished, where=conditions, limit=_PAGE, after=after

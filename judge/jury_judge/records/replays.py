@@ -60,7 +60,8 @@ class ReplayRecords(OpenStore):
             debate_ids: which debates; None is those of `run_id`, else all.
             settings: by key (`docs/rescoring.md`) a value, or a list of values to try; several keys make a grid.
             run_id: a run.
-            where: conditions on the cases (docs/filtering.md), which select among those of a run, or all.
+            where: conditions on the cases and the evidence (docs/filtering.md), which select among those of
+                a run, or all.
             mode: `strict`, or `recount`, which keeps every recorded position.
 
         Raises:
@@ -80,7 +81,7 @@ class ReplayRecords(OpenStore):
         ids = (debate_ids,) if isinstance(debate_ids, str) else None if debate_ids is None else tuple(debate_ids)
         for one in ids or ():
             check_debate_id(one)
-        conditions = conditions_of(where)
+        conditions = conditions_of(where, recorded=True)
         if ids is not None and conditions:
             raise SettingError("where: it selects among the debates of a run, or all; leave debate_ids out")
         selection = DebateSelection(ids, run_id, conditions)

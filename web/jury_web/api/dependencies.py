@@ -10,6 +10,7 @@ from jury_events.ids import DEBATE_ID, RUN_ID
 from jury_events.text.timestamps import moment
 from jury_judge import DebateRow, RunRow
 from jury_judge.serving.service import Service
+from jury_views.evidence_counts import evidence_object
 from jury_views.review_objects import assignment_object, review_objects
 from jury_web.api.error_responses import RequestRefused
 from jury_web.api.schemas.base import MOST_ROWS
@@ -47,7 +48,7 @@ def require_debate(service: Service, debate_id: str) -> None:
 def row_table(row: DebateRow | RunRow) -> dict[str, Any]:
     """A row as a table for its schema: times in ISO 8601, no digests."""
     table = asdict(row)
-    for bookkeeping in ("inherited_steps", "cached_calls", "calls_at_most", "cost_at_most"):
+    for bookkeeping in ("inherited_steps", "cached_calls", "evidence_values", "calls_at_most", "cost_at_most"):
         table.pop(bookkeeping, None)
     for name, value in list(table.items()):
         if isinstance(value, bytes):
@@ -55,6 +56,7 @@ def row_table(row: DebateRow | RunRow) -> dict[str, Any]:
         elif name.endswith("_at") and value is not None:
             table[name] = moment(value, "microseconds")
     if isinstance(row, DebateRow):
+        table["evidence"] = evidence_object(row.evidence)
         table["disposition"] = row.disposition
         table["reviews"] = review_objects(row.review_facts)
         table["assignments"] = [assignment_object(one) for one in row.assignments]

@@ -5,14 +5,16 @@ from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from jury_events.conditions import Condition, parse_conditions
+from jury_events.conditions import parse_conditions
 from jury_events.debate_status import DebateStatus
+from jury_events.evidence import EvidenceResult
+from jury_events.evidence_facts import Decisive
 from jury_events.ids import RUN_ID
 from jury_events.verdict import Verdict
 from jury_judge import SORT_COLUMNS, DebateFilter, SortOrder
 from jury_web.api.dependencies import AT_MOST
 from jury_web.api.schemas.base import MOST_ROWS
-from jury_web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS
+from jury_web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS, conditions_equal
 
 _Run = Annotated[str | None, Field(pattern=f"^{RUN_ID}$")]
 _Rows = Annotated[int, Field(ge=1, le=MOST_ROWS)]
@@ -56,9 +58,22 @@ class DebateParameters(_Parameters):
     simulated: bool | None = None
     where: Annotated[
         list[Annotated[str, Field(max_length=MOST_CONDITION)]],
-        Field(max_length=MOST_CONDITIONS, description="Conditions on the cases (docs/filtering.md); all must hold."),
+        Field(
+            max_length=MOST_CONDITIONS,
+            description="Conditions on the cases and quotations (docs/filtering.md); all must hold.",
+        ),
     ] = []
     label: Verdict | None = None
+    evidence: Annotated[
+        EvidenceResult | Literal["none"] | None,
+        Field(description="A result that some quotation has; `none`: no quotation."),
+    ] = None
+    decisive: Annotated[
+        Decisive | None, Field(description="Whether the seats that name a decisive item name the same one.")
+    ] = None
+    unsupported: Annotated[
+        bool | None, Field(description="Whether a seat fails the agent without a quotation that stands.")
+    ] = None
     model: Annotated[str | None, Field(min_length=1, max_length=200, description="Of a seat or the final judge.")] = (
         None
     )
@@ -86,14 +101,20 @@ class DebateParameters(_Parameters):
         Raises:
             BadCondition: a condition is invalid.
         """
-        conditions = parse_conditions(self.where)
+        conditions = parse_conditions(self.where, recorded=True)
+        unsupported = None if self.unsupported is None else "yes" if self.unsupported else "no"
         return DebateFilter(
             self.run,
             self.status,
             self.verdict,
             self.simulated,
             self.search,
-            conditions if self.label is None else (*conditions, Condition("label", "=", self.label)),
+            (
+                *conditions,
+                *conditions_equal(
+                    label=self.label, evidence=self.evidence, decisive=self.decisive, unsupported=unsupported
+                ),
+            ),
             model=self.model,
             quorum=None if self.quorum is None else self.quorum == "met",
             min_cost=self.min_cost,
@@ -109,7 +130,7 @@ class DebateParameters(_Parameters):
         return SortOrder(self.sort, self.order == "desc")
 
     def _written(self, name: str, value: Any) -> Any:
-        return parse_conditions(value) if name == "where" else super()._written(name, value)
+        return parse_conditions(value, recorded=True) if name == "where" else super()._written(name, value)
 
 
 class ReviewParameters(_Parameters):

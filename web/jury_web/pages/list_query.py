@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.debate_status import DebateStatus
+from jury_events.evidence_facts import EVIDENCE_VALUES
 from jury_events.ids import is_run_id
 from jury_events.verdict import Verdict
 from jury_judge import SORT_COLUMNS, BadCursor, DebateFilter, PageCursor, SortOrder
@@ -46,6 +47,9 @@ class ListQuery(NamedTuple):
     simulated: bool | None = None
     where: tuple[Condition, ...] = ()
     label: str | None = None
+    evidence: str | None = None
+    decisive: str | None = None
+    unsupported: str | None = None
     model: str = ""
     quorum: str | None = None
     min_cost: float | None = None
@@ -65,7 +69,10 @@ class ListQuery(NamedTuple):
             self.verdict,
             self.simulated,
             self.text or None,
-            self.where + (() if self.label is None else (Condition("label", "=", self.label),)),
+            self.where
+            + conditions_equal(
+                label=self.label, evidence=self.evidence, decisive=self.decisive, unsupported=self.unsupported
+            ),
             model=self.model or None,
             quorum=_QUORUMS[self.quorum],
             min_cost=self.min_cost,
@@ -85,7 +92,8 @@ class ListQuery(NamedTuple):
     @property
     def more(self) -> bool:
         """Whether a parameter of the folded part of the form is set."""
-        rare = (self.label, self.model or None, self.quorum, self.min_cost, self.max_cost)
+        quoted = (self.evidence, self.decisive, self.unsupported)
+        rare = (self.label, *quoted, self.model or None, self.quorum, self.min_cost, self.max_cost)
         return any(one is not None for one in rare) or not self.newest_first or self.columns != DEFAULT_COLUMNS
 
     def address(self, **changes: Any) -> str:
@@ -99,6 +107,7 @@ class ListQuery(NamedTuple):
             "simulated": _SIMULATED[fields.simulated],
             "where": fields.where,
             "label": fields.label,
+            **{name: getattr(fields, name) for name in EVIDENCE_VALUES},
             "model": fields.model,
             "quorum": fields.quorum,
             "min_cost": _written(fields.min_cost),
@@ -117,6 +126,11 @@ class ListQuery(NamedTuple):
         """The URL of the list sorted by a column: descending, or ascending where it is sorted descending now."""
         descending = not (self.order.by == column and self.order.descending)
         return self.address(order=SortOrder(column, descending), after=None, check=False)
+
+
+def conditions_equal(**values: str | None) -> tuple[Condition, ...]:
+    """The conditions that these fields have these values; None is no condition."""
+    return tuple(Condition(field, "=", value) for field, value in values.items() if value is not None)
 
 
 def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Sequence[str] = ()) -> ListQuery:
@@ -146,8 +160,9 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
         status=_one_of("status", query, STATUSES),
         run_id=run_id or None,
         simulated={None: None, "yes": True, "no": False}[_one_of("simulated", query, ("yes", "no"))],
-        where=parse_conditions(where),
+        where=parse_conditions(where, recorded=True),
         label=_one_of("label", query, tuple(Verdict)),
+        **{name: _one_of(name, query, values) for name, values in EVIDENCE_VALUES.items()},
         model=_printable("model", query),
         quorum=_one_of("quorum", query, ("met", "lost")),
         min_cost=_dollars("min_cost", query),

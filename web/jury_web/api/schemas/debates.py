@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from jury_events.debate_status import DebateStatus
+from jury_events.evidence_facts import Decisive
 from jury_events.local_events import Imported
 from jury_events.verdict import Verdict
 from jury_web.api.schemas.base import CamelModel, JsonObject, Listing, Metadata, Moment, Score
@@ -16,6 +17,22 @@ class SearchExcerpt(CamelModel):
 
     version: int
     text: str
+
+
+class EvidenceCounts(CamelModel):
+    """The quotations of a debate by the results of their checks, and what its seats say last (docs/evidence.md)."""
+
+    verified: int
+    normalised: int
+    elsewhere: int
+    not_found: int
+    unsupported: Annotated[int, Field(description="Seats that fail the agent without a quotation that stands.")]
+    decisive: Annotated[
+        Decisive,
+        Field(
+            description="Whether the seats that name a decisive item name the same; `none`: fewer than two name one."
+        ),
+    ]
 
 
 class DebateSummary(CamelModel):
@@ -64,6 +81,7 @@ class DebateSummary(CamelModel):
     cached_input_tokens: Annotated[int, Field(description="Of `inputTokens`, read from prompt caches.")]
     cache_write_tokens: Annotated[int, Field(description="Of `inputTokens`, written to prompt caches.")]
     cost: float | None
+    evidence: Annotated[EvidenceCounts | None, Field(description="null where no quotation was asked for.")]
     asked_again: int
     imported: Imported | None
     imported_from: str | None

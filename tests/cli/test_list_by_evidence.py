@@ -1,0 +1,85 @@
+"""`--where` chooses recorded debates by what they quote; files of cases and debates that open have no such field."""
+
+from pathlib import Path
+
+import pytest
+
+from jury_events.errors import BadCondition
+from jury_judge import Records
+from jury_migrations.upgrading import upgrade
+from jury_store.opening import open_store
+from support.command_line import CommandLine
+from support.evidence_lists import CHOSEN, store_quoting_debates
+
+
+@pytest.fixture(scope="module")
+def quoted(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    folder: Path = tmp_path_factory.mktemp("quoted")
+    url = f"sqlite:///{folder / 'jury.db'}"
+    upgrade(url)
+    store = open_store(url, write=True)
+    store_quoting_debates(store)
+    store.close()
+    return CommandLine(folder)
+
+
+@pytest.mark.parametrize(("texts", "expected"), CHOSEN[::3])
+def test_jury_list(quoted: CommandLine, texts: tuple[str, ...], expected: set[str]) -> None:
+    rows = quoted("list", "--json", *(part for text in texts for part in ("--where", text))).json
+
+    assert expected == {row["debate_id"] for row in rows}
+
+
+def test_a_listed_debate_has_counts(quoted: CommandLine) -> None:
+    (row,) = quoted("list", "--json", "--where", "case_id=split").json
+
+    assert "evidence_values" not in row
+    assert {
+        "verified": 2,
+        "normalised": 1,
+        "elsewhere": 0,
+        "not_found": 1,
+        "unsupported": 0,
+        "decisive": "disagree",
+    } == row["evidence"]
+
+
+def test_other_commands_on_recorded_debates(quoted: CommandLine) -> None:
+    where = ("--where", "decisive=disagree")
+
+    assert "1 debate" in quoted("verify", *where).out
+    rows = quoted("rescore", *where, "--recount", "--set", "threshold=0.67", "--jsonl").lines
+    assert {"split"} == {row["debate_id"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("evidence=found", "evidence is one of verified, normalised, elsewhere, not_found, none"),
+        ("decisive!=maybe", "decisive is one of agree, disagree, none"),
+        ("evidense=verified", "did you mean evidence?"),
+        ("evidence=", "names no value"),
+    ],
+)
+def test_a_condition_that_cannot_hold_is_refused(quoted: CommandLine, text: str, message: str) -> None:
+    outcome = quoted("list", "--where", text)
+
+    assert 2 == outcome.code
+    assert message in outcome.err
+
+
+@pytest.mark.parametrize("command", [("cases", "cases.jsonl"), ("watch", "--all"), ("regress", "corpus")])
+def test_what_is_no_recorded_debate_has_no_such_field(quoted: CommandLine, command: tuple[str, ...]) -> None:
+    outcome = quoted(*command, "--where", "evidence=not_found")
+
+    assert 2 == outcome.code
+    assert "evidence is a field of recorded debates" in outcome.err
+
+
+async def test_records(quoted: CommandLine) -> None:
+    async with Records(f"sqlite:///{quoted.folder / 'jury.db'}") as records:
+        found = [row.debate_id async for row in records.debates(where=["evidence=verified", "decisive!=none"])]
+        with pytest.raises(BadCondition, match="field of recorded debates"):
+            await anext(records.open_debates(where="evidence=verified"))
+
+    assert ["agreeing", "split"] == found

@@ -1,0 +1,120 @@
+"""Debates found by what they quote and by the item that their seats call decisive, in the lists of every store."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jury_events.conditions import parse_conditions
+from jury_events.evidence_facts import EvidenceFacts, SeatEvidence
+from jury_events.ids import Step
+from jury_store.debate_rows import DebateFilter
+from jury_store.errors import StoreDamaged
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+from support.debate_harness import SEATS, Answer, DebateHarness, a_case, a_panel
+from support.evidence_lists import CHOSEN, SAID, a_debate, store_quoting_debates
+from support.quoting_debates import ABSENT, CLAUDE, EXACT, GEMINI, GPT, quoting
+from support.stored_debates import store_debate
+
+pytestmark = pytest.mark.full_for("postgresql")
+
+
+@pytest.mark.parametrize("projected", ["nothing", "some", "everything", "rebuilt"])
+def test_debates_are_selected_by_conditions_on_their_evidence(store: EventStore, projected: str) -> None:
+    store_quoting_debates(store)
+    if projected == "some":
+        store.project(limit=9)  # to the middle of the second debate
+    if projected == "everything":
+        store.project()
+    if projected == "rebuilt":
+        store.rebuild()
+
+    for texts, expected in CHOSEN:
+        where = parse_conditions(texts, recorded=True)
+        newest_first = [row.debate_id for row in store.list_debates(DebateFilter(where=where))]
+        as_opened = [row.debate_id for row in store.debates(where=where)]
+
+        assert expected == set(as_opened), texts
+        assert as_opened == newest_first[::-1]
+        assert len(expected) == store.totals(DebateFilter(where=where)).debates
+
+
+@pytest.mark.parametrize("projected", [True, False])
+def test_a_listed_debate_has_the_facts_of_its_evidence(store: EventStore, *, projected: bool) -> None:
+    store_quoting_debates(store)
+    if projected:
+        store.project()
+
+    split, early = store.debate("split"), store.debate("early")
+
+    assert split is not None
+    assert early is not None
+    seats = (SeatEvidence(GPT, 1, False), SeatEvidence(CLAUDE, 2, False), SeatEvidence(GEMINI, 1, False))
+    assert EvidenceFacts(verified=2, normalised=1, not_found=1, seats=seats) == split.evidence
+    assert (None, None) == (early.evidence, early.evidence_values)
+
+
+def test_seats_count_by_their_latest_evaluations_and_quotations_by_all(store: EventStore) -> None:
+    def says(step: Step, _call: Any) -> Answer:
+        return quoting(ABSENT, item=SEATS.index(step.juror_id or "") % 2 + 1) if not step.round else quoting(EXACT)
+
+    discussion = {"threshold": 2.0, "max_rounds": 1, "always_discuss": True}
+    panel = a_panel(*SEATS, prompts=2, discussion=discussion, final={"method": "majority_vote"})
+    debate = DebateHarness(panel, says, case=a_case(), prompts=2).run()
+    store_debate(store, debate, "d")
+    where = parse_conditions(
+        ["evidence=not_found", "evidence=verified", "decisive=agree", "unsupported=no"], recorded=True
+    )
+
+    (found,) = store.debates(where=where)
+
+    assert found.evidence is not None
+    assert (3, 3) == (found.evidence.not_found, found.evidence.verified)
+
+
+def test_a_final_judge_quotes_and_is_no_seat(store: EventStore) -> None:
+    def says(step: Step, _call: Any) -> Answer:
+        return quoting(ABSENT, item=2) if step.juror_id is None else quoting(EXACT)
+
+    final = {"method": "final_judge", "judge": {"model": "simulated/judge"}}
+    panel = a_panel(*SEATS, prompts=2, preset="independent", final=final)
+    debate = DebateHarness(panel, says, case=a_case(), prompts=2).run()
+    store_debate(store, debate, "d")
+
+    row = store.debate("d")
+
+    assert row is not None
+    assert row.evidence is not None
+    assert (3, 1, "agree", 0) == (
+        row.evidence.verified,
+        row.evidence.not_found,
+        row.evidence.decisive,
+        row.evidence.unsupported,
+    )
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", "[1,0,0,0,[[1,2,3]]]", '[1,0,0,"x",[]]', "[1,0,0,0,[],0]"])
+def test_a_column_that_holds_no_facts_is_damage(url: str, sql: Callable[[str, str], None], text: str) -> None:
+    store = open_store(url, write=True)
+    store_debate(store, a_debate(*SAID["split"]), "split")
+    store.project()
+    sql(url, f"UPDATE debates SET evidence = '{text}'")
+
+    with pytest.raises(StoreDamaged, match=r"table debates, row split: evidence.* jury db rebuild"):
+        store.debate("split")
+
+    store.close()
+
+
+def test_values_that_do_not_follow_from_the_events_are_found(url: str, sql: Callable[[str, str], None]) -> None:
+    store = open_store(url, write=True)
+    store_debate(store, a_debate(*SAID["split"]), "split")
+    store.project()
+    assert not store.list_faults([store.history("split")])
+    sql(url, "UPDATE debates SET evidence_values = 1")
+
+    (fault,) = store.list_faults([store.history("split")])
+
+    assert "evidence_values 1" in str(fault)
+    store.close()
