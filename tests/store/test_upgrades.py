@@ -21,9 +21,11 @@ from jury_store.opening import open_store, parse_store_url
 from jury_store.schema import REVISION
 from jury_store.seals.seal import Seal
 from support.debates import DebateScript
+from support.evidence_lists import SAID, a_debate
 from support.old_stores import at_revision
 from support.postgres import PostgresServer
 from support.reviewed import judged_debate
+from support.stored_debates import store_debate
 
 pytestmark = pytest.mark.full_for("postgresql")
 
@@ -127,6 +129,24 @@ def test_a_store_of_the_eleventh_schema_gets_its_sums_over_calls_with_caches(emp
     store = open_store(empty_url, write=False)
     assert log.cached_calls() == store.cached_calls() != ()
     assert log.debates() == store.debates()
+    store.close()
+
+
+def test_a_store_of_the_twelfth_schema_gets_the_evidence_of_its_debates(
+    empty_url: str, sql: Callable[[str, str], None]
+) -> None:
+    log = MemoryEventStore()
+    store_debate(log, a_debate(*SAID["split"]), "split")
+    at_revision(empty_url, "0012")
+    _write(empty_url, log, "split")
+    sql(empty_url, f"UPDATE projections SET position = {log.last_position()}")
+
+    upgrade(empty_url)
+
+    assert check(empty_url) == []
+    store = open_store(empty_url, write=True)
+    assert store.project() == 0
+    assert log.debates(where=parse_conditions(["decisive=disagree"], recorded=True)) == store.debates()
     store.close()
 
 

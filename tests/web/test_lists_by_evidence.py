@@ -50,6 +50,9 @@ def test_the_page_has_the_debates_and_keeps_the_choice_in_its_form(
     assert {f"/debates/{name}" for name in expected} == {*page.attributes(".list tbody th > a", "href")}
     assert query.split("&") == [pair for pair in query.split("&") if pair.partition("=")[2] in chosen]
     assert page.node("#more").attributes.keys() >= {"open"}
+    sorted_by = page.attributes(".list thead a", "href")
+    assert all(pair in str(address) for address in sorted_by for pair in query.split("&"))
+    assert sorted_by
 
 
 @pytest.mark.parametrize(("query", "expected"), [*PARAMETERS, ("unsupported=true", {"alone", "bare"})])
