@@ -62,16 +62,18 @@ EVIDENCE = pa.schema(
     [
         *(pa.field(result, pa.int32()) for result in ("verified", "normalised", "elsewhere", "not_found")),
         pa.field("decisive_item", pa.int32()),
+        pa.field("item_count", pa.int32()),
     ]
 )
 """Columns that a table of recorded debates may have beside those of `SCHEMA`: how many quotations of the vote had each
-result of their check, null where none were asked for; the item that it names as the first that went wrong."""
+result of their check, null where none were asked for; the item that it names as the first that went wrong; how many
+items could be named."""
 
 _BESIDE = (*MESSAGES, *EVIDENCE)
 
 _OF_A_DEBATE = (
     *("run_id", "case_id", "cluster", "variant", "repeat", "panel", "label", "simulated", "final_verdict"),
-    *("label_message", "message_count", "outcome_correct"),
+    *("label_message", "message_count", "outcome_correct", "item_count"),
 )
 _RANGES = {
     "repeat": (1, math.inf),
@@ -87,6 +89,7 @@ _RANGES = {
     "label_message": (0, math.inf),
     "message_count": (1, math.inf),
     **dict.fromkeys(EVIDENCE.names, (0, math.inf)),
+    "item_count": (1, math.inf),
 }
 
 
@@ -96,6 +99,9 @@ STATISTICS_COLUMNS = (
     *(field.name for field in _BESIDE),
 )
 """The columns that statistics read. Half the memory of all, where there are many ballots."""
+
+EVERY_COLUMN = (*SCHEMA.names, *(field.name for field in _BESIDE))
+"""All columns that a table of ballots may have."""
 
 
 def check(table: pa.Table, columns: Sequence[str] = SCHEMA.names) -> pa.Table:

@@ -32,8 +32,10 @@ class MessageAgreement:
     raw: Estimate
     """The mean share of pairs of seats that name the same one."""
     corrected: Estimate
-    """(raw - chance) / (1 - chance), with the chance 1 / number of messages in each debate; of those with two messages
-    or more."""
+    """(raw - chance) / (1 - chance), where chance is 1 / M: naming any of the M messages of the debate alike (or items,
+    where items are named). Over debates it is the ratio Σ (raw - 1/M) / Σ (1 - 1/M), of those with M of two or more. It
+    is the S of Bennett, Alpert and Goldstein (1954, Public Opinion Quarterly 18:303), with the number of categories of
+    each debate."""
     plurality_right: Estimate
     """Messages that are the label's / strict pluralities of messages in debates with a known answer."""
     majority_right: Estimate

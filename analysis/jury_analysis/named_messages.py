@@ -1,4 +1,4 @@
-"""Which message (in recorded debates: item) the votes and the label of a debate name as the first that went wrong."""
+"""Which message (or item of a recorded debate) votes and labels name as the first that went wrong."""
 
 from dataclasses import dataclass
 
@@ -60,11 +60,12 @@ def named_items(table: pa.Table, matrix: VoteMatrix) -> NamedMessages:
         matrix: as of `named_messages`.
     """
     unknown = np.full(matrix.units, NOT_KNOWN, dtype=np.int64)
+    counts = _of_debates(_numbers(table, "item_count"), _places(table["debate_id"], matrix.debates), matrix.units)
     return NamedMessages(
         votes=_named(table, "decisive_item", matrix),
         labels=unknown,
         truth=unknown,
-        counts=np.zeros(matrix.units, dtype=np.int64),
+        counts=np.maximum(counts, 0),
         outcomes=np.full(matrix.units, -1, dtype=np.int8),
     )
 

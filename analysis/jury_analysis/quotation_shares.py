@@ -14,7 +14,7 @@ from jury_analysis.reasons import NO_FAILING_VERDICT, NO_PASS_OR_FAIL, NO_QUOTAT
 from jury_analysis.scale import Scale
 from jury_analysis.vote_matrix import Bools, Floats
 
-RESULTS = tuple(name for name in EVIDENCE.names if name != "decisive_item")
+RESULTS = EVIDENCE.names[:4]
 """What the check of a quotation finds, in the order of `EVIDENCE`."""
 
 _SUPPORTING = 2  # the first of them: those that stand where the seat says

@@ -1,4 +1,5 @@
-"""The decisive message of a case: the first message where it went wrong, as people or another tool named it.
+"""What labels say beside a verdict: the first message where it went wrong, as people or another tool named it, and
+whether the outcome is correct all the same.
 
 It is label data: in the metadata of a case, which no juror is shown.
 """
@@ -12,8 +13,20 @@ DECISIVE_MESSAGE = "decisive_message"
 DECISIVE_AGENT = "decisive_agent"
 """Metadata: the name of the agent at fault."""
 
+OUTCOME_CORRECT = "outcome_correct"
+"""Metadata: whether the outcome is correct, also where something went wrong on the way (a silent fault)."""
+
+LABEL_METADATA = (DECISIVE_MESSAGE, DECISIVE_AGENT, OUTCOME_CORRECT)
+"""The metadata that are label data."""
+
 
 def decisive_message(metadata: Mapping[str, Any]) -> int | None:
     """The number of the decisive message; None where the metadata name none."""
     found = metadata.get(DECISIVE_MESSAGE)
     return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+
+
+def outcome_correct(metadata: Mapping[str, Any]) -> bool | None:
+    """Whether the outcome is correct; None where the metadata do not say so by true or false."""
+    found = metadata.get(OUTCOME_CORRECT)
+    return found if isinstance(found, bool) else None

@@ -48,7 +48,16 @@ def operator_policy_of(opened: DebateOpened, case: Case, text: Callable[[PartRef
         text: the content of a part.
     """
     piece = next((piece.text for piece in opened.pieces if piece.name == OPERATOR_POLICY), None)
-    if piece is None:
-        return None
-    policy = policy_in(text(piece).decode("utf-8"), load_prompts(opened.panel.language).texts.case)
+    return None if piece is None else policy_of_piece(text(piece), opened.panel.language, case)
+
+
+def policy_of_piece(piece: bytes, language: str, case: Case) -> str | None:
+    """The operator's policy in its piece of the prompt; None where no question of the case has it.
+
+    Args:
+        piece: the text before the case.
+        language: of the panel.
+        case: the recorded one.
+    """
+    policy = policy_in(piece.decode("utf-8"), load_prompts(language).texts.case)
     return policy if policy in {scenario.question.policy for scenario in case.scenarios} else None

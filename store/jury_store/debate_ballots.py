@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
+from jury_events.decisive import DECISIVE_MESSAGE, OUTCOME_CORRECT, decisive_message, outcome_correct
 from jury_events.ids import repeat_of
 from jury_store.ballot_sheet import BallotSheet
 
@@ -22,12 +23,16 @@ DEBATE_COLUMNS = (
 VARIANT = "variant"
 """The key of a case's metadata that names its variant."""
 
+_READ = tuple(f'"{name}"' for name in (VARIANT, DECISIVE_MESSAGE, OUTCOME_CORRECT))
+_MOST_MESSAGE = 2**31 - 1  # the column of a table is int32
+
 
 class DebateBallots(NamedTuple):
     """The ballots of a debate. `votes` is packed (`ballot_sheet`); None: an event of the debate cannot be read.
 
     `cluster` is the case's, else its id; `variant` the text under `variant` in the case's metadata; `repeat` counts the
-    debates of the case in its run, from 1; `panel` is the fingerprint of the resolved panel.
+    debates of the case in its run, from 1; `panel` is the fingerprint of the resolved panel. `label_message` and
+    `outcome_correct` are what the case's metadata say of its label (`jury_events.decisive`).
     """
 
     debate_id: str
@@ -42,6 +47,8 @@ class DebateBallots(NamedTuple):
     final_score: int | None
     panel: str | None
     votes: str | None
+    label_message: int | None = None
+    outcome_correct: bool | None = None
 
     @classmethod
     def of(cls, row: Mapping[str, Any], sheet: BallotSheet) -> Self:
@@ -52,12 +59,13 @@ class DebateBallots(NamedTuple):
     def stored(cls, row: Sequence[Any]) -> Self:
         """From the columns `DEBATE_COLUMNS` of a stored row, its metadata as text, `panel` and `votes`."""
         *values, text, panel, votes = row
-        return cls._made(values, json.loads(text) if f'"{VARIANT}"' in text else {}, panel, votes)
+        read = any(name in text for name in _READ)  # most metadata have none of them
+        return cls._made(values, json.loads(text) if read else {}, panel, votes)
 
     @classmethod
     def _made(cls, values: Sequence[Any], metadata: Mapping[str, Any], panel: str | None, votes: str | None) -> Self:
         debate_id, run_id, case_id, cluster, label, simulated, final_verdict, final_score = values
-        variant = metadata.get(VARIANT)
+        variant, message = metadata.get(VARIANT), decisive_message(metadata)
         return cls(
             debate_id=debate_id,
             run_id=run_id,
@@ -71,4 +79,6 @@ class DebateBallots(NamedTuple):
             final_score=final_score,
             panel=panel,
             votes=votes,
+            label_message=None if message is None or message > _MOST_MESSAGE else message,
+            outcome_correct=outcome_correct(metadata),
         )

@@ -7,7 +7,7 @@ stream, positions from 1 in the store, both without gaps.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jury_events.conditions import Condition
@@ -136,6 +136,14 @@ class EventStore(ABC):
 
         They are not verified, so that an altered text of one debate does not block the others: check each with
         `jury_events.parts.whole`.
+        """
+
+    @abstractmethod
+    def named_parts(self, wanted: Mapping[str, Collection[Digest]]) -> dict[str, dict[Digest, Part]]:
+        """These texts of several debates, those that are stored; unverified, as of `parts_of`.
+
+        Args:
+            wanted: digests by debate.
         """
 
     @abstractmethod

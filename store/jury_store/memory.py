@@ -1,7 +1,7 @@
 """The log in memory: for demonstrations in one process, and for tests."""
 
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jury_events.debate_history import DebateHistory
@@ -125,6 +125,14 @@ class MemoryEventStore(EventStore):
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
         with self._lock:
             return {one: dict(self._parts[one]) for one in debate_ids if one in self._parts}
+
+    def named_parts(self, wanted: Mapping[str, Collection[Digest]]) -> dict[str, dict[Digest, Part]]:
+        with self._lock:
+            stored = {debate_id: self._parts.get(debate_id, {}) for debate_id in wanted}
+            found = {
+                one: {digest: stored[one][digest] for digest in wanted[one] if digest in stored[one]} for one in wanted
+            }
+        return {debate_id: parts for debate_id, parts in found.items() if parts}
 
     def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
         with self._lock:

@@ -2,11 +2,11 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, bindparam, select
+from sqlalchemy import Connection, Engine, LargeBinary, Select, Text, bindparam, column, select, values
 from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
 from jury_events.debate_history import DebateHistory
@@ -162,6 +162,15 @@ class SqlEventStore(EventStore):
             rows = connection.exec_driver_sql(self._dialect.parts_of, (self._dialect.id_list(list(debate_ids)),))
             for debate_id, digest, salt, content in rows:
                 found[debate_id][digest] = Part(digest, salt, content)
+        return dict(found)
+
+    def named_parts(self, wanted: Mapping[str, Collection[Digest]]) -> dict[str, dict[Digest, Part]]:
+        pairs = [(debate_id, digest) for debate_id, digests in wanted.items() for digest in digests]
+        found: dict[str, dict[Digest, Part]] = defaultdict(dict)
+        with self._reading() as connection:
+            for start in range(0, len(pairs), _CHUNK):
+                for debate_id, *part in connection.execute(_named_parts(pairs[start : start + _CHUNK])):
+                    found[debate_id][part[0]] = Part(*part)
         return dict(found)
 
     def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
@@ -420,3 +429,12 @@ class SqlEventStore(EventStore):
 
 _NOT_UTF8 = "Could not decode to UTF-8"
 """In the message of Python's SQLite driver for such a text."""
+
+
+def _named_parts(pairs: Sequence[tuple[str, Digest]]) -> Select[Any]:
+    """The texts of these debates and digests. SQLite scans the whole table for `IN` of pairs, and not for a join."""
+    wanted = values(column("debate", Text), column("wanted", LargeBinary)).data(pairs).cte("named")
+    both = (_parts.c.debate_id == wanted.c.debate) & (_parts.c.digest == wanted.c.wanted)
+    return select(_parts.c.debate_id, _parts.c.digest, _parts.c.salt, _parts.c.content).select_from(
+        wanted.join(_parts, both)
+    )

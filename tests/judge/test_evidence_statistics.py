@@ -64,7 +64,7 @@ async def test_agreement_on_the_decisive_item(store: EventStore, url: str) -> No
     assert panel.items is not None
     assert (1.0, 1) == (panel.items.raw.value, panel.items.raw.n)
     assert [(GPT, CLAUDE)] == [tuple(sorted(one.seats, reverse=True)) for one in panel.items.pairs]
-    assert "how many could be named is not known" == panel.items.corrected.reason
+    assert (1.0, 1) == (panel.items.corrected.value, panel.items.corrected.n)
 
 
 async def test_statements_and_the_final_judge_quote_too(store: EventStore, url: str) -> None:

@@ -215,6 +215,27 @@ def test_what_is_of_the_debate_comes_from_its_row(store: EventStore) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("metadata", "expected"),
+    [
+        ({"decisive_message": 4, "outcome_correct": True}, (4, True)),
+        ({"outcome_correct": False}, (None, False)),
+        ({"decisive_message": "4", "outcome_correct": 1}, (None, None)),
+        ({"decisive_message": 2**31}, (None, None)),
+        ({"note": '"decisive_message"'}, (None, None)),
+    ],
+)
+def test_what_the_label_names_is_in_the_metadata(
+    store: EventStore, metadata: dict[str, Any], expected: tuple[int | None, bool | None]
+) -> None:
+    script = _Script("d")
+    _append(store, script.stream, script.start(metadata=metadata), script.cancelled())
+
+    found = _only(store)
+
+    assert expected == (found.label_message, found.outcome_correct)
+
+
 def test_a_calibrated_panel_has_the_fingerprint_of_the_panel_without() -> None:
     calibrated = TWO.changed(final=TWO.final.changed(calibration=a_calibration()))
 

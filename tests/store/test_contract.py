@@ -344,6 +344,17 @@ def test_texts_are_found_by_digest_and_by_debate(store: EventStore) -> None:
     assert len(store.parts("one")) == 3
 
 
+def test_named_texts_of_several_debates_are_read_at_once(store: EventStore) -> None:
+    one, two = DebateScript("one"), DebateScript("two", seed=2)
+    store.append([Append(one.stream, (one.opened(),), 0, 1), Append(two.stream, (two.opened(),), 0, 1)])
+    (first, *_), (*_, last) = (sorted(store.parts(name)) for name in ("one", "two"))
+
+    found = store.named_parts({"one": [first, last, bytes(32)], "two": [last], "none": [first]})
+
+    assert found == {"one": store.parts("one", [first]), "two": store.parts("two", [last])}
+    assert {} == store.named_parts({}) == store.named_parts({"one": []})
+
+
 def test_texts_are_deleted_only_after_their_erasure_is_recorded(store: EventStore) -> None:
     script = DebateScript("d")
     store.append([Append(script.stream, (script.opened("private"),), 0, 1)])

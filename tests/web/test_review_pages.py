@@ -230,7 +230,7 @@ def test_a_blind_reviewer_cannot_choose_by_the_label_of_a_case(site: TestClient,
     assert 200 == Visit(site, TOKEN).get(f"{address}?{query}").status
 
 
-@pytest.mark.parametrize("name", ["decisive_message", "decisive_agent"])
+@pytest.mark.parametrize("name", ["decisive_message", "decisive_agent", "outcome_correct"])
 def test_a_blind_reviewer_cannot_choose_by_where_it_went_wrong(site: TestClient, name: str) -> None:
     query = urlencode({"where": f"metadata.{name}!~"})
 

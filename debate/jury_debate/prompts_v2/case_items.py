@@ -83,50 +83,80 @@ def case_items(
     )
 
 
+class ItemPlace(NamedTuple):
+    """Where one item of a scenario comes from: its kind, and its index in the transcript, None for what is no part of
+    it."""
+
+    kind: Kind
+    place: int | None
+
+
+def item_places(scenario: Scenario) -> tuple[ItemPlace, ...]:
+    """Where the items of a scenario come from, in their order."""
+    question, execution = scenario.question, scenario.execution
+    transcript = execution.transcript
+    first, last = _first_request(transcript), _last_message(transcript)
+    prompt, response = question.prompt, execution.response
+    places = [] if question.policy is None else [ItemPlace("policy", None)]
+    if prompt and (first is None or _text(transcript, first) != prompt):
+        places.append(ItemPlace("question", None))
+    if question.expected_behavior is not None:
+        places.append(ItemPlace("expected_behavior", None))
+    places += (ItemPlace("transcript", index) for index in range(len(transcript)))
+    if response and (last is None or _text(transcript, last) != response):
+        places.append(ItemPlace("response", None))
+    if execution.error is not None:
+        places.append(ItemPlace("error", None))
+    return tuple(places)
+
+
 class _ScenarioNumbering:
     def __init__(
         self, number: int, scenario: Scenario, texts: CaseTextsV2, pictures: Mapping[str, int], numbers: Iterator[int]
     ) -> None:
         self._number = number
-        self._question = scenario.question
-        self._execution = scenario.execution
+        self._scenario = scenario
         self._texts = texts
         self._items = _TranscriptItems(scenario.execution.transcript, texts, pictures)
         self._numbers = numbers
 
     def items(self) -> ScenarioItems:
-        texts, transcript = self._texts, self._execution.transcript
-        items: list[CaseItem] = []
-        first, last = _first_request(transcript), _last_message(transcript)
-        prompt, response = self._question.prompt, self._execution.response
-        items += self._single("policy", texts.policy, self._question.policy)
-        asked = None
-        if prompt and (first is None or _text(transcript, first) != prompt):
-            items += self._single("question", texts.question, prompt)
-            asked = items[-1].number
-        items += self._single("expected_behavior", texts.expected_behavior, self._question.expected_behavior)
-        numbers = {index: next(self._numbers) for index in range(len(transcript))}
-        items += (
-            CaseItem(numbers[index], self._number, "transcript", index, *self._items.shown(index, numbers))
-            for index in range(len(transcript))
-        )
-        answered = None
-        if response and (last is None or _text(transcript, last) != response):
-            items += self._single("response", texts.response, response)
-            answered = items[-1].number
-        items += self._single("error", texts.error, self._execution.error)
+        scenario = self._scenario
+        places = [(next(self._numbers), *place) for place in item_places(scenario)]
+        numbers = {place: number for number, _, place in places if place is not None}
+        apart = {kind: number for number, kind, place in places if place is None}
+        transcript = scenario.execution.transcript
         return ScenarioItems(
             self._number,
-            tuple(items),
-            question=numbers[first] if asked is None and prompt and first is not None else asked,
-            response=numbers[last] if answered is None and response and last is not None else answered,
+            tuple(CaseItem(number, self._number, *self._shown(kind, place, numbers)) for number, kind, place in places),
+            question=apart.get("question") or _number(numbers, scenario.question.prompt, _first_request(transcript)),
+            response=apart.get("response") or _number(numbers, scenario.execution.response, _last_message(transcript)),
         )
 
-    def _single(self, kind: Kind, heading: str, text: str | None) -> list[CaseItem]:
-        if text is None:
-            return []
-        lines = (JudgedText(text),) if text else (self._texts.nothing,)
-        return [CaseItem(next(self._numbers), self._number, kind, None, heading, lines)]
+    def _shown(
+        self, kind: Kind, place: int | None, numbers: Mapping[int, int]
+    ) -> tuple[Kind, int | None, str, tuple[str, ...]]:
+        """Kind, place, heading and lines of an item."""
+        if place is not None:
+            return kind, place, *self._items.shown(place, numbers)
+        heading: str = getattr(self._texts, kind)
+        text = self._text_of(kind)
+        return kind, None, heading, (JudgedText(text),) if text else (self._texts.nothing,)
+
+    def _text_of(self, kind: Kind) -> str | None:
+        question, execution = self._scenario.question, self._scenario.execution
+        return {
+            "policy": question.policy,
+            "question": question.prompt,
+            "expected_behavior": question.expected_behavior,
+            "response": execution.response,
+            "error": execution.error,
+        }[kind]
+
+
+def _number(numbers: Mapping[int, int], text: str, index: int | None) -> int | None:
+    """The number of the item of the transcript that a text is; None where there is no such text or item."""
+    return numbers[index] if text and index is not None else None
 
 
 def _text(transcript: Transcript, index: int) -> str:

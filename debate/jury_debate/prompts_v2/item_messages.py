@@ -3,12 +3,10 @@
 A juror names an item. People and other tools name a message of the source, which may be several items.
 """
 
-from collections import defaultdict
 from typing import NamedTuple
 
-from jury_debate.prompts_v2.case_items import case_items
+from jury_debate.prompts_v2.case_items import item_places
 from jury_debate.prompts_v2.operator_policy import has_policy, without_policy
-from jury_debate.prompts_v2.prompts import load_prompts
 from jury_events.case import Case
 
 
@@ -25,21 +23,26 @@ class ItemMessages:
     Args:
         case: as recorded, with its provenance.
         operator_policy: the policy that is shown before the case; None: there is none.
+        inline: whether artifact records are shown in full, and not as a summary, which is an item.
+
+    Attributes:
+        items: how many items there are, those of no message too.
     """
 
-    def __init__(self, case: Case, operator_policy: str | None = None) -> None:
+    def __init__(self, case: Case, operator_policy: str | None = None, *, inline: bool = False) -> None:
         apart = operator_policy is not None and has_policy(case, operator_policy)
         shown = without_policy(case, operator_policy) if operator_policy is not None and apart else case
         self._messages: dict[int, SourceMessage] = {}
-        self._numbers: defaultdict[SourceMessage, list[int]] = defaultdict(list)
-        texts = load_prompts("en").texts.case  # numbers are the same in every language
-        for scenario, numbered in zip(case.scenarios, case_items(shown, texts, {}, 2 if apart else 1), strict=True):
-            for item in numbered.items:
-                message = None if item.place is None else scenario.execution.transcript.message_of(item.place)
+        self._single = len(case.scenarios) == 1
+        self.items = int(apart)
+        for scenario, source in enumerate(shown.scenarios, 1):
+            transcript = source.execution.transcript
+            for _, place in item_places(source):
+                self.items += 1
+                message = None if place is None else transcript.message_of(place)
                 if message is not None:
-                    found = SourceMessage(item.scenario, message)
-                    self._messages[item.number] = found
-                    self._numbers[found].append(item.number)
+                    self._messages[self.items] = SourceMessage(scenario, message)
+        self.items += int(_has_summary(case, inline=inline))
 
     def message(self, number: int) -> SourceMessage | None:
         """The message of an item; None where it is of no message, or of one that is not known."""
@@ -47,4 +50,25 @@ class ItemMessages:
 
     def numbers(self, message: SourceMessage) -> tuple[int, ...]:
         """The numbers of the items of a message, in order; () where it has none."""
-        return tuple(self._numbers.get(message, ()))
+        return tuple(number for number, found in self._messages.items() if found == message)
+
+    @property
+    def messages(self) -> int:
+        """How many messages the items come from."""
+        return len(set(self._messages.values()))
+
+    def named(self, number: int) -> int | None:
+        """A number that stands for an item's message in the whole case; None where it is of no known message.
+
+        It is the message's own number if the case has one scenario, as labels name it, else its place among all
+        messages.
+        """
+        found = self.message(number)
+        if found is None or self._single:
+            return None if found is None else found.message
+        return sorted(set(self._messages.values())).index(found)
+
+
+def _has_summary(case: Case, *, inline: bool) -> bool:
+    records = case.security_gate_records or case.agent_card_records
+    return case.artifact_summary is not None or bool(records and not inline)

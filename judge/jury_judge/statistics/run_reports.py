@@ -176,10 +176,10 @@ def computed_statistics(store: EventStore, run_id: str, *, simulated: bool) -> "
 
 def computed_page(store: EventStore, run_id: str, *, simulated: bool) -> RunPageReport:
     """What the page of a run's statistics shows, computed now."""
-    from jury_analysis.ballots import EVIDENCE, SCHEMA  # noqa: PLC0415  (slow to import: pyarrow)
+    from jury_analysis.ballots import EVERY_COLUMN  # noqa: PLC0415  (slow to import: pyarrow)
     from jury_judge.tables.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
 
-    ballots = stored_ballots(store, run_ids=(run_id,), columns=(*SCHEMA.names, *EVIDENCE.names))
+    ballots = stored_ballots(store, run_ids=(run_id,), columns=EVERY_COLUMN)
     return RunPageReport(_statistics(ballots, run_id, simulated), _worth(store, ballots, run_id, simulated))
 
 

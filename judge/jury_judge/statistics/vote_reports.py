@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import EVIDENCE, SCHEMA, STATISTICS_COLUMNS
+from jury_analysis.ballots import EVERY_COLUMN, STATISTICS_COLUMNS
 from jury_analysis.gate_plan import GatePlan
 from jury_analysis.panel_worth import PanelWorth, panel_worth
 from jury_analysis.run_probes import RunProbes
@@ -64,7 +64,7 @@ def statistics_report(asked: StatisticsSettings, say: Say) -> GroupedStatistics:
     if asked.parquet is not None:
         check_new_table(asked.parquet, BALLOTS)  # now, not after minutes of work
     # Of a store, the figures need some of the columns, the file all.
-    columns = (*SCHEMA.names, *EVIDENCE.names) if asked.parquet else (*STATISTICS_COLUMNS, "run_id")
+    columns = EVERY_COLUMN if asked.parquet else (*STATISTICS_COLUMNS, "run_id")
     with _store_of(asked) as store:
         votes = _votes(asked, store, say, columns=columns, random_only=asked.random_labels)
         for line in () if store is None else effort_lines(store, _one_of_each_panel(votes.ballots)):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from jury_analysis.ballots import MESSAGES, SCHEMA, check, decoded, schema_of
+from jury_analysis.ballots import EVERY_COLUMN, check, decoded, schema_of
 from jury_replay.table_file import replace_table
 
 BALLOTS = "ballots"
@@ -26,7 +26,7 @@ def write_ballots(path: Path, ballots: pa.Table, labels: pa.Table | None = None)
         OutputPathTaken: `path` is something other than such a file.
         OSError: the file cannot be written.
     """
-    table = check(ballots, (*SCHEMA.names, *MESSAGES.names))
+    table = check(ballots, EVERY_COLUMN)
     if labels is not None:
         from jury_analysis.labels import label_ballots, resolve  # noqa: PLC0415  (imports numpy, of an extra)
 

@@ -12,7 +12,7 @@ from jury_events.errors import DebateNotFound, SettingError
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_judge.tables.ballot_evidence import with_evidence
-from jury_judge.tables.ballot_table import ballot_table
+from jury_judge.tables.ballot_table import OF_LABELS, ballot_table
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
 
@@ -41,8 +41,8 @@ def stored_ballots(
     seats: Sequence[str] = (),
     columns: Sequence[str] | None = None,
 ) -> pa.Table:
-    """The ballots of finished debates: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded; and those
-    of `EVIDENCE`, where they are named and a vote was asked for evidence.
+    """The ballots of finished debates: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded; and of
+    `MESSAGES` and `EVIDENCE`, where they are named, those that are known.
 
     Args:
         store: open for reading.
@@ -61,6 +61,8 @@ def stored_ballots(
         columns = (*columns, "run_id")
     tables = [_ballots(store, wanted._replace(run_id=run), columns) for run in runs or (wanted.run_id,)]
     found = of_seats(tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries(), seats)
+    unknown = [name for name in OF_LABELS.names if name in found.column_names and _is_empty(found[name])]
+    found = found.drop_columns(unknown)
     return with_evidence(store, found) if evidence else found
 
 
@@ -85,6 +87,10 @@ def of_seats(ballots: pa.Table, seats: Sequence[str], *, flag: str = "--seats") 
             )
     chosen = pc.is_in(names, value_set=pa.array(seats, pa.string()))
     return ballots.filter(pc.or_(pc.invert(jurors), chosen))
+
+
+def _is_empty(column: pa.ChunkedArray) -> bool:
+    return bool(column.null_count == len(column))
 
 
 def _ballots(store: EventStore, wanted: DebateFilter, columns: Sequence[str] | None) -> pa.Table:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as arrow_json
 
-from jury_analysis.ballots import SCHEMA
+from jury_analysis.ballots import MESSAGES, SCHEMA
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.errors import StoreDamaged
@@ -20,6 +20,11 @@ LEAN_SCHEMA = pa.schema(
     [pa.field(one.name, _DICTIONARY if one.type == pa.string() else one.type, one.nullable) for one in SCHEMA]
 )
 """`SCHEMA` with dictionary-encoded strings, which need a fraction of the memory."""
+
+OF_LABELS = pa.schema([MESSAGES.field(name) for name in ("label_message", "outcome_correct")])
+"""Further columns of a debate that are read where they are named."""
+
+_READ = pa.schema([*LEAN_SCHEMA, *OF_LABELS])
 
 _COLUMNS: dict[str, pa.DataType] = {
     "round": pa.int32(),
@@ -69,13 +74,13 @@ def ballot_table(
         store: open for reading.
         wanted: which debates.
         ended_only: only debates that are completed, failed or cancelled.
-        columns: the names of those to keep; None: all. Fewer need less memory.
+        columns: the names of those to keep, `OF_LABELS` among them; None: all of `SCHEMA`. Fewer need less memory.
 
     Raises:
         StoreDamaged: the table of ballots was altered.
     """
-    names = SCHEMA.names if columns is None else [name for name in SCHEMA.names if name in columns]
-    schema = pa.schema([LEAN_SCHEMA.field(name) for name in names])
+    names = SCHEMA.names if columns is None else [name for name in _READ.names if name in columns]
+    schema = pa.schema([_READ.field(name) for name in names])
     chunks: list[list[pa.Array]] = [[] for _ in names]
     for batch in batches_of(store.ballots(wanted, ended_only=ended_only), names):
         for column, of_batch in zip(chunks, batch.columns, strict=True):
@@ -88,7 +93,7 @@ def ballot_table(
 def batches_of(
     ballots: Iterable[Sequence[DebateBallots]], columns: Sequence[str] = SCHEMA.names
 ) -> Iterator[pa.RecordBatch]:
-    """Record batches with these columns of `LEAN_SCHEMA`, each with dictionaries of its own.
+    """Record batches with these columns of `LEAN_SCHEMA` and `OF_LABELS`, each with dictionaries of its own.
 
     Raises:
         StoreDamaged: the table of ballots was altered.
@@ -143,9 +148,9 @@ def _unpacked(debates: Sequence[DebateBallots], names: Sequence[str]) -> pa.Reco
     }
     for name, column in zip(DebateBallots._fields, zip(*debates, strict=True), strict=True):
         if name in names:
-            values = pa.array(column, SCHEMA.field(name).type)
-            columns[name] = _encoded(values).take(of_debate)
-    lean = pa.schema([LEAN_SCHEMA.field(name) for name in names])
+            kind = (OF_LABELS if name in OF_LABELS.names else SCHEMA).field(name).type
+            columns[name] = _encoded(pa.array(column, kind)).take(of_debate)
+    lean = pa.schema([_READ.field(name) for name in names])
     return pa.RecordBatch.from_arrays([_encoded(columns[name]) for name in names], schema=lean)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from jury_events.conditions import METADATA, Condition, parse_conditions
-from jury_events.decisive import DECISIVE_AGENT, DECISIVE_MESSAGE
+from jury_events.decisive import LABEL_METADATA
 from jury_events.ids import is_run_id
 from jury_judge import DebateFilter
 from jury_web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS
@@ -17,8 +17,8 @@ MOST_PEOPLE = 3
 _SHOWN_TO_BLIND = ("case_id", "cluster", "tags")
 """Fields besides metadata that describe the case, and say nothing of a verdict on it."""
 
-_LABELS = (METADATA + DECISIVE_MESSAGE, METADATA + DECISIVE_AGENT)
-"""Metadata that are label data: they say where it went wrong."""
+_LABELS = tuple(METADATA + name for name in LABEL_METADATA)
+"""Metadata that are label data: they say where it went wrong, or how it ended."""
 
 
 class ReviewQuery(NamedTuple):

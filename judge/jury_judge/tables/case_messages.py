@@ -1,0 +1,107 @@
+"""Which message of the source an item of a recorded debate comes from: read from the case that was recorded."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import NamedTuple, Self
+
+from jury_debate.assignment import OPERATOR_POLICY
+from jury_debate.prompts_v2.item_messages import ItemMessages
+from jury_events.case import Case
+from jury_events.debate_events import DebateOpened
+from jury_events.errors import EventError
+from jury_events.parts import Digest, Part
+from jury_events.provenance import with_provenance
+from jury_replay.recorded_case import policy_of_piece
+from jury_store.event_store import EventStore
+
+_KEPT = 256
+
+
+class OpenedCase(NamedTuple):
+    """What the numbers of the items of a debate follow from, as its opening event refers to it.
+
+    It is kept in place of the event, which has hundreds of objects: keeping those of many debates makes Python look
+    through all of its memory for garbage again and again.
+    """
+
+    debate_id: str
+    scenarios: int
+    inline: bool
+    language: str
+    case: Digest
+    provenance: Digest | None
+    policy: Digest | None
+
+    @classmethod
+    def of(cls, opened: DebateOpened) -> Self:
+        """Of an opening event."""
+        policy = next((piece.text for piece in opened.pieces if piece.name == OPERATOR_POLICY), None)
+        return cls(
+            debate_id=opened.debate_id,
+            scenarios=len(opened.scenarios),
+            inline=opened.panel.artifacts.mode == "inline",
+            language=opened.panel.language,
+            case=opened.case.digest,
+            provenance=None if opened.provenance is None else opened.provenance.digest,
+            policy=None if policy is None else policy.digest,
+        )
+
+    @property
+    def digests(self) -> list[Digest]:
+        """Of its texts."""
+        return [one for one in (self.case, self.provenance, self.policy) if one is not None]
+
+
+class CaseMessages:
+    """The messages of the items of debates. The same case in several debates is worked out once.
+
+    Args:
+        store: of the debates, open for reading.
+    """
+
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
+        self._known: OrderedDict[_Texts, ItemMessages] = OrderedDict()
+
+    def of(self, debates: Sequence[OpenedCase]) -> dict[str, ItemMessages]:
+        """The messages of the items of debates, by debate; those whose case was erased or altered are left out (see
+        `jury verify`)."""
+        parts = self._store.named_parts({one.debate_id: one.digests for one in debates})
+        found = {}
+        for one in debates:
+            stored = parts.get(one.debate_id, {})
+            if all(digest in stored and stored[digest].is_whole for digest in one.digests):
+                try:
+                    found[one.debate_id] = self._of(one, stored)
+                except EventError:
+                    continue
+        return found
+
+    def _of(self, debate: OpenedCase, parts: Mapping[Digest, Part]) -> ItemMessages:
+        digests = (debate.case, debate.provenance, debate.policy)
+        case, provenance, policy = (None if one is None else parts[one].content for one in digests)
+        contents = (None if one is None else sha256(one).digest() for one in (case, provenance, policy))
+        texts = _Texts(debate.inline, debate.language, *contents)
+        found = self._known.pop(texts, None)
+        if found is None:
+            assert case is not None, "every debate has a case"
+            judged = Case.from_part(case)
+            if provenance is not None:
+                judged = with_provenance(judged, provenance)
+            shown = None if policy is None else policy_of_piece(policy, debate.language, judged)
+            found = ItemMessages(judged, shown, inline=debate.inline)
+        self._known[texts] = found
+        if len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        return found
+
+
+class _Texts(NamedTuple):
+    """Digests of the contents that numbers follow from: parts of other debates have other digests."""
+
+    inline: bool
+    language: str
+    case: bytes | None
+    provenance: bytes | None
+    policy: bytes | None
