@@ -9,3 +9,7 @@ LABELS = pa.schema(
         pa.field("label", pa.string(), nullable=False),
     ]
 )
+
+DECISIVE_MESSAGE = pa.field("decisive_message", pa.int32())
+"""A column that labels may have too: the message, from 0 in the source, that the annotator names as the first that went
+wrong."""

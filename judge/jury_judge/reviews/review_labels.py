@@ -6,10 +6,11 @@ from operator import itemgetter
 
 import pyarrow as pa
 
-from jury_analysis.label_schema import LABELS
+from jury_analysis.label_schema import DECISIVE_MESSAGE, LABELS
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import SettingError
 from jury_events.review_facts import Review
+from jury_judge.reviews.decisive_messages import DecisiveMessages
 from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST, PageCursor
@@ -22,7 +23,7 @@ class ReviewLabels:
     """Labels of people who reviewed debates."""
 
     labels: pa.Table
-    """`jury_analysis.labels.LABELS`, a row a case and reviewer, sorted."""
+    """`jury_analysis.labels.LABELS` and `DECISIVE_MESSAGE`, a row a case and reviewer, sorted."""
     left_out: int
     """Reviews that are not in the random sample, where only that is read: not blind, or not drawn at random."""
     not_reviewed: int
@@ -86,9 +87,10 @@ def review_labels(store: EventStore, words: VerdictWords | None = None, *, rando
         left_out += counted.take(row)
         waiting |= {(row.case_id, one.reviewer) for one in row.assignments if one.sampled and not one.foreign}
     found = counted.by_case
+    messages = DecisiveMessages(store, found.values())
     rows = [
-        {"case_id": case, "annotator": reviewer, "label": label}
-        for (case, reviewer), (review, _) in found.items()
+        {"case_id": case, "annotator": reviewer, "label": label, DECISIVE_MESSAGE.name: messages.of(review, row)}
+        for (case, reviewer), (review, row) in found.items()
         if (label := meanings.meaning(review.verdict, "label")) is not None
     ]
     if not rows:
@@ -98,7 +100,7 @@ def review_labels(store: EventStore, words: VerdictWords | None = None, *, rando
             "random sample"
         )
     not_reviewed = len({case for case, _ in waiting - found.keys()}) if random_only else 0
-    return ReviewLabels(pa.Table.from_pylist(rows, LABELS), left_out, not_reviewed)
+    return ReviewLabels(pa.Table.from_pylist(rows, LABELS.append(DECISIVE_MESSAGE)), left_out, not_reviewed)
 
 
 def _people(store: EventStore) -> Iterable[DebateRow]:

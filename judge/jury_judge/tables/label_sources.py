@@ -45,6 +45,8 @@ def later_labels(
 ) -> tuple[pa.Table, VerdictWords]:
     """The labels of files, and of the reviews of a store where `REVIEWS` is among the names; and their verdicts.
 
+    Those of reviews have the column `jury_analysis.label_schema.DECISIVE_MESSAGE` too.
+
     Raises:
         CaseFileError, VotesNotAlike: a file cannot be used.
         SettingError: the store has no such review.
@@ -57,7 +59,7 @@ def later_labels(
     if len(files) < len(given):
         assert store is not None, "settings refuse reviews without a store"
         found.append(_reviews(store, words, say, random_only=random_only))
-    return pa.concat_tables(found), words
+    return pa.concat_tables(found, promote_options="default"), words
 
 
 def _reviews(store: EventStore, words: VerdictWords, say: Say, *, random_only: bool) -> pa.Table:

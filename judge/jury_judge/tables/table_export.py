@@ -14,13 +14,16 @@ from typing import Any, BinaryIO, Literal
 import pyarrow as pa
 
 from jury_analysis.ballots import SCHEMA as BALLOTS
+from jury_analysis.label_schema import DECISIVE_MESSAGE
 from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
 from jury_events.codec import decode
+from jury_events.decisive import decisive_message
 from jury_events.errors import EventError
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, calls_stream, debate_stream, repeat_of
 from jury_events.parts import encode_digest
 from jury_events.review_facts import Review
+from jury_judge.reviews.decisive_messages import DecisiveMessages
 from jury_judge.reviews.review_labels import CountedReviews
 from jury_judge.tables.ballot_table import batches_of
 from jury_judge.tables.csv_file import CsvFile, check_csv_path
@@ -130,6 +133,8 @@ LABELS = pa.schema(
         pa.field("minutes", pa.float64()),
         pa.field("reviewed_at", _TIME),
         pa.field("sample_label", pa.string()),
+        pa.field("decisive_item", pa.int32()),
+        DECISIVE_MESSAGE,
     ]
 )
 """Human labels, as `--labels` reads them: first those of cases, then a row a case and reviewer."""
@@ -178,7 +183,7 @@ def export_tables(
     }
     paths = _checked_paths(folder, form, schemas)
     folder.mkdir(parents=True, exist_ok=True)
-    labels = _HumanLabels()
+    labels = _HumanLabels(store)
     partial = {name: path.with_name(f".{path.name}.partial") for name, path in paths.items()}
     try:
         with ExitStack() as stack:
@@ -349,26 +354,29 @@ def _debate(row: DebateRow, panel: str | None, contents: _Contents | None) -> di
 class _HumanLabels:
     """The labels of cases, and of each reviewer the last verdict on a case and the one in the random sample."""
 
-    def __init__(self) -> None:
-        self._of_cases: dict[str, list[str]] = {}
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
+        self._of_cases: dict[str, dict[str, int | None]] = {}
         self._last, self._sample = CountedReviews(), CountedReviews(random_only=True)
 
     def take(self, row: DebateRow) -> None:
         """The labels of one debate."""
-        if row.label is not None and row.label not in (labels := self._of_cases.setdefault(row.case_id, [])):
-            labels.append(row.label)
+        if row.label is not None:
+            self._of_cases.setdefault(row.case_id, {}).setdefault(row.label, decisive_message(row.metadata))
         self._last.take(row)
         self._sample.take(row)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Rows of `LABELS`: those of cases in the order in which they came, then reviews by case and reviewer."""
         for case_id, labels in self._of_cases.items():
-            for number, label in enumerate(labels, 1):
+            for number, (label, message) in enumerate(labels.items(), 1):
                 annotator = ANNOTATOR if number == 1 else f"{ANNOTATOR} {number}"
-                yield {"case_id": case_id, "annotator": annotator, "label": label}
-        sample = self._sample.by_case
-        for key, (review, row) in self._last.by_case.items():
-            yield _reviewed(review, row, sample[key][0] if key in sample else None)
+                yield {"case_id": case_id, "annotator": annotator, "label": label, DECISIVE_MESSAGE.name: message}
+        sample, last = self._sample.by_case, self._last.by_case
+        messages = DecisiveMessages(self._store, last.values())
+        for key, (review, row) in last.items():
+            in_sample = sample[key][0] if key in sample else None
+            yield _reviewed(review, row, in_sample) | {DECISIVE_MESSAGE.name: messages.of(review, row)}
 
 
 def _reviewed(review: Review, row: DebateRow, in_sample: Review | None) -> dict[str, Any]:
@@ -382,6 +390,7 @@ def _reviewed(review: Review, row: DebateRow, in_sample: Review | None) -> dict[
         "minutes": review.minutes,
         "reviewed_at": review.reviewed_at,
         "sample_label": None if in_sample is None else in_sample.verdict,
+        "decisive_item": review.decisive_item,
     }
 
 
