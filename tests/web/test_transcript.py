@@ -75,16 +75,6 @@ def test_long_items_are_folded_and_short_ones_are_not():
     assert "Again and again. " * 100 == page.node(".item details .prose").text()
 
 
-def test_the_exported_file_has_every_item_open():
-    items = [{**USER, "text": f"Message {number}. " * 100} for number in range(250)]
-
-    page, file = shown(*items), shown(*items, address=f"{ADDRESS}/export.html")
-
-    assert (200, 250) == (len(page.tree.css(".item")), len(file.tree.css(".item")))
-    assert "50 more items are not shown" in page.one("#h-case ~ div > .passages + .cut, .passages dd > .cut")
-    assert (0, 250) == (len(page.tree.css(".item details[open]")), len(file.tree.css(".item details[open]")))
-
-
 def test_items_that_no_juror_was_shown_are_marked():
     page = shown(
         {"kind": "not_shown", "origin": "user", "what": "audio/wav", "size": 2_000_000},

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from jury_debate.prompts_v2.numbered_case import NumberedCase, numbered_case
 from jury_debate.prompts_v2.operator_policy import NUMBER
+from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.evidence import EvidenceSpan
 from jury_views.quotations import FIRST_WITH_EVIDENCE
@@ -87,20 +88,23 @@ class NumberedItems:
         return () if item is None else tuple(_placed(item.texts, span.start, span.end))
 
 
-def numbered_items(opened: DebateOpened, contents: Mapping[str, bytes]) -> NumberedItems | None:
+def numbered_items(
+    opened: DebateOpened, contents: Mapping[str, bytes], case: Case | None = None
+) -> NumberedItems | None:
     """The items of a debate; None where its prompts do not number them, or its case was erased or is unreadable.
 
     Args:
         opened: the opening event.
         contents: parts by the 43 characters of their digest.
+        case: that of the debate, where it has been read already; None: it is read here.
     """
-    recorded = recorded_case(opened, contents) if opened.prompts >= FIRST_WITH_EVIDENCE else None
+    recorded = recorded_case(opened, contents, case) if opened.prompts >= FIRST_WITH_EVIDENCE else None
     if recorded is None:
         return None
-    case, piece = recorded
+    known, piece = recorded
     pictures = pictures_sent(opened.images, contents)
-    plain = numbered_case(case, opened.panel, piece, {})
-    return NumberedItems(plain, numbered_case(case, opened.panel, piece, pictures) if pictures else plain)
+    plain = numbered_case(known, opened.panel, piece, {})
+    return NumberedItems(plain, numbered_case(known, opened.panel, piece, pictures) if pictures else plain)
 
 
 def _items(shown: NumberedCase) -> Iterator[NumberedItem]:

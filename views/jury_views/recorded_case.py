@@ -20,7 +20,21 @@ class RecordedCase(NamedTuple):
     policy_piece: str | None
 
 
-def recorded_case(opened: DebateOpened, contents: Mapping[str, bytes]) -> RecordedCase | None:
+def readable_case(opened: DebateOpened, contents: Mapping[str, bytes]) -> Case | None:
+    """The case of a debate as it was judged; None where it was erased, or this version cannot read it.
+
+    Args:
+        opened: the opening event.
+        contents: parts by the 43 characters of their digest.
+    """
+    content = contents.get(opened.case.part)
+    try:
+        return None if content is None else Case.from_part(content)
+    except (ValidationError, EventError):
+        return None
+
+
+def recorded_case(opened: DebateOpened, contents: Mapping[str, bytes], case: Case | None = None) -> RecordedCase | None:
     """The case of a debate; None where it or the policy was erased, or this version cannot read it.
 
     It has its provenance where that was recorded and can be read.
@@ -28,13 +42,10 @@ def recorded_case(opened: DebateOpened, contents: Mapping[str, bytes]) -> Record
     Args:
         opened: the opening event.
         contents: parts by the 43 characters of their digest.
+        case: that of the debate, where it has been read already; None: it is read here.
     """
-    content = contents.get(opened.case.part)
-    if content is None:
-        return None
-    try:
-        case = Case.from_part(content)
-    except (ValidationError, EventError):
+    case = case or readable_case(opened, contents)
+    if case is None:
         return None
     piece = next((one.text for one in opened.pieces if one.name == OPERATOR_POLICY), None)
     policy = None if piece is None else text_in(contents, piece)

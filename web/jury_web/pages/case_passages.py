@@ -3,11 +3,8 @@
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from pydantic import ValidationError
-
-from jury_events.case import Case, Scenario
+from jury_events.case import Scenario
 from jury_events.debate_events import DebateOpened
-from jury_events.errors import EventError
 from jury_events.parts import PartRef
 from jury_views.numbered_items import NumberedItem
 from jury_views.sent_pictures import Pictures, pictures_sent
@@ -69,27 +66,20 @@ def case_passages(opened: DebateOpened, previews: TextPreviews, citations: Citat
     pictures = pictures_sent(opened.images, previews.contents)
     text = previews.text(ref)
     assert text is not None
-    content = previews.contents.get(ref.part)
-    if content is None:
+    case = citations.case
+    if case is None:
         return CasePassages((), text)
-    try:
-        case = Case.from_part(content)
-    except (ValidationError, EventError):
-        return CasePassages((), text)
-    reader = _CaseReader(ref, previews, pictures, citations, len(case.scenarios))
+    reader = _CaseReader(ref, previews, pictures, citations)
     scenarios = tuple(reader.scenario(one, number) for number, one in enumerate(case.scenarios, 1))
     return CasePassages(scenarios, text, reader.summary(case.artifact_summary))
 
 
 class _CaseReader:
-    def __init__(
-        self, ref: PartRef, previews: TextPreviews, pictures: Pictures, citations: Citations, scenarios: int
-    ) -> None:
+    def __init__(self, ref: PartRef, previews: TextPreviews, pictures: Pictures, citations: Citations) -> None:
         self._ref = ref
         self._previews = previews
         self._pictures = pictures
         self._citations = citations
-        self._scenarios = scenarios
         self._shown: set[int] = set()
 
     def scenario(self, scenario: Scenario, number: int) -> ScenarioPassages:
@@ -108,7 +98,6 @@ class _CaseReader:
                 self._pictures,
                 citations=self._citations,
                 scenario=number,
-                transcripts=self._scenarios,
             )
             passages.append(CasePassage("transcript", None, count, blocks))
         passages += self._passages((("response", execution.response), ("error", execution.error)), number)

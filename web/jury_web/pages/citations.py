@@ -1,6 +1,7 @@
 """Who quotes which item of the case: the quotations of each evaluation, and the marks and names at each item."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from jury_events.debate_events import DebateOpened
@@ -11,7 +12,9 @@ from jury_views.events_by_phase import role_of
 from jury_views.label_decisive import MOST_LABELLED, LabelDecisive
 from jury_views.numbered_items import NumberedItem, numbered_items
 from jury_views.quotations import StepEvaluation, asks_for_evidence, decisive_items, quotations
+from jury_views.recorded_case import readable_case
 from jury_web.pages.cited_text import CitedText, Mark
+from jury_web.pages.shown_items import CITED, FEWEST, ITEMS, ShownItems
 from jury_web.pages.text_previews import TextPreviews
 
 _OPENING = 160
@@ -139,6 +142,7 @@ class Citations:
         versions: event ids to versions in the debate's stream.
         label: what the label names as decisive; None: it names nothing, or must not be shown to the reader.
         reviews: of people, whose decisive items are shown beside those of the jury.
+        shown: which items the page shows; None: those of the page of the debate.
     """
 
     def __init__(
@@ -147,17 +151,27 @@ class Citations:
         previews: TextPreviews,
         evaluations: Iterable[StepEvaluation] = (),
         versions: Mapping[str, int] | None = None,
-        label: LabelDecisive | None = None,
         *,
+        label: LabelDecisive | None = None,
         reviews: ReviewFacts = NO_REVIEWS,
+        shown: ShownItems | None = None,
     ) -> None:
         self._panel = opened.panel
         self._previews = previews
         self._versions = versions or {}
-        self._items = numbered_items(opened, previews.contents)
+        self.case = readable_case(opened, previews.contents)
+        self._items = numbered_items(opened, previews.contents, self.case)
         self._evaluations = tuple(evaluations)
         self._label = label
         self._labelled = frozenset(() if label is None else label.items)
+        self._people: dict[int, tuple[NamedByPerson, ...]] = {}
+        for review in reviews.standing:
+            if (item := review.decisive_item) is not None:
+                named = NamedByPerson(review.reviewer, review.verdict, f"#review-{review.number}")
+                self._people[item] = (*self._people.get(item, ()), named)
+        cited = frozenset(islice(dict.fromkeys(self._cited_places()), CITED))
+        first = max(ITEMS // len(self.case.scenarios), FEWEST) if self.case is not None else ITEMS
+        self.shown = (shown or ShownItems(f"/debates/{opened.debate_id}"))._replace(first=first, cited=cited)
         self.asked = asks_for_evidence(opened)
         self._marks: dict[int, dict[int, list[Mark]]] = {}
         self._by_event: dict[str, EvaluationEvidence] = {}
@@ -169,11 +183,6 @@ class Citations:
             latest[one.step.juror_id] = one
         self._decisive = {one.item: tuple(map(self._named, one.named_by)) for one in decisive_items(self._evaluations)}
         self._latest = latest
-        self._people: dict[int, tuple[NamedByPerson, ...]] = {}
-        for review in reviews.standing:
-            if (item := review.decisive_item) is not None:
-                named = NamedByPerson(review.reviewer, review.verdict, f"#review-{review.number}")
-                self._people[item] = (*self._people.get(item, ()), named)
 
     @property
     def last_item(self) -> int:
@@ -210,14 +219,36 @@ class Citations:
         """What the label names, where an item of this number is of its message."""
         return self._label if number in self._labelled else None
 
-    def is_shown_for_label(self, number: int) -> bool:
-        """Whether a link of the label leads to an item."""
-        return self._label is not None and number in self._label.items[:MOST_LABELLED]
+    def _cited_places(self) -> Iterator[tuple[int, int]]:
+        """Scenario and index of the items of transcripts that are cited, those called decisive first."""
+        labelled = () if self._label is None else self._label.items[:MOST_LABELLED]
+        if self._items is None:
+            yield from ((1, number - 1) for number in labelled)
+            return
+        entries = [entry for one in self._evaluations for entry in one.evaluation.evidence or ()]
+        named = [one.item for one in decisive_items(self._evaluations)]
+        quoted = [None if entry.span is None else entry.span.item for entry in entries]
+        meant = [entry.item for entry in entries if entry.seat is None]
+        for number in (*labelled, *self._people, *named, *quoted, *meant):
+            item = None if number is None else self._items.item(number)
+            if item is not None and item.scenario is not None and item.place is not None:
+                yield item.scenario, item.place
 
-    def is_cited(self, item: NumberedItem | None) -> bool:
-        """Whether a link leads to the item."""
-        named = (self._marks, self._at_items, self._decisive, self._people)
-        return item is not None and any(item.number in one for one in named)
+    def item_link(self, number: int) -> str | None:
+        """The address of the item of a number; None: there is none."""
+        if self._items is None or self._items.item(number) is None:
+            return None
+        return f"{self.page_of(number)}#item-{number}"
+
+    @property
+    def numbers_items(self) -> bool:
+        """Whether items have the numbers of prompts."""
+        return self._items is not None
+
+    def page_of(self, number: int) -> str:
+        """The page that shows the item of a number; "": this page."""
+        item = None if self._items is None else self._items.item(number)
+        return "" if item is None else self.shown.page_of(item.scenario, item.place)
 
     @property
     def decisive(self) -> DecisiveViews | None:
@@ -229,7 +260,7 @@ class Citations:
             tuple(
                 DecisiveView(
                     number,
-                    self._item_link(number),
+                    self.item_link(number),
                     self._opening(number),
                     self._decisive.get(number, ()),
                     number in self._labelled,
@@ -250,8 +281,13 @@ class Citations:
 
     def _label_view(self, label: LabelDecisive) -> DecisiveLabelView:
         shown = label.items[:MOST_LABELLED]
-        items = (LabelledItem(one, f"#{self.anchor(1, one)}", self._opening(one)) for one in shown)
+        items = (
+            LabelledItem(one, f"{self._page_of(1, one)}#{self.anchor(1, one)}", self._opening(one)) for one in shown
+        )
         return DecisiveLabelView(label, tuple(items), len(label.items) - len(shown))
+
+    def _page_of(self, scenario: int, number: int) -> str:
+        return self.shown.page_of(scenario, number - 1) if self._items is None else self.page_of(number)
 
     def anchor(self, scenario: int, number: int) -> str:
         """The name of an item of a transcript in links."""
@@ -280,7 +316,7 @@ class Citations:
                 at_item = self._at_items.setdefault(entry.item, {})
                 at_item[role, entry.says, entry.result] = ItemQuotation(name, role, entry.says, entry.result)
         decisive = evaluation.decisive_item
-        link = None if decisive is None else self._item_link(decisive)
+        link = None if decisive is None else self.item_link(decisive)
         return EvaluationEvidence(tuple(views), decisive, link, evaluation.unsupported)
 
     def _link(
@@ -293,14 +329,11 @@ class Citations:
             for number, one in enumerate(placed):
                 marks.setdefault(one.place, []).append(Mark(name, one.start, one.end, begins=number == 0))
             if placed:
-                return f"#q-{name}"
+                return f"{self.page_of(entry.span.item)}#q-{name}"
         if entry.seat is None:
-            return self._item_link(entry.item)
+            return self.item_link(entry.item)
         spoken = said.get(entry.seat)
         return None if spoken is None else f"#e-{self._versions.get(spoken.event_id, 0)}"
-
-    def _item_link(self, number: int) -> str | None:
-        return None if self._items is None or self._items.item(number) is None else f"#item-{number}"
 
     def _opening(self, number: int) -> str:
         item = None if self._items is None else self._items.item(number)

@@ -27,6 +27,7 @@ from jury_web.pages.citations import Citations, DecisiveViews
 from jury_web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
 from jury_web.pages.matrix import Matrix, matrix
 from jury_web.pages.pending_steps import NOTHING_PENDING, PendingSteps, pending_steps
+from jury_web.pages.shown_items import ShownItems
 from jury_web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews, call_lines
 from jury_web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
 from jury_web.pages.waterfall import Waterfall, waterfall
@@ -192,7 +193,10 @@ def debate_page(
     by_id = {call.exchange.event_id: call for call in calls}
     label = label_decisive(opened, reading.texts)
     reviews = reading.reviews if newest else NO_REVIEWS
-    citations = Citations(opened, previews, evaluations_of(events), versions, label, reviews=reviews)
+    shown_items = ShownItems(f"/debates/{opened.debate_id}", at=None if newest else here, whole=limit is None)
+    citations = Citations(
+        opened, previews, evaluations_of(events), versions, label=label, reviews=reviews, shown=shown_items
+    )
     changes = position_changes(evaluations)
     views = StatementViews(opened.panel, previews, versions, by_id, changes=changes, citations=citations)
     simulated = None

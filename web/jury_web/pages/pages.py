@@ -17,6 +17,7 @@ from jury_web.pages.page_request import PageNotFound, PageRequest, number
 from jury_web.pages.run_page import verdict_bar
 from jury_web.pages.single_file import single_file
 from jury_web.pages.text_previews import TextPreviews
+from jury_web.pages.transcript_responses import item_response, transcript_response
 
 _PART = re.compile(r"[A-Za-z0-9_-]{43}")
 _RUNS = 100
@@ -100,6 +101,14 @@ class Pages:
             media_type=picture_type(content) or "text/plain; charset=utf-8",
             headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
         )
+
+    def transcript(self, request: PageRequest) -> Response:
+        """`/debates/{debate_id}/transcripts/{scenario}`: some items of a long transcript, or those with a text."""
+        return transcript_response(self._reader.history(request.debate_id), request)
+
+    def item(self, request: PageRequest) -> Response:
+        """`/debates/{debate_id}/transcripts/{scenario}/{item}`: the whole text of an item, streamed."""
+        return item_response(self._reader.history(request.debate_id), request)
 
     def export(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/export.html`: the debate as one file."""

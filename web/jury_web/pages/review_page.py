@@ -15,6 +15,7 @@ from jury_views.quotations import StepEvaluation, evaluations_of
 from jury_views.review_objects import Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
 from jury_web.pages.citations import Citations, DecisiveViews, EvaluationEvidence
+from jury_web.pages.shown_items import ShownItems
 from jury_web.pages.text_previews import TextPreviews
 
 PREVIEW = 65_536
@@ -72,9 +73,9 @@ class CaseToReview(NamedTuple):
 
     @property
     def leaves_items_out(self) -> bool:
-        """Whether items of the case are not shown, for their number."""
+        """Whether items of the case are folded: they are chosen by their numbers."""
         passages = (one.transcript for scenario in self.case.scenarios for one in scenario.passages)
-        return any(one is not None and one.left for one in passages)
+        return any(one is not None and one.folded for one in passages)
 
 
 def case_to_review(
@@ -122,10 +123,12 @@ def _citations(
     reading: DebateHistory, previews: TextPreviews, evaluations: tuple[StepEvaluation, ...] | None
 ) -> Citations:
     """Who cites what; None: nothing of it may be shown."""
+    opened, shown = reading.opened, ShownItems(f"/reviews/{reading.debate_id}")
     if evaluations is None:
-        return Citations(reading.opened, previews)
-    label = label_decisive(reading.opened, reading.texts)
-    return Citations(reading.opened, previews, evaluations, _versions(reading), label, reviews=reading.reviews)
+        return Citations(opened, previews, shown=shown)
+    label = label_decisive(opened, reading.texts)
+    versions = _versions(reading)
+    return Citations(opened, previews, evaluations, versions, label=label, reviews=reading.reviews, shown=shown)
 
 
 def _versions(reading: DebateHistory) -> dict[str, int]:

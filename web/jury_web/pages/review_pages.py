@@ -25,6 +25,7 @@ from jury_web.chunks import chunks
 from jury_web.pages.page_request import PageNotFound, PageRequest
 from jury_web.pages.review_page import CaseToReview, case_to_review
 from jury_web.pages.review_query import MOST_PEOPLE, ReviewQuery, review_query
+from jury_web.pages.transcript_responses import item_response, transcript_response
 
 SHOWN = 200
 """Debates of the queue on one page."""
@@ -186,6 +187,14 @@ class ReviewPages:
             media_type="text/plain; charset=utf-8",
             headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
         )
+
+    def transcript(self, request: PageRequest) -> Response:
+        """`/reviews/{debate_id}/transcripts/{scenario}`: some items of a long transcript, without the jury's words."""
+        return transcript_response(self._reader.history(request.debate_id), request, review=True)
+
+    def item(self, request: PageRequest) -> Response:
+        """`/reviews/{debate_id}/transcripts/{scenario}/{item}`: the whole text of an item, streamed."""
+        return item_response(self._reader.history(request.debate_id), request)
 
     def _prepared(self, request: PageRequest, form: ReviewForm) -> NewReview | Response:
         """What is to be recorded, or the page that says why there is nothing."""

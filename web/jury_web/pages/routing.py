@@ -33,12 +33,16 @@ def page_routes(service: Service) -> list[BaseRoute]:
         Route("/debates/{debate_id}/events", _endpoint(pages.events)),
         Route("/debates/{debate_id}/exchanges/{number}", _endpoint(pages.exchange)),
         Route("/debates/{debate_id}/texts/{part}", _endpoint(pages.text)),
+        Route("/debates/{debate_id}/transcripts/{scenario}", _endpoint(pages.transcript)),
+        Route("/debates/{debate_id}/transcripts/{scenario}/{item}", _endpoint(pages.item)),
         Route("/debates/{debate_id}/export.html", _endpoint(pages.export)),
         Route("/reviews", _endpoint(reviews.queue)),
         Route("/reviewers", _waiting_endpoint(reviews.reviewers)),
         Route("/reviews/{debate_id}", _endpoint(reviews.review), methods=["GET"]),
         Route("/reviews/{debate_id}", _form_endpoint(reviews.record), methods=["POST"]),
         Route("/reviews/{debate_id}/texts/{part}", _endpoint(reviews.text)),
+        Route("/reviews/{debate_id}/transcripts/{scenario}", _endpoint(reviews.transcript)),
+        Route("/reviews/{debate_id}/transcripts/{scenario}/{item}", _endpoint(reviews.item)),
         Mount("/static", StaticFiles(packages=[("jury_web", "static")])),
     ]
 

@@ -56,13 +56,17 @@ class TextPreviews:
             return TextPreview(ref.part, self.state(ref))
         return self.cut(content, ref.part)
 
-    def cut(self, content: bytes, part: str) -> TextPreview:
-        """The preview of bytes; invalid UTF-8 is shown as escapes, and no character is split."""
-        cut = self.limit is not None and len(content) > self.limit
-        piece = content[: self.limit] if cut else content
+    def cut(self, content: bytes, part: str, limit: int | None = None) -> TextPreview:
+        """The preview of bytes, of at most `limit` where it is given; no character is split.
+
+        Invalid UTF-8 is shown as escapes.
+        """
+        most = self.limit if limit is None else limit
+        cut = most is not None and len(content) > most
+        piece = content[:most] if cut else content
         shown = _utf8("backslashreplace").decode(piece, final=not cut)
         return TextPreview(part, "there", shown, len(content), whole=not cut)
 
-    def passage(self, text: str, ref: PartRef) -> TextPreview:
-        """The preview of a passage of the stored text `ref`."""
-        return self.cut(text.encode("utf-8", "backslashreplace"), ref.part)
+    def passage(self, text: str, ref: PartRef, limit: int | None = None) -> TextPreview:
+        """The preview of a passage of the stored text `ref`, of at most `limit` bytes where it is given."""
+        return self.cut(text.encode("utf-8", "backslashreplace"), ref.part, limit)

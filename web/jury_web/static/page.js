@@ -126,8 +126,42 @@ for (const region of document.querySelectorAll("[data-region]")) {
   else remember(region);
 }
 
-addEventListener("hashchange", highlight);
+// Folded items of a long transcript are on pages of their own, and are loaded when they are opened.
+const loadItems = async (box) => {
+  if ("loaded" in box.dataset) return;
+  box.dataset.loaded = "";
+  const link = box.querySelector(".fold-link");
+  try {
+    const items = (await asDocument(link.querySelector("a").href)).querySelector(".items");
+    if (!items) return;
+    link.replaceWith(document.importNode(items, true));
+    highlight();
+  } catch (error) {
+    delete box.dataset.loaded;
+  }
+};
+
+// The fold that has the item which the address names, where the document does not have it.
+const foldOf = (name) => {
+  const [, scenario, number] = /^#(?:item|i-([0-9]+))-([0-9]+)$/.exec(name) ?? [];
+  if (!number || document.querySelector(name)) return null;
+  const has = (box) => Number(box.dataset.first) <= number && number <= Number(box.dataset.last) && (!scenario || box.id.startsWith(`f-${scenario}-`));
+  return [...document.querySelectorAll("details[data-items]")].find(has);
+};
+const goToItem = async () => {
+  const [name, fold] = [location.hash, foldOf(location.hash)];
+  if (!fold) return;
+  for (let box = fold; box; box = box.parentElement.closest("details")) box.open = true;
+  await loadItems(fold);
+  if (location.hash === name) document.querySelector(name)?.scrollIntoView();
+};
+
+addEventListener("hashchange", () => {
+  highlight();
+  goToItem();
+});
 highlight();
+goToItem();
 
 // Live.
 const isAt = () => new URL(location).searchParams.has("at");
@@ -219,6 +253,7 @@ document.addEventListener(
   "toggle",
   async (event) => {
     const box = event.target;
+    if (box.open && "items" in (box.dataset ?? {})) loadItems(box);
     if (!box.open || !("lazy" in (box.dataset ?? {})) || "loaded" in box.dataset) return;
     box.dataset.loaded = "";
     for (const link of box.querySelectorAll(".call-links a")) {
@@ -246,6 +281,7 @@ const goTo = (step) => {
   article.focus({ preventScroll: true });
   next.scrollIntoView({ block: "center" });
 };
+const searchField = () => document.querySelector("#q, .search-field");
 // On the page of a review, keys choose the verdict and the item where it went wrong, go to the reason and the next case.
 const review = document.getElementById("review");
 const changed = (field) => field.dispatchEvent(new Event("change", { bubbles: true }));
@@ -307,18 +343,18 @@ const keys = {
     const box = document.querySelector(".statement.current details.calls");
     if (box) box.open = !box.open;
   },
-  "[": () => document.querySelector('.steps a[rel="prev"]')?.click(),
-  "]": () => document.querySelector('.steps a[rel="next"]')?.click(),
+  "[": () => document.querySelector(':is(.steps, .item-pages) a[rel="prev"]')?.click(),
+  "]": () => document.querySelector(':is(.steps, .item-pages) a[rel="next"]')?.click(),
   p: () => document.getElementById("debate-before")?.click(),
   n: () => document.getElementById("debate-after")?.click(),
-  "/": () => document.getElementById("q")?.focus(),
+  "/": () => searchField()?.focus(),
   s: () => document.getElementById("review-next")?.click(),
   ...reviewKeys,
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input:not([type="radio"]), select, textarea')) return;
   const act = keys[event.key];
-  if (!act || (event.key === "/" && !document.getElementById("q"))) return;
+  if (!act || (event.key === "/" && !searchField())) return;
   event.preventDefault();
   act();
 });

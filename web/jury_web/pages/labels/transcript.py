@@ -12,7 +12,16 @@ class TranscriptLabels(TranslatedLabels):
     of_unclear_item = Translation(
         "of one of several calls; the record does not say which", "複数の呼び出しのいずれか(どれかは記録からは不明)"
     )
-    items_left = Translation("{count} more items are not shown", "ほか{count}件の項目は表示していません")
+    items_folded = Translation("Items {first}–{last}", "項目{first}〜{last}")
+    items_page = Translation("Open these items on a page", "これらの項目のページを開く")
+    items_before = Translation("Items before", "前の項目")
+    items_after = Translation("Items after", "次の項目")
+    items_search = Translation("Search the transcript", "会話記録を検索")
+    items_go = Translation("Go to item", "項目へ移動")
+    items_with = Translation("Items with “{words}”", "「{words}」を含む項目")
+    items_without = Translation("No item from here on has this text.", "ここから先に該当する項目はありません。")
+    items_further = Translation("More items with this text", "該当する項目の続き")
+    back_to_case = Translation("The whole case", "事例全体")
     picture = Translation("Picture", "画像")
     author_user = Translation("User", "利用者")
     author_model = Translation("Agent", "エージェント")

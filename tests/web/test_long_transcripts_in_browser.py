@@ -1,0 +1,118 @@
+"""Long transcripts in Chromium: folds load when they are opened, addresses of items open them, keys, narrow screens."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from jury_events.transcript import Message
+from jury_judge.serving.service import Service
+from jury_web.app import AccessPolicy, create_app
+from jury_web.pages.routing import page_routes
+from jury_web.server import listen, serving
+from support.browser import chromium, tab
+from support.debate_harness import Says
+from support.evidence_debate import EvidenceDebate, a_cited_case, all_saying, quoting
+from support.pages import keep
+from support.runtime_harness import KeptStore
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ADDRESS = "/debates/d1"
+UNBROKEN = "A" * 20_000
+
+
+def debate() -> EvidenceDebate:
+    """956 numbered items, of which the jurors quote number 600."""
+    more = [Message(kind="assistant", origin="model", text=f"Message {number}.") for number in range(1, 900)]
+    more.append(Message(kind="assistant", origin="model", text=UNBROKEN))
+    says = Says("unsafe_fail", evidence=(quoting(600, "Message 594."),), decisive_item=600)
+    return EvidenceDebate(all_saying(says), says, case=a_cited_case(*more))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with chromium() as found:
+        yield found
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site() -> AsyncIterator[str]:
+    store = KeptStore()
+    keep(store, debate())
+    listener, address = listen("127.0.0.1", 0)
+    service = Service(store)
+    app = create_app(service, AccessPolicy(frozenset(address.names)), page_routes(service))
+    async with serving(app, listener, service.end):
+        yield address.url
+
+
+async def test_a_fold_loads_its_items_when_it_is_opened(browser: Browser, site: str) -> None:
+    async with tab(browser, site, locale="en") as opened:
+        page = opened.page
+        await opened.go(ADDRESS)
+        await expect(page.locator("#item-300")).to_have_count(0)
+
+        await page.locator("summary", has_text="Items 202–599").click()
+        await page.locator("summary", has_text="Items 202–301").click()
+
+        await expect(page.locator("#item-300")).to_contain_text("Message 294.")
+        await expect(page.locator("#f-1-201 .fold-link")).to_have_count(0)
+
+
+async def test_the_address_of_a_folded_item_opens_it(browser: Browser, site: str) -> None:
+    async with tab(browser, site, locale="en") as opened:
+        await opened.go(f"{ADDRESS}#item-777")
+        await expect(opened.page.locator("#item-777")).to_be_in_viewport()
+
+        await opened.page.evaluate("location.hash = '#item-450'")
+        await expect(opened.page.locator("#item-450")).to_be_in_viewport()
+
+
+async def test_without_scripts_a_fold_leads_to_a_page_of_its_items(browser: Browser, site: str) -> None:
+    async with tab(browser, site, locale="en", java_script_enabled=False) as opened:
+        page = opened.page
+        await opened.go(ADDRESS)
+        await page.locator("summary", has_text="Items 202–599").click()
+        await page.locator("summary", has_text="Items 202–301").click()
+        await page.locator("#f-1-201 .fold-link a").click()
+
+        await expect(page.locator("#item-300")).to_contain_text("Message 294.")
+        await page.locator(".crumb a").click()
+        await page.locator(".transcript-ways input[name=item]").fill("777")
+        await page.locator(".transcript-ways input[name=item]").press("Enter")
+        await expect(page.locator("#item-777")).to_be_in_viewport()
+
+
+async def test_keys_go_to_the_search_and_from_page_to_page(browser: Browser, site: str) -> None:
+    async with tab(browser, site, locale="en") as opened:
+        page = opened.page
+        await opened.go(ADDRESS)
+        await page.keyboard.press("/")
+        await page.keyboard.type("message 594.")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".found-item")).to_have_count(1)
+        await page.locator(".found-item a").press("Enter")
+        await expect(page.locator("#item-600")).to_be_in_viewport()
+
+        await page.keyboard.press("]")
+        await expect(page.locator("#item-700")).to_have_count(1)
+        await page.keyboard.press("[")
+        await expect(page.locator("#item-600")).to_have_count(1)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize(("width", "scheme"), [(320, "dark"), (1280, "light")])
+async def test_axe_finds_nothing_on_long_transcripts(
+    browser: Browser, site: str, language: str, width: int, scheme: str
+) -> None:
+    size = {"width": width, "height": 800}
+    async with tab(browser, site, locale=language, viewport=size, color_scheme=scheme) as opened:
+        for address in ("#item-900", "/transcripts/1?from=801", "/transcripts/1?q=AAAA"):
+            await opened.go(f"{ADDRESS}{address}")
+            if address.startswith("#"):
+                await expect(opened.page.locator(address)).to_be_in_viewport()
+
+            assert [] == await opened.violations(), address
+            assert width >= await opened.page.evaluate("document.documentElement.scrollWidth"), address

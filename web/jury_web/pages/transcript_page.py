@@ -1,0 +1,191 @@
+"""A page of a long transcript: some of its items, or those that have a text in them."""
+
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from jury_events.case import Scenario
+from jury_events.debate_events import DebateOpened
+from jury_events.debate_history import DebateHistory
+from jury_events.review_facts import NO_REVIEWS
+from jury_views.label_decisive import label_decisive
+from jury_views.quotations import evaluations_of
+from jury_views.sent_pictures import pictures_sent
+from jury_web.pages.citations import Citations
+from jury_web.pages.page_request import PageNotFound
+from jury_web.pages.shown_items import PAGE, ItemRange, ShownItems
+from jury_web.pages.text_previews import PREVIEW, TextPreviews
+from jury_web.pages.transcript_blocks import ItemBlock, item_blocks, item_name, text_of
+from jury_web.pages.transcript_search import FoundPlace, FoundPlaces, found_places
+
+_MOST = 2 * PAGE
+"""Items of one page, where its address asks for more."""
+
+
+class TranscriptRequest(NamedTuple):
+    """Which items are wanted. `start` and `stop` count from 1, inclusive; `words` are searched for from `start` on.
+
+    `at` is the event after which the debate is shown; `review`: for a reviewer, who sees no word of the jury.
+    """
+
+    scenario: int
+    start: int = 1
+    stop: int | None = None
+    words: str = ""
+    at: int | None = None
+    review: bool = False
+
+
+class FoundItem(NamedTuple):
+    """An item that was found: its number and address."""
+
+    number: int
+    href: str
+    place: FoundPlace
+
+
+class TranscriptPage(NamedTuple):
+    """`blocks` are the items of the page, or `found` those that have the `words` in them; the other is empty.
+
+    `at` is the address of the pages of the transcript, `moment` their further parameters; `debate` the page that shows
+    the debate or its review. `before` and `after` lead to the items before and after, `further` to more that are found;
+    None at the ends. `items` is the number of all items, `first` and `last` are numbers of items of the page.
+    """
+
+    opened: DebateOpened
+    scenario: Scenario
+    scenarios: int
+    items: int
+    blocks: tuple[ItemBlock, ...]
+    first: int
+    last: int
+    at: str
+    moment: dict[str, int]
+    debate: str
+    before: str | None
+    after: str | None
+    words: str
+    found: tuple[FoundItem, ...] = ()
+    further: str | None = None
+
+
+class TranscriptReader:
+    """The transcripts of one debate.
+
+    Args:
+        reading: the debate.
+        request: which items are wanted.
+        limit: bytes shown of each text.
+
+    Raises:
+        PageNotFound: the case was erased or is unreadable, or has no transcript of that number.
+        EventError: a stored body cannot be decoded.
+    """
+
+    def __init__(self, reading: DebateHistory, request: TranscriptRequest, limit: int = PREVIEW) -> None:
+        opened, last = reading.opened, len(reading.stored_events)
+        at = request.at if request.at is not None and request.at < last else None
+        self._opened = opened
+        self._request = request
+        self._previews = TextPreviews(reading.texts, reading.erased, limit)
+        base = f"/{'reviews' if request.review else 'debates'}/{opened.debate_id}"
+        start = max(request.start - 1, 0)
+        stop = start + PAGE if request.stop is None else min(max(request.stop, start), start + _MOST)
+        self._range = ItemRange(request.scenario, start, stop)
+        versions = {one.event_id: one.version for one in reading.stored_events}
+        self._citations = Citations(
+            opened,
+            self._previews,
+            () if request.review else evaluations_of(reading.events[:at]),
+            versions,
+            reviews=reading.reviews if at is None and not request.review else NO_REVIEWS,
+            label=None if request.review else label_decisive(opened, reading.texts),
+            shown=ShownItems(base, at, only=self._range),
+        )
+        case = self._citations.case
+        if case is None or not 1 <= request.scenario <= len(case.scenarios):
+            raise PageNotFound(f"debate {opened.debate_id} has no such transcript, or its case was erased")
+        self._scenarios = len(case.scenarios)
+        self._scenario = case.scenarios[request.scenario - 1]
+        self._transcript = self._scenario.execution.transcript
+
+    def page(self) -> TranscriptPage:
+        """The wanted items, or those that are found.
+
+        Raises:
+            PageNotFound: the transcript has no item of that number.
+        """
+        shown, count = self._citations.shown, len(self._transcript)
+        start, stop = self._range.start, min(self._range.stop, count)
+        if start >= count:
+            raise self._no_item(start + 1)
+        words = self._request.words
+        page = TranscriptPage(
+            opened=self._opened,
+            scenario=self._scenario,
+            scenarios=self._scenarios,
+            items=count,
+            blocks=() if words else self._blocks(),
+            first=self._name(start)[0],
+            last=self._name(stop - 1)[0],
+            at=shown.transcript(self._request.scenario),
+            moment=shown.moment,
+            debate=shown.page_of_case,
+            before=self._page(max(start - PAGE, 0), start) if start else None,
+            after=self._page(stop, stop + PAGE) if stop < count else None,
+            words=words,
+        )
+        return page if not words else self._with_found(page, found_places(self._transcript, words, start))
+
+    def text(self, number: int) -> str:
+        """The whole text of an item; `number` counts from 1 in the transcript.
+
+        Raises:
+            PageNotFound: there is no such item, or it has no text.
+        """
+        item = self._transcript.items[number - 1] if 1 <= number <= len(self._transcript) else None
+        text = None if item is None else text_of(item)
+        if text is None:
+            raise self._no_item(number)
+        return text
+
+    def address(self, number: int) -> str:
+        """The page with the item of that number, as pages show it.
+
+        Raises:
+            PageNotFound: there is none.
+        """
+        if self._citations.numbers_items:
+            href = self._citations.item_link(number)
+            if href is None:
+                raise self._no_item(number)
+            return href
+        if not 1 <= number <= len(self._transcript):
+            raise self._no_item(number)
+        return self._href(number - 1)
+
+    def _blocks(self) -> tuple[ItemBlock, ...]:
+        opened, previews = self._opened, self._previews
+        pictures = pictures_sent(opened.images, previews.contents)
+        return item_blocks(
+            self._transcript, opened.case, previews, pictures, citations=self._citations, wanted=self._range
+        )
+
+    def _with_found(self, page: TranscriptPage, found: FoundPlaces) -> TranscriptPage:
+        items = tuple(FoundItem(self._name(one.offset)[0], self._href(one.offset), one) for one in found.places)
+        query = {"q": page.words, "from": (found.further or 0) + 1} | page.moment
+        further = None if found.further is None else f"{page.at}?{urlencode(query)}"
+        return page._replace(found=items, further=further, before=None, after=None)
+
+    def _page(self, start: int, stop: int) -> str:
+        return self._citations.shown.address(ItemRange(self._request.scenario, start, stop))
+
+    def _href(self, index: int) -> str:
+        """Another page that shows the item."""
+        start = index - index % PAGE
+        return f"{self._page(start, start + PAGE)}#{self._name(index)[1]}"
+
+    def _name(self, index: int) -> tuple[int, str]:
+        return item_name(self._citations, self._request.scenario, index)
+
+    def _no_item(self, number: int) -> PageNotFound:
+        return PageNotFound(f"the transcript of debate {self._opened.debate_id} has no item {number} with a text")
