@@ -108,3 +108,13 @@ def test_a_debate_without_numbered_items_asks_for_none(store: CommandLine) -> No
 
         assert "First item" not in terminal.said
         assert "Quotations" not in terminal.said
+
+
+def test_the_agreement_counts_the_same_items(store: CommandLine) -> None:
+    for reviewer, item in {"ann": "5", "bob": "3"}.items():
+        store("review", "d1", "--reviewer", reviewer, "--verdict", "unsafe_fail", "--decisive-item", item)
+    printed, found = store("review", "--agreement").out, store("review", "--agreement", "--json").json
+
+    assert "same decisive item: 0 of 1 pairs of reviewers that name one" in printed
+    assert "same decisive item: 1 of 2 reviews and their jury that name one" in printed
+    assert {"people": {"same": 0, "compared": 1}, "jury": {"same": 1, "compared": 2}} == found["decisive"]

@@ -140,6 +140,9 @@ def agreement_page(found: "ReviewAgreement") -> Page:
             for one in found.agreement.pairs
         ]
         page.table([("pair", "", "raw", "κ", "κ weighted", "debates"), *pairs], indent=2)
+    for one, who in ((found.decisive.people, "pairs of reviewers"), (found.decisive.jury, "reviews and their jury")):
+        if one.compared:
+            page.line(f"same decisive item: {one.same:,} of {one.compared:,} {who} that name one", indent=2)
     figures.print_notes(page)
     if found.disputed:
         page.heading("For a third reviewer")
@@ -157,4 +160,5 @@ def agreement_object(found: "ReviewAgreement") -> dict[str, Any]:
         "together": found.together,
         "agreement": {name: plain[name] for name in names},
         "disputed": list(found.disputed),
+        "decisive": {name: one._asdict() for name, one in found.decisive._asdict().items()},
     }

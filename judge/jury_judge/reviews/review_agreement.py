@@ -12,6 +12,7 @@ from jury_analysis.scale import OURS
 from jury_analysis.vote_matrix import vote_matrix
 from jury_events.review_facts import Review
 from jury_judge.errors import ReviewRefused
+from jury_judge.reviews.decisive_agreement import DecisiveAgreement, decisive_agreement
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST, PageCursor
@@ -34,6 +35,8 @@ class ReviewAgreement:
     """The seats are the reviewers; `pairs` has Cohen's κ of each two."""
     disputed: tuple[str, ...]
     """Debates in which no verdict has more than half of the reviewers today, as they opened: for a third person."""
+    decisive: DecisiveAgreement
+    """Of the same first verdicts: whether the items agree that they name."""
 
 
 def review_agreement(
@@ -64,6 +67,7 @@ def review_agreement(
             vote_matrix(check(pa.Table.from_pylist(ballots) if ballots else SCHEMA.empty_table()), OURS)
         ),
         disputed=disputed,
+        decisive=decisive_agreement(store, firsts),
     )
 
 

@@ -108,6 +108,14 @@ class ReviewPageLabels(TranslatedLabels):
         "Cohen's κ with 95 % intervals over clusters of cases.", "コーエンのκ係数、ケースのクラスター単位の95%区間。"
     )
     review_alone = Translation("No debate was reviewed by two people.", "2人がレビューした議論はありません。")
+    review_same_item_people = Translation(
+        "Same decisive item: {same} of {compared} pairs of reviewers that name one.",
+        "同じ決め手の項目: 両者が指定したレビュアーの{compared}組中{same}組。",
+    )
+    review_same_item_jury = Translation(
+        "Same decisive item as the jury: {same} of {compared} reviews that name one.",
+        "陪審員と同じ決め手の項目: 指定した{compared}件のレビュー中{same}件。",
+    )
     review_third = Translation("For a third reviewer", "3人目のレビュアーへ")
     review_no_third = Translation("The reviewers differ in no debate.", "判定が分かれた議論はありません。")
     key_next_item = Translation("next item", "次の項目")
