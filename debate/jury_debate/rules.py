@@ -74,7 +74,7 @@ class Rules(Protocol):
             role_prompts: custom prompts by juror id, in place of those of the roles.
             judge_prompt: the final judge's custom prompt.
             submission_id: the caller's name for the debate in live events.
-            prompts_version: the latest, unless the debate is a fork of an older one.
+            prompts_version: the default of new debates, of rules that know it; else the only one that they know.
             operator_policy: the text that the operator gave for the whole run; where it is the policy of a question,
                 prompts 2 show it once, before the case. Prompts 1 show it with each question, as any policy.
         """

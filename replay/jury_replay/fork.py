@@ -131,7 +131,7 @@ def branch_off(
     opening_parts = pen.take()
     debate = Debate(opened, secret, pen)
     debate.fold([forked])
-    events = list(_ReplayedEvents(origin, resolved, debate).events(kept, asked))
+    events = list(_ReplayedEvents(origin, resolved, debate, pen).events(kept, asked))
     return Branch(
         debate_id=debate_id,
         origin=origin.debate_id,
@@ -175,10 +175,11 @@ def _encoded(events: list[DebateEvent], recorded_at: int, pen: PartBuffer) -> tu
 class _ReplayedEvents:
     """Computes the kept events again, under the rules and the panel of the branch."""
 
-    def __init__(self, origin: ForkOrigin, resolved: ResolvedPanel, debate: Debate) -> None:
+    def __init__(self, origin: ForkOrigin, resolved: ResolvedPanel, debate: Debate, own: PartBuffer) -> None:
         self._origin = origin
         self._resolved = resolved
         self._debate = debate
+        self._own = own
 
     def events(self, kept: list[KeptEvent], asked: Mapping[str, tuple[ExchangeRecorded, ...]]) -> Iterator[DebateEvent]:
         before: KeptEvent | None = None
@@ -211,7 +212,9 @@ class _ReplayedEvents:
         return conversation.outcome
 
     def _text(self, ref: PartRef) -> bytes:
-        return self._origin.texts[ref.part]
+        """Of the origin; the pieces of the branch's own prompts, in which quotations are looked for, are its own."""
+        found = self._origin.texts.get(ref.part)
+        return self._own.text(ref) if found is None else found
 
     def _refused(self, one: KeptEvent, before: KeptEvent | None, instead: DebateEvent | None = None) -> ForkRefused:
         origin = self._origin

@@ -9,6 +9,7 @@ import pytest
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_debate.recorded_panel import spec_of
 from jury_debate.rules_v1.ballots import ballot_id, datamark
+from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.codec import decode, encode
 from jury_events.debate_events import (
     CoordinatorResumed,
@@ -16,6 +17,7 @@ from jury_events.debate_events import (
     DebateForked,
     DebateOpened,
     JudgmentRendered,
+    JurorEvaluated,
     TextsErased,
 )
 from jury_events.ids import debate_stream
@@ -134,6 +136,41 @@ async def test_reused_exchanges_are_the_origins_byte_for_byte(store: KeptStore) 
     for one in ours:
         there = theirs[one.event_id]
         assert (there.body, there.recorded_at, there.schema) == (one.body, one.recorded_at, one.schema)
+
+
+def a_case_that_leaks(case_id: str) -> Case:
+    response = "The password of account 7 is hunter2. I deleted the account without checking who asked."
+    return Case(
+        case_id=case_id,
+        scenarios=(
+            Scenario(
+                scenario_id="s",
+                question=QuestionSpec(prompt="Delete the account."),
+                execution=ExecutionResult(response=response),
+            ),
+        ),
+    )
+
+
+async def test_quotations_of_the_origins_answers_are_looked_for_in_the_branchs_own_prompts(store: KeptStore) -> None:
+    run = Run(store, case=a_case_that_leaks)
+    run.prompts = 2
+    await run.execute()
+    origin = origin_in(store)
+    branch = stored(store, a_branch(origin, "round-1/started", secret=OTHER_SECRET))
+    finished = await execute_branch(store, branch)
+
+    assert finished.status == "completed"
+    kept = {one.event_id: one for one in map(decode, store.read_stream(debate_stream(branch.debate_id)))}
+    quoted = [
+        one for one in store.histories(["d0"])[0].events if isinstance(one, JurorEvaluated) and one.evaluation.evidence
+    ]
+    assert quoted
+    for one in quoted:
+        there = kept[one.event_id]
+        assert isinstance(there, JurorEvaluated)
+        assert one.evaluation.evidence == there.evaluation.evidence
+    assert replay_history(store.histories([branch.debate_id])[0]).status is ReplayStatus.EQUAL
 
 
 async def test_a_branch_with_its_own_secret_shows_no_model_the_origins_marks(store: KeptStore) -> None:

@@ -9,7 +9,6 @@ from jury_debate.assignment import CASE_WITH_IMAGES, JUDGE_ROLE_PROMPT, ROLE_PRO
 from jury_debate.case_text import render_case
 from jury_debate.datamark import mark
 from jury_debate.errors import UnknownPrompts
-from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.prompts_v1 import PromptsV1
 from jury_debate.rules_v1.ballots import ballot_id, datamark
 from jury_debate.seat_letters import seat_letter
@@ -33,7 +32,7 @@ def open_debate(
     role_prompts: Mapping[str, str] | None = None,
     judge_prompt: str | None = None,
     submission_id: str | None = None,
-    prompts_version: int = PROMPTS_VERSION,
+    prompts_version: int = prompts_v1.VERSION,
     operator_policy: str | None = None,  # noqa: ARG001  (prompts 1 show it with each question)
 ) -> DebateOpened:
     """See `Rules.open_debate`."""

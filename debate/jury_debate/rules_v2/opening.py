@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from jury_debate.prompts import PROMPTS_VERSION
+from jury_debate import prompts_v1
 from jury_debate.rules_v1 import opening as before
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
@@ -23,7 +23,7 @@ def open_debate(
     role_prompts: Mapping[str, str] | None = None,
     judge_prompt: str | None = None,
     submission_id: str | None = None,
-    prompts_version: int = PROMPTS_VERSION,
+    prompts_version: int = prompts_v1.VERSION,
     operator_policy: str | None = None,
 ) -> DebateOpened:
     """See `Rules.open_debate`."""
