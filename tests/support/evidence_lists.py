@@ -45,10 +45,10 @@ CHOSEN: tuple[tuple[tuple[str, ...], set[str]], ...] = (
 
 
 def a_debate(*said: Says, prompts: int = 2, **spec: Any) -> DebateHarness:
-    """One in which each seat says this once."""
+    """One in which each seat says this once, and then the final judge, where there is one."""
 
     def says(step: Step, _call: Any) -> Answer:
-        return said[SEATS.index(step.juror_id or "")]
+        return said[-1 if step.juror_id is None else SEATS.index(step.juror_id)]
 
     panel = a_panel(*SEATS, prompts=prompts, **{"preset": "independent", "final": {"method": "majority_vote"}, **spec})
     return DebateHarness(panel, says, case=a_case(), prompts=prompts).run()

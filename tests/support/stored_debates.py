@@ -10,10 +10,13 @@ from jury_store.event_store import Append, EventStore
 from support.debate_harness import DebateHarness
 
 
-def store_debate(store: EventStore, debate: DebateHarness, debate_id: str, *, run_id: str | None = "r1") -> None:
-    """Append the events of a debate under another id, as one of models."""
+def store_debate(
+    store: EventStore, debate: DebateHarness, debate_id: str, *, run_id: str | None = "r1", case_id: str | None = None
+) -> None:
+    """Append the events of a debate under another id, as one of models; its case has the same id, or `case_id`."""
     opened, *later = debate.events
-    events = [opened.changed(debate_id=debate_id, case_id=debate_id, run_id=run_id, simulated=False), *later]
+    ids = {"debate_id": debate_id, "case_id": case_id or debate_id, "run_id": run_id}
+    events = [opened.changed(**ids, simulated=False), *later]
     parts = tuple(make_part(text, hashlib.sha256(text).digest()[:16]) for text in debate.pen.texts.values())
     new = [encode(event, recorded_at=1) for event in events]
     new[0] = NewEvent(*new[0][:5], parts)

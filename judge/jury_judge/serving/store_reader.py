@@ -26,6 +26,7 @@ from jury_store.event_store import EventStore
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.projection import row_of
 from jury_store.schema import REVISION
+from jury_views.run_quotations import QuotationCount, RunQuotations
 
 _AT_ONCE = 200
 """Debates whose events are in memory together."""
@@ -88,6 +89,17 @@ class StoreReader:
         before = self._store.list_debates(DebateFilter(run_id=run_id), limit=1, after=PageCursor(position))
         after = self._store.debates(run_id=run_id, limit=1, after=position)
         return Neighbours(before[0] if before else None, after[0] if after else None)
+
+    def run_quotations(self, run_id: str, latest: int) -> tuple[int, RunQuotations | None]:
+        """What the jurors of a run quote, of its `latest` debates at most, and how many debates that are.
+
+        None where none of these debates was asked for evidence.
+        """
+        rows = self.debates(DebateFilter(run_id=run_id), limit=latest)
+        counted = QuotationCount()
+        for _ in counted.noted(self.events_of([row.debate_id for row in rows if row.evidence is not None])):
+            pass
+        return len(rows), counted.found(rows)
 
     def runs(self, before: int | None = None) -> list[RunRow]:
         """The runs, newest first; only those that began before this position."""

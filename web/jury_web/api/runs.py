@@ -19,8 +19,16 @@ from jury_web.api.camel_case import camel_case
 from jury_web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses
 from jury_web.api.schemas.base import MOST_ROWS, Listing
-from jury_web.api.schemas.runs import Comparison, RunFigures, RunSummary
+from jury_web.api.schemas.runs import (
+    CitedItemSummary,
+    Comparison,
+    RunFigures,
+    RunQuotationSummary,
+    RunSummary,
+    SeatQuotationSummary,
+)
 from jury_web.api.schemas.server import Health, StoreWriter
+from jury_web.pages.run_page import LATEST
 
 router = APIRouter(prefix="/api")
 
@@ -53,6 +61,33 @@ def run(service: ServiceDependency, run_id: RunId) -> RunSummary:
 def live_run(service: ServiceDependency, run_id: RunId) -> RunFigures:
     """The live figures of one run, at most a second old: phases, rate, cost, time left, calls in flight, queues."""
     return RunFigures.model_validate(live_object(service.live_runs.read(run_id)))
+
+
+@router.get(
+    "/runs/{run_id}/evidence",
+    operation_id="readRunEvidence",
+    tags=["runs"],
+    responses=error_responses(404, 422, 503),
+)
+def run_evidence(service: ServiceDependency, run_id: RunId) -> RunQuotationSummary | None:
+    """What the jurors of a run quote (docs/evidence.md), of its newest 1,000 debates, as on its page.
+
+    null where none of them was asked for evidence.
+    """
+    if service.reader.run(run_id) is None:
+        raise RequestRefused(404, f"there is no run {run_id!r} in this store", "GET /api/runs lists the runs")
+    looked_at, found = service.reader.run_quotations(run_id, LATEST)
+    if found is None:
+        return None
+    judge = [] if found.judge is None else [(None, found.judge)]
+    seats = [SeatQuotationSummary(juror_id=name, **one._asdict()) for name, one in (*found.seats.items(), *judge)]
+    return RunQuotationSummary(
+        looked_at=looked_at,
+        debates=found.debates,
+        seats=seats,
+        decisive=dict(found.decisive),
+        items=[CitedItemSummary(**one._asdict()) for one in found.items],
+    )
 
 
 @router.get(

@@ -12,6 +12,7 @@ from jury_judge.running.live_runs import LiveRuns
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
 from jury_views.charts.labelled_panels import LabelledPanel, labelled_panels
+from jury_views.run_quotations import QuotationCount
 from jury_web.pages.disagreements import MOST, SHOWN, LabelDisagreements, SplitVoting, has_labels, label_disagreements
 from jury_web.pages.page_request import PageNotFound, PageRequest
 from jury_web.pages.run_page import LATEST, run_page
@@ -69,15 +70,16 @@ class RunPages:
         by = request.query.get("group_by", "").strip()
         field = parse_field(by) if by else None
         groups = grouped(latest, field) if field else []
-        voting = SplitVoting()
+        voting, counted = SplitVoting(), QuotationCount()
         histories = self._reader.events_of([row.debate_id for row in latest])
-        page = run_page(found, latest, voting.noted(histories))
+        page = run_page(found, latest, counted.noted(voting.noted(histories)))
         differences: tuple[LabelDisagreements, ...] = label_disagreements(self._reader, run_id) if labelled else ()
         most = MOST if request.query.get("split") == "all" else SHOWN
         return request.html(
             "run.html",
             "runs",
             page=page,
+            quoted=counted.found(latest),
             live=self._live_runs.read(run_id) if page.running else None,
             group_by=field,
             groups=groups[:_GROUPS],

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
+from jury_events.evidence_facts import Decisive
 from jury_web.api.schemas.base import CamelModel, JsonObject, Moment
 from jury_web.api.schemas.debates import DebateCounts, DebateTotals
 
@@ -16,6 +17,43 @@ class RunSummary(DebateCounts):
     first_at: Moment
     last_at: Moment
     cases: int | None
+
+
+class SeatQuotationSummary(CamelModel):
+    """The quotations of a seat by result; `unsupported` of its `failing` evaluations have none that stands."""
+
+    juror_id: Annotated[str | None, Field(description="null: the final judge.")]
+    evaluations: Annotated[int, Field(description="That were asked for evidence.")]
+    verified: int
+    normalised: int
+    elsewhere: int
+    not_found: int
+    failing: int
+    unsupported: int
+
+
+class CitedItemSummary(CamelModel):
+    """An item of a case: the quotations that stand in it, over all debates of the case."""
+
+    case_id: str
+    debate_id: Annotated[str, Field(description="The newest of these debates.")]
+    item: int
+    quotations: int
+    speaks_for: Annotated[int, Field(description="Quotations for the agent.")]
+    speaks_against: Annotated[int, Field(description="Quotations against the agent.")]
+    decisive: Annotated[int, Field(description="Seats that call it decisive in the end.")]
+
+
+class RunQuotationSummary(CamelModel):
+    """What the jurors of a run quote, in the `debates` of `lookedAt` that were asked for evidence."""
+
+    looked_at: int
+    debates: int
+    seats: list[SeatQuotationSummary]
+    decisive: Annotated[
+        dict[Decisive, int], Field(description="Debates by whether the seats that name a decisive item name the same.")
+    ]
+    items: Annotated[list[CitedItemSummary], Field(description="Cited most, 10 at most.")]
 
 
 class RunProcess(CamelModel):

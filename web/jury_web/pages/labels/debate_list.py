@@ -23,7 +23,6 @@ class ListLabels(TranslatedLabels):
     seats_agree = Translation("seats agree", "陪審員の指定が一致")
     seats_disagree = Translation("seats disagree", "陪審員の指定が不一致")
     seats_none = Translation("fewer than two name one", "指定した陪審員が2名未満")
-    without_support = Translation("Failing verdict without support", "裏付けのない不合格判定")
     some_seat = Translation("of some seat", "あり")
     no_seat = Translation("of no seat", "なし")
     newest = Translation("Newest", "最新")

@@ -72,6 +72,15 @@ class RunLabels(TranslatedLabels):
     )
     run_votes = Translation("Votes", "票")
     run_scores_of_votes = Translation("Scores", "票のスコア")
+    run_quoted_debates = Translation(
+        "In {count} debates that were asked for quotations.", "引用を求めた議論{count}件の集計です。"
+    )
+    run_quoted_shares = Translation("Shares with intervals", "割合と信頼区間")
+    run_quoting_evaluations = Translation("Evaluations", "評価")
+    run_unsupported_of = Translation("{number} of {of}", "{of}件中{number}件")
+    run_cited_most = Translation("Items cited most", "最も多く引用された項目")
+    run_cited_item = Translation("Item", "項目")
+    run_cited_decisive = Translation("Named as decisive", "決め手として指定")
     verdicts = Translation("Verdicts", "判定の内訳")
     scores = Translation("Scores", "スコアの分布")
     in_numbers = Translation("In numbers", "数値で表示")
