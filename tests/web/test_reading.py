@@ -99,7 +99,8 @@ def test_an_invalid_condition_gets_an_error_response() -> None:
 
     assert 422 == answer.status_code
     assert "there is no field 'tag' (did you mean tags?)" == answer.json()["error"]
-    assert "fields are tags, cluster, label, case_id, metadata.NAME" == answer.json()["remedy"]
+    fields = "tags, cluster, label, case_id, metadata.NAME, evidence, decisive, unsupported"
+    assert f"fields are {fields}" == answer.json()["remedy"]
 
 
 def test_debates_are_found_by_jurors_texts_and_added_up() -> None:
@@ -416,6 +417,7 @@ def test_the_paths_of_the_api(api_client: TestClient) -> None:
         "/api/health": ["get"],
         "/api/runs": ["get", "post"],
         "/api/runs/{run_id}": ["get"],
+        "/api/runs/{run_id}/evidence": ["get"],
         "/api/runs/{run_id}/live": ["get"],
         "/api/runs/{run_id}/state": ["get"],
         "/api/runs/{run_id}/stats": ["get"],
