@@ -90,13 +90,16 @@ def owners_of(database: Path) -> frozenset[int]:
     return frozenset({os.geteuid(), database.stat().st_uid})
 
 
-def is_private(folder: Path, owners: Collection[int]) -> bool:
-    """Whether only its owner, one of `owners`, can put files into a folder; False where there is none."""
+def others_can_write(folder: Path, owners: Collection[int]) -> bool:
+    """Whether users who are none of `owners` can put files into a folder; False where there is none.
+
+    Another process removes the folder when it has released the last request in it.
+    """
     try:
         found = folder.lstat()
-    except OSError:
+    except FileNotFoundError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid in owners and not found.st_mode & 0o022
+    return not stat.S_ISDIR(found.st_mode) or found.st_uid not in owners or bool(found.st_mode & 0o022)
 
 
 class AppendRequest:
@@ -124,8 +127,7 @@ class AppendRequest:
             raise InvalidAppend(f"{len(appends)} appends of {len(content):,} bytes are too much for one request")
         folder = requests_folder(database)
         try:
-            folder.mkdir(mode=0o700, exist_ok=True)
-            if not is_private(folder, owners_of(database)):
+            if others_can_write(folder, owners_of(database)):
                 raise StoreUnreachable(f"{folder} can be written by other users: make it yours alone (chmod 700)")
             file = LockedFile.take(folder / f"{token_hex(16)}{SUFFIX}", content)
         except OSError as error:

@@ -21,7 +21,7 @@ from jury_store.append_requests import (
     SUFFIX,
     encoded_failure,
     encoded_results,
-    is_private,
+    others_can_write,
     owners_of,
     requested_appends,
     requests_folder,
@@ -77,10 +77,10 @@ class AppendTaker:
         return sum(self._answered(self._folder / name) for name in names[:_AT_ONCE])
 
     def _waiting(self) -> list[str]:
-        if not is_private(self._folder, self._owners):
-            return []
-        with suppress(OSError), os.scandir(self._folder) as found:
-            return sorted(one.name for one in found if one.name.endswith(SUFFIX))
+        with suppress(OSError):
+            if not others_can_write(self._folder, self._owners):
+                with os.scandir(self._folder) as found:
+                    return sorted(one.name for one in found if one.name.endswith(SUFFIX))
         return []
 
     def _answered(self, path: Path) -> bool:

@@ -271,3 +271,25 @@ def test_an_answer_of_another_version_is_a_store_error(ground: Ground) -> None:
     with pytest.raises(StoreError, match="cannot read"):
         request.answer()
     request.release()
+
+
+def test_a_folder_that_another_process_removes_meanwhile_is_made_again(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The release of the last request removes the folder, at any moment of another's sending."""
+    lstat = Path.lstat
+
+    def removed_before(path: Path) -> os.stat_result:
+        if path == ground.folder and path.exists():
+            path.rmdir()
+        return lstat(path)
+
+    ground.folder.mkdir(mode=0o700)
+    monkeypatch.setattr(Path, "lstat", removed_before)
+    request = ground.send(reviewed(1))
+    monkeypatch.undo()
+    ground.taker.take()
+    answer = request.answer()
+    request.release()
+
+    assert [Appended(STREAM, 1, 0)] == answer
