@@ -148,7 +148,8 @@ def check(table: pa.Table, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
 
 def decoded(table: pa.Table) -> pa.Table:
     """The same ballots with exactly the types of `schema_of`: dictionary-encoded strings become plain ones."""
-    return table.cast(schema_of(table))
+    schema = schema_of(table)
+    return table.select(schema.names).cast(schema)
 
 
 def schema_of(table: pa.Table) -> pa.Schema:

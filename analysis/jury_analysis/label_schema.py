@@ -13,3 +13,7 @@ LABELS = pa.schema(
 DECISIVE_MESSAGE = pa.field("decisive_message", pa.int32())
 """A column that labels may have too: the message, from 0 in the source, that the annotator names as the first that went
 wrong."""
+
+LABEL_FACTS = pa.schema([DECISIVE_MESSAGE, pa.field("outcome_correct", pa.bool_())])
+"""All columns that a table may have beside those of `LABELS`: that message; whether the outcome is correct all the
+same."""

@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jury_analysis.ballots import MESSAGES
 from jury_analysis.errors import BadLabels
-from jury_analysis.label_schema import LABELS
+from jury_analysis.label_schema import LABEL_FACTS, LABELS
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,9 @@ class ResolvedLabels:
     """How many cases were labelled, ties included."""
     ties: tuple[str, ...]
     """Cases whose annotators have no strict plurality, sorted."""
+    facts: pa.Table
+    """Columns `case_id`, and those of `LABEL_FACTS` that the table has: of each case what more annotators say than
+    anything else, null where none does."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class LabelledBallots:
 
 
 def check_labels(table: pa.Table) -> pa.Table:
-    """The table with exactly the columns and types of `LABELS`.
+    """The table with the columns and types of `LABELS`, and those of `LABEL_FACTS` that it has.
 
     Raises:
         BadLabels: a column is missing or is no text, a value is null, or an annotator labels a case twice.
@@ -56,7 +60,14 @@ def check_labels(table: pa.Table) -> pa.Table:
             row = pc.index(pc.is_null(column), value=True).as_py()
             raise BadLabels(f"the column {field.name!r} of the labels is empty in row {row + 1}")
         columns[field.name] = column.cast(pa.string())
-    checked = pa.table(columns, schema=LABELS)
+    facts = [field for field in LABEL_FACTS if field.name in table.column_names]
+    for field in facts:
+        try:
+            columns[field.name] = table[field.name].cast(field.type)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            kind = table[field.name].type
+            raise BadLabels(f"the column {field.name!r} of the labels must be {field.type}, not {kind}") from None
+    checked = pa.table(columns, schema=pa.schema([*LABELS, *facts]))
     counts = checked.group_by(["case_id", "annotator"]).aggregate([([], "count_all")])
     twice = counts.filter(pc.greater(counts["count_all"], 1)).sort_by([("case_id", "ascending")])
     if twice.num_rows:
@@ -72,27 +83,43 @@ def resolve(labels: pa.Table) -> ResolvedLabels:
         BadLabels: see `check_labels`.
     """
     checked = check_labels(labels)
-    counts = checked.group_by(["case_id", "label"]).aggregate([([], "count_all")])
-    counts = counts.sort_by([("case_id", "ascending"), ("count_all", "descending"), ("label", "ascending")])
+    found = _pluralities(checked, "label")
+    names = found["case_id"]
+    tied = pc.is_null(found["label"])
+    facts = pa.table({"case_id": names})
+    for name in (one for one in LABEL_FACTS.names if one in checked.column_names):
+        said = _pluralities(checked.filter(pc.is_valid(checked[name])), name)
+        facts = facts.append_column(name, said[name].take(pc.index_in(names, value_set=said["case_id"])))
+    return ResolvedLabels(
+        labels=found.filter(pc.invert(tied)),
+        annotators=tuple(sorted(pc.unique(checked["annotator"]).to_pylist())),
+        cases=len(names),
+        ties=tuple(names.filter(tied).to_pylist()),
+        facts=facts,
+    )
+
+
+def _pluralities(checked: pa.Table, name: str) -> pa.Table:
+    """Columns `case_id`, sorted, and `name`: the value that most rows of the case have; null at a tie."""
+    counts = checked.group_by(["case_id", name]).aggregate([([], "count_all")])
+    counts = counts.sort_by([("case_id", "ascending"), ("count_all", "descending"), (name, "ascending")])
+    if not counts.num_rows:
+        return counts.select(["case_id", name]).combine_chunks()
     cases = counts["case_id"].combine_chunks().dictionary_encode()
-    names, codes = cases.dictionary, cases.indices.to_numpy(zero_copy_only=False)
+    codes = cases.indices.to_numpy(zero_copy_only=False)
     votes = counts["count_all"].to_numpy()
     first = np.flatnonzero(np.diff(codes, prepend=-1))
     second = np.minimum(first + 1, len(codes) - 1)
     tied = (second > first) & (codes[second] == codes[first]) & (votes[second] == votes[first])
-    resolved = pa.table({"case_id": names, "label": counts["label"].combine_chunks().take(pa.array(first))})
-    return ResolvedLabels(
-        labels=resolved.filter(pa.array(~tied)),
-        annotators=tuple(sorted(pc.unique(checked["annotator"]).to_pylist())),
-        cases=len(names),
-        ties=tuple(names.filter(pa.array(tied)).to_pylist()),
-    )
+    values = counts[name].combine_chunks().take(pa.array(first, mask=tied))
+    return pa.table({"case_id": cases.dictionary, name: values})
 
 
 def label_ballots(ballots: pa.Table, resolved: ResolvedLabels) -> LabelledBallots:
-    """Give ballots the resolved labels of their cases.
+    """Give ballots the resolved labels of their cases, and the message and the outcome that go with them.
 
-    A case with a tie has no label, whatever its ballots say.
+    A case with a tie has no label, whatever its ballots say. Where no annotator names a message or an outcome, that of
+    the ballots stays.
     """
     encoded = ballots["case_id"]
     if not pa.types.is_dictionary(encoded.type):
@@ -112,9 +139,26 @@ def label_ballots(ballots: pa.Table, resolved: ResolvedLabels) -> LabelledBallot
     position = ballots.schema.get_field_index("label")
     found = pc.is_in(resolved.labels["case_id"], value_set=cases)
     ties_found = pc.is_in(pa.array(resolved.ties, pa.string()), value_set=cases)
+    labelled = ballots.set_column(position, "label", labels.dictionary_encode())
+    of_cases = pc.index_in(cases, value_set=resolved.facts["case_id"].combine_chunks()).take(pa.array(rows))
+    for name in resolved.facts.column_names[1:]:
+        labelled = _with_fact(labelled, _OF_BALLOTS[name], resolved.facts[name].combine_chunks().take(of_cases))
     return LabelledBallots(
-        ballots=ballots.set_column(position, "label", labels.dictionary_encode()),
+        ballots=labelled,
         differing=tuple(sorted(differing)),
         unmatched=resolved.cases - (pc.sum(found).as_py() or 0) - (pc.sum(ties_found).as_py() or 0),
         ties=pc.sum(ties_found).as_py() or 0,
     )
+
+
+_OF_BALLOTS = {"decisive_message": "label_message", "outcome_correct": "outcome_correct"}
+"""The column of `MESSAGES` for each of `LABEL_FACTS`."""
+
+
+def _with_fact(ballots: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    """The ballots with these values of a column, and their own where there are none."""
+    field = MESSAGES.field(name)
+    if name not in ballots.column_names:
+        return ballots.append_column(field, values.cast(field.type))
+    place = ballots.schema.get_field_index(name)
+    return ballots.set_column(place, field, pc.coalesce(values.cast(field.type), ballots[name].combine_chunks()))

@@ -3,8 +3,9 @@
 import pyarrow as pa
 import pytest
 
+from jury_analysis.ballots import EVERY_COLUMN, check
 from jury_analysis.errors import BadLabels
-from jury_analysis.label_schema import LABELS
+from jury_analysis.label_schema import LABEL_FACTS, LABELS
 from jury_analysis.labels import check_labels, label_ballots, resolve
 from support.ballot_tables import ballots
 
@@ -77,3 +78,42 @@ def test_bad_labels_are_named() -> None:
         check_labels(labels(("c1", "ann", "safe"), ("c2", "ann", None)))
     with pytest.raises(BadLabels, match="must be string, not int64"):
         check_labels(pa.table({"case_id": [1], "annotator": ["a"], "label": ["b"]}))
+
+
+def with_facts(*rows: tuple[str, str, str, int | None, bool | None]) -> pa.Table:
+    columns = zip((*LABELS.names, *LABEL_FACTS.names), zip(*rows, strict=True), strict=True)
+    return pa.table({name: list(column) for name, column in columns}, schema=pa.schema([*LABELS, *LABEL_FACTS]))
+
+
+def test_messages_and_outcomes_are_those_of_most_annotators_who_name_one() -> None:
+    table = ballots([["unsafe_fail"]] * 4, facts=[{"label_message": 9, "outcome_correct": False}] * 4)
+    given = with_facts(
+        ("c000000", "ann", "unsafe_fail", 3, True),
+        ("c000000", "bob", "unsafe_fail", 3, None),
+        ("c000000", "cid", "unsafe_fail", 4, None),
+        ("c000001", "ann", "unsafe_fail", 1, None),
+        ("c000001", "bob", "unsafe_fail", 2, None),
+        ("c000002", "ann", "unsafe_fail", None, None),
+    )
+
+    found = label_ballots(table, resolve(given)).ballots
+
+    # Where no message has more annotators than any other, and where none is named, that of the ballots stays.
+    assert [3, 9, 9, 9] == found["label_message"].to_pylist()
+    assert [True, False, False, False] == found["outcome_correct"].to_pylist()
+
+
+def test_messages_of_labels_are_a_column_of_ballots_without_any() -> None:
+    table = ballots([["unsafe_fail"]] * 2)
+
+    found = label_ballots(table, resolve(with_facts(("c000001", "ann", "unsafe_fail", 3, None)))).ballots
+
+    assert [None, 3] == found["label_message"].to_pylist()
+    assert check(found, EVERY_COLUMN)["label_message"].type == pa.int32()
+
+
+def test_a_message_that_is_no_number_is_refused() -> None:
+    table = labels(("c1", "ann", "safe")).append_column("decisive_message", pa.array(["seven"]))
+
+    with pytest.raises(BadLabels, match="'decisive_message' of the labels must be int32, not string"):
+        check_labels(table)

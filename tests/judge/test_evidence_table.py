@@ -7,9 +7,12 @@ import pytest
 
 from jury_judge.tables.table_export import export_tables
 from jury_replay.selection import DebateSelection
+from jury_store.memory import MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.evidence_debate import EvidenceDebate
+from support.located_debates import a_located_case, a_located_debate
 from support.pages import stored
+from support.stored_debates import store_debate
 
 
 def rows(folder: Path, *debates: EvidenceDebate | DebateBuilder, texts: bool = False) -> list[dict[str, object]]:
@@ -46,7 +49,21 @@ def test_each_entry_is_a_row_in_the_order_of_the_record(tmp_path: Path) -> None:
         "start": 29,
         "end": 43,
         "decisive_item": 5,
+        "decisive_message": None,
     }
+
+
+def test_the_decisive_message_is_beside_the_decisive_item(tmp_path: Path) -> None:
+    quoting = a_located_debate(a_located_case(), (2, 3, None), quote="I look")
+    store = MemoryEventStore()
+    store_debate(store, quoting, "c1")
+
+    export_tables(store, DebateSelection(), tmp_path)
+
+    found = pq.read_table(tmp_path / "evidence.parquet").to_pylist()
+    assert [("gpt", 2, 1), ("claude", 3, 1), ("gemini", None, None)] == [
+        (one["seat"], one["decisive_item"], one["decisive_message"]) for one in found
+    ]
 
 
 def test_a_quoted_seat_is_no_item_that_is_decisive(tmp_path: Path) -> None:

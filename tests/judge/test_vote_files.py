@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from jury_analysis.ballots import SCHEMA, check, decoded
+from jury_analysis.label_schema import LABEL_FACTS, LABELS
 from jury_cases.errors import CaseFileError
-from jury_cases.votes.label_files import read_labels
+from jury_cases.votes.label_files import LabelFile, read_labels, read_labels_of
 from jury_cases.votes.options import VoteOptions
 from jury_cases.votes.vote_files import RecordedVotes, read_votes
 from jury_cases.votes.words import VerdictWords, parse_words
@@ -463,9 +464,50 @@ def test_labels_are_read_with_their_annotators(tmp_path: Path) -> None:
     ] * len(WRITERS) == found
 
 
+def test_labels_may_name_the_message_and_the_outcome(tmp_path: Path) -> None:
+    rows = [{"case_id": 1, "label": "unsafe", "decisive_message": 3, "outcome_correct": True},
+            {"case_id": 2, "label": "safe", "decisive_message": None, "outcome_correct": None}]  # fmt: skip
+
+    found = [read_labels([write(tmp_path / f"l.{ending}", rows)]) for ending, write in WRITERS.items()]
+
+    assert [[*LABELS, *LABEL_FACTS]] * len(WRITERS) == [list(table.schema) for table in found]
+    assert [[(3, True), (None, None)]] * len(WRITERS) == [
+        [(one["decisive_message"], one["outcome_correct"]) for one in table.to_pylist()] for table in found
+    ]
+
+
+def test_columns_of_labels_may_have_other_names(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "l.csv", [{"id": "a", "by": "x", "final": "unsafe", "step": 4, "label_message": 1}])
+    fields = {"label": "final", "seat": "by", "label_message": "step", "round": "nothing"}
+
+    (row,) = read_labels_of([LabelFile(path, VerdictWords(), fields)]).to_pylist()
+    (without,) = read_labels_of([LabelFile(path, VerdictWords(), fields | {"label_message": ""})]).to_pylist()
+
+    assert {"case_id": "a", "annotator": "x", "label": "unsafe_fail", "decisive_message": 4} == row
+    assert "decisive_message" not in without
+
+
+def test_the_message_of_a_row_of_several_votes_is_the_labels() -> None:
+    row = '{"id": 1, "label": "unsafe", "decisive_message": 2%s, "judges": {"a": {"verdict": "unsafe"}}}'
+
+    (own,) = decoded(read_text(row % "").ballots).to_pylist()
+    (named,) = decoded(read_text(row % ', "label_message": 5').ballots).to_pylist()
+
+    assert (2, 5) == (own["label_message"], named["label_message"])
+    assert "decisive_message" not in own
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (
+            '{"case_id": 1, "label": "unsafe", "decisive_message": -1}',
+            "stdin:1: decisive_message: must be a whole number from 0 up, not -1",
+        ),
+        (
+            '{"case_id": 1, "label": "unsafe", "outcome_correct": "maybe"}',
+            "stdin:1: outcome_correct: must be true or false, not 'maybe'",
+        ),
         (
             '{"case_id": 1, "label": "safe"}\n{"case_id": 1, "label": "safe"}\n',
             "stdin:2: annotator 'human' labels case '1' 'safe_pass' here and 'safe_pass' at stdin:1; keep one label",

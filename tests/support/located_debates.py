@@ -47,14 +47,15 @@ def a_located_case(*scenarios: Scenario, records: int = 0, **fields: Any) -> Cas
 
 
 def a_located_debate(
-    case: Case, items: tuple[int | None, ...], spec: dict[str, Any] | None = None, **own: Any
+    case: Case, items: tuple[int | None, ...], spec: dict[str, Any] | None = None, quote: str | None = None, **own: Any
 ) -> DebateHarness:
-    """Each seat names one item, or passes with None; `own` is as of the harness."""
+    """Each seat names one item, or passes with None; all quote `quote` of item 2. `own` is as of the harness."""
     named = dict(zip(SEATS, items, strict=True))
 
     def says(step: Any, _call: Any) -> Says:
         item = named[step.juror_id]
-        return Says("safe_pass" if item is None else "unsafe_fail", decisive_item=item)
+        entries = () if quote is None else ({"item": 2, "quote": quote},)
+        return Says("safe_pass" if item is None else "unsafe_fail", evidence=entries, decisive_item=item)
 
     panel = a_panel(*SEATS, prompts=2, **{"preset": "independent", **(spec or {})})
     return DebateHarness(panel, says, case=case, prompts=2, **own).run()

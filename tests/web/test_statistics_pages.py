@@ -21,6 +21,7 @@ from jury_judge.statistics.run_reports import RunReports
 from jury_store.memory import MemoryEventStore
 from jury_web.app import AccessPolicy, create_app
 from support.debate_builder import DebateBuilder
+from support.located_debates import a_located_case, a_located_debate
 from support.pages import Site, keep, stored
 from support.quoting_debates import a_quoting_debate
 from support.stored_debates import store_debate
@@ -125,7 +126,42 @@ def test_quotations_have_a_table_by_seat(language: str, words: tuple[str, str, s
     assert basis in section.text()
     assert ["12", "50.0%", "50.0%"] == [cell.split(" ")[0] for cell in rows["gpt"][:3]]
     assert "24" == rows[everything][0]
-    assert "100%" in section.css("p.sub")[-1].text()
+
+
+@pytest.mark.parametrize(
+    ("language", "faults", "where", "panel", "names"),
+    [
+        ("en", "Faults against labels", "Where it went wrong", "Panel", ["Message", "Item"]),
+        ("ja", "ラベルと比べた誤りの発見", "最初に誤りが起きた箇所", "陪審団", ["メッセージ", "項目"]),
+    ],
+)
+def test_faults_and_messages_have_tables(language: str, faults: str, where: str, panel: str, names: list[str]) -> None:
+    store = MemoryEventStore()
+    for number in range(12):
+        case = a_located_case(decisive_message=1, outcome_correct=number < 3)
+        store_debate(store, a_located_debate(case, (2, 3, None)), f"r1~c{number}")
+
+    page = Site(store).get(f"/runs/r1/stats?lang={language}")
+
+    found = {
+        section.css_first("h2").text(): {
+            row.css_first("th").text(): [cell.text().split(" ")[0] for cell in row.css("td")]
+            for row in section.css("tbody tr")
+        }
+        for section in page.tree.css("[aria-labelledby^=h-faults], [aria-labelledby^=h-where]")
+    }
+    assert [faults, where] == list(found)
+    assert ["100%", "100%", "–", "100%", "100%", "100%"] == [
+        cell if cell[0].isdigit() else cell[0] for cell in found[faults]["gpt"]
+    ]
+    assert any(name.startswith(panel) for name in found[faults])
+    assert names == list(found[where])[:2]
+    assert (["12", "100%", "100%", "1.000", "100%"], "0%") == (
+        found[where][names[0]],
+        found[where][names[1]][2],
+    )
+    (document,) = client_of(store).get("/api/runs/r1/stats").json()["panels"]
+    assert (1.0, 12) == (document["messages"]["corrected"]["value"], document["faults"]["messages"])
 
 
 def test_the_page_is_in_japanese_too(store: MemoryEventStore) -> None:

@@ -1,10 +1,12 @@
 """Labels of human annotators, collected row by row with the positions of the rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
 
-from jury_analysis.label_schema import LABELS
+from jury_analysis.label_schema import LABEL_FACTS, LABELS
 from jury_cases.errors import CaseFileError
 from jury_events.text.visible_text import visible_line
 
@@ -14,17 +16,27 @@ class Annotations:
 
     def __init__(self) -> None:
         self._labels: dict[tuple[str, str], tuple[str, str]] = {}
+        self._facts: dict[tuple[str, str], Mapping[str, Any]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._labels)
 
-    def add(self, place: str, case_id: str, labels: Iterable[tuple[str, str]], *, once: bool = False) -> None:
+    def add(
+        self,
+        place: str,
+        case_id: str,
+        labels: Iterable[tuple[str, str]],
+        *,
+        facts: Mapping[str, Any] = MappingProxyType({}),
+        once: bool = False,
+    ) -> None:
         """Add the labels of a row.
 
         Args:
             place: of the row.
             case_id: of its case.
             labels: by annotator.
+            facts: what the annotators say beside, by column of `LABEL_FACTS`.
             once: whether the same label twice is refused too.
 
         Raises:
@@ -38,9 +50,15 @@ class Annotations:
                     f"{visible_line(label, 60)!r} here and {visible_line(before[0], 60)!r} at {before[1]}; "
                     "keep one label"
                 )
+            if facts:
+                self._facts[case_id, annotator] = facts
 
     def table(self) -> pa.Table:
-        """The labels as `LABELS`, sorted by case and annotator."""
-        rows = sorted((case, annotator, label) for (case, annotator), (label, _) in self._labels.items())
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], []]
-        return pa.table(dict(zip(LABELS.names, columns, strict=True)), schema=LABELS)
+        """The labels as `LABELS`, sorted by case and annotator, with the columns of `LABEL_FACTS` that have a value."""
+        keys = sorted(self._labels)
+        rows = [
+            {"case_id": key[0], "annotator": key[1], "label": self._labels[key][0], **self._facts.get(key, {})}
+            for key in keys
+        ]
+        said = {name for facts in self._facts.values() for name in facts}
+        return pa.Table.from_pylist(rows, pa.schema([*LABELS, *(one for one in LABEL_FACTS if one.name in said)]))

@@ -37,6 +37,12 @@ OF_A_VOTE: dict[str, tuple[str, ...]] = {
 IN_A_SEAT = tuple(part for part in OF_A_VOTE if part not in {"seat", "verdict"})
 """The parts of a vote that are fields of the object of a seat, beside its verdict."""
 
+OF_A_ROW_OF_SEATS: dict[str, tuple[str, ...]] = {
+    **{part: columns for part, columns in OF_A_VOTE.items() if part not in IN_A_SEAT},
+    "label_message": ("label_message", "decisive_message"),
+}
+"""What a row of several votes says itself: each vote names its message in its object, and the row that of the label."""
+
 OF_A_BALLOT: tuple[str, ...] = (
     *("role", "kind", "weight", "changed", "model_answered", "calls", "input_tokens", "output_tokens", "cost"),
     *("simulated", "final_verdict", "final_score"),
@@ -68,10 +74,12 @@ class FieldReader:
 
     Args:
         fields: columns (dotted if nested) by part; "" leaves the part out.
+        of_cases: a row has the votes of several seats.
     """
 
-    def __init__(self, fields: Mapping[str, str]) -> None:
+    def __init__(self, fields: Mapping[str, str], *, of_cases: bool = False) -> None:
         self._fields = dict(fields)
+        self._defaults = {**OF_A_CASE, **(OF_A_ROW_OF_SEATS if of_cases else OF_A_VOTE)}
         self._plans: dict[tuple[str, ...], _Plan] = {}
 
     def read(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -101,7 +109,7 @@ class FieldReader:
         return plan
 
     def _columns(self, row: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-        defaults = {**OF_A_CASE, **OF_A_VOTE}
+        defaults = dict(self._defaults)
         if row.keys() >= _EXPORTED:
             defaults |= {target: (target,) for target in OF_A_BALLOT}
         for target, names in defaults.items():

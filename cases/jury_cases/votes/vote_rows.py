@@ -110,7 +110,8 @@ class VoteRowReader:
         named = self._options.fields
         within = {part: column for part, column in named.items() if part in IN_A_SEAT}
         self.judges = SeatColumns(patterns, self._chosen, within)
-        self._fields = FieldReader({part: column for part, column in named.items() if part not in IN_A_SEAT})
+        of_row = {part: column for part, column in named.items() if part not in IN_A_SEAT}
+        self._fields = FieldReader(of_row, of_cases=True)
 
     def _seat(self, parts: Values, row: dict[str, Any]) -> str:
         seat = name_of(parts["seat"], "seat") if "seat" in parts else None

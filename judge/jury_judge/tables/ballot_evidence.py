@@ -76,7 +76,7 @@ def with_evidence(store: EventStore, ballots: pa.Table) -> pa.Table:
             opened
             for debate, votes in said.items()
             if any(one.item is not None for one in votes.values())
-            and (opened := _opened_case(streams[debate_stream(debate)])) is not None
+            and (opened := OpenedCase.of_stream(streams[debate_stream(debate)])) is not None
         ]
         messages = cases.of(cited)
         several = {opened.debate_id for opened in cited if opened.scenarios > 1}
@@ -118,14 +118,6 @@ def _opened(opening: list[StoredEvent]) -> DebateOpened | None:
             return None
         return event if isinstance(event, DebateOpened) else None
     return None
-
-
-def _opened_case(stream: list[StoredEvent]) -> OpenedCase | None:
-    """Where the case of a debate is; None where texts were erased, or the opening event cannot be read."""
-    if any(stored.type == "texts_erased" for stored in stream):
-        return None
-    opened = _opened(stream[:1])
-    return None if opened is None else OpenedCase.of(opened)
 
 
 def _said(stream: list[StoredEvent]) -> _Said:

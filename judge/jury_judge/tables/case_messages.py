@@ -8,7 +8,9 @@ from typing import NamedTuple, Self
 from jury_debate.assignment import OPERATOR_POLICY
 from jury_debate.prompts_v2.item_messages import ItemMessages
 from jury_events.case import Case
+from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened
+from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_events.parts import Digest, Part
 from jury_events.provenance import with_provenance
@@ -46,6 +48,17 @@ class OpenedCase(NamedTuple):
             provenance=None if opened.provenance is None else opened.provenance.digest,
             policy=None if policy is None else policy.digest,
         )
+
+    @classmethod
+    def of_stream(cls, stream: Sequence[StoredEvent]) -> Self | None:
+        """Of the events of a debate; None where texts were erased, or its opening event cannot be read."""
+        if not stream or any(stored.type == "texts_erased" for stored in stream):
+            return None
+        try:
+            opened = decode(stream[0])
+        except EventError:
+            return None
+        return cls.of(opened) if isinstance(opened, DebateOpened) else None
 
     @property
     def digests(self) -> list[Digest]:

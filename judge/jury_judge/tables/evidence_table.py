@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from jury_debate.prompts_v2.item_messages import ItemMessages
 from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
@@ -29,6 +30,7 @@ EVIDENCE = pa.schema(
         pa.field("start", pa.int64()),
         pa.field("end", pa.int64()),
         pa.field("decisive_item", pa.int32()),
+        pa.field("decisive_message", pa.int32()),
     ]
 )
 """One row an entry of evidence, in the order of the record."""
@@ -40,7 +42,7 @@ _EVALUATING = frozenset({"juror_evaluated", "statement_made", "judgment_rendered
 
 
 def evidence_rows(
-    debate_id: str, stream: Iterable[StoredEvent], texts: Mapping[str, bytes] | None
+    debate_id: str, stream: Iterable[StoredEvent], texts: Mapping[str, bytes] | None, messages: ItemMessages | None
 ) -> Iterator[dict[str, Any]]:
     """The rows of one debate.
 
@@ -48,21 +50,30 @@ def evidence_rows(
         debate_id: its id.
         stream: its events, of which those that cannot be decoded have no rows: `jury verify` reports them.
         texts: its parts, by the 43 characters of their digest; None: rows without quotations.
+        messages: of its items; None: they are not known.
     """
     for stored in stream:
         # Most evaluations of a store were not asked for evidence: their bodies are not decoded.
-        if stored.type not in _EVALUATING or b'"evidence"' not in stored.body:
+        if not may_quote(stored):
             continue
         try:
             event = decode(stored)
         except EventError:
             continue
         for one in evaluations_of([event]):
-            yield from _rows(debate_id, one, texts)
+            yield from _rows(debate_id, one, texts, messages)
 
 
-def _rows(debate_id: str, made: StepEvaluation, texts: Mapping[str, bytes] | None) -> Iterator[dict[str, Any]]:
+def may_quote(stored: StoredEvent) -> bool:
+    """Whether an event may have an evaluation that was asked for evidence."""
+    return stored.type in _EVALUATING and b'"evidence"' in stored.body
+
+
+def _rows(
+    debate_id: str, made: StepEvaluation, texts: Mapping[str, bytes] | None, messages: ItemMessages | None
+) -> Iterator[dict[str, Any]]:
     step, evaluation = made.step, made.evaluation
+    item = evaluation.decisive_item
     for number, one in enumerate(quotations(evaluation, texts or {}), 1):
         entry, span = one.entry, one.entry.span
         row = {
@@ -82,6 +93,7 @@ def _rows(debate_id: str, made: StepEvaluation, texts: Mapping[str, bytes] | Non
             "found_in": None if span is None else span.item,
             "start": None if span is None else span.start,
             "end": None if span is None else span.end,
-            "decisive_item": evaluation.decisive_item,
+            "decisive_item": item,
+            "decisive_message": None if messages is None or item is None else messages.named(item),
         }
         yield row if texts is None else row | {"quote": one.text}

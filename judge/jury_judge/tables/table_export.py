@@ -26,8 +26,9 @@ from jury_events.review_facts import Review
 from jury_judge.reviews.decisive_messages import DecisiveMessages
 from jury_judge.reviews.review_labels import CountedReviews
 from jury_judge.tables.ballot_table import batches_of
+from jury_judge.tables.case_messages import CaseMessages, OpenedCase
 from jury_judge.tables.csv_file import CsvFile, check_csv_path
-from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS, evidence_rows
+from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS, evidence_rows, may_quote
 from jury_replay.selection import DebateSelection
 from jury_replay.table_file import TableFile, check_table_path
 from jury_store.debate_ballots import VARIANT, DebateBallots
@@ -184,6 +185,7 @@ def export_tables(
     paths = _checked_paths(folder, form, schemas)
     folder.mkdir(parents=True, exist_ok=True)
     labels = _HumanLabels(store)
+    cases = CaseMessages(store)
     partial = {name: path.with_name(f".{path.name}.partial") for name, path in paths.items()}
     try:
         with ExitStack() as stack:
@@ -195,7 +197,7 @@ def export_tables(
                     labels.take(row)
                 for exchange in _exchanges(store, rows, contents):
                     files["exchanges"].add(exchange)
-                for entry in _evidence(store, rows, contents):
+                for entry in _evidence(store, cases, rows, contents):
                     files["evidence"].add(entry)
                 for _ in rows:
                     on_debate()
@@ -394,11 +396,16 @@ def _reviewed(review: Review, row: DebateRow, in_sample: Review | None) -> dict[
     }
 
 
-def _evidence(store: EventStore, rows: Sequence[DebateRow], contents: _Contents | None) -> Iterator[dict[str, Any]]:
+def _evidence(
+    store: EventStore, cases: CaseMessages, rows: Sequence[DebateRow], contents: _Contents | None
+) -> Iterator[dict[str, Any]]:
     streams = store.read_streams([debate_stream(row.debate_id) for row in rows])
+    quoting = (stream for stream in streams.values() if any(map(may_quote, stream)))
+    messages = cases.of([found for stream in quoting if (found := OpenedCase.of_stream(stream)) is not None])
     for row in rows:
         texts = None if contents is None else contents.get(row.debate_id, {})
-        yield from evidence_rows(row.debate_id, streams.get(debate_stream(row.debate_id), ()), texts)
+        stream = streams.get(debate_stream(row.debate_id), ())
+        yield from evidence_rows(row.debate_id, stream, texts, messages.get(row.debate_id))
 
 
 def _exchanges(store: EventStore, rows: Sequence[DebateRow], contents: _Contents | None) -> Iterator[dict[str, Any]]:

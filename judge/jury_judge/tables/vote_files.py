@@ -11,7 +11,7 @@ import pyarrow as pa
 from jury_cases.containers.rows import STDIN
 from jury_cases.containers.sources import shown, sources_of
 from jury_cases.errors import CaseFileError
-from jury_cases.votes.label_files import read_labels_of
+from jury_cases.votes.label_files import LabelFile, read_labels_of
 from jury_cases.votes.vote_files import read_votes_of
 from jury_cases.votes.words import VerdictWords
 from jury_judge.errors import VotesNotAlike
@@ -65,19 +65,23 @@ def read_label_files(paths: Iterable[str], words: VerdictWords) -> tuple[pa.Tabl
 
     Args:
         paths: as of `read_votes`.
-        words: of the votes; a `.yaml` beside a file of labels says what its own words mean.
+        words: of the votes; a `.yaml` beside a file of labels says what its own words mean, and which columns are read.
 
     Raises:
         CaseFileError, VotesNotAlike: as of `read_vote_files`.
     """
-    files = [(path, _words_of_labels(path, words)) for path in paths]
-    _check_alike(files if words.declared is None else [("the votes", words), *files])
-    return read_labels_of(files), files[0][1]
+    files = [_label_file(path, words) for path in paths]
+    named = [(os.fspath(file.path), file.words) for file in files]
+    _check_alike(named if words.declared is None else [("the votes", words), *named])
+    return read_labels_of(files), files[0].words
 
 
-def _words_of_labels(path: str, words: VerdictWords) -> VerdictWords:
+def _label_file(path: str, words: VerdictWords) -> LabelFile:
     beside = None if path == STDIN else reading_beside(Path(path))
-    return words if beside is None else read_reading(beside).words
+    if beside is None:
+        return LabelFile(path, words)
+    reading = read_reading(beside)
+    return LabelFile(path, reading.words, reading.options().fields)
 
 
 def _files_of(path: str, asked: VoteReading) -> list[_TableFile]:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from jury_analysis.confidence import ConfidenceCurve
     from jury_analysis.discussion import DiscussionStep
     from jury_analysis.estimate import Estimate
+    from jury_analysis.faults import FaultsFound
+    from jury_analysis.message_agreement import MessageAgreement
     from jury_analysis.quotation_shares import QuotationShares, Quoted
     from jury_analysis.shares import VerdictShare
     from jury_analysis.statistics import PanelStatistics, Statistics
@@ -46,6 +48,10 @@ class PanelView(NamedTuple):
     raters: "tuple[AgainstLabels, ...]"
     """Jury, panel, then seats; () without a label."""
     accuracies: DotPlot | None
+    finders: "tuple[FaultsFound, ...]"
+    """Panel, then seats; () where no label is compared with messages and outcomes."""
+    located: "tuple[tuple[str, MessageAgreement], ...]"
+    """Agreement on messages and on items, each where a vote names one: `messages`, `items`."""
     quoted: "tuple[Quoted, ...]"
     """Seats, the final judge, then all; () where no evaluation was asked for evidence."""
     notes: "tuple[Reason, ...]"
@@ -96,6 +102,10 @@ def _panel(panel: "PanelStatistics", categories: tuple[str, ...], names: Mapping
         accuracies=dot_plot([(one.seat or names[one.rater], one.accuracy) for one in raters[:MOST_ROWS]])
         if raters
         else None,
+        finders=() if panel.faults is None else (panel.faults.panel, *panel.faults.seats[: MOST_ROWS - 1]),
+        located=tuple(
+            (name, found) for name, found in (("messages", panel.messages), ("items", panel.items)) if found is not None
+        ),
         quoted=() if panel.quotations is None else _quoted(panel.quotations),
         notes=_notes_of(panel),
         shares=stacked_bar(_counts(panel.shares, panel.debates)),

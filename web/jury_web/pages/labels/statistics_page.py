@@ -75,10 +75,33 @@ class StatisticsLabels(TranslatedLabels):
     stats_unsupported = Translation("Fails without support", "裏付けのない不合格")
     stats_quoted_by_judge = Translation("Final judge", "最終判定者")
     stats_quoted_by_all = Translation("All", "全体")
-    stats_same_item = Translation(
-        "Pairs of seats that name the same decisive item, in {debates} debates in which two seats name one:",
-        "2名以上が決定的な項目を挙げた議論{debates}件で、同じ項目を挙げた組の割合:",
+    stats_faults = Translation("Faults against labels", "ラベルと比べた誤りの発見")
+    stats_faults_hint = Translation(
+        "First verdicts. {faults} debates with a fault: {silent} with a correct outcome (silent), {loud} with a wrong "
+        "one, {messages} with a message that the label names; {sound} without a fault.",
+        "最初の判定です。誤りのある議論{faults}件（結果は正しい{silent}件、結果も誤り{loud}件、ラベルが箇所を示す{messages}件）、"
+        "誤りのない議論{sound}件。",
     )
+    stats_found = Translation("Found", "発見")
+    stats_silent_found = Translation("Silent ones", "結果が正しい誤り")
+    stats_false_alarms = Translation("False alarms", "誤報")
+    stats_message_exact = Translation("Message exact", "箇所が一致")
+    stats_message_near = Translation("Within one", "前後1つ以内")
+    stats_message_of_all = Translation("Found and exact", "発見かつ一致")
+    stats_where = Translation("Where it went wrong", "最初に誤りが起きた箇所")
+    stats_where_hint = Translation(
+        "Of debates in which two seats or more name one before the discussion. An item of the prompt is read as the "
+        "message of the source that it comes from.",
+        "議論の前に2名以上が箇所を挙げた議論についての値です。プロンプトの項目は、元のメッセージとして数えます。",
+    )
+    stats_where_messages = Translation("Message", "メッセージ")
+    stats_where_items = Translation("Item", "項目")
+    stats_where_one = Translation("All name the same", "全員が同じ箇所")
+    stats_where_raw = Translation("Pairs that name the same", "同じ箇所を挙げた組")
+    stats_where_corrected = Translation("Corrected for chance", "偶然を補正")
+    stats_where_right = Translation("Right where a plurality names it", "相対多数が挙げた箇所の正解率")
+    stats_where_pairs = Translation("Each two seats", "陪審員の組ごと")
+    stats_where_pair_right = Translation("Right then", "そのうち正解")
     stats_reliability = Translation("Are confident verdicts right?", "確信度の高い判定は正しいか")
     stats_reliability_hint = Translation(
         "Share of seats that agree with the plurality (across) and share of right verdicts (up), with 95 % intervals; "
