@@ -25,6 +25,7 @@ from jury_views.review_objects import NO_REASONS, Reasons, reasons_in
 from jury_web.pages.case_passages import CasePassages, case_passages
 from jury_web.pages.citations import Citations, DecisiveViews
 from jury_web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
+from jury_web.pages.item_strip import ItemStrip, item_strip
 from jury_web.pages.matrix import Matrix, matrix
 from jury_web.pages.pending_steps import NOTHING_PENDING, PendingSteps, pending_steps
 from jury_web.pages.shown_items import ShownItems
@@ -139,6 +140,7 @@ class DebatePage(NamedTuple):
     integrity: IntegrityState
     case: CasePassages
     decisive: DecisiveViews | None
+    strip: ItemStrip | None
     evaluations: tuple[StatementView, ...]
     discussion: tuple[StatementView, ...]
     matrix: Matrix
@@ -216,6 +218,7 @@ def debate_page(
         integrity=integrity,
         case=case_passages(opened, previews, citations),
         decisive=citations.decisive,
+        strip=item_strip(panel, evaluations_of(events), citations, rows=rows),
         evaluations=shown,
         discussion=discussion,
         matrix=matrix(record, versions, rows, rounds),

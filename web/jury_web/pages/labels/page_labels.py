@@ -13,6 +13,7 @@ from jury_web.pages.labels.events_page import EventsLabels
 from jury_web.pages.labels.exchange_page import ExchangeLabels
 from jury_web.pages.labels.gate import GateLabels
 from jury_web.pages.labels.integrity import IntegrityLabels
+from jury_web.pages.labels.item_strip import ItemStripLabels
 from jury_web.pages.labels.review_pages import ReviewPageLabels
 from jury_web.pages.labels.run_page import RunLabels
 from jury_web.pages.labels.site import SiteLabels
@@ -31,6 +32,7 @@ class PageLabels(
     ExchangeLabels,
     GateLabels,
     IntegrityLabels,
+    ItemStripLabels,
     ReviewPageLabels,
     RunLabels,
     SiteLabels,

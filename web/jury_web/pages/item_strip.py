@@ -1,0 +1,150 @@
+"""A strip of the items of a case, a row a seat: which of them it quotes, calls decisive, and has not read."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from types import MappingProxyType
+from typing import NamedTuple
+
+from jury_events.evidence import Says
+from jury_events.panel import Panel
+from jury_views.events_by_phase import role_of
+from jury_views.quotations import StepEvaluation
+from jury_web.pages.citations import JUDGE, Citations
+
+_COLUMNS = 200
+"""Columns of a row; in a longer case several items share one."""
+
+_LINKS = 20
+"""Quoted items of a seat that the table links."""
+
+_SIDES: tuple[Says, ...] = ("for", "context", "against")
+
+
+class StripReading(NamedTuple):
+    """How a seat read the case: `parts` requests with the items, of which `unread` (first, last) were in none."""
+
+    parts: int
+    unread: tuple[tuple[int, int], ...] = ()
+
+
+class StripColumn(NamedTuple):
+    """Items `first` to `last`; `x` and `width` are percent of the strip, `href` leads to the first of them."""
+
+    first: int
+    last: int
+    x: float
+    width: float
+    href: str | None = None
+
+
+class StripMark(NamedTuple):
+    """Quotations of one side in one column; `stands`: one of them is in the item, as the check found."""
+
+    column: StripColumn
+    says: Says
+    stands: bool
+
+
+class StripSeat(NamedTuple):
+    """The row of a seat, or of the final judge, where `role` is None.
+
+    `links` are the numbers and addresses of the first items that it quotes, `more` the number of the others. `counts`
+    are quoted items by side, `standing` those with a quotation that is in the item. `reading` is None where the whole
+    case was in each request. `spoke`: it has an evaluation.
+    """
+
+    role: str | None
+    spoke: bool
+    marks: tuple[StripMark, ...]
+    decisive: StripColumn | None
+    unread: tuple[StripColumn, ...]
+    unread_items: int
+    counts: Mapping[Says, int]
+    standing: int
+    links: tuple[tuple[int, str | None], ...]
+    more: int
+    reading: StripReading | None
+
+
+class ItemStrip(NamedTuple):
+    """The rows in the order of the seats; `items` is the number of items of the case, `each` those of a column."""
+
+    seats: tuple[StripSeat, ...]
+    items: int
+    each: int
+
+
+_WHOLE: Mapping[str | None, StripReading] = MappingProxyType({})
+
+
+def item_strip(
+    panel: Panel,
+    evaluations: Iterable[StepEvaluation],
+    citations: Citations,
+    *,
+    rows: int | None = None,
+    readings: Mapping[str | None, StripReading] = _WHOLE,
+) -> ItemStrip | None:
+    """The strip; None where jurors are not asked for quotations, or no item has a number.
+
+    Args:
+        panel: of the debate.
+        evaluations: in the order of the record.
+        citations: of the same debate, for links.
+        rows: seats at most; None: all.
+        readings: how seats read the case, by id (None: the final judge), where that was not whole.
+    """
+    if not citations.asked or not citations.last_item:
+        return None
+    made: dict[str | None, list[StepEvaluation]] = {}
+    for one in evaluations:
+        if not one.evaluation.synthetic:
+            made.setdefault(one.step.juror_id, []).append(one)
+    row = _Rows(citations)
+    seats = [row.seat(role_of(panel, seat), made.get(seat, ()), readings.get(seat)) for seat in panel.juror_ids[:rows]]
+    if JUDGE in made:
+        seats.append(row.seat(None, made[JUDGE], readings.get(JUDGE)))
+    return ItemStrip(tuple(seats), citations.last_item, row.each)
+
+
+class _Rows:
+    def __init__(self, citations: Citations) -> None:
+        self._citations = citations
+        self._items = citations.last_item
+        self.each = -(-self._items // _COLUMNS)
+
+    def seat(self, role: str | None, made: Sequence[StepEvaluation], reading: StripReading | None) -> StripSeat:
+        entries = [entry for one in made for entry in one.evaluation.evidence or () if entry.seat is None]
+        quoted = sorted({(one.item, one.says, one.supports) for one in entries if 1 <= one.item <= self._items})
+        numbers = list(dict.fromkeys(number for number, _, _ in quoted))
+        decisive = made[-1].evaluation.decisive_item if made else None
+        unread = () if reading is None else reading.unread
+        return StripSeat(
+            role=role,
+            spoke=bool(made),
+            marks=tuple(self._marks(quoted)),
+            decisive=None if decisive is None or not 1 <= decisive <= self._items else self._column(decisive, decisive),
+            unread=tuple(self._column(*span) for span in unread),
+            unread_items=sum(last - first + 1 for first, last in unread),
+            counts=Counter(says for _, says in {(number, says) for number, says, _ in quoted}),
+            standing=len({number for number, _, stands in quoted if stands}),
+            links=tuple((number, self._citations.item_link(number)) for number in numbers[:_LINKS]),
+            more=max(0, len(numbers) - _LINKS),
+            reading=reading,
+        )
+
+    def _marks(self, quoted: list[tuple[int, Says, bool]]) -> Iterator[StripMark]:
+        for side in _SIDES:
+            of_side = [(number, stands) for number, says, stands in quoted if says == side]
+            for _, group in groupby(of_side, key=lambda one: (one[0] - 1) // self.each):
+                found = list(group)
+                column = self._column(found[0][0], found[-1][0])
+                yield StripMark(column, side, any(stands for _, stands in found))
+
+    def _column(self, first: int, last: int) -> StripColumn:
+        """From the beginning of the column of `first` to the end of that of `last`."""
+        begin, end = (first - 1) // self.each * self.each, ((last - 1) // self.each + 1) * self.each
+        x = 100 * begin / self._items
+        width = 100 * min(end, self._items) / self._items - x
+        return StripColumn(first, last, round(x, 3), round(width, 3), self._citations.item_link(first))
