@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jury_analysis.ballots import check
+from jury_analysis.ballots import SCHEMA, check
 from jury_analysis.case_splits import PARTS, Parts, named_parts, split_clusters
 from jury_analysis.certificate import Certificate, fewest_labels
 from jury_analysis.certification import certify
@@ -16,12 +16,12 @@ from jury_analysis.errors import AnalysisError, BadBallots, BadSplit, TooFewLabe
 from jury_analysis.estimate import Estimate, missing
 from jury_analysis.intervals import proportion
 from jury_analysis.labels import label_ballots, resolve
-from jury_analysis.last_votes import LastVotes, last_votes
+from jury_analysis.last_votes import STEP_COLUMNS, LastVotes, last_votes
 from jury_analysis.reasons import NONE_ACCEPTED
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import Exclusion, one_panel, without_simulated
 from jury_analysis.scale import OURS, Scale
-from jury_analysis.verdict_signals import AnySignal, fit_signal, levels, signal_values
+from jury_analysis.verdict_signals import FITTED, AnySignal, fit_signal, levels, signal_values
 from jury_analysis.vote_matrix import Bools, Floats
 from jury_events.calibration import Harm, ShareSignal, SignalKind
 from jury_events.canonical import canonical_json
@@ -76,6 +76,15 @@ class PartReport:
 
 
 @dataclass(frozen=True)
+class VotesAlone:
+    """What the share of the votes certifies on the same parts, at the same risk and confidence."""
+
+    certificate: Certificate
+    test: PartReport | None
+    """As of `CalibrationReport`."""
+
+
+@dataclass(frozen=True)
 class CalibrationReport:
     """A calibration with everything that is known about it."""
 
@@ -97,12 +106,19 @@ class CalibrationReport:
     excluded: tuple[Exclusion, ...]
     """Debates that were left out of everything."""
     warnings: tuple[str, ...]
+    votes_alone: VotesAlone | None = None
+    """Where the signal is more than the votes, and is not fitted."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; figures have 12 decimal places."""
         # A signal is no dataclass; its numbers have fewer decimal places already.
         values = {**json_object(replace(self, signal=ShareSignal())), "signal": self.signal.model_dump(mode="json")}
-        for candidate in values["certificate"]["candidates"]:
+        certificates = [values["certificate"]]
+        if self.votes_alone is None:
+            del values["votes_alone"]  # files without it are as they were
+        else:
+            certificates.append(values["votes_alone"]["certificate"])
+        for candidate in (candidate for one in certificates for candidate in one["candidates"]):
             if not candidate["by_cluster"]:
                 del candidate["by_cluster"]
         return values
@@ -126,9 +142,15 @@ def calibrate(
         MixedPanels: the debates are of several panels.
         BadSplit: parts overlap, or one that is needed is empty.
         TooFewLabels: fewer labels than the promise, or the model, needs; the message has the number.
+        NoStepsNamed: as of `fit_signal`.
     """
     options = options or CalibrationOptions()
-    table = check(ballots)
+    with_steps = options.signal == "votes+step"
+    if with_steps and options.on == "false_pass":
+        raise AnalysisError(
+            "a pass names no step, so votes+step of passes is the share of the votes: use --signal share"
+        )
+    table = check(ballots, (*SCHEMA.names, *STEP_COLUMNS) if with_steps else SCHEMA.names)
     if not table.num_rows:
         raise BadBallots("there are no ballots: no debate matches, or the file has no votes")
     if labels is not None:
@@ -143,18 +165,7 @@ def calibrate(
     labelled = votes.labels >= 0
     _enough(int((parts.certify & labelled).sum()), options)
     signal = fit_signal(options.signal, votes, parts.fit)
-    values = signal_values(signal, votes)
-    subject, wrong = promised(votes, options.on)
-    values = np.where(subject, values, np.nan)
-    used = parts.certify & labelled
-    certificate = certify(
-        values[used],
-        wrong[used],
-        votes.matrix.clusters[used].astype(np.int64),
-        levels(signal, values[parts.fit], len(votes.matrix.seats)),
-        risk=options.risk,
-        confidence=options.confidence,
-    )
+    certificate, test = _certified(signal, votes, parts, options)
     counts = {part: _part(votes, getattr(parts, part)) for part in PARTS}
     return CalibrationReport(
         on=options.on,
@@ -166,7 +177,7 @@ def calibrate(
         seed=None if options.cases else options.seed,
         parts=counts,
         certificate=certificate,
-        test=_test(votes, values, wrong, parts.test & labelled, certificate.threshold),
+        test=test,
         labels=_digest(
             sorted(
                 [debate, votes.matrix.scale.categories[code]]
@@ -176,7 +187,27 @@ def calibrate(
         ),
         excluded=sample.excluded,
         warnings=(*sample.warnings, *certificate.warnings, *_notes(options, counts)),
+        votes_alone=VotesAlone(*_certified(ShareSignal(), votes, parts, options)) if with_steps else None,
     )
+
+
+def _certified(
+    signal: AnySignal, votes: LastVotes, parts: Parts, options: CalibrationOptions
+) -> tuple[Certificate, PartReport | None]:
+    """What a signal certifies, and what its threshold does on the test part."""
+    values, labelled = signal_values(signal, votes), votes.labels >= 0
+    subject, wrong = promised(votes, options.on)
+    values = np.where(subject, values, np.nan)
+    used = parts.certify & labelled
+    certificate = certify(
+        values[used],
+        wrong[used],
+        votes.matrix.clusters[used].astype(np.int64),
+        levels(signal, values[parts.fit], len(votes.matrix.seats)),
+        risk=options.risk,
+        confidence=options.confidence,
+    )
+    return certificate, _test(votes, values, wrong, parts.test & labelled, certificate.threshold)
 
 
 def promised(votes: LastVotes, on: Harm) -> tuple[Bools, Bools]:
@@ -193,7 +224,7 @@ def promised(votes: LastVotes, on: Harm) -> tuple[Bools, Bools]:
 
 
 def _split(options: CalibrationOptions) -> tuple[float, float, float]:
-    return options.split or (WITHOUT_MODEL if options.signal == "share" else WITH_MODEL)
+    return options.split or (WITH_MODEL if options.signal in FITTED else WITHOUT_MODEL)
 
 
 def _parts(votes: LastVotes, options: CalibrationOptions) -> Parts:
@@ -201,7 +232,7 @@ def _parts(votes: LastVotes, options: CalibrationOptions) -> Parts:
     parts = (
         named_parts(matrix, options.cases) if options.cases else split_clusters(matrix, _split(options), options.seed)
     )
-    if options.signal != "share" and not parts.fit.any():
+    if options.signal in FITTED and not parts.fit.any():
         raise BadSplit(f"the signal {options.signal} is fitted: name cases with --fit, or split as in 40/40/20")
     if not parts.certify.any():
         raise BadSplit("there is no case to certify on: name cases with --certify, or split as in 40/40/20")
@@ -246,8 +277,9 @@ def _test(votes: LastVotes, values: Floats, wrong: Bools, units: Bools, threshol
 
 def _notes(options: CalibrationOptions, parts: Mapping[str, PartOfCases]) -> tuple[str, ...]:
     notes = []
-    if options.signal == "share" and (unused := parts["fit"].labelled):
-        notes.append(f"the vote share is not fitted: the {unused} labels of the fit part are not used")
+    if options.signal not in FITTED and (unused := parts["fit"].labelled):
+        name = "vote share" if options.signal == "share" else f"signal {options.signal}"
+        notes.append(f"the {name} is not fitted: the {unused} labels of the fit part are not used")
     if not parts["test"].labelled:
         notes.append("there is no test part: the coverage is of the cases that the threshold was chosen on")
     if options.signal == "dawid_skene":

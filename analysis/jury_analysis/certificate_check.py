@@ -91,6 +91,13 @@ class RecordedTest(Value):
     accuracy: RecordedFigure
 
 
+class RecordedVotesAlone(Value):
+    """What the share of the votes certifies on the same parts."""
+
+    certificate: RecordedCertificate
+    test: RecordedTest | None
+
+
 class RecordedPanel(Value):
     """The panel that it is of."""
 
@@ -119,6 +126,7 @@ class RecordedCalibration(Value):
     confidence: _Within
     threshold: Chance | None
     panel: RecordedPanel | None
+    votes_alone: RecordedVotesAlone | None = None
 
 
 def contradiction(recorded: RecordedCalibration) -> Contradiction | None:
@@ -140,16 +148,36 @@ def recomputed_certificate(recorded: RecordedCertificate) -> Certificate:
 
 def _contradictions(recorded: RecordedCalibration) -> Iterator[Contradiction]:
     of = recorded.certificate
-    yield from _counts(of)
-    yield from _differences("certificate", of.model_dump(), asdict(recomputed_certificate(of)))
+    yield from _certificate("certificate", of)
     for name in ("risk", "confidence", "threshold"):
         yield from _differences(name, getattr(recorded, name), getattr(of, name))
     yield from _parts(recorded)
-    yield from _test(recorded)
+    yield from _test("test", recorded, recorded.test, of)
     yield from _signal(recorded)
+    yield from _votes_alone(recorded)
     for place, warning in enumerate(of.warnings):
         if warning not in recorded.warnings:
             yield Contradiction("warnings", None, of.warnings[place])
+
+
+def _certificate(field: str, of: RecordedCertificate) -> Iterator[Contradiction]:
+    yield from _counts(field, of)
+    yield from _differences(field, of.model_dump(), asdict(recomputed_certificate(of)))
+
+
+def _votes_alone(recorded: RecordedCalibration) -> Iterator[Contradiction]:
+    """Beside a signal of votes and steps: the votes alone, on the same labels and for the same promise."""
+    alone, of = recorded.votes_alone, recorded.certificate
+    if (alone is not None) != (recorded.signal.kind == "votes+step"):
+        yield Contradiction("votes_alone", None if alone is None else "given", "there with votes+step alone")
+    if alone is None:
+        return
+    yield from _certificate("votes_alone.certificate", alone.certificate)
+    for name in ("risk", "confidence", "units", "clusters", "subject"):
+        field = f"votes_alone.certificate.{name}"
+        yield from _differences(field, getattr(alone.certificate, name), getattr(of, name))
+    yield from _levels("votes_alone.certificate", alone.certificate, len(recorded.seats))
+    yield from _test("votes_alone.test", recorded, alone.test, alone.certificate)
 
 
 def _differences(field: str, said: Any, recomputed: Any) -> Iterator[Contradiction]:
@@ -168,17 +196,17 @@ def _differences(field: str, said: Any, recomputed: Any) -> Iterator[Contradicti
         yield Contradiction(field, said, recomputed)
 
 
-def _counts(of: RecordedCertificate) -> Iterator[Contradiction]:
+def _counts(of_field: str, of: RecordedCertificate) -> Iterator[Contradiction]:
     """Counts that no votes can have; `recomputed` is the nearest that they could have."""
-    yield from _at_most("certificate.clusters", of.clusters, of.units)
-    yield from _at_most("certificate.subject", of.subject, of.units)
+    yield from _at_most(f"{of_field}.clusters", of.clusters, of.units)
+    yield from _at_most(f"{of_field}.subject", of.subject, of.units)
     for place, one in enumerate(of.candidates):
-        field = f"certificate.candidates.{place}"
+        field = f"{of_field}.candidates.{place}"
         yield from _at_most(f"{field}.accepted", one.accepted, of.subject)
         yield from _at_most(f"{field}.wrong", one.wrong, one.accepted)
         yield from _tables(field, one, of)
     for place, (before, after) in enumerate(pairwise(of.candidates), 1):
-        field = f"certificate.candidates.{place}"
+        field = f"{of_field}.candidates.{place}"
         if after.threshold >= before.threshold:
             yield Contradiction(f"{field}.threshold", after.threshold, f"less than {before.threshold:.9g}")
         if after.accepted <= before.accepted:
@@ -232,30 +260,35 @@ def _parts(recorded: RecordedCalibration) -> Iterator[Contradiction]:
         yield Contradiction("parts.certify.clusters", certified.clusters, f"at least {of.clusters}")
 
 
-def _test(recorded: RecordedCalibration) -> Iterator[Contradiction]:
-    part, test = recorded.parts.get("test"), recorded.test
-    labelled = 0 if part is None or recorded.certificate.threshold is None else part.labelled
+def _test(
+    field: str, recorded: RecordedCalibration, test: RecordedTest | None, of: RecordedCertificate
+) -> Iterator[Contradiction]:
+    part = recorded.parts.get("test")
+    labelled = 0 if part is None or of.threshold is None else part.labelled
     if test is None:
         if labelled:
-            yield Contradiction("test", None, f"the report on {labelled} labels")
+            yield Contradiction(field, None, f"the report on {labelled} labels")
         return
-    yield from _differences("test.units", test.units, labelled)
-    yield from _at_most("test.accepted", test.accepted, test.units)
-    yield from _at_most("test.wrong", test.wrong, test.accepted)
+    yield from _differences(f"{field}.units", test.units, labelled)
+    yield from _at_most(f"{field}.accepted", test.accepted, test.units)
+    yield from _at_most(f"{field}.wrong", test.wrong, test.accepted)
     for name, figure, share, whole in (
         ("risk", test.risk, test.wrong, test.accepted),
         ("coverage", test.coverage, test.accepted, test.units),
     ):
-        yield from _differences(f"test.{name}.n", figure.n, whole)
+        yield from _differences(f"{field}.{name}.n", figure.n, whole)
         value = None if figure.value is None else float(figure.value)
-        yield from _differences(f"test.{name}.value", value, share / whole if whole else None)
+        yield from _differences(f"{field}.{name}.value", value, share / whole if whole else None)
         if (figure.value is None) != (figure.reason is not None):
-            yield Contradiction(f"test.{name}.reason", figure.reason, None)
-    yield from _at_most("test.accuracy.n", test.accuracy.n, test.units)
+            yield Contradiction(f"{field}.{name}.reason", figure.reason, None)
+    yield from _at_most(f"{field}.accuracy.n", test.accuracy.n, test.units)
 
 
 def _signal(recorded: RecordedCalibration) -> Iterator[Contradiction]:
-    """A signal is of the seats and verdicts of the file; the share is one of so many seats."""
+    """A signal is of the seats and verdicts of the file; shares, and agreement on steps, are ones of so many seats.
+
+    Of a panel, decisive steps are items: what a judgment compares.
+    """
     signal, seats = recorded.signal, recorded.seats
     if signal.kind == "weights":
         yield from _differences("signal.verdicts", signal.verdicts, len(recorded.categories))
@@ -265,11 +298,19 @@ def _signal(recorded: RecordedCalibration) -> Iterator[Contradiction]:
         yield from _differences("signal.verdicts", list(signal.verdicts), list(recorded.categories))
         yield from _unknown("signal.seats", [one.seat for one in signal.seats], seats)
     elif signal.kind == "share":
-        for place, one in enumerate(recorded.certificate.candidates):
-            votes = round(one.threshold * len(seats))
-            yield from _differences(
-                f"certificate.candidates.{place}.threshold", one.threshold, max(1, votes) / len(seats)
-            )
+        yield from _levels("certificate", recorded.certificate, len(seats))
+    elif signal.kind == "votes+step":
+        yield from _levels("certificate", recorded.certificate, 2 * len(seats))
+        yield from _differences("signal.passing", signal.passing, recorded.categories[0])
+        if recorded.panel is not None:
+            yield from _differences("signal.step", signal.step, "item")
+
+
+def _levels(field: str, of: RecordedCertificate, whole: int) -> Iterator[Contradiction]:
+    """Thresholds that are no whole number of parts of `whole`."""
+    for place, one in enumerate(of.candidates):
+        parts = round(one.threshold * whole)
+        yield from _differences(f"{field}.candidates.{place}.threshold", one.threshold, max(1, parts) / whole)
 
 
 def _unknown(field: str, said: Sequence[str], known: Sequence[str]) -> Iterator[Contradiction]:

@@ -31,6 +31,10 @@ class TooFewLabels(AnalysisError):
     """There are fewer labels than the promise needs, or than a model can be fitted on; the message has the number."""
 
 
+class NoStepsNamed(AnalysisError):
+    """Agreement on the decisive step was asked for, and no vote names one, or no verdict is known to pass."""
+
+
 class BadSplit(AnalysisError):
     """The parts of a calibration overlap, or one of them is empty."""
 

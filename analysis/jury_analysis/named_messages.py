@@ -48,7 +48,7 @@ def named_messages(table: pa.Table, matrix: VoteMatrix) -> NamedMessages | None:
     )
     passes = matrix.labels == 0 if matrix.scale.ordered else np.zeros(matrix.units, dtype=np.bool_)
     truth = np.where(matrix.labels < 0, NOT_KNOWN, np.where(passes, NO_FAULT, labels))
-    votes = _named(table, "decisive_message", matrix)
+    votes = named_in_round(table, "decisive_message", matrix)
     return NamedMessages(votes, labels, truth, np.maximum(counts, 0), outcomes.astype(np.int8))
 
 
@@ -62,7 +62,7 @@ def named_items(table: pa.Table, matrix: VoteMatrix) -> NamedMessages:
     unknown = np.full(matrix.units, NOT_KNOWN, dtype=np.int64)
     counts = _of_debates(_numbers(table, "item_count"), _places(table["debate_id"], matrix.debates), matrix.units)
     return NamedMessages(
-        votes=_named(table, "decisive_item", matrix),
+        votes=named_in_round(table, "decisive_item", matrix),
         labels=unknown,
         truth=unknown,
         counts=np.maximum(counts, 0),
@@ -96,13 +96,20 @@ def pluralities(votes: Numbers) -> Pluralities:
     return Pluralities(named, np.where(alone, most, -1), 2 * top > named)
 
 
-def _named(table: pa.Table, column: str, matrix: VoteMatrix) -> Numbers:
-    """[units, seats] of the first evaluation."""
-    first = _plain(pc.equal(table["round"], 0)) & _plain(pc.equal(table["role"].cast(pa.string()), "juror"))
-    debates = _places(table["debate_id"], matrix.debates)[first]
-    seats = _places(table["seat"], pa.array(matrix.seats, pa.string()))[first]
+def named_in_round(table: pa.Table, column: str, matrix: VoteMatrix, number: int = 0) -> Numbers:
+    """[units, seats]: what the votes of a round name; -1 where they name nothing, and where no vote counts.
+
+    Args:
+        table: checked ballots (`ballots.check`).
+        column: `decisive_message` or `decisive_item`; without it no vote names anything.
+        matrix: the votes of the round.
+        number: of the round; 0 is the first evaluation.
+    """
+    chosen = _plain(pc.equal(table["round"], number)) & _plain(pc.equal(table["role"].cast(pa.string()), "juror"))
+    debates = _places(table["debate_id"], matrix.debates)[chosen]
+    seats = _places(table["seat"], pa.array(matrix.seats, pa.string()))[chosen]
     votes = np.full(matrix.votes.shape, -1, dtype=np.int64)
-    votes[debates, seats] = _numbers(table, column)[first]
+    votes[debates, seats] = _numbers(table, column)[chosen]
     votes[matrix.votes < 0] = -1
     return votes
 

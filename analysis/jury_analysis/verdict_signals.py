@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from jury_analysis.dawid_skene import dawid_skene
-from jury_analysis.errors import TooFewLabels
+from jury_analysis.errors import NoStepsNamed, TooFewLabels
 from jury_analysis.last_votes import LastVotes, distinct_units
 from jury_analysis.scale import OURS
 from jury_analysis.vote_matrix import Bools, Floats
@@ -17,6 +17,7 @@ from jury_events.calibration import (
     SeatConfusion,
     ShareSignal,
     SignalKind,
+    VotesStepSignal,
     WeightedInput,
     WeightsSignal,
 )
@@ -27,11 +28,14 @@ FEWEST_OF_A_CLASS = 10
 MOST_LEVELS = 100
 _DIGITS = 9
 
-AnySignal = ShareSignal | IsotonicSignal | WeightsSignal | DawidSkeneSignal
+AnySignal = ShareSignal | IsotonicSignal | WeightsSignal | DawidSkeneSignal | VotesStepSignal
+
+FITTED: frozenset[SignalKind] = frozenset({"isotonic", "weights", "dawid_skene"})
+"""The kinds that need a part of the cases to be fitted on."""
 
 
 def fit_signal(kind: SignalKind, votes: LastVotes, units: Bools) -> AnySignal:
-    """The signal, fitted on these units; the vote share needs none.
+    """The signal, fitted on these units; those that are not in `FITTED` need none.
 
     Dawid and Skene's model is fitted on votes and uses no label. The weights have an L2 penalty (C = 1), so that inputs
     that say the same share their weight; inputs without any variation have none.
@@ -43,10 +47,13 @@ def fit_signal(kind: SignalKind, votes: LastVotes, units: Bools) -> AnySignal:
 
     Raises:
         TooFewLabels: a class has fewer than ten labels in the part.
+        NoStepsNamed: the signal compares steps, and no vote names one; or no verdict is the one that passes.
     """
     match kind:
         case "share":
             return ShareSignal()
+        case "votes+step":
+            return _votes_step(votes)
         case "isotonic":
             return _isotonic(votes, units)
         case "weights":
@@ -73,9 +80,11 @@ def levels(signal: AnySignal, values: Floats, seats: int) -> Floats:
 
     Args:
         signal: the fitted one.
-        values: [fit units]: its values there; of no use for the vote share.
+        values: [fit units]: its values there; of no use for those that are not fitted.
         seats: of the panel.
     """
+    if isinstance(signal, VotesStepSignal):
+        return np.array(signal.levels(seats))
     if isinstance(signal, ShareSignal):
         return np.round(np.arange(seats, 0, -1) / seats, _DIGITS)
     known = values[~np.isnan(values)]
@@ -83,6 +92,19 @@ def levels(signal: AnySignal, values: Floats, seats: int) -> Floats:
     if len(distinct) > MOST_LEVELS:
         distinct = np.unique(np.quantile(known, np.linspace(0, 1, MOST_LEVELS), method="lower"))
     return distinct[::-1]
+
+
+def _votes_step(votes: LastVotes) -> VotesStepSignal:
+    scale = votes.matrix.scale
+    if not scale.ordered:
+        raise NoStepsNamed("votes+step must know which verdict passes, and names no step: declare it with --order")
+    if votes.steps is None:
+        raise NoStepsNamed(
+            "votes+step compares the decisive messages that votes name, and no vote names one: votes of files need a "
+            "column decisive_message (jury votes --field decisive_message=COLUMN), debates must be of a panel that is "
+            "asked for evidence, under prompts 2"
+        )
+    return VotesStepSignal(passing=scale.categories[0], step=votes.steps.step)
 
 
 def _isotonic(votes: LastVotes, units: Bools) -> IsotonicSignal:

@@ -25,7 +25,7 @@ _GROUPS = {
 }
 _RARE = ("fit", "certify", "test", "seed")
 _WHOLE = 100.0
-_SIGNALS = ("share", "isotonic", "weights", "dawid-skene")
+_SIGNALS = ("share", "isotonic", "weights", "dawid-skene", "votes+step")
 
 
 def _inside(_context: click.Context, parameter: click.Parameter, value: float) -> float:
@@ -70,7 +70,8 @@ def _shares(_context: click.Context, parameter: click.Parameter, text: str | Non
     type=click.Choice(_SIGNALS),
     default="share",
     show_default=True,
-    help="How sure the panel is: the share of its votes, or a model that is fitted on a part of the cases.",
+    help="How sure the panel is: the share of its votes, the share of those that also name the same decisive message, "
+    "or a model that is fitted on a part of the cases.",
 )
 @click.option(
     "--split",

@@ -8,6 +8,7 @@ Signals are recorded in opening events: what a released kind of signal computes 
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple
 
@@ -28,7 +29,7 @@ _MIDDLE_SCORE = 50.0
 Hex256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Chance = Annotated[float, Field(ge=0, le=1)]
 Coefficient = Annotated[float, Field(ge=-1e6, le=1e6)]
-SignalKind = Literal["share", "isotonic", "weights", "dawid_skene"]
+SignalKind = Literal["share", "isotonic", "weights", "dawid_skene", "votes+step"]
 InputKind = Literal["vote", "confidence", "score"]
 Harm = Literal["error", "false_pass"]
 
@@ -36,13 +37,15 @@ Harm = Literal["error", "false_pass"]
 class SignalVote(NamedTuple):
     """The last vote of a seat, as signals read it.
 
-    `verdict` is None for a seat that abstained, and for what stands in for a blocked answer.
+    `verdict` is None for a seat that abstained, and for what stands in for a blocked answer. `step` is the number of
+    the item or message that the seat names as the first that went wrong; None where it names none.
     """
 
     seat: str
     verdict: str | None
     confidence: float | None = None
     score: float | None = None
+    step: int | None = None
 
 
 class ShareSignal(Value):
@@ -53,6 +56,43 @@ class ShareSignal(Value):
     def probability(self, verdict: str, votes: Sequence[SignalVote]) -> float:
         """The share of the seats that voted for the verdict; `votes` has every seat of the panel."""
         return _rounded(_share(verdict, votes))
+
+
+class VotesStepSignal(Value):
+    """Agreement of the votes on the verdict and, unless it passes, on the step that is decisive for it.
+
+    Of n seats, a votes agree: they are for the verdict and name its step, the one that more of the votes for it name
+    than any other, if two or more name it. So a / n is the share of the votes times the share of these votes that name
+    the step. A verdict that is `passing` names no step: its votes are all that is known.
+
+    not passing: (n + a) / 2n, more than a half. 0 where its votes name no step, where only one names each, or where two
+    steps come first.
+    passing: half the share of the votes, at most a half.
+
+    Seats that are wrong rarely name the same step, while nothing but votes speaks for a pass. So a step that two seats
+    agree on ranks above any number of votes for a pass, and one threshold accepts in this order.
+
+    `step` says what is numbered: items of a prompt (recorded debates), or messages of the source (votes of files).
+    """
+
+    kind: Literal["votes+step"] = "votes+step"
+    passing: Label
+    step: Literal["item", "message"]
+
+    def probability(self, verdict: str, votes: Sequence[SignalVote]) -> float:
+        """The value of the verdict, which is no chance; `votes` has every seat of the panel."""
+        if verdict == self.passing:
+            return _rounded(_share(verdict, votes) / 2)
+        named = Counter(vote.step for vote in votes if vote.verdict == verdict and vote.step is not None)
+        (_, agreeing), (_, others) = (*named.most_common(2), (None, 0), (None, 0))[:2]
+        if agreeing <= max(1, others):
+            return 0.0
+        return _rounded((len(votes) + agreeing) / (2 * len(votes)))
+
+    @staticmethod
+    def levels(seats: int) -> tuple[float, ...]:
+        """Every value that it can have, descending, but 0."""
+        return tuple(_rounded(steps / (2 * seats)) for steps in range(2 * seats, 0, -1) if steps != seats + 1)
 
 
 class IsotonicSignal(Value):
@@ -161,7 +201,7 @@ class DawidSkeneSignal(Value):
 
 
 Signal = Annotated[
-    ShareSignal | IsotonicSignal | WeightsSignal | DawidSkeneSignal,
+    ShareSignal | IsotonicSignal | WeightsSignal | DawidSkeneSignal | VotesStepSignal,
     Field(discriminator="kind"),
 ]
 

@@ -95,6 +95,7 @@ settings deadline_seconds max_output_tokens seed temperature timeout_seconds tri
 signal chances kind shares
 signal inputs intercepts kind labels verdicts
 signal kind
+signal kind passing step
 signal kind prior seats verdicts
 span end item start
 speakers base kind seed

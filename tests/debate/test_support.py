@@ -16,6 +16,7 @@ from jury_events.consensus import ConsensusStatus
 from jury_events.debate_events import ConsensusChecked, JudgmentRendered, JurorEvaluated
 from jury_events.ids import Step
 from jury_events.judgment import Decider, Judgment
+from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from support.debate_harness import DebateHarness, Says
 
@@ -163,3 +164,24 @@ def test_rules_3_count_whole_votes_as_rules_1() -> None:
         state = rules_of(3).evolve(state, event)
 
     assert judgment(debate) == rules_1.render(state)
+
+
+def test_a_judge_that_fails_where_every_seat_abstains_leaves_no_vote() -> None:
+    panel = resolve(
+        PanelSpec.model_validate(
+            {
+                "seats": [{"model": "simulated/juror", "juror_id": juror} for juror in ("a", "b")],
+                "preset": "independent",
+                "final": {"method": "final_judge"},
+                "answers": {"unsupported": "abstain"},
+            }
+        ),
+        prompts=2,
+    ).panel
+    debate = DebateHarness(
+        panel, lambda step, _call: CallOutcome.TIMEOUT if step.juror_id is None else BARE, prompts=2
+    ).run()
+    made = judgment(debate)
+
+    assert (Decider.NO_EVALUATION, Verdict.NEEDS_REVIEW) == (made.decided_by, made.verdict)
+    assert made.judge_failure is not None

@@ -33,6 +33,11 @@ def said(language: Any, **fields: Any) -> str:
             "採用: キャリブレーションの対象はsafe_passのみです（Dawid-Skeneの事後確率 0.6667）",
         ),
         (
+            {"signal": "votes+step", "verdict": Verdict.UNSAFE_FAIL, "probability": 0.833333333},
+            "accepted: agreement on the verdict and the decisive item 0.8333, threshold 0.5",
+            "採用: 判定と決め手の項目についての一致度 0.8333、しきい値 0.5",
+        ),
+        (
             {"verdict": Verdict.NEEDS_REVIEW, "probability": None, "accepted": False},
             "not accepted: the verdict is needs_review already",
             "採用なし: 判定はもともとneeds_reviewです",

@@ -6,15 +6,18 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from jury_analysis.calibration import CalibrationOptions, calibrate
 from jury_analysis.scale import Scale
 from jury_events.calibration import Calibration
+from jury_events.canonical import canonical_json
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.calibration_files import calibration_bytes, read_calibration
 from jury_judge.statistics.calibrating import CalibratedPanel, FoundCalibration
@@ -22,13 +25,14 @@ from support.ballot_tables import ballots
 
 TWO = Scale(("bad", "good"), ordered=True)
 PANEL = CalibratedPanel("careful", "9a" * 32, "3c" * 32)
-KINDS = ("share", "isotonic", "weights", "dawid_skene", "clustered")
+KINDS = ("share", "isotonic", "weights", "dawid_skene", "clustered", "votes+step")
 
 FACTS = re.compile(
     r"panel\..*|seats\..*|categories\..*|labels|on|verdict|split.*|seed|excluded.*|warnings\..*|signal\..*"
     r"|parts\.\w+\.digest|parts\.(fit|test)\.(debates|clusters)|parts\.certify\.debates|parts\.fit\.labelled|test\.accuracy\..*"
     r"|certificate\.subject|certificate\.candidates\.\d+\.threshold"
     r"|test\.(risk|coverage)\.(interval.*|notes.*)"
+    r"|votes_alone\.test\.((risk|coverage)\.(interval.*|notes.*)|accuracy\..*)"
 )
 """Fields that nothing else in the file says: names, digests, fitted numbers, levels that are not applied, intervals."""
 
@@ -44,6 +48,10 @@ def a_file(kind: str, units: int = 900) -> dict[str, Any]:
         labels=names[truth].tolist(),
         clusters=[f"g{unit // 2:03}" for unit in range(units)] if kind == "clustered" else None,
     )
+    if kind == "votes+step":
+        items = np.where(right, 3, random.integers(1, 6, right.shape)).reshape(-1)
+        passes = np.array(table["verdict"].to_pylist()) == "bad"
+        table = table.append_column("decisive_item", pa.array(items, pa.int32(), mask=passes))
     clustered = kind == "clustered"
     options = CalibrationOptions(
         risk=0.2, scale=TWO, signal="share" if clustered else kind, split=None if clustered else (40, 40, 20)
@@ -181,3 +189,53 @@ def test_reading_a_calibration_needs_none_of_the_statistics_libraries(tmp_path: 
     found = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
 
     assert json.loads(path.read_bytes())["threshold"] == float(found.stdout or "nan"), found.stderr
+
+
+def test_files_of_the_older_signals_are_byte_for_byte_as_they_were() -> None:
+    safe, unsafe = "safe_pass", "unsafe_fail"
+    votes = [(safe, safe, safe), (unsafe, unsafe, unsafe), (safe, safe, unsafe)] * 20
+    found = FoundCalibration(calibrate(ballots(votes, labels=[safe, unsafe, safe] * 20)), PANEL)
+    content = json.loads(found.file_bytes())
+
+    assert 1 == content["calibration"]
+    assert "57562125bfb9076a021bbb309e22582fe386cfc9277e59cb68e8ac8601b0f91c" == content["digest"]
+
+
+def test_a_file_that_compares_steps_has_a_format_that_older_versions_refuse() -> None:
+    assert 2 == json.loads(calibration_bytes(a_file("votes+step")))["calibration"]
+
+
+@pytest.mark.parametrize(("kind", "other"), [("share", 2), ("votes+step", 1), ("share", True), ("share", 3)])
+def test_a_file_of_another_format_than_its_signal_is_refused(tmp_path: Path, kind: str, other: int) -> None:
+    path = tmp_path / "cal.json"
+    document = {**json.loads(calibration_bytes(a_file(kind))), "calibration": other}
+    rest = {name: value for name, value in document.items() if name != "digest"}
+    path.write_bytes(canonical_json({**rest, "digest": sha256(canonical_json(rest)).hexdigest()}))
+
+    with pytest.raises(PanelFileError, match="format"):
+        read_calibration(path)
+
+
+def test_votes_alone_belong_to_a_signal_that_compares_steps(tmp_path: Path) -> None:
+    with_steps, share = a_file("votes+step"), a_file("share")
+
+    with pytest.raises(PanelFileError, match="votes_alone is null"):
+        loaded(tmp_path, {name: value for name, value in with_steps.items() if name != "votes_alone"})
+    with pytest.raises(PanelFileError, match="votes_alone is"):
+        loaded(tmp_path, {**share, "votes_alone": with_steps["votes_alone"]})
+
+
+def test_messages_of_files_are_no_items_of_a_panel(tmp_path: Path) -> None:
+    content = a_file("votes+step")
+
+    with pytest.raises(PanelFileError, match=r'signal\.step is "message"'):
+        loaded(tmp_path, {**content, "signal": {**content["signal"], "step": "message"}})
+    with pytest.raises(PanelFileError, match=r'signal\.passing is "good"'):
+        loaded(tmp_path, {**content, "signal": {**content["signal"], "passing": "good"}})
+
+
+def test_a_threshold_that_agreement_of_seats_cannot_have_is_refused(tmp_path: Path) -> None:
+    content = a_file("votes+step")
+
+    with pytest.raises(PanelFileError, match=r"certificate\.candidates\.0\.threshold is 0\.97, .* it is 1\.0"):
+        loaded(tmp_path, changed(content, ("certificate", "candidates", 0, "threshold"), 0.97))

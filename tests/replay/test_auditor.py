@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from jury_events.calibration import VotesStepSignal
 from jury_events.evaluation import Evaluation
 from jury_events.evidence import Evidence, EvidenceSpan
 from jury_events.exchange import Usage
@@ -196,6 +197,7 @@ AN_EVALUATION = Evaluation(
         ("answers", AnswerRules(evidence="required", unsupported="abstain")),
         ("evaluation", AN_EVALUATION),
         ("judge", AN_EVALUATION),
+        ("signal", VotesStepSignal(passing="safe_pass", step="item")),
         ("panel", a_resolved().panel.model_copy(update={"marking": "lines"})),
         (
             "human_reviewed",

@@ -18,6 +18,7 @@ def acceptance_line(acceptance: Acceptance, words: DebateLabels) -> str:
         "isotonic": words.signal_isotonic,
         "weights": words.signal_weights,
         "dawid_skene": words.signal_dawid_skene,
+        "votes+step": words.signal_votes_step,
     }
     said = {
         "verdict": acceptance.verdict.value,

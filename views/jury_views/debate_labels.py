@@ -124,6 +124,9 @@ class DebateLabels(TranslatedLabels):
     signal_isotonic = Translation("chance by isotonic regression", "単調回帰による確率")
     signal_weights = Translation("chance by learned weights", "学習した重みによる確率")
     signal_dawid_skene = Translation("posterior chance by Dawid and Skene", "Dawid-Skeneの事後確率")
+    signal_votes_step = Translation(
+        "agreement on the verdict and the decisive item", "判定と決め手の項目についての一致度"
+    )
     quorum = Translation("quorum {votes} of {needed}", "定足数 {votes}/{needed}")
     votes = Translation("Votes", "投票")
     juror = Translation("juror", "陪審員")

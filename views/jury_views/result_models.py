@@ -284,7 +284,8 @@ class VerdictAcceptance:
     """Whether a calibrated panel's verdict may stand without a person.
 
     `verdict` is the panel's before; one that is not accepted became needs_review. `probability` is the value of the
-    `signal` (`share`, `isotonic`, `weights`, `dawid_skene`), None where the verdict was needs_review already.
+    `signal` (`share`, `isotonic`, `weights`, `dawid_skene`, `votes+step`), None where the verdict was needs_review
+    already.
     """
 
     signal: str

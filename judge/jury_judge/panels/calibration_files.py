@@ -21,7 +21,9 @@ from jury_store.errors import BadNote
 from jury_store.seals.keys import PublicKey, SealKey
 from jury_store.seals.statement import CALIBRATION, read_statement, sign_statement, statement_fault
 
-FORMAT = 1
+FORMAT, WITH_STEPS = 1, 2
+"""Of files, and of those whose signal compares steps, which older versions do not know."""
+
 FIELD = "calibration"
 DIGEST = "digest"
 NOTE = "note"
@@ -29,7 +31,7 @@ NOTE = "note"
 
 def calibration_bytes(content: Mapping[str, Any]) -> bytes:
     """The bytes of a file with this content: canonical JSON with `calibration` (the format) and `digest`."""
-    document = {**content, FIELD: FORMAT}
+    document = {**content, FIELD: _format(content)}
     return canonical_json({**document, DIGEST: _digest(document)}) + b"\n"
 
 
@@ -100,10 +102,12 @@ def read_content(path: Path, name: str) -> dict[str, Any]:
         raise PanelFileError(f"{name}: not a calibration file: {error}") from error
     if not isinstance(document, dict) or FIELD not in document or DIGEST not in document:
         raise PanelFileError(f"{name}: not a calibration file; jury calibrate -o writes one")
-    if document[FIELD] != FORMAT:
+    if document[FIELD] not in (FORMAT, WITH_STEPS) or isinstance(document[FIELD], bool):
         raise PanelFileError(
             f"{name}: a calibration file of format {document[FIELD]!r:.20} is not known; upgrade jury-judge"
         )
+    if document[FIELD] != _format(document):
+        raise PanelFileError(f"{name}: its signal is none of a calibration file of format {document[FIELD]}")
     digest = document[DIGEST]
     found = _digest({key: value for key, value in document.items() if key not in {DIGEST, NOTE}})
     if digest != found:
@@ -193,6 +197,11 @@ def with_calibration(document: PanelDocument, trust: Collection[PublicKey] = ())
         raise type(error)(str(document.refused(("final", FIELD), f"final.calibration: {error}"))) from error
     data = {**document.data, "final": {**final, FIELD: found.calibration}}
     return document._replace(data=data), found.signed_by
+
+
+def _format(content: Mapping[str, Any]) -> int:
+    signal = content.get("signal")
+    return WITH_STEPS if isinstance(signal, dict) and signal.get("kind") == "votes+step" else FORMAT
 
 
 def _contradicted(found: Contradiction) -> str:

@@ -13,7 +13,7 @@ from jury_judge.settings.vote_sources import VoteSources
 
 PARTS = ("fit", "certify", "test")
 
-Signal = Literal["share", "isotonic", "weights", "dawid_skene"]
+Signal = Literal["share", "isotonic", "weights", "dawid_skene", "votes+step"]
 _Within = Annotated[float, Field(gt=0, lt=1)]
 _PerCent = Annotated[float, Field(ge=0, le=100)]
 

@@ -15,6 +15,7 @@ from jury_judge.panels.calibration_files import calibration_bytes, write_file
 from jury_judge.panels.document import read_text
 from jury_judge.stores.debates import panel_of
 from jury_judge.tables.ballot_sources import stored_ballots
+from jury_judge.tables.counted_ballots import counted_ballots
 from jury_replay.output_path import check_output_path
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
@@ -72,6 +73,8 @@ def calibrate_ballots(
         EventError: an opening event is gone, or does not decode.
     """
     panel = None if store is None else calibrated_panel(store, ballots)
+    if store is not None:
+        ballots = counted_ballots(store, ballots, steps=options.signal == "votes+step")
     return FoundCalibration(calibrate(ballots, labels, options), panel)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from jury_events.debate_events import DebateOpened
 from jury_events.panel import Panel
 from jury_replay.errors import JudgeMissing, NotApplicable
 from jury_replay.rescoring.settings import Grid, Setting
@@ -18,21 +19,21 @@ class Panels:
 
     def __init__(self, grid: Grid) -> None:
         self.settings = grid.settings
-        self._known: dict[str, list[tuple[Setting, Applied]]] = {}
+        self._known: dict[tuple[int, str], list[tuple[Setting, Applied]]] = {}
 
-    def under(self, panel: Panel) -> Sequence[tuple[Setting, Applied]]:
-        """The panel under each setting, in the order of the grid."""
-        key = panel.model_dump_json()
+    def under(self, opened: DebateOpened) -> Sequence[tuple[Setting, Applied]]:
+        """The panel of a debate under each setting, in the order of the grid."""
+        key = (opened.prompts, opened.panel.model_dump_json())
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            found = self._known[key] = [(setting, _applied(setting, panel)) for setting in self.settings]
+            found = self._known[key] = [(setting, _applied(setting, opened)) for setting in self.settings]
         return found
 
 
-def _applied(setting: Setting, panel: Panel) -> Applied:
+def _applied(setting: Setting, opened: DebateOpened) -> Applied:
     try:
-        return setting.apply(panel)
+        return setting.apply(opened.panel, opened.prompts)
     except (NotApplicable, JudgeMissing) as error:
         return error

@@ -54,7 +54,7 @@ class RecountRescoring:
         if end.result is None:
             return [maker.open(setting, end.status, end.why) for setting in self._panels.settings]
         rows = []
-        for setting, panel in self._panels.under(positions.opened.panel):
+        for setting, panel in self._panels.under(positions.opened):
             if isinstance(panel, Panel):
                 new = recounted(positions, setting, panel)
                 rows.append(maker.answered(setting, new, assumed(positions, setting, panel, new)))

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from jury_debate.calibrated import mismatch
+from jury_debate.calibrated import items_unknown, mismatch
+from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.thresholds import checked_threshold
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
@@ -80,8 +81,12 @@ class Setting(Value):
         """`threshold=0.67 method=median`; `as recorded` where it changes nothing."""
         return " ".join(f"{key}={written(value)}" for key, value in self.changes.items()) or "as recorded"
 
-    def apply(self, panel: Panel) -> Panel:
+    def apply(self, panel: Panel, prompts: int = PROMPTS_VERSION) -> Panel:
         """The panel under this setting.
+
+        Args:
+            panel: as recorded.
+            prompts: the version that its jurors were asked with.
 
         Raises:
             NotApplicable: the panel cannot take it; the message contains the reason.
@@ -112,7 +117,7 @@ class Setting(Value):
         if changed.answers.unsupported == "halve" and changed.final.method == "median":
             raise NotApplicable("a median has no half votes")
         calibration = changed.final.calibration
-        if calibration is not None and (why := mismatch(calibration, changed)):
+        if calibration is not None and (why := mismatch(calibration, changed) or items_unknown(calibration, prompts)):
             raise NotApplicable(f"the calibration {written(calibration)}: {why}; calibration=off leaves it out")
         return changed
 

@@ -57,7 +57,7 @@ class StrictRescoring:
         pen = pen_of(history)
         memo: Memo = {}
         rows = []
-        for setting, panel in self._panels.under(opened.panel):
+        for setting, panel in self._panels.under(opened):
             if isinstance(panel, JudgeMissing):
                 rows.append(maker.open(setting, RescoreStatus.UNDETERMINED, str(panel), FINAL.id))
                 continue

@@ -1,0 +1,58 @@
+"""Ballots as judgments count them: without votes that abstain because they are unsupported, with decisive items."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jury_analysis.ballots import EVIDENCE
+from jury_events.verdict import Verdict
+from jury_judge.stores.debates import panel_of
+from jury_judge.tables.ballot_evidence import with_evidence
+from jury_store.event_store import EventStore
+
+_READ = ("debate_id", "role", "seat", "kind", "verdict", "verified", "normalised")
+
+
+def counted_ballots(store: EventStore, ballots: pa.Table, *, steps: bool) -> pa.Table:
+    """The ballots of one panel as its judgments count them.
+
+    Args:
+        store: of the ballots, open for reading.
+        ballots: columns of `SCHEMA`, by debate and round.
+        steps: with the columns of `EVIDENCE`, where a vote was asked for evidence.
+
+    Raises:
+        EventError: an opening event is gone, or does not decode.
+    """
+    if not ballots.num_rows:
+        return ballots
+    abstaining = panel_of(store, ballots["debate_id"][0].as_py()).panel.answers.unsupported == "abstain"
+    if steps or abstaining:
+        ballots = with_evidence(store, ballots)
+    return _without_unsupported(ballots) if abstaining else ballots
+
+
+def _without_unsupported(ballots: pa.Table) -> pa.Table:
+    """The ballots where a seat abstains that fails the agent without support, and where that vote is repeated.
+
+    Debates that a final judge decided are as they were: it decides as it does (`jury_debate.rules_v3.support`).
+    """
+    if EVIDENCE.names[0] not in ballots.column_names:
+        return ballots
+    columns = [ballots[name].cast(pa.string()).to_pylist() for name in _READ[:5]]
+    columns += [ballots[name].to_pylist() for name in _READ[5:]]
+    rows = list(zip(*columns, strict=True))
+    judged = {debate for debate, role, _, kind, *_ in rows if role == "judge" and kind != "abstained"}
+    unsupported: dict[tuple[str, str], bool] = {}
+    out = np.zeros(len(rows), dtype=np.bool_)
+    for place, (debate, role, seat, kind, verdict, verified, normalised) in enumerate(rows):
+        if role == "judge" or debate in judged:
+            continue
+        if kind != "stale":
+            fails = kind == "own" and verdict == Verdict.UNSAFE_FAIL and verified is not None
+            unsupported[debate, seat] = fails and not verified + normalised
+        out[place] = unsupported.get((debate, seat), False)
+    for name, value in (("kind", "abstained"), ("verdict", None)):
+        column = pc.if_else(pa.array(out), pa.scalar(value, pa.string()), ballots[name].cast(pa.string()))
+        ballots = ballots.set_column(ballots.schema.get_field_index(name), name, column.dictionary_encode())
+    return ballots
