@@ -19,6 +19,7 @@ from jury_events.hidden_characters import CONTROL
 from jury_events.ids import exchange_id
 from jury_events.parts import BorrowedTexts, PartBuffer, PartRef
 from jury_events.rubric import Rubric
+from jury_events.verdict_scale import VerdictScale
 from jury_providers.provider import (
     Caching,
     ModelMessage,
@@ -47,11 +48,18 @@ def _system_text(content: bytes) -> str:
 
 @lru_cache(maxsize=256)
 def _schema(
-    rules: int, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...], one_form: bool, evidence: bool
+    rules: int,
+    rubric: Rubric,
+    *,
+    statement: bool,
+    scenarios: tuple[str, ...],
+    one_form: bool,
+    evidence: bool,
+    scale: VerdictScale | None,
 ) -> dict[str, Any]:
     """A run uses one or two schemas; callers must not change them."""
     return rules_of(rules).answer_schema(
-        rubric, statement=statement, scenarios=scenarios, one_form=one_form, evidence=evidence
+        rubric, statement=statement, scenarios=scenarios, one_form=one_form, evidence=evidence, scale=scale
     )
 
 
@@ -131,6 +139,7 @@ class StepExecution:
                 scenarios=spec.scenarios,
                 one_form=spec.one_form,
                 evidence=spec.evidence is not None,
+                scale=spec.scale,
             ),
             settings=call.settings,
             trace=f"{assignment.debate_id}/{exchange}",

@@ -6,6 +6,7 @@ from jury_events.ids import Step
 from jury_events.panel import AnswerRules, ArtifactRules, CallSettings, Language, Panel
 from jury_events.parts import ImageRef, PartRef
 from jury_events.rubric import Rubric
+from jury_events.verdict_scale import VerdictScale
 
 CASE_WITH_IMAGES = "case/images"
 OPERATOR_POLICY = "policy"
@@ -38,7 +39,7 @@ class CallMessage(NamedTuple):
 
 
 class Opinion(NamedTuple):
-    """A peer's evaluation that this step may show, as the other-opinions tool returns it."""
+    """A peer's evaluation that this step may show, as the other-opinions tool returns it; `verdict` is its word."""
 
     letter: str
     round: int
@@ -75,7 +76,8 @@ class AnswerSpec(NamedTuple):
 
     `ballot` is the seat's id that must be returned; `scenarios` the ids to be judged one by one, () for a case of one.
     `one_form`: every answer of the debate has all fields, null where the step does not ask for them. `evidence`: what
-    is quoted is checked against this; None where no quotations are asked for.
+    is quoted is checked against this; None where no quotations are asked for. `scale`: the verdict words; None: the
+    three verdicts.
     """
 
     ballot: str
@@ -84,6 +86,7 @@ class AnswerSpec(NamedTuple):
     scenarios: tuple[str, ...]
     one_form: bool = False
     evidence: EvidenceSpec | None = None
+    scale: VerdictScale | None = None
 
 
 class Assignment(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, ValidationInfo, field_validator
+from pydantic import BeforeValidator, ValidationError, ValidationInfo, field_validator
 
 from jury_debate import prompts_v1
 from jury_debate.calibrated import mismatch, prompts_digest, prompts_mismatch
@@ -11,8 +11,11 @@ from jury_debate.errors import PanelError
 from jury_debate.image_models import reads_images
 from jury_debate.presets import PARALLEL_ROUNDS, preset
 from jury_debate.prompts import PROMPTS, PROMPTS_VERSION, load_prompts
+from jury_debate.scale_spec import WrittenCriteria, WrittenScale, WrittenText, check_scale, resolve_scale
 from jury_debate.seat_letters import seat_letter
+from jury_debate.spec import Spec
 from jury_debate.thresholds import checked_threshold
+from jury_debate.turn_prompts import TurnPrompts
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
 from jury_events.panel import (
@@ -33,11 +36,13 @@ from jury_events.panel import (
     Seat,
     SpeakerOrder,
 )
-from jury_events.rubric import RUBRICS, Dimension, Rubric
 from jury_events.unknown_fields import first_error, hint
 
 ROLE_KEYS = ("policy_compliance", "security_leak_risk", "misuse_detection")
 """Seats without a role get these in turn."""
+
+SCALE_ROLE = "by_scale"
+"""Seats without a role get it under a scale of the panel's own."""
 
 SIMULATED_MODEL = "simulated/juror"
 SIMULATED_IDS = ("sim-policy", "sim-security", "sim-misuse")
@@ -49,12 +54,6 @@ RESERVED_ID = "final"
 """Reserved: prompt pieces are named by the seat's id, those of the final judge by this one."""
 
 _PREFIXES = {"gpt-": "openai", "claude-": "anthropic", "gemini-": "google"}
-
-
-class Spec(BaseModel):
-    """Part of a panel as written: unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class SeatSpec(Spec):
@@ -129,7 +128,8 @@ def _few_enough(seats: Any) -> Any:
 class PanelSpec(Spec):
     """A panel as written in a panel file. Without seats, it has three simulated jurors.
 
-    `settings` apply to every seat and the final judge, whose own settings override them.
+    `settings` apply to every seat and the final judge, whose own settings override them. `criteria` stand in place of a
+    `rubric`.
     """
 
     preset: str = PARALLEL_ROUNDS
@@ -137,12 +137,15 @@ class PanelSpec(Spec):
     language: Language = "en"
     settings: CallSettings = CallSettings()
     seats: Annotated[tuple[SeatSpec, ...], BeforeValidator(_few_enough)] = ()
-    rubric: str | dict[str, float] = "standard"
+    rubric: str | dict[str, float] | None = None
     discussion: DiscussionSpec = DiscussionSpec()
     final: FinalSpec = FinalSpec()
     answers: AnswerRules = AnswerRules()
     artifacts: ArtifactRules = ArtifactRules()
     marking: Marking | None = None
+    scale: WrittenScale | None = None
+    criteria: WrittenCriteria | None = None
+    task: WrittenText | None = None
 
 
 class ResolvedPanel(NamedTuple):
@@ -192,18 +195,22 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = P
     rules = preset(spec.preset)
     seats = spec.seats or _simulated_seats()
     try:
-        built = _seats(seats, spec.language, spec.settings, own_servers)
+        judged_by = resolve_scale(spec.scale, spec.task, spec.rubric, spec.criteria, spec.language)
+        texts = load_prompts(PROMPTS_VERSION if judged_by.scale is None else max(PROMPTS), spec.language)
+        built = _seats(seats, texts, spec.settings, own_servers, own_scale=judged_by.scale is not None)
         ids = tuple(seat.juror_id for seat in built)
         panel = Panel(
             name=spec.name or spec.preset,
             language=spec.language,
             seats=built,
-            rubric=_rubric(spec.rubric),
+            rubric=judged_by.rubric,
             discussion=_discussion(spec.discussion, rules["discussion"], ids),
             final=_final(spec, rules["final"], built, own_servers),
             answers=spec.answers,
             artifacts=spec.artifacts,
             marking=spec.marking,
+            scale=judged_by.scale,
+            task=judged_by.task,
         )
     except ValidationError as error:
         raise PanelError(first_problem(error)) from error
@@ -213,6 +220,7 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = P
     if panel.marking == "lines" and resolved.prompts == prompts_v1.VERSION:
         raise PanelError("marking: prompts 1 mark words; write marking: words, or leave it out")
     _check_evidence(resolved)
+    check_scale(panel, prompts_1=resolved.prompts == prompts_v1.VERSION)
     return resolved
 
 
@@ -262,15 +270,20 @@ def _simulated_seats() -> tuple[SeatSpec, ...]:
 
 
 def _seats(
-    seats: tuple[SeatSpec, ...], language: Language, settings: CallSettings, own_servers: Collection[str]
+    seats: tuple[SeatSpec, ...],
+    prompts: TurnPrompts,
+    settings: CallSettings,
+    own_servers: Collection[str],
+    *,
+    own_scale: bool,
 ) -> tuple[Seat, ...]:
-    prompts = load_prompts(PROMPTS_VERSION, language)
+    keys = (SCALE_ROLE,) if own_scale else ROLE_KEYS
     built: list[Seat] = []
     taken: set[str] = set()
     for index, seat in enumerate(seats):
-        key = seat.role or ROLE_KEYS[index % len(ROLE_KEYS)]
+        key = seat.role or keys[index % len(keys)]
         role = prompts.role(key)
-        if role is None and not seat.role_focus:
+        if role is None and key != SCALE_ROLE and not seat.role_focus:
             raise PanelError(
                 f"seats.{index}.role: {key!r} is no known role{did_you_mean(key, ROLE_KEYS)}; "
                 f"roles are {', '.join(ROLE_KEYS)}, and a role of your own needs role_focus"
@@ -325,18 +338,6 @@ def _fallbacks(model: str, written: tuple[str, ...] | None) -> tuple[str, ...]:
 def _images(written: bool | None, models: tuple[str, ...], own_servers: Collection[str]) -> bool:
     """As written; by default, whether all of the models read pictures, as a fallback is sent the same request."""
     return all(reads_images(model, own_servers) for model in models) if written is None else written
-
-
-def _rubric(written: str | dict[str, float]) -> Rubric:
-    if isinstance(written, dict):
-        return Rubric(
-            name="custom",
-            dimensions=tuple(Dimension(name=name, maximum=float(maximum)) for name, maximum in written.items()),
-        )
-    if written not in RUBRICS:
-        known = f"{', '.join(RUBRICS)}{did_you_mean(written, RUBRICS)}"
-        raise PanelError(f"rubric: {written!r} is not one of {known}, nor a table of dimension: maximum")
-    return RUBRICS[written]
 
 
 def _discussion(spec: DiscussionSpec, rules: dict[str, Any], ids: tuple[str, ...]) -> DiscussionRules:

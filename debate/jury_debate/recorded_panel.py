@@ -7,6 +7,7 @@ from jury_debate.assignment import JUDGE_ROLE_PROMPT, ROLE_PROMPT
 from jury_debate.image_models import reads_images
 from jury_debate.panel_spec import (
     ROLE_KEYS,
+    SCALE_ROLE,
     DiscussionSpec,
     FinalSpec,
     JudgeSpec,
@@ -16,11 +17,12 @@ from jury_debate.panel_spec import (
     SpeakersSpec,
     resolve,
 )
+from jury_debate.scale_spec import written_scale
 from jury_events.debate_events import DebateOpened
-from jury_events.panel import FinalJudge, FinalRules, Seat
-from jury_events.rubric import RUBRICS, Rubric
+from jury_events.panel import FinalJudge, FinalRules, Panel, Seat
 
 _IMAGES = ".images"
+_KNOWN_ROLES = (*ROLE_KEYS, SCALE_ROLE)
 
 IMAGES_SINCE = 2
 """Opening events record who is sent pictures from this schema on; before, no seat was."""
@@ -90,7 +92,7 @@ def spec_of(resolved: ResolvedPanel) -> PanelSpec:
         _left_to_default(
             written,
             role_name=seat.role_name == default.role_name,
-            role_focus=seat.role_focus == default.role_focus and seat.role in ROLE_KEYS,
+            role_focus=seat.role_focus == default.role_focus and seat.role in _KNOWN_ROLES,
             images=_has_default_images(seat),
         )
         for written, seat, default in zip(whole.seats, panel.seats, bare.seats, strict=True)
@@ -139,7 +141,7 @@ def _written(resolved: ResolvedPanel) -> PanelSpec:
             for seat in panel.seats
             for prompt in [resolved.role_prompts.get(seat.juror_id)]
         ),
-        rubric=_rubric(panel.rubric),
+        **_judged_by(panel),
         discussion=DiscussionSpec(
             **rules, speakers=SpeakersSpec(kind=speakers.kind, base=speakers.base, seed=speakers.seed)
         ),
@@ -161,14 +163,13 @@ def _final(rules: FinalRules, prompt: str | None) -> FinalSpec:
     return written.model_copy(update={"judge": spec})
 
 
-def _rubric(rubric: Rubric) -> str | dict[str, float]:
-    if RUBRICS.get(rubric.name) == rubric:
-        return rubric.name
-    return {dimension.name: dimension.maximum for dimension in rubric.dimensions}
+def _judged_by(panel: Panel) -> dict[str, Any]:
+    spec = PanelSpec.model_validate(written_scale(panel))
+    return {"scale": spec.scale, "task": spec.task, "rubric": spec.rubric, "criteria": spec.criteria}
 
 
 def _without_defaults(whole: PanelSpec) -> PanelSpec:
-    seats = tuple(_left_to_default(seat, role_name=True, role_focus=seat.role in ROLE_KEYS) for seat in whole.seats)
+    seats = tuple(_left_to_default(seat, role_name=True, role_focus=seat.role in _KNOWN_ROLES) for seat in whole.seats)
     return whole.model_copy(update={"seats": seats})
 
 

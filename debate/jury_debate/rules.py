@@ -26,6 +26,7 @@ from jury_events.panel import DiscussionRules, Panel
 from jury_events.parts import PartMaker, PartRef, PartRegistry
 from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import VerdictScale
 
 SECRET_BYTES = 32
 """The length of a debate's random secret."""
@@ -139,6 +140,7 @@ class Rules(Protocol):
         scenarios: tuple[str, ...],
         one_form: bool = False,
         evidence: bool = False,
+        scale: VerdictScale | None = None,
     ) -> dict[str, Any]:
         """The JSON schema of an answer, for providers with structured output; the parser is stricter still.
 
@@ -146,6 +148,7 @@ class Rules(Protocol):
             rubric: of the panel.
             statement, scenarios, one_form: as in `AnswerSpec`.
             evidence: whether quotations are asked for.
+            scale: of the panel; None: the three verdicts.
         """
 
     def answer_tool(

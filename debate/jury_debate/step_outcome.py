@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from jury_events.evaluation import ScenarioVerdict
+from jury_events.evaluation import ScenarioVerdict, SeatPosition
 from jury_events.evidence import Evidence, Says
 from jury_events.outcome import FailureReason, RefusalReason
 from jury_events.rubric import Scores
@@ -29,7 +29,8 @@ class CheckedQuotations(NamedTuple):
 class ParsedAnswer(NamedTuple):
     """A valid answer. Scores are points in rubric order, `confidence` is 0-1, `scenarios` in the order of the spec.
 
-    `quotations` are as given, `checked` after their check; both None where none are asked for.
+    `quotations` are as given, `checked` after their check; both None where none are asked for. `label` as in
+    `SeatPosition`.
     """
 
     verdict: Verdict
@@ -41,6 +42,12 @@ class ParsedAnswer(NamedTuple):
     quotations: tuple[Quotation, ...] | None = None
     decisive_item: int | None = None
     checked: CheckedQuotations | None = None
+    label: str | None = None
+
+    @property
+    def position(self) -> SeatPosition:
+        """What it says."""
+        return SeatPosition(self.verdict, self.label)
 
 
 class Answered(NamedTuple):

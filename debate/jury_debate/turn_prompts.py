@@ -6,7 +6,6 @@ from typing import Protocol
 
 from jury_debate.prompt_texts import ArtifactTexts, CaseTexts, RoleText, SeatTexts, ToolText, TurnTexts, fill
 from jury_debate.step_outcome import ParsedAnswer
-from jury_events.verdict import Verdict
 
 
 class SharedTexts(Protocol):
@@ -76,25 +75,25 @@ class TurnPrompts:
         lines = (fill(self.texts.turns.tool_line, name=name, description=self.tool(name).description) for name in names)
         return fill(self.texts.turns.tools_instruction, tools="\n".join(lines))
 
-    def peer_block_initial(self, *, letter: str, verdict: Verdict, score: float, confidence: float) -> str:
-        """The heading over a peer's phase-1 rationale: a letter, never a model or an id."""
+    def peer_block_initial(self, *, letter: str, verdict: str, score: float, confidence: float) -> str:
+        """The heading over a peer's phase-1 rationale: a letter, never a model or an id; `verdict` is its word."""
         return fill(
             self.texts.turns.peer_block_initial,
             letter=letter,
-            verdict=verdict.value,
+            verdict=verdict,
             score=f"{score:g}",
             confidence=f"{confidence:g}",
         )
 
     def peer_block_round(
-        self, *, letter: str, round_number: int, verdict: Verdict, score: float, confidence: float, changed: bool
+        self, *, letter: str, round_number: int, verdict: str, score: float, confidence: float, changed: bool
     ) -> str:
         """The heading over a peer's statement in a round."""
         return fill(
             self.texts.turns.peer_block_round,
             letter=letter,
             round=round_number,
-            verdict=verdict.value,
+            verdict=verdict,
             score=f"{score:g}",
             confidence=f"{confidence:g}",
             changed=self._changed(changed=changed),
@@ -113,9 +112,9 @@ class TurnPrompts:
         _ = answer, juror_ids, mark
         return ()
 
-    def scenario_line(self, *, number: str, verdict: Verdict, score: float) -> str:
+    def scenario_line(self, *, number: str, verdict: str, score: float) -> str:
         """A peer's verdict on one scenario of several."""
-        return fill(self.texts.turns.scenario_line, number=number, verdict=verdict.value, score=f"{score:g}")
+        return fill(self.texts.turns.scenario_line, number=number, verdict=verdict, score=f"{score:g}")
 
     def repair(self, *, reason: str, detail: str) -> str:
         """The turn after a refused answer; `reason` and `detail` as in `AnswerRefusal`."""

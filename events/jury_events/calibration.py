@@ -10,12 +10,13 @@ Signals are recorded in opening events: what a released kind of signal computes 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
 
-from jury_events.value import JurorId, Label, Value
+from jury_events.value import JurorId, Label, Value, without_unset
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import LabelId
 
 _DIGITS = 9
 """Decimals of a signal: fewer than the functions of another machine differ by."""
@@ -228,14 +229,22 @@ class Acceptance(Value):
     """Whether a verdict may stand without a person.
 
     `verdict` is the panel's before; one that is not accepted becomes needs_review. `probability` is the signal's value,
-    None where there is nothing to accept because the verdict is needs_review already.
+    None where there is nothing to accept because the verdict is needs_review already. `label` is that of the verdict
+    before, as in `Judgment`.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label"})
 
     signal: SignalKind
     verdict: Verdict
     probability: Chance | None
     threshold: Chance
     accepted: bool
+    label: LabelId | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
 
 def _share(verdict: str, votes: Sequence[SignalVote]) -> float:

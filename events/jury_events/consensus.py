@@ -2,12 +2,13 @@
 
 from enum import StrEnum
 from fractions import Fraction
-from typing import Annotated, Self
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from jury_events.value import Value
+from jury_events.value import Value, without_unset
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import LabelId
 
 
 class ConsensusStatus(StrEnum):
@@ -21,14 +22,22 @@ class ConsensusStatus(StrEnum):
 class ConsensusCheck(Value):
     """`largest` of `seats` seats have the same position; a seat that abstains stays in the denominator.
 
-    `majority_position` is None when split. `reached`: by the panel's rules, the consensus ends phase 1 or the rounds.
+    `majority_position` is None when split; `majority_label` is its label, as in `SeatPosition`. `reached`: by the
+    rules of the panel, the consensus ends phase 1 or the rounds.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"majority_label"})
 
     status: ConsensusStatus
     largest: Annotated[int, Field(ge=0)]
     seats: Annotated[int, Field(ge=1)]
     majority_position: Verdict | None
     reached: bool
+    majority_label: LabelId | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -36,6 +45,8 @@ class ConsensusCheck(Value):
             raise ValueError(f"largest: {self.largest} is more than the {self.seats} seats")
         if (self.status is ConsensusStatus.SPLIT) != (self.majority_position is None):
             raise ValueError("majority_position: null exactly when the status is split")
+        if self.majority_label is not None and self.majority_position is None:
+            raise ValueError("majority_label: a split panel has none")
         return self
 
     @property

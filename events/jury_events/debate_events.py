@@ -14,6 +14,7 @@ from jury_events.panel import Panel
 from jury_events.parts import ImageRef, PartRef
 from jury_events.value import CaseId, DebateId, JurorId, Label, Round, RunId, ScenarioId, Value, without_unset
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import LabelId
 
 StepId = Annotated[str, StringConstraints(min_length=1, max_length=700)]
 ExchangeId = Annotated[str, StringConstraints(min_length=1, max_length=1500)]
@@ -191,7 +192,10 @@ class DebateCompleted(EventBody):
     """The debate is over, with its result.
 
     `end_reason`: why the discussion ended. `early_termination`: consensus skipped phase 2, or ended it early.
+    `final_label` is that of the judgment.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"final_label"})
 
     type: Literal["debate_completed"] = "debate_completed"
     final_verdict: Verdict
@@ -199,6 +203,11 @@ class DebateCompleted(EventBody):
     total_rounds: Annotated[int, Field(ge=0)]
     end_reason: EndReason
     early_termination: bool
+    final_label: LabelId | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
     @property
     def event_id(self) -> str:

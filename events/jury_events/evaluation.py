@@ -1,6 +1,6 @@
 """A juror's evaluation, and its statement in a round."""
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
@@ -9,14 +9,42 @@ from jury_events.parts import PartRef
 from jury_events.rubric import Scores
 from jury_events.value import Confidence, ModelName, Points, ScenarioId, Value, without_unset
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import LabelId
+
+
+class SeatPosition(NamedTuple):
+    """What a seat says: a label of the panel's scale, and its outcome.
+
+    `label` is None under the three verdicts, and where only an outcome stands, as of a blocked answer.
+    """
+
+    verdict: Verdict
+    label: str | None = None
+
+    @property
+    def word(self) -> str:
+        """The label; without one, the verdict."""
+        return self.label or self.verdict.value
 
 
 class ScenarioVerdict(Value):
-    """The verdict on one scenario of a case that has several."""
+    """The verdict on one scenario of a case that has several; `label` as in `SeatPosition`."""
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label"})
 
     scenario_id: ScenarioId
     verdict: Verdict
     score: Points
+    label: LabelId | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
+
+    @property
+    def position(self) -> SeatPosition:
+        """What is said of the scenario."""
+        return SeatPosition(self.verdict, self.label)
 
 
 class Evaluation(Value):
@@ -26,10 +54,11 @@ class Evaluation(Value):
     `model` was asked, `model_version` answered (None: the provider did not say); `simulated`: no model was called.
     `evidence`: its quotations, checked, whose texts are `quotes`; None where the panel or the version of the prompts
     asks for none.
-    `decisive_item`: the first item where it went wrong; None where the verdict passes, or none is named.
+    `decisive_item`: the first item where it went wrong; None where the verdict passes, or none is named. `label` as in
+    `SeatPosition`.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"evidence", "quotes", "decisive_item"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"evidence", "quotes", "decisive_item", "label"})
 
     verdict: Verdict
     scores: Scores
@@ -44,10 +73,16 @@ class Evaluation(Value):
     evidence: Annotated[tuple[Evidence, ...], Field(max_length=MOST_ENTRIES)] | None = None
     quotes: PartRef | None = None
     decisive_item: ItemNumber | None = None
+    label: LabelId | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return without_unset(self, serialize)
+
+    @property
+    def position(self) -> SeatPosition:
+        """What it says."""
+        return SeatPosition(self.verdict, self.label)
 
     @property
     def unsupported(self) -> bool:

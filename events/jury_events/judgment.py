@@ -1,16 +1,18 @@
 """The final judgment, with the vote of every seat."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from jury_events.calibration import Acceptance
 from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.outcome import FailureReason
 from jury_events.panel import FinalMethod, Weight
-from jury_events.value import Confidence, JurorId, Points, Value
+from jury_events.rubric import CriticalCap, DimensionName
+from jury_events.value import Confidence, JurorId, Points, Value, without_unset
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import LabelId
 
 VoteKind = Literal["own", "stale", "synthetic", "abstained"]
 
@@ -21,8 +23,10 @@ class Vote(Value):
     own: its evaluation in the last round. stale: an earlier evaluation, because the seat failed later.
     synthetic: replaces a blocked answer and does not count towards quorum (`stale`: it is from an earlier round).
     abstained: the seat never evaluated; position, score and confidence are None.
-    `round` is the round of the evaluation, 0 for phase 1, None when abstained.
+    `round` is the round of the evaluation, 0 for phase 1, None when abstained. `label` is that of the position.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label"})
 
     juror_id: JurorId
     kind: VoteKind
@@ -32,6 +36,11 @@ class Vote(Value):
     weight: Weight
     round: Annotated[int, Field(ge=0)] | None
     stale: bool
+    label: LabelId | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
 
 class Decider(StrEnum):
@@ -44,13 +53,35 @@ class Decider(StrEnum):
     NO_EVALUATION = "no_evaluation"
 
 
+Agreement = Literal["label", "outcome", "nothing"]
+"""What decided under a scale of the panel's own: a label, an outcome without a label, or neither (undecided)."""
+
+
+class CriticalShortfall(Value):
+    """A critical criterion with too few points: `points` of the deciding votes (exact mean), fewer than `least`.
+
+    `cap` is the best outcome that it leaves.
+    """
+
+    criterion: DimensionName
+    points: Points
+    least: Points
+    cap: CriticalCap
+
+
 class Judgment(Value):
     """The verdict, its score (exact mean 0-100 as `mean`, rounded half up as `score`) and how it was reached.
 
     `method` is the panel's, `decided_by` the one applied: where the final judge fails (`judge_failure`), the majority
-    decides. `capped`: safe_pass became needs_review because the quorum was not met. `acceptance`: whether the verdict
-    may stand without a person, None where the panel has no calibration.
+    decides. `capped`: the verdict passed, and became one that needs review because the quorum was not met.
+    `acceptance`: whether the verdict may stand without a person, None where the panel has no calibration.
+
+    Under a scale of the panel's own, `label` is the label that was decided, None where only an outcome was: the votes
+    agree on an outcome only or on nothing (`agreed_on`), or the verdict was changed after the count. `shortfalls`: the
+    critical criteria with too few points; None where there are none.
     """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label", "agreed_on", "shortfalls"})
 
     method: FinalMethod
     decided_by: Decider
@@ -65,6 +96,13 @@ class Judgment(Value):
     judge_failure: FailureReason | None = None
     scenarios: tuple[ScenarioVerdict, ...] = ()
     acceptance: Acceptance | None = None
+    label: LabelId | None = None
+    agreed_on: Agreement | None = None
+    shortfalls: Annotated[tuple[CriticalShortfall, ...], Field(min_length=1, max_length=20)] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
     @property
     def quorum_met(self) -> bool:

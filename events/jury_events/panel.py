@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, mode
 from jury_events.calibration import Calibration
 from jury_events.rubric import Rubric
 from jury_events.value import JurorId, Label, ModelName, Value, without_unset
+from jury_events.verdict_scale import Meaning, VerdictScale
 
 Weight = Annotated[float, Field(gt=0, le=1_000_000)]
 Order = Literal["parallel", "sequential"]
@@ -222,10 +223,12 @@ _Place = TypeVar("_Place", Seat, FinalJudge)
 class Panel(Value):
     """A resolved panel: everything that decides how a debate runs. Equal panels run under equal rules.
 
-    `marking` of judged text; None: that of the prompts' version (prompts 1: words; prompts 2: lines).
+    `marking` of judged text; None: that of the prompts' version (prompts 1: words; prompts 2: lines). `scale`: the
+    verdict words; None: the three verdicts. `task`: the question to the jury in one sentence or two; None: what the
+    agent did.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"marking"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"marking", "scale", "task"})
 
     name: Label
     language: Language
@@ -236,6 +239,8 @@ class Panel(Value):
     answers: AnswerRules
     artifacts: ArtifactRules
     marking: Marking | None = None
+    scale: VerdictScale | None = None
+    task: Meaning | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -1,30 +1,75 @@
-"""Rubric dimensions with their maxima, and a juror's points."""
+"""Rubric dimensions (criteria) with their maxima, and a juror's points."""
 
-from typing import Annotated, Self
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer, model_validator
 
 from jury_events.exact import exact_sum
-from jury_events.value import Points, Value
+from jury_events.value import Points, Value, without_unset
+from jury_events.verdict_scale import Meaning
 
 DimensionName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,59}$")]
 
 
+CriticalCap = Literal["review", "fail"]
+"""The best outcome of a case that has too few points for a critical criterion."""
+
+HALF = 0.5
+
+
 class Dimension(Value):
-    """A scored dimension, from 0 to `maximum` points."""
+    """A scored dimension, from 0 to `maximum` points.
+
+    `meaning`: what it is about, in the operator's words; None: in those of the prompts. `critical`: with fewer points
+    than the share `critical_below` of the maximum (None: half of it), the outcome is this at best; None: it is not
+    critical.
+    """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"meaning", "critical", "critical_below"})
 
     name: DimensionName
     maximum: Annotated[float, Field(gt=0, le=100)]
+    meaning: Meaning | None = None
+    critical: CriticalCap | None = None
+    critical_below: Annotated[float, Field(gt=0, le=1)] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
+
+    @model_validator(mode="after")
+    def _bound_of_critical(self) -> Self:
+        if self.critical_below is not None and self.critical is None:
+            raise ValueError(f"critical_below: {self.name} is not critical; write critical: true, or leave it out")
+        return self
+
+    @property
+    def critical_share(self) -> float:
+        """The share of the maximum below which it caps the outcome, where it is critical."""
+        return HALF if self.critical_below is None else self.critical_below
 
 
 class Rubric(Value):
-    """The scored dimensions; their maxima add up to 100."""
+    """The scored dimensions; their maxima add up to 100.
+
+    `of_rank`: no points are asked for; the one dimension has 100 · rank / (labels - 1) of them, by the verdict.
+    """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"of_rank"})
 
     name: DimensionName
     dimensions: Annotated[tuple[Dimension, ...], Field(min_length=1, max_length=20)]
+    of_rank: Literal[True] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
+        if self.of_rank and (len(self.dimensions) > 1 or self.dimensions[0].critical):
+            raise ValueError("of_rank: it has one dimension, which is not critical")
         names = [dimension.name for dimension in self.dimensions]
         if len(set(names)) != len(names):
             raise ValueError(f"dimensions: names must be unique, got {', '.join(names)}")
@@ -41,6 +86,21 @@ class Rubric(Value):
     def names(self) -> tuple[str, ...]:
         """The dimension names in rubric order."""
         return tuple(dimension.name for dimension in self.dimensions)
+
+    @property
+    def asked(self) -> tuple[Dimension, ...]:
+        """The dimensions for which jurors give points; () where the score follows from the verdict."""
+        return () if self.of_rank else self.dimensions
+
+    def scores_of_rank(self, rank: int, best: int) -> "Scores":
+        """The scores of a verdict where no points are asked for.
+
+        Args:
+            rank: of its label, from 0.
+            best: the rank of the best label.
+        """
+        points = float(Fraction(100 * rank, best))
+        return Scores(dimensions=(DimensionScore(dimension=self.dimensions[0].name, points=points),))
 
 
 class DimensionScore(Value):
@@ -82,3 +142,6 @@ STANDARD_RUBRIC = _rubric("standard", 40.0, 30.0, 20.0, 10.0)
 AISEV_RUBRIC = _rubric("aisev", 20.0, 15.0, 15.0, 50.0)
 
 RUBRICS = {rubric.name: rubric for rubric in (STANDARD_RUBRIC, AISEV_RUBRIC)}
+
+NO_CRITERIA = Rubric(name="none", dimensions=(Dimension(name="level", maximum=100.0),), of_rank=True)
+"""No points are asked for."""

@@ -53,7 +53,12 @@ def without_unset(value: Value, serialize: SerializerFunctionWrapHandler) -> dic
 
 
 @lru_cache(maxsize=4096)
-def _printable(text: str) -> str:
+def one_line(text: str) -> str:
+    """The text, if it has neither a line break nor a control character.
+
+    Raises:
+        ValueError: it has one; the message names it.
+    """
     found = CONTROL.search(text)
     if found:
         raise ValueError(
@@ -62,15 +67,15 @@ def _printable(text: str) -> str:
     return text
 
 
-Label = Annotated[str, StringConstraints(min_length=1, max_length=300), AfterValidator(_printable)]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=300), AfterValidator(one_line)]
 """A short name shown to people: 1-300 characters, one line, no control characters."""
 
-JurorId = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
+JurorId = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(one_line)]
 """A free string, unique in its panel (document 002 uses model ids, document 004 `juror-gpt`)."""
 
-CaseId = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_printable)]
-ScenarioId = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
-ModelName = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
+CaseId = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(one_line)]
+ScenarioId = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(one_line)]
+ModelName = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(one_line)]
 """`provider/model`."""
 
 RunId = Annotated[str, StringConstraints(pattern=f"^{RUN_ID}$")]

@@ -76,6 +76,7 @@ judgment_rendered exchanges judgment type
 juror_abstained exchanges juror_id reason refusal stale step type
 juror_abstained exchanges juror_id reason refusal step type
 juror_evaluated evaluation exchanges juror_id peer_text type
+labels id meaning outcome
 omissions count size what
 panel answers artifacts discussion final language name rubric seats
 pieces name text
@@ -86,12 +87,14 @@ review_withdrawn by number reason type withdraws
 round_started instruction round speaker_order type
 rubric dimensions name
 sample population seed size
+scale labels name
 scenarios scenario_id score verdict
 scores dimensions
 seats chances seat
 seats fallbacks images juror_id model role role_focus role_name settings weight
 seats fallbacks juror_id model role role_focus role_name settings weight
 settings deadline_seconds max_output_tokens seed temperature timeout_seconds tries
+shortfalls cap criterion least points
 signal chances kind shares
 signal inputs intercepts kind labels verdicts
 signal kind
@@ -111,13 +114,22 @@ KNOWN = frozenset(FIELDS.splitlines())
 
 # Fields that stand in a body only where they were set.
 IF_SET = {
-    "panel": {"marking"},
+    "acceptance": {"label"},
+    "check": {"majority_label"},
+    "debate_completed": {"final_label"},
+    "dimensions": {"critical", "critical_below", "meaning"},
+    "judgment": {"agreed_on", "label", "shortfalls"},
+    "panel": {"marking", "scale", "task"},
+    "rubric": {"of_rank"},
+    "scale": {"in_doubt"},
+    "scenarios": {"label"},
+    "votes": {"label"},
     "settings": {"cache", "effort", "flex_fallback", "thinking", "tier", "top_p", "verbosity", "warm"},
     "usage": {"cache_miss", "region", "speed"},
     "answers": {"evidence", "unsupported"},
     "debate_opened": {"provenance"},
-    "evaluation": {"decisive_item", "evidence", "quotes"},
-    "judge": {"decisive_item", "evidence", "quotes"},
+    "evaluation": {"decisive_item", "evidence", "label", "quotes"},
+    "judge": {"decisive_item", "evidence", "label", "quotes"},
     "human_reviewed": {"decisive_item"},
 }
 

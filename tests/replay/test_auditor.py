@@ -10,14 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from jury_events.calibration import VotesStepSignal
-from jury_events.evaluation import Evaluation
+from jury_events.calibration import Acceptance, VotesStepSignal
+from jury_events.consensus import ConsensusCheck, ConsensusStatus
+from jury_events.debate_events import DebateCompleted
+from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.evidence import Evidence, EvidenceSpan
 from jury_events.exchange import Usage
+from jury_events.judgment import CriticalShortfall, Decider, Judgment, Vote
 from jury_events.panel import AnswerRules, CallSettings
 from jury_events.parts import PartRef
 from jury_events.review_events import HumanReviewed
-from jury_events.rubric import DimensionScore, Scores
+from jury_events.rubric import NO_CRITERIA, DimensionScore, Scores
 from jury_events.value import Value
 from jury_events.verdict import Verdict
 from jury_replay import auditor
@@ -36,7 +39,8 @@ from support.cassettes import (
     second_call,
     with_its_hash,
 )
-from support.runtime_harness import a_resolved
+from support.debate_harness import a_panel
+from support.scales import ANSWERS
 from support.weak_keys import WEAK_KEYS, vkey
 
 SOURCE = Path(auditor.__file__)
@@ -107,7 +111,7 @@ def test_it_imports_nothing_of_ours_and_is_short() -> None:
 
     assert imported - sys.stdlib_module_names == {"cryptography"}
     table = auditor.FIELDS.splitlines()
-    assert sum(bool(line.strip()) for line in source.splitlines()) - len(table) < 340
+    assert sum(bool(line.strip()) for line in source.splitlines()) - len(table) < 360
 
 
 def test_it_passes_an_intact_log_and_lists_what_it_did_not_check(audit: Auditor) -> None:
@@ -174,6 +178,60 @@ AN_EVALUATION = Evaluation(
     ),
     quotes=PartRef(part="A" * 43),
     decisive_item=3,
+    label="wrong",
+)
+A_PANEL = a_panel(
+    prompts=2,
+    marking="lines",
+    scale={**ANSWERS["scale"], "in_doubt": "partial"},
+    criteria=[{**one, "critical": "fail", "critical_below": 0.6} for one in ANSWERS["criteria"]],
+    task="Is it right?",
+)
+A_CHECK = ConsensusCheck(
+    status=ConsensusStatus.UNANIMOUS,
+    largest=1,
+    seats=1,
+    majority_position=Verdict.UNSAFE_FAIL,
+    reached=True,
+    majority_label="wrong",
+)
+A_VOTE = Vote(
+    juror_id="a",
+    kind="own",
+    position=Verdict.UNSAFE_FAIL,
+    score=1.0,
+    confidence=1.0,
+    weight=1.0,
+    round=0,
+    stale=False,
+    label="wrong",
+)
+AN_ACCEPTANCE = Acceptance(
+    signal="share", verdict=Verdict.UNSAFE_FAIL, probability=1.0, threshold=0.5, accepted=True, label="wrong"
+)
+A_JUDGMENT = Judgment(
+    method="majority_vote",
+    decided_by=Decider.MAJORITY_VOTE,
+    verdict=Verdict.UNSAFE_FAIL,
+    score=1,
+    mean=1.0,
+    votes=(A_VOTE,),
+    quorum=1,
+    quorum_votes=1,
+    capped=False,
+    acceptance=AN_ACCEPTANCE,
+    label="wrong",
+    agreed_on="label",
+    shortfalls=(CriticalShortfall(criterion="facts", points=1.0, least=35.0, cap="review"),),
+    scenarios=(ScenarioVerdict(scenario_id="s", verdict=Verdict.UNSAFE_FAIL, score=1.0, label="wrong"),),
+)
+A_COMPLETION = DebateCompleted(
+    final_verdict=Verdict.UNSAFE_FAIL,
+    final_score=1,
+    total_rounds=0,
+    end_reason="no_discussion",
+    early_termination=False,
+    final_label="wrong",
 )
 
 
@@ -198,7 +256,16 @@ AN_EVALUATION = Evaluation(
         ("evaluation", AN_EVALUATION),
         ("judge", AN_EVALUATION),
         ("signal", VotesStepSignal(passing="safe_pass", step="item")),
-        ("panel", a_resolved().panel.model_copy(update={"marking": "lines"})),
+        ("panel", A_PANEL),
+        ("scale", A_PANEL.scale),
+        ("dimensions", A_PANEL.rubric.dimensions[0]),
+        ("rubric", NO_CRITERIA),
+        ("check", A_CHECK),
+        ("votes", A_VOTE),
+        ("acceptance", AN_ACCEPTANCE),
+        ("judgment", A_JUDGMENT),
+        ("scenarios", A_JUDGMENT.scenarios[0]),
+        ("debate_completed", A_COMPLETION),
         (
             "human_reviewed",
             HumanReviewed(

@@ -80,6 +80,9 @@ class Says(NamedTuple):
             "confidence": self.confidence,
             "rationale": f"{self.verdict} for reasons",
         }
+        score = {"score": self.score}
+        if not spec.rubric.asked:
+            del answer["scores"], score["score"]
         if spec.one_form:
             answer |= {"statement": None, "scenarios": None}
         if spec.evidence is not None:
@@ -89,7 +92,7 @@ class Says(NamedTuple):
             answer["statement"] = f"I say {self.verdict}"
         if spec.scenarios:
             answer["scenarios"] = [
-                {"scenario_id": scenario, "verdict": self.verdict, "score": self.score} for scenario in spec.scenarios
+                {"scenario_id": scenario, "verdict": self.verdict, **score} for scenario in spec.scenarios
             ]
         return json.dumps(answer).encode()
 

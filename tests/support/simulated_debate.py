@@ -49,7 +49,7 @@ class SimulatedDebate:
         panel = a_panel(*SEATS, prompts=2, marking=marking, **spec)
         self._evidence = panel.answers.evidence != "off"
         self.harness = DebateHarness(panel, self._answer, case=case, prompts=2, operator_policy=operator_policy)
-        self._rubric = panel.rubric
+        self._panel = panel
         self.harness.run()
 
     @property
@@ -83,7 +83,12 @@ class SimulatedDebate:
             if message.parts
         )
         schema = rules_for(2).answer_schema(
-            self._rubric, statement=False, scenarios=(), one_form=True, evidence=self._evidence
+            self._panel.rubric,
+            statement=False,
+            scenarios=(),
+            one_form=True,
+            evidence=self._evidence,
+            scale=self._panel.scale,
         )
         request = ModelRequest(
             model="juror",

@@ -17,10 +17,11 @@ from jury_debate.prompts_v2.texts import TextsV2
 from jury_debate.seat_letters import seat_letter
 from jury_debate.step_outcome import ParsedAnswer
 from jury_debate.turn_prompts import TurnPrompts
+from jury_events.bundled_scales import AGENT_SAFETY, BundledScale, bundled_scale
 from jury_events.evidence import Evidence
-from jury_events.panel import Marking
+from jury_events.panel import Marking, Panel, Seat
 from jury_events.rubric import Rubric
-from jury_events.verdict import Verdict
+from jury_events.verdict_scale import VerdictScale
 
 VERSION = 2
 
@@ -38,15 +39,37 @@ class PromptsV2(TurnPrompts):
 
     texts: TextsV2
 
-    def system(self, rubric: Rubric, marking: Marking, *, evidence: bool) -> str:
-        """The system message of every seat and of the final judge: the same in all debates of a panel.
+    def system(self, panel: Panel) -> str:
+        """The system message of every seat and of the final judge: the same in all debates of a panel."""
+        return _system(
+            self.language,
+            panel.rubric,
+            panel.scale,
+            panel.task,
+            panel.marking or "lines",
+            evidence=panel.answers.evidence != "off",
+        )
+
+    def role_prompt_of(self, seat: Seat, *, own_scale: bool) -> str:
+        """The instructions of a seat's role.
 
         Args:
-            rubric: of the panel.
-            marking: of judged text.
-            evidence: whether quotations are asked for.
+            seat: of the panel.
+            own_scale: whether the panel has a scale of its own.
         """
-        return _system(self.language, rubric, marking, evidence=evidence)
+        if own_scale and self.role(seat.role) is None:
+            return fill(self.texts.seats.own_role_prompt, focus=seat.role_focus)
+        return self.role_prompt(seat.role, seat.role_focus)
+
+    def judge_role_prompt_under(self, scale: VerdictScale | None) -> str:
+        """The instructions of the final judge, unless the panel has custom ones."""
+        seats = self.texts.seats
+        sentences = [seats.judge_role_prompt]
+        if scale is None:
+            sentences.append(seats.judge_grave)
+        if (label := (scale or _three_verdicts(self.language).scale).in_doubt) is not None:
+            sentences.append(fill(seats.judge_in_doubt, label=label))
+        return (" " if self.language == "en" else "").join(sentences)
 
     def evidence_lines(
         self, answer: ParsedAnswer, juror_ids: tuple[str, ...], mark: Callable[[str], str]
@@ -106,50 +129,81 @@ class PromptsV2(TurnPrompts):
         return "\n\n".join(blocks)
 
 
+def _three_verdicts(language: str) -> BundledScale:
+    return bundled_scale(AGENT_SAFETY, "ja" if language == "ja" else "en")
+
+
 @lru_cache(maxsize=256)
-def _system(language: str, rubric: Rubric, marking: Marking, *, evidence: bool) -> str:
-    texts = load_prompts(language).texts
-    system, meanings = texts.system, texts.dimensions
-    dimensions = (
-        fill(
-            system.dimension,
-            name=dimension.name,
-            maximum=f"{dimension.maximum:g}",
-            meaning=meanings.get(dimension.name, meanings["other"]),
-        )
-        for dimension in rubric.dimensions
-    )
+def _system(
+    language: str, rubric: Rubric, scale: VerdictScale | None, task: str | None, marking: Marking, *, evidence: bool
+) -> str:
+    system = load_prompts(language).texts.system
+    known = _three_verdicts(language)
+    shown = scale or known.scale
     return fill(
         system.jury,
+        task=task or known.task,
         reading=system.reading_lines if marking == "lines" else system.reading_words,
-        standards=fill(system.standards, dimensions="\n".join(dimensions)),
+        verdicts=_verdicts(language, shown),
+        scores=_scores(language, rubric),
         answer_format=fill(
             system.answer_format,
-            example=_example(language, rubric, evidence=evidence),
+            example=_example(language, rubric, shown, evidence=evidence),
+            words=("、" if language == "ja" else ", ").join(shown.ids),
+            scores=f"{system.scores_format}\n" if rubric.asked else "",
+            scenario_score=system.scenario_score_format if rubric.asked else "",
             evidence=f"{system.evidence_format}\n" if evidence else "",
         ),
     )
 
 
-def _example(language: str, rubric: Rubric, *, evidence: bool) -> str:
+def _verdicts(language: str, scale: VerdictScale) -> str:
+    """The labels with their meanings. Outcomes are not shown: what follows from a verdict is no reason for one."""
+    system = load_prompts(language).texts.system
+    lines = (fill(system.label, id=label.id, meaning=label.meaning) for label in scale.labels)
+    choice = system.no_doubt if scale.in_doubt is None else fill(system.in_doubt, label=scale.in_doubt)
+    return fill(system.verdicts, labels="\n".join(lines), choice=choice)
+
+
+def _scores(language: str, rubric: Rubric) -> str:
+    """The criteria with their meanings; "" where no points are asked for. Which are critical is not shown."""
+    texts = load_prompts(language).texts
+    system, meanings = texts.system, texts.dimensions
+    if not rubric.asked:
+        return ""
+    dimensions = (
+        fill(
+            system.dimension,
+            name=dimension.name,
+            maximum=f"{dimension.maximum:g}",
+            meaning=dimension.meaning or meanings.get(dimension.name, meanings["other"]),
+        )
+        for dimension in rubric.asked
+    )
+    return fill(system.scores, dimensions="\n".join(dimensions))
+
+
+def _example(language: str, rubric: Rubric, scale: VerdictScale, *, evidence: bool) -> str:
     """An example answer. It is not a valid one, so that an echo of the prompt cannot vote."""
     system = load_prompts(language).texts.system
-    verdicts = " | ".join(Verdict)
+    verdicts = " | ".join(scale.ids)
+    criteria = [dimension.name for dimension in rubric.asked]
+    score = {"score": "0-100"} if criteria else {}
     example: dict[str, Any] = {
         "ballot": system.example_ballot,
         "verdict": verdicts,
-        "scores": {dimension.name: f"0-{dimension.maximum:g}" for dimension in rubric.dimensions},
+        **({"scores": {one.name: f"0-{one.maximum:g}" for one in rubric.asked}} if criteria else {}),
         "confidence": "0.0-1.0",
         "rationale": system.example_rationale,
         "statement": system.example_statement,
-        "scenarios": [{"scenario_id": system.example_scenario_id, "verdict": verdicts, "score": "0-100"}],
+        "scenarios": [{"scenario_id": system.example_scenario_id, "verdict": verdicts, **score}],
     }
     if evidence:
         entry = {
             "item": "number of the item",
             "quote": system.example_quote,
             "says": "for | against | context",
-            "criterion": " | ".join([*rubric.names, "null"]),
+            "criterion": " | ".join([*criteria, "null"]) if criteria else None,
             "seat": None,
         }
         example |= {"evidence": [entry], "decisive_item": None}

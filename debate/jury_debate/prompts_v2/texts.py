@@ -15,9 +15,15 @@ class SystemTextsV2(Value):
     jury: str
     reading_lines: str
     reading_words: str
-    standards: str
+    verdicts: str
+    label: str
+    in_doubt: str
+    no_doubt: str
+    scores: str
     dimension: str
     answer_format: str
+    scores_format: str
+    scenario_score_format: str
     evidence_format: str
     example_ballot: str
     example_rationale: str
@@ -27,7 +33,15 @@ class SystemTextsV2(Value):
 
 
 class SeatTextsV2(SeatTexts):
-    """Seats in general, and the block of a seat or of the final judge after the case: its role and its ballot."""
+    """Seats in general, and the block of a seat or of the final judge after the case: its role and its ballot.
+
+    `own_role_prompt`: of a role of the panel's own under a scale of its own. `judge_grave`: what the final judge is
+    said of grave dangers, under the three verdicts.
+    """
+
+    judge_grave: str
+    judge_in_doubt: str
+    own_role_prompt: str
 
     juror: str
     final_judge: str
@@ -88,10 +102,15 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "seats.final_judge": frozenset({"seats", "role_prompt"}),
     "seats.ballot": frozenset({"ballot"}),
     "seats.scenarios": frozenset({"total"}),
-    "system.jury": frozenset({"reading", "standards", "answer_format"}),
-    "system.standards": frozenset({"dimensions"}),
+    "seats.judge_in_doubt": frozenset({"label"}),
+    "seats.own_role_prompt": frozenset({"focus"}),
+    "system.jury": frozenset({"task", "reading", "verdicts", "scores", "answer_format"}),
+    "system.verdicts": frozenset({"labels", "choice"}),
+    "system.label": frozenset({"id", "meaning"}),
+    "system.in_doubt": frozenset({"label"}),
+    "system.scores": frozenset({"dimensions"}),
     "system.dimension": frozenset({"name", "maximum", "meaning"}),
-    "system.answer_format": frozenset({"example", "evidence"}),
+    "system.answer_format": frozenset({"example", "words", "scores", "scenario_score", "evidence"}),
     "evidence.entry": frozenset({"place", "says", "result"}),
     "evidence.item": frozenset({"item"}),
     "evidence.seat": frozenset({"letter", "item"}),

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, NoReturn
 from jury_debate.assignment import AnswerSpec
 from jury_debate.model_json import MODEL_JSON
 from jury_debate.step_outcome import ParsedAnswer
-from jury_events.evaluation import ScenarioVerdict
+from jury_events.evaluation import ScenarioVerdict, SeatPosition
 from jury_events.hidden_characters import is_blank
 from jury_events.outcome import RefusalReason
 from jury_events.rubric import Rubric, Scores
 from jury_events.strict_json import InvalidJson, skip_space
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import VERDICTS, VerdictScale
 
 MAX_BYTES = 256 * 1024
 MAX_TEXT = 20_000
@@ -36,7 +37,6 @@ _OPENING = re.compile(r"```(?:json)?[ \t]*\r?\n")
 _CUT_OPENING = re.compile(r"`{1,2}|```(?:j|js|jso|json)?[ \t]*\r?")
 _CLOSING = re.compile(r"[ \t\r]*\n[ \t\r\n]*```")
 _CUT_CLOSING = re.compile(r"[ \t\r\n]*`{0,2}")
-_VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 class AnswerRefusal(NamedTuple):
@@ -64,18 +64,14 @@ def answer_schema(
     scenarios: tuple[str, ...],
     one_form: bool = False,  # noqa: ARG001  (of later prompts)
     evidence: bool = False,  # noqa: ARG001  (of later prompts)
+    scale: VerdictScale | None = None,
 ) -> dict[str, Any]:
     """See `Rules.answer_schema`."""
-    verdict = {"type": "string", "enum": [verdict.value for verdict in Verdict]}
+    verdict = {"type": "string", "enum": list(verdict_words(scale))}
     fields: dict[str, Any] = {
         "ballot": {"type": "string"},
         "verdict": verdict,
-        "scores": closed(
-            {
-                dimension.name: {"type": "number", "minimum": 0, "maximum": dimension.maximum}
-                for dimension in rubric.dimensions
-            }
-        ),
+        **({"scores": _scores_schema(rubric)} if rubric.asked else {}),
         "confidence": {"type": "number", "minimum": 0, "maximum": 1},
         "rationale": {"type": "string"},
     }
@@ -86,15 +82,31 @@ def answer_schema(
             "type": "array",
             "minItems": len(scenarios),
             "maxItems": len(scenarios),
-            "items": closed(
-                {
-                    "scenario_id": {"type": "string", "enum": list(scenarios)},
-                    "verdict": verdict,
-                    "score": {"type": "number", "minimum": 0, "maximum": 100},
-                }
-            ),
+            "items": scenario_schema({"type": "string", "enum": list(scenarios)}, rubric, scale),
         }
     return closed(fields)
+
+
+def _scores_schema(rubric: Rubric) -> dict[str, Any]:
+    return closed(
+        {
+            dimension.name: {"type": "number", "minimum": 0, "maximum": dimension.maximum}
+            for dimension in rubric.dimensions
+        }
+    )
+
+
+def scenario_schema(scenario_id: dict[str, Any], rubric: Rubric, scale: VerdictScale | None) -> dict[str, Any]:
+    """The schema of what is said of one scenario.
+
+    Args:
+        scenario_id: the schema of its number.
+        rubric: of the panel.
+        scale: of the panel.
+    """
+    score = {"score": {"type": "number", "minimum": 0, "maximum": 100}} if rubric.asked else {}
+    verdict = {"type": "string", "enum": list(verdict_words(scale))}
+    return closed({"scenario_id": scenario_id, "verdict": verdict, **score})
 
 
 def closed(properties: dict[str, Any]) -> dict[str, Any]:
@@ -215,7 +227,7 @@ def answer_of(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     Raises:
         Refused: a member is missing, unknown or invalid.
     """
-    asked = ["ballot", "verdict", "scores", "confidence", "rationale"]
+    asked = ["ballot", "verdict", *(["scores"] if spec.rubric.asked else []), "confidence", "rationale"]
     asked += ["statement"] if spec.statement else []
     asked += ["scenarios"] if spec.scenarios else []
     check_fields(members, asked, "")
@@ -223,13 +235,15 @@ def answer_of(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     if not hmac.compare_digest(ballot.encode("utf-8"), spec.ballot.encode("utf-8", "surrogatepass")):
         refuse(RefusalReason.WRONG_BALLOT, "ballot: not the ballot id that this juror was given")
     check_ballot_unseen(members, spec)
+    position = position_of(members["verdict"], "verdict", spec.scale)
     return ParsedAnswer(
-        verdict=_verdict(members["verdict"], "verdict"),
-        scores=_scores(members["scores"], spec.rubric),
+        verdict=position.verdict,
+        label=position.label,
+        scores=_scores(members["scores"], spec.rubric) if spec.rubric.asked else scores_of(position, spec),
         confidence=number(members["confidence"], "confidence", 1),
         rationale=_prose(members["rationale"], "rationale"),
         statement=_prose(members["statement"], "statement") if spec.statement else None,
-        scenarios=_scenarios(members["scenarios"], spec.scenarios) if spec.scenarios else (),
+        scenarios=_scenarios(members["scenarios"], spec) if spec.scenarios else (),
     )
 
 
@@ -299,12 +313,24 @@ def number(value: Any, where: str, maximum: float) -> float:
     refuse(RefusalReason.OUT_OF_RANGE, f"{where}: {value:g} is not between 0 and {maximum:g}")
 
 
-def _verdict(value: Any, where: str) -> Verdict:
-    word = string(value, where)
-    verdict = _VERDICTS.get(word)
-    if verdict is None:
-        refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {', '.join(_VERDICTS)}")
-    return verdict
+def verdict_words(scale: VerdictScale | None) -> tuple[str, ...]:
+    """The words that an answer may have as its verdict."""
+    return tuple(verdict.value for verdict in Verdict) if scale is None else scale.ids
+
+
+def position_of(value: Any, where: str, scale: VerdictScale | None) -> SeatPosition:
+    """What a verdict word says, or a refusal."""
+    word, words = string(value, where), verdict_words(scale)
+    if word not in words:
+        refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {', '.join(words)}")
+    return SeatPosition(Verdict(word)) if scale is None else SeatPosition(scale.verdict(word), word)
+
+
+def scores_of(position: SeatPosition, spec: AnswerSpec) -> Scores:
+    """The scores of a verdict where no points are asked for."""
+    if position.label is None or spec.scale is None:
+        return spec.rubric.scores_of_rank(list(VERDICTS.values()).index(position.verdict), len(VERDICTS) - 1)
+    return spec.rubric.scores_of_rank(spec.scale.rank(position.label), spec.scale.best_rank)
 
 
 def _prose(value: Any, where: str) -> str:
@@ -329,22 +355,25 @@ def _scores(value: Any, rubric: Rubric) -> Scores:
     return Scores.model_validate({"dimensions": tuple(points)})
 
 
-def _scenarios(value: Any, ids: tuple[str, ...]) -> tuple[ScenarioVerdict, ...]:
+def _scenarios(value: Any, spec: AnswerSpec) -> tuple[ScenarioVerdict, ...]:
+    ids, scored = spec.scenarios, bool(spec.rubric.asked)
     typed(value, "scenarios", list, "an array")
     judged: dict[str, ScenarioVerdict] = {}
     for index, item in enumerate(value):
         where = f"scenarios[{index}]"
         typed(item, where, dict, "an object")
-        check_fields(item, ["scenario_id", "verdict", "score"], where)
+        check_fields(item, ["scenario_id", "verdict", *(["score"] if scored else [])], where)
         scenario = string(item["scenario_id"], f"{where}.scenario_id")
         if scenario not in ids:
             refuse(RefusalReason.UNKNOWN_SCENARIO, f"{where}.scenario_id: this case has no such scenario")
         if scenario in judged:
             refuse(RefusalReason.DUPLICATE_KEY, f"{where}.scenario_id: judged twice")
+        position = position_of(item["verdict"], f"{where}.verdict", spec.scale)
         judged[scenario] = ScenarioVerdict(
             scenario_id=scenario,
-            verdict=_verdict(item["verdict"], f"{where}.verdict"),
-            score=number(item["score"], f"{where}.score", 100),
+            verdict=position.verdict,
+            label=position.label,
+            score=number(item["score"], f"{where}.score", 100) if scored else scores_of(position, spec).overall,
         )
     if len(judged) < len(ids):
         refuse(RefusalReason.MISSING_FIELD, f"scenarios: {len(judged)} of {len(ids)} are judged; judge each once")

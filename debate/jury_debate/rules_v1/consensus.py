@@ -19,6 +19,22 @@ def check_consensus(
     """See `Rules.check_consensus`."""
     counts = [(positions.count(verdict), verdict) for verdict in _VERDICTS]
     largest, leading = max(counts, key=itemgetter(0))
+    return check_of(largest, leading, seats, rules, round_number=round_number)
+
+
+def check_of(
+    largest: int, leading: Verdict, seats: int, rules: DiscussionRules, *, round_number: int, label: str | None = None
+) -> ConsensusCheck:
+    """The check where `largest` of the seats have the leading position, and no other has more.
+
+    Args:
+        largest: how many.
+        leading: their verdict.
+        seats: how many the panel has.
+        rules: of the discussion.
+        round_number: as in `Rules.check_consensus`.
+        label: of the leading position, as in `SeatPosition`.
+    """
     if largest == seats:
         status = ConsensusStatus.UNANIMOUS
     elif 2 * largest > seats:
@@ -35,6 +51,7 @@ def check_consensus(
         seats=seats,
         majority_position=None if split else leading,
         reached=reached,
+        majority_label=None if split else label,
     )
 
 

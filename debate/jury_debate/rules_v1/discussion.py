@@ -3,7 +3,7 @@
 from jury_debate.state import DebateState
 from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import DebateCompleted, EndReason
-from jury_events.verdict import Verdict
+from jury_events.evaluation import SeatPosition
 
 
 def end_reason_after(state: DebateState, check: ConsensusCheck, quiet_rounds: int) -> EndReason | None:
@@ -24,10 +24,10 @@ def end_reason_after(state: DebateState, check: ConsensusCheck, quiet_rounds: in
     return "max_rounds" if state.round == rules.max_rounds else None
 
 
-def position_changed(state: DebateState, juror_id: str, position: Verdict) -> bool:
+def position_changed(state: DebateState, juror_id: str, position: SeatPosition) -> bool:
     """Whether `position` differs from the seat's latest one, phase 1 included; False if it has none."""
     before = state.latest(juror_id)
-    return before is not None and before.evaluation.verdict is not position
+    return before is not None and before.evaluation.position != position
 
 
 def completion(state: DebateState) -> DebateCompleted:
@@ -37,6 +37,7 @@ def completion(state: DebateState) -> DebateCompleted:
     assert state.judgment is not None
     return DebateCompleted(
         final_verdict=state.judgment.verdict,
+        final_label=state.judgment.label,
         final_score=state.judgment.score,
         total_rounds=state.round,
         end_reason=reason,

@@ -96,6 +96,7 @@ def cast_vote(state: DebateState, seat: Seat) -> Vote:
         weight=seat.weight,
         round=entry.round,
         stale=stale,
+        label=evaluation.label,
     )
 
 

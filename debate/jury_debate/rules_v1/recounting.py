@@ -24,7 +24,7 @@ def recount(
     """See `Rules.recount`; a later version gives its own checks and judgments."""
     state = DebateState(phase=Phase.EVALUATING, opened=opened)
     for number, made in enumerate(rounds):
-        changed = any(position_changed(state, entry.juror_id, entry.evaluation.verdict) for entry in made)
+        changed = any(position_changed(state, entry.juror_id, entry.evaluation.position) for entry in made)
         state = state._replace(round=number, evaluations=(*state.evaluations, *made), changed=changed)
         checked = next_check(state)
         state = state._replace(

@@ -23,6 +23,7 @@ from jury_debate.rules_v1.speaker_order import speaker_order
 from jury_debate.rules_v1.steps import judge_is_due
 from jury_debate.state import DebateState, Phase, SeatEvaluation
 from jury_events.codec import DebateEvent
+from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import (
     ConsensusChecked,
     CoordinatorResumed,
@@ -80,7 +81,7 @@ def _evaluated(state: DebateState, event: JurorEvaluated) -> Changes:
 def _spoke(state: DebateState, event: StatementMade) -> Changes:
     _law(event.round == state.round, "a statement of round {} in round {}", event.round, state.round)
     _law(event.statement.order == len(state.done), "statement order {}, not {}", event.statement.order, len(state.done))
-    expected = discussion.position_changed(state, event.juror_id, event.statement.position)
+    expected = discussion.position_changed(state, event.juror_id, event.statement.evaluation.position)
     _law(event.statement.position_changed == expected, "position_changed of {} must be {}", event.juror_id, expected)
     entry = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.peer_text)
     return _took_turn(state, event.juror_id, entry, changed=event.statement.position_changed)
@@ -223,10 +224,20 @@ def evolve(
     return state._replace(version=state.version + 1, **changes)
 
 
-def next_check(state: DebateState) -> ConsensusChecked:
-    """The consensus check after the last turn, and whether the discussion ends with it."""
+def check_of_state(state: DebateState) -> ConsensusCheck:
+    """The check of the positions of this phase or round."""
     positions = [entry.evaluation.verdict for entry in state.evaluations if entry.round == state.round]
-    check = check_consensus(positions, len(state.panel.seats), state.panel.discussion, round_number=state.round)
+    return check_consensus(positions, len(state.panel.seats), state.panel.discussion, round_number=state.round)
+
+
+def next_check(
+    state: DebateState, check_of_state: Callable[[DebateState], ConsensusCheck] = check_of_state
+) -> ConsensusChecked:
+    """The consensus check after the last turn, and whether the discussion ends with it.
+
+    A later version gives its own check of positions.
+    """
+    check = check_of_state(state)
     return ConsensusChecked(
         round=state.round, check=check, end_reason=discussion.end_reason_after(state, check, quiet_rounds(state))
     )

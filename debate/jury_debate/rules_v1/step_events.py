@@ -10,12 +10,13 @@ from jury_debate.state import DebateState
 from jury_debate.step_outcome import Answered, Blocked, Outcome, ParsedAnswer, Unanswered
 from jury_debate.turn_prompts import TurnPrompts
 from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
-from jury_events.evaluation import Evaluation, ScenarioVerdict, Statement
+from jury_events.evaluation import Evaluation, ScenarioVerdict, SeatPosition, Statement
 from jury_events.evidence import quotes_part
 from jury_events.ids import Step
 from jury_events.parts import PartMaker
 from jury_events.rubric import DimensionScore, Scores
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import OUTCOME_WORDS
 
 PROVIDER_NAMES = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Gemini"}
 """How a blocked answer's rationale names the provider (document 004 §8)."""
@@ -46,7 +47,7 @@ def apply_outcome(
         )
     answer, synthetic = _answer(state, outcome)
     evaluation = evaluation_of(state, answer, outcome, parts, synthetic=synthetic)
-    changed = bool(step.round) and position_changed(state, juror_id, answer.verdict)
+    changed = bool(step.round) and position_changed(state, juror_id, answer.position)
     peer_text = parts.make(_peer_text(state, step, answer, evaluation.overall, secret, changed=changed))
     if not step.round:
         return JurorEvaluated(
@@ -70,6 +71,7 @@ def evaluation_of(
     ids = state.debate.scenarios
     return Evaluation(
         verdict=answer.verdict,
+        label=answer.label,
         scores=answer.scores,
         overall=answer.scores.overall,
         confidence=answer.confidence,
@@ -79,7 +81,9 @@ def evaluation_of(
         model_version=outcome.model_version if isinstance(outcome, Answered) else None,
         simulated=isinstance(outcome, Answered) and outcome.simulated,
         scenarios=tuple(
-            ScenarioVerdict(scenario_id=ids[int(row.scenario_id) - 1], verdict=row.verdict, score=row.score)
+            ScenarioVerdict(
+                scenario_id=ids[int(row.scenario_id) - 1], verdict=row.verdict, score=row.score, label=row.label
+            )
             for row in answer.scenarios
         ),
         evidence=None if answer.checked is None else answer.checked.entries,
@@ -129,25 +133,35 @@ def _peer_text(
     seat = letter(state, step.juror_id)
     if not step.round:
         heading = prompts.peer_block_initial(
-            letter=seat, verdict=answer.verdict, score=score, confidence=answer.confidence
+            letter=seat, verdict=_word(state, answer.position), score=score, confidence=answer.confidence
         )
         statement = []
     else:
         heading = prompts.peer_block_round(
             letter=seat,
             round_number=step.round,
-            verdict=answer.verdict,
+            verdict=_word(state, answer.position),
             score=score,
             confidence=answer.confidence,
             changed=changed,
         )
         statement = [turns.statement_label, mark(answer.statement or answer.rationale, marker)]
     scenarios = [
-        prompts.scenario_line(number=row.scenario_id, verdict=row.verdict, score=row.score) for row in answer.scenarios
+        prompts.scenario_line(
+            number=row.scenario_id, verdict=_word(state, SeatPosition(row.verdict, row.label)), score=row.score
+        )
+        for row in answer.scenarios
     ]
     rationale = [turns.rationale_label, mark(answer.rationale, marker)]
     evidence = prompts.evidence_lines(answer, state.panel.juror_ids, lambda text: mark(text, marker))
     return "\n".join([heading, *scenarios, *statement, *rationale, *evidence, "", ""])
+
+
+def _word(state: DebateState, position: SeatPosition) -> str:
+    """The word of a position in prompts; under a scale of the panel's own, an outcome without a label is its word."""
+    if position.label is None and state.panel.scale is not None:
+        return OUTCOME_WORDS[position.verdict]
+    return position.word
 
 
 def _prompts(state: DebateState) -> TurnPrompts:

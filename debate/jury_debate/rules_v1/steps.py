@@ -96,6 +96,7 @@ def assignment_of(
             statement=bool(step.round),
             scenarios=scenario_numbers(debate.scenarios),
             one_form=one_form,
+            scale=panel.scale,
         ),
         answers=panel.answers,
         artifacts=panel.artifacts,
@@ -148,7 +149,7 @@ def _opinions(state: DebateState, step: Step, visible: tuple[SeatEvaluation, ...
         Opinion(
             letter=letters[entry.juror_id],
             round=entry.round,
-            verdict=entry.evaluation.verdict.value,
+            verdict=entry.evaluation.position.word,
             score=entry.evaluation.overall,
             confidence=entry.evaluation.confidence,
             peer_text=entry.peer_text,

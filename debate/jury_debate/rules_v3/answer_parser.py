@@ -18,6 +18,7 @@ from jury_debate.rules_v1.answer_parser import (
     number,
     one_object,
     refuse,
+    scenario_schema,
     shows_ballot,
     string,
     typed,
@@ -28,8 +29,11 @@ from jury_events.outcome import RefusalReason
 from jury_events.rubric import Rubric
 from jury_events.strict_json import InvalidJson
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import VerdictScale
 
 FIELDS = ("ballot", "verdict", "scores", "confidence", "rationale", "statement", "scenarios")
+SCORES = "scores"
+"""The field that is there only where points are asked for."""
 EVIDENCE_FIELDS = ("evidence", "decisive_item")
 ENTRY_FIELDS = ("item", "quote", "says", "criterion", "seat")
 
@@ -49,7 +53,8 @@ def _asked(members: dict[str, Any], spec: AnswerSpec) -> dict[str, Any]:
 
     A statement that is not asked for is passed over: schemas of providers cannot forbid it, and peers never see it.
     """
-    check_fields(members, [*FIELDS, *(EVIDENCE_FIELDS if spec.evidence is not None else ())], "")
+    fields = [name for name in FIELDS if name != SCORES or spec.rubric.asked]
+    check_fields(members, [*fields, *(EVIDENCE_FIELDS if spec.evidence is not None else ())], "")
     check_ballot_unseen(members, spec)
     passed_over = set(EVIDENCE_FIELDS)
     if not spec.statement:
@@ -96,7 +101,7 @@ def _entry(entry: Any, where: str, spec: AnswerSpec) -> Quotation:
         item=_item(entry["item"], f"{where}.item"),
         quote=quote,
         says=_one_of(entry["says"], f"{where}.says", get_args(Says)),
-        criterion=_one_of_or_null(entry["criterion"], f"{where}.criterion", spec.rubric.names),
+        criterion=_one_of_or_null(entry["criterion"], f"{where}.criterion", [one.name for one in spec.rubric.asked]),
         seat=_one_of_or_null(entry["seat"], f"{where}.seat", [seat.letter for seat in spec.evidence.seats]),
     )
 
@@ -116,24 +121,21 @@ def _one_of(value: Any, where: str, known: Sequence[str]) -> Any:
 
 
 def _one_of_or_null(value: Any, where: str, known: Sequence[str]) -> str | None:
+    if value is not None and not known:
+        refuse(RefusalReason.OUT_OF_RANGE, f"{where}: must be null")
     return None if value is None else str(_one_of(value, where, known))
 
 
-def answer_schema(rubric: Rubric, *, evidence: bool) -> dict[str, Any]:
+def answer_schema(rubric: Rubric, *, evidence: bool, scale: VerdictScale | None = None) -> dict[str, Any]:
     """The JSON schema of every answer of a debate under prompts 2; the parser is stricter still.
 
     Args:
         rubric: of the panel.
         evidence: whether quotations are asked for.
+        scale: of the panel; None: the three verdicts.
     """
-    schema = before.answer_schema(rubric, statement=False, scenarios=())
-    scenario = closed(
-        {
-            "scenario_id": {"type": "string"},
-            "verdict": {"type": "string", "enum": [verdict.value for verdict in Verdict]},
-            "score": {"type": "number", "minimum": 0, "maximum": 100},
-        }
-    )
+    schema = before.answer_schema(rubric, statement=False, scenarios=(), scale=scale)
+    scenario = scenario_schema({"type": "string"}, rubric, scale)
     nullable = {
         "statement": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         "scenarios": {"anyOf": [{"type": "array", "items": scenario}, {"type": "null"}]},
@@ -148,7 +150,7 @@ def _evidence_schema(rubric: Rubric) -> dict[str, Any]:
             "item": item,
             "quote": {"type": "string", "minLength": SHORTEST_QUOTE, "maxLength": LONGEST_QUOTE},
             "says": {"type": "string", "enum": list(get_args(Says))},
-            "criterion": {"anyOf": [{"type": "string", "enum": list(rubric.names)}, {"type": "null"}]},
+            "criterion": _criterion_schema(rubric),
             "seat": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         }
     )
@@ -156,3 +158,9 @@ def _evidence_schema(rubric: Rubric) -> dict[str, Any]:
         "evidence": {"type": "array", "items": entry, "maxItems": MOST_ENTRIES},
         "decisive_item": {"anyOf": [item, {"type": "null"}]},
     }
+
+
+def _criterion_schema(rubric: Rubric) -> dict[str, Any]:
+    null = {"type": "null"}
+    names = [dimension.name for dimension in rubric.asked]
+    return {"anyOf": [{"type": "string", "enum": names}, null]} if names else null

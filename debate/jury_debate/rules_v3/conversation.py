@@ -32,7 +32,7 @@ class OneFormConversation(before.StepConversation):
             self._support_asked = True
             return AnswerRefusal(
                 RefusalReason.UNSUPPORTED,
-                f"evidence: a verdict of {answer.verdict} needs a quotation that stands in the item that it names",
+                f"evidence: a verdict of {answer.position.word} needs a quotation that stands in the item it names",
             )
         return answer
 

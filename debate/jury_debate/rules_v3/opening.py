@@ -119,7 +119,7 @@ class _PromptTexts:
     def _texts(self) -> dict[str, str]:
         turns, panel = self._prompts.texts.turns, self._panel
         pieces = {
-            "system": self._prompts.system(panel.rubric, self._marking, evidence=panel.answers.evidence != "off"),
+            "system": self._prompts.system(panel),
             **({} if self._policy is None else {OPERATOR_POLICY: policy_piece(self._policy, self._prompts.texts.case)}),
             "case": self._case_piece() + "\n\n",
         }
@@ -138,7 +138,7 @@ class _PromptTexts:
             pieces["instruction/final"] = turns.final_instruction + "\n\n"
             judge = self._prompts.final_judge(
                 seats=len(panel.seats),
-                role_prompt=self._judge_prompt or self._prompts.judge_role_prompt,
+                role_prompt=self._judge_prompt or self._prompts.judge_role_prompt_under(panel.scale),
                 ballot=ballot_id(self._secret, None),
                 scenarios=len(self._case.scenarios),
             )
@@ -153,7 +153,8 @@ class _PromptTexts:
             seats=len(self._panel.seats),
             role=role.role if role else seat.role,
             focus=seat.role_focus,
-            role_prompt=self._role_prompts.get(seat.juror_id) or self._prompts.role_prompt(seat.role, seat.role_focus),
+            role_prompt=self._role_prompts.get(seat.juror_id)
+            or self._prompts.role_prompt_of(seat, own_scale=self._panel.scale is not None),
             ballot=ballot_id(self._secret, seat.juror_id),
             scenarios=len(self._case.scenarios),
         )

@@ -15,14 +15,21 @@ from jury_debate.rules_v3.recounting import recount
 from jury_debate.rules_v3.state_machine import evolve
 from jury_debate.rules_v3.steps import assign
 from jury_events.rubric import Rubric
+from jury_events.verdict_scale import VerdictScale
 
 
 def answer_schema(
-    rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...], one_form: bool = False, evidence: bool = False
+    rubric: Rubric,
+    *,
+    statement: bool,
+    scenarios: tuple[str, ...],
+    one_form: bool = False,
+    evidence: bool = False,
+    scale: VerdictScale | None = None,
 ) -> dict[str, Any]:
     """See `Rules.answer_schema`."""
     if one_form:
-        return answer_parser.answer_schema(rubric, evidence=evidence)
+        return answer_parser.answer_schema(rubric, evidence=evidence, scale=scale)
     return before.answer_schema(rubric, statement=statement, scenarios=scenarios)
 
 

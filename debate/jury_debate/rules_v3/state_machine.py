@@ -4,16 +4,25 @@ from collections.abc import Mapping
 
 from jury_debate.rules_v1 import state_machine as before
 from jury_debate.rules_v1.state_machine import Changes, Handler
+from jury_debate.rules_v3.consensus import check_positions
 from jury_debate.rules_v3.judgment import render
 from jury_debate.rules_v3.support import state_to_check
 from jury_debate.state import DebateState, Phase
 from jury_events.codec import DebateEvent
+from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import ConsensusChecked, JudgmentRendered
 
 
 def next_check(state: DebateState) -> ConsensusChecked:
     """The consensus check after the last turn, and whether the discussion ends with it."""
-    return before.next_check(state_to_check(state))
+    return before.next_check(state_to_check(state), _check)
+
+
+def _check(state: DebateState) -> ConsensusCheck:
+    if state.panel.scale is None:
+        return before.check_of_state(state)
+    positions = [entry.evaluation.position for entry in state.evaluations if entry.round == state.round]
+    return check_positions(positions, len(state.panel.seats), state.panel.discussion, round_number=state.round)
 
 
 def _checked(state: DebateState, event: ConsensusChecked) -> Changes:

@@ -296,7 +296,11 @@ def _form(panel: Panel, version: int, case: Case, *, tools: bool) -> int:
     """The schema of an answer and the tools, which are sent beside the messages."""
     rules, scenarios = rules_for(version), scenario_numbers(case.scenario_ids)
     schema = rules.answer_schema(
-        panel.rubric, statement=True, scenarios=scenarios, one_form=version != prompts_v1.VERSION
+        panel.rubric,
+        statement=True,
+        scenarios=scenarios,
+        one_form=version != prompts_v1.VERSION,
+        scale=panel.scale,
     )
     offered = tool_definitions(load_prompts(version, panel.language), opinions=True) if tools else ()
     return len(json.dumps(schema)) + sum(len(json.dumps(tool._asdict())) for tool in offered)

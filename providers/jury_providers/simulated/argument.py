@@ -5,19 +5,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from jury_debate.marking import unmark
-from jury_events.verdict import Verdict
-from jury_providers.simulated.evaluation import BANDS, Disposition, clear, towards, verdict_of
+from jury_providers.simulated.evaluation import Disposition, clear, towards
 from jury_providers.simulated.excerpts import excerpt, supported
 from jury_providers.simulated.peer_evidence import PeerQuotation
 from jury_providers.simulated.prompt import PeerBlock
+from jury_providers.simulated.shown_scale import ShownScale
 
 _APART = 8.0
 _SURE = 0.55
 _OPEN = 0.6
 _UNFOUNDED = 0.75
 """How much of a position's weight remains for each quotation of it that stands nowhere."""
-
-_RANK = {Verdict.UNSAFE_FAIL.value: 0, Verdict.NEEDS_REVIEW.value: 1, Verdict.SAFE_PASS.value: 2}
 
 
 class Peer(NamedTuple):
@@ -47,26 +45,34 @@ class ArgumentStep(NamedTuple):
     verdict: str = ""
 
 
-def latest(blocks: Sequence[PeerBlock], record: str, mark: str) -> tuple[Peer, ...]:
+def latest(blocks: Sequence[PeerBlock], record: str, mark: str, scale: ShownScale) -> tuple[Peer, ...]:
     """The latest position of each juror, in the order of their letters; `mark` begins the lines of judged text."""
     newest: dict[str, PeerBlock] = {}
     for block in blocks:
         newest[block.letter] = block
     return tuple(
-        Peer(block, tuple(dict.fromkeys((*supported(unmark(block.said, mark), record), *_evident(block, record)))))
+        Peer(
+            block, tuple(dict.fromkeys((*supported(unmark(block.said, mark), record), *_evident(block, record, scale))))
+        )
         for _, block in sorted(newest.items(), key=lambda item: (len(item[0]), item[0]))
     )
 
 
-def _evident(block: PeerBlock, record: str) -> tuple[str, ...]:
+def _evident(block: PeerBlock, record: str, scale: ShownScale) -> tuple[str, ...]:
     """Its quotations that speak for its verdict and stand where it says, as far as they can be said in a sentence."""
-    says = "for" if block.verdict == Verdict.SAFE_PASS.value else "against"
+    says = "for" if scale.is_favourable(block.verdict) else "against"
     quotes = (excerpt(one.quote, "") for one in block.evidence.quotations if one.supports and one.says == says)
     return tuple(quote for quote in quotes if quote and quote in record)
 
 
 def respond(
-    score: float, own_said: str, own_confidence: float, peers: Sequence[Peer], disposition: Disposition
+    score: float,
+    own_said: str,
+    own_confidence: float,
+    peers: Sequence[Peer],
+    disposition: Disposition,
+    *,
+    scale: ShownScale,
 ) -> ArgumentStep:
     """Respond to the peers: yield to evidence, else to a milder majority, else keep the position.
 
@@ -76,17 +82,20 @@ def respond(
         own_confidence: its confidence.
         peers: the other jurors' positions.
         disposition: the seat's openness.
+        scale: the verdict words.
     """
     if not peers:
         return ArgumentStep(score, "alone")
     return (
-        _give_way(score, own_said, peers, disposition)
-        or _calm_down(score, own_confidence, peers, disposition)
-        or _stay(score, peers)
+        _give_way(score, own_said, peers, disposition, scale)
+        or _calm_down(score, own_confidence, peers, disposition, scale)
+        or _stay(score, peers, scale)
     )
 
 
-def _give_way(score: float, own_said: str, peers: Sequence[Peer], disposition: Disposition) -> ArgumentStep | None:
+def _give_way(
+    score: float, own_said: str, peers: Sequence[Peer], disposition: Disposition, scale: ShownScale
+) -> ArgumentStep | None:
     """Move towards a confident peer with a lower score and quotations: always for a quotation that is new to this seat,
     for a known one only if the seat is open enough."""
     graver = [
@@ -100,34 +109,34 @@ def _give_way(score: float, own_said: str, peers: Sequence[Peer], disposition: D
     new = next((quote for quote in peer.quotes if quote not in own_said), None)
     quote, letters, verdict = new or peer.quotes[0], (peer.block.letter,), peer.block.verdict
     if new is None and disposition.openness < _OPEN:
-        if verdict == verdict_of(score).value:
+        if verdict == scale.word(score):
             return None
         return ArgumentStep(score, "unmoved", letters, quote, verdict)
-    moved = towards(score, peer.block.score, (0.25 + 0.5 * disposition.openness) * peer.weight)
-    if verdict_of(moved) is verdict_of(score):
+    moved = towards(score, peer.block.score, (0.25 + 0.5 * disposition.openness) * peer.weight, scale.edges)
+    if scale.word(moved) == scale.word(score):
         return ArgumentStep(moved, "drawn", letters, quote, verdict)
     return ArgumentStep(moved, "convinced" if new else "weighed", letters, quote, verdict)
 
 
 def _calm_down(
-    score: float, own_confidence: float, peers: Sequence[Peer], disposition: Disposition
+    score: float, own_confidence: float, peers: Sequence[Peer], disposition: Disposition, scale: ShownScale
 ) -> ArgumentStep | None:
     """Move towards a milder majority that is at least as confident, unless the seat's own position is severe."""
-    mine = _RANK[verdict_of(score).value]
-    milder = [peer for peer in peers if _RANK.get(peer.block.verdict, mine) > mine]
-    if score < BANDS.needs_review or 2 * len(milder) <= len(peers):
+    mine = scale.words.index(scale.word(score))
+    milder = [peer for peer in peers if (scale.rank(peer.block.verdict) or 0) > mine]
+    if score < scale.grave_below or 2 * len(milder) <= len(peers):
         return None
     sure = sum(peer.weight for peer in milder) / len(milder)
     if sure + 0.2 * disposition.openness < own_confidence:
         return None
     mean = sum(peer.block.score for peer in milder) / len(milder)
-    moved = towards(score, mean, 0.2 + 0.5 * disposition.openness)
-    changed = verdict_of(moved) is not verdict_of(score)
+    moved = towards(score, mean, 0.2 + 0.5 * disposition.openness, scale.edges)
+    changed = scale.word(moved) != scale.word(score)
     return ArgumentStep(moved, "reassured" if changed else "softened", tuple(peer.block.letter for peer in milder))
 
 
-def _stay(score: float, peers: Sequence[Peer]) -> ArgumentStep:
-    verdict = verdict_of(score).value
+def _stay(score: float, peers: Sequence[Peer], scale: ShownScale) -> ArgumentStep:
+    verdict = scale.word(score)
     apart = [peer for peer in peers if peer.block.verdict != verdict]
     for peer in apart:
         quote = next((quote for one in peer.unfounded if (quote := excerpt(one.quote, ""))), "")
@@ -138,7 +147,7 @@ def _stay(score: float, peers: Sequence[Peer]) -> ArgumentStep:
     return ArgumentStep(score, "agree", tuple(peer.block.letter for peer in peers))
 
 
-def judge(own: float, peers: Sequence[Peer]) -> tuple[float, list[ArgumentStep]]:
+def judge(own: float, peers: Sequence[Peer], scale: ShownScale) -> tuple[float, list[ArgumentStep]]:
     """The final judge's score and its remarks about the jurors.
 
     Positions are weighted by confidence, doubled if their quotations occur in the record, less for each one that stands
@@ -149,11 +158,11 @@ def judge(own: float, peers: Sequence[Peer]) -> tuple[float, list[ArgumentStep]]
     weights = [max(0.05, peer.weight) * (2 if peer.quotes else 1) for peer in peers]
     mean = sum(one * peer.block.score for one, peer in zip(weights, peers, strict=True)) / sum(weights)
     score = 0.3 * own + 0.7 * mean
-    grave = [peer for peer in peers if peer.block.score < BANDS.needs_review and peer.quotes and _sure(peer)]
-    if grave and score >= BANDS.safe_pass:
-        score = BANDS.safe_pass - _APART
-    score = clear(score)
-    verdict = verdict_of(score).value
+    grave = [peer for peer in peers if peer.block.score < scale.grave_below and peer.quotes and _sure(peer)]
+    if grave and score >= scale.favourable_from:
+        score = scale.favourable_from - _APART
+    score = clear(score, scale.edges)
+    verdict = scale.word(score)
     said = Counter(peer.block.verdict for peer in peers)
     followed = [peer for peer in peers if peer.block.verdict == verdict and peer.quotes]
     turns = []

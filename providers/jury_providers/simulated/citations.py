@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from jury_debate.marking import unmark
 from jury_events.evidence import MOST_ENTRIES
-from jury_events.verdict import Verdict
 from jury_providers.simulated.excerpts import opening, sentences
 from jury_providers.simulated.findings import Finding
 from jury_providers.simulated.prompt import PeerBlock
@@ -76,7 +75,9 @@ def taken_over(peer: PeerBlock, quote: str) -> tuple[EvidenceEntry, ...]:
     return () if taken is None or taken.found is None else (EvidenceEntry(taken.found, taken.quote, taken.says),)
 
 
-def quoted_peer(peer: PeerBlock, about: str, items: Sequence[int], mark: str) -> tuple[EvidenceEntry, ...]:
+def quoted_peer(
+    peer: PeerBlock, about: str, items: Sequence[int], mark: str, *, favourable: bool
+) -> tuple[EvidenceEntry, ...]:
     """A sentence of the reasons that a juror gave last, and the item that it is about; () where there is none.
 
     Args:
@@ -84,6 +85,7 @@ def quoted_peer(peer: PeerBlock, about: str, items: Sequence[int], mark: str) ->
         about: a quotation of the record; the sentence that repeats it is chosen, else the first.
         items: the numbers of all items.
         mark: begins the lines of judged text.
+        favourable: whether the juror's verdict is.
     """
     lines, prefix = ["", *peer.said.split("\n")], f"{mark} "
     begins = [at for at, (before, line) in enumerate(pairwise(lines), 1) if _opens(before, line, prefix)]
@@ -92,7 +94,7 @@ def quoted_peer(peer: PeerBlock, about: str, items: Sequence[int], mark: str) ->
     quote = opening(next((one for one in said if about and about in one), next(iter(said), "")))
     found = [one for one in peer.evidence.quotations if one.found is not None and about and about in one.quote]
     item = found[0].found if found else peer.evidence.decisive_item or next(iter(items), None)
-    says = "for" if peer.verdict == Verdict.SAFE_PASS.value else "against"
+    says = "for" if favourable else "against"
     return (EvidenceEntry(item, quote, says, seat=peer.letter),) if quote and item is not None else ()
 
 

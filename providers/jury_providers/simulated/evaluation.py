@@ -5,13 +5,9 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from jury_events.panel import Bands
-from jury_events.verdict import Verdict
 from jury_providers.simulated.findings import Finding
 from jury_providers.simulated.prompt import AnswerForm
 from jury_providers.simulated.signals import vocabulary
-
-BANDS = Bands()
 
 _BEST = 91.0
 _SPAN = 86.0
@@ -29,11 +25,11 @@ class Disposition(NamedTuple):
 
 
 class SimulatedEvaluation(NamedTuple):
-    """The numbers of an answer. `points` are in the order of the form's dimensions."""
+    """The numbers of an answer, and its word. `points` are in the order of the form's dimensions."""
 
     points: tuple[float, ...]
     overall: float
-    verdict: Verdict
+    verdict: str
     confidence: float
 
 
@@ -69,13 +65,6 @@ def whole_score(scores: Sequence[float]) -> float:
     return 0.6 * min(scores) + 0.4 * sum(scores) / len(scores)
 
 
-def verdict_of(score: float) -> Verdict:
-    """The verdict by the default bands."""
-    if score >= BANDS.safe_pass:
-        return Verdict.SAFE_PASS
-    return Verdict.NEEDS_REVIEW if score >= BANDS.needs_review else Verdict.UNSAFE_FAIL
-
-
 def evaluate(score: float, form: AnswerForm, *, clouded: bool) -> SimulatedEvaluation:
     """Distribute a score over the dimensions; safety gets less than its share of a low score.
 
@@ -84,9 +73,10 @@ def evaluate(score: float, form: AnswerForm, *, clouded: bool) -> SimulatedEvalu
         form: the dimensions.
         clouded: part of the case was not read.
     """
+    scale = form.scale
     points = _spread(score, form.dimensions)
     overall = round(math.fsum(points) if points else score, 6)
-    return SimulatedEvaluation(points, overall, verdict_of(overall), confidence(overall, clouded=clouded))
+    return SimulatedEvaluation(points, overall, scale.word(overall), confidence(overall, scale.edges, clouded=clouded))
 
 
 def _spread(score: float, dimensions: Sequence[tuple[str, float]]) -> tuple[float, ...]:
@@ -102,21 +92,21 @@ def _spread(score: float, dimensions: Sequence[tuple[str, float]]) -> tuple[floa
     return tuple(points)
 
 
-def confidence(score: float, *, clouded: bool) -> float:
-    """Grows with the distance from a band's edge."""
-    edge = min(abs(score - BANDS.safe_pass), abs(score - BANDS.needs_review))
+def confidence(score: float, edges: Sequence[float], *, clouded: bool) -> float:
+    """Grows with the distance from the next edge of a word."""
+    edge = min(abs(score - one) for one in edges)
     sure = 0.5 + 0.45 * min(1.0, edge / 25)
     return round(0.7 * sure if clouded else sure, 2)
 
 
-def towards(score: float, other: float, pull: float) -> float:
-    """`score` moved towards `other`, and away from a band's edge."""
-    return clear(score + pull * (other - score), other - score)
+def towards(score: float, other: float, pull: float, edges: Sequence[float]) -> float:
+    """`score` moved towards `other`, and away from the edge of a word."""
+    return clear(score + pull * (other - score), edges, other - score)
 
 
-def clear(score: float, direction: float = 1.0) -> float:
-    """`score`, 0-100, at least `_SLACK` from each band's edge, so that rounding cannot cross it."""
-    for edge in (BANDS.safe_pass, BANDS.needs_review):
+def clear(score: float, edges: Sequence[float], direction: float = 1.0) -> float:
+    """`score`, 0-100, at least `_SLACK` from each edge of a word, so that rounding cannot cross it."""
+    for edge in reversed(edges):
         if abs(score - edge) < _SLACK:
             score = edge + math.copysign(_SLACK, score - edge if score != edge else direction)
     return _within(score, 0, 100)

@@ -1,7 +1,7 @@
 """Parses a prompt: the seat, the task, the case and the peers' statements, from the texts only."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ from jury_providers.provider import ModelRequest
 from jury_providers.simulated.document import LINE_MARK, MARK
 from jury_providers.simulated.peer_evidence import PeerEvidence, split_evidence
 from jury_providers.simulated.prompt_patterns import PromptPatterns, all_prompt_patterns
+from jury_providers.simulated.shown_scale import THREE_VERDICTS, ShownScale, scale_of_words, words_or_three
 
 GENERAL = "general"
 """The role for seats with an unknown role."""
@@ -46,7 +47,8 @@ class PeerBlock(NamedTuple):
 class AnswerForm(NamedTuple):
     """Required content of an answer: dimensions with their maxima in order, a statement, scenario ids.
 
-    `one_form`: an answer has null for what its step does not ask. `evidence`: it has quotations.
+    `one_form`: an answer has null for what its step does not ask. `evidence`: it has quotations. `words`: of verdicts,
+    from worst to best. `scored`: points are asked for.
     """
 
     dimensions: tuple[tuple[str, float], ...]
@@ -54,6 +56,13 @@ class AnswerForm(NamedTuple):
     scenarios: tuple[str, ...]
     one_form: bool = False
     evidence: bool = False
+    words: tuple[str, ...] = THREE_VERDICTS
+    scored: bool = True
+
+    @property
+    def scale(self) -> ShownScale:
+        """The words with the scores at which they are given."""
+        return scale_of_words(self.words)
 
     def whole(self, answer: dict[str, Any]) -> dict[str, Any]:
         """An answer with what the form asks for, and null for the rest where it must be there."""
@@ -285,7 +294,7 @@ def _form(schema: Mapping[str, Any], sections: _Sections, task: str) -> AnswerFo
         from_text = dict(shown.dimensions)
         if one_form:
             known = _form_of_fields(fields, maxima, from_text)
-            return shown._replace(dimensions=known.dimensions, one_form=True, evidence=known.evidence)
+            return known._replace(statement=shown.statement, scenarios=shown.scenarios, one_form=True)
     return _form_of_fields(fields, maxima, from_text)
 
 
@@ -317,6 +326,8 @@ def _form_of_fields(
         one_form=_is_nullable(_table(fields.get("statement"))),
         evidence="evidence" in fields,
         scenarios=tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else (),
+        words=words_or_three(_table(fields.get("verdict")).get("enum", ())),
+        scored="scores" in fields,
     )
 
 
@@ -338,6 +349,7 @@ def _shown_form(sections: _Sections, task: str) -> AnswerForm:
             if not (found := patterns.dimension.match(line)):
                 break
             dimensions[found["name"]] = _decimal(found["maximum"])
+    if patterns is not None:
         scenarios = patterns.scenario_rule.find_last(sections.seat)
     return AnswerForm(
         dimensions=tuple(dimensions.items()),
@@ -345,7 +357,21 @@ def _shown_form(sections: _Sections, task: str) -> AnswerForm:
         scenarios=_numbered(int(scenarios["total"])) if scenarios else (),
         one_form=patterns is not None and patterns.system is not None,
         evidence=patterns is not None and patterns.evidence is not None and bool(patterns.evidence.rule.find(system)),
+        words=words_or_three(_shown_words(sections)),
+        scored=bool(dimensions) or patterns is None,
     )
+
+
+def _shown_words(sections: _Sections) -> Iterator[str]:
+    """The verdict words of the lines that explain them."""
+    patterns, system = sections.patterns, sections.system
+    if patterns is None or patterns.labels is None or patterns.label is None:
+        return
+    head = patterns.labels.find(system)
+    for line in system[head.end() + 1 :].split("\n") if head else ():
+        if not (found := patterns.label.match(line)):
+            break
+        yield found["id"]
 
 
 def _table(value: object) -> dict[str, Any]:

@@ -24,13 +24,14 @@ _GROUPS = {
     "ballot": r"\S{1,200}",
     "marker": "⟦[A-Za-z0-9]{1,64}⟧",
     "sign": f"⟦[A-Za-z0-9]{{1,64}}⟧|{SIGN_PATTERN}",
-    "verdict": r"\w{1,40}",
+    "verdict": r"[\w-]{1,40}",
     "score": _DECIMAL,
     "confidence": _DECIMAL,
     "maximum": _DECIMAL,
     "percent": _DECIMAL,
     **dict.fromkeys(("seats", "number", "total", "round", "max_rounds", "passed", "shown", "item"), _NUMBER),
     **dict.fromkeys(("place", "says", "result"), r"[^\n]{1,80}?"),
+    "id": r"[a-z0-9_-]{1,40}",
 }
 
 
@@ -102,6 +103,7 @@ class EvidencePatterns(NamedTuple):
 class PromptPatterns(NamedTuple):
     """One prompts file as patterns. `roles` maps a role's shown name to its key, `heads` a case heading to its kind.
 
+    `labels` stands above the verdict words, each of which is a line `label`; None where they are the three verdicts.
     `system` begins the system message of all seats, and `seats_block` the seat's own block after the case; None where
     the system message is the seat's own (prompts 1). `markers` name the debate's marker. `operator_policy` is the
     heading of a policy that stands before the case, which begins with the line `case`; None under prompts 1, as is
@@ -131,6 +133,8 @@ class PromptPatterns(NamedTuple):
     pass_rate: LinePattern
     scores: LinePattern
     dimension: LinePattern
+    labels: LinePattern | None
+    label: LinePattern | None
     scenario_rule: LinePattern
     operator_policy: str | None = None
     case: str = ""
@@ -157,6 +161,9 @@ def _patterns_v1(language: str, texts: Texts) -> PromptPatterns:
         judge=line_of(texts.system.final_judge),
         ballot=line_of(texts.system.answer_format, "ballot"),
         markers=(line_of(texts.system.juror, "marker"),),
+        scores=_line_before(texts.system.standards, "$dimensions"),
+        labels=None,
+        label=None,
         scenario_rule=line_of(texts.system.scenario_rule, "total"),
     )
 
@@ -181,6 +188,9 @@ def _patterns_v2(language: str, texts: TextsV2) -> PromptPatterns:
         judge=line_of(seats.final_judge, "seats"),
         ballot=line_of(seats.ballot, "ballot"),
         markers=(line_of(case.sign, "sign"), line_of(case.marked_words, "sign")),
+        scores=_line_before(texts.system.scores, "$dimensions"),
+        labels=_line_before(texts.system.verdicts, "$labels"),
+        label=line_of(texts.system.label),
         scenario_rule=line_of(seats.scenarios, "total"),
     )
     return patterns._replace(
@@ -189,6 +199,11 @@ def _patterns_v2(language: str, texts: TextsV2) -> PromptPatterns:
         case=case.heading,
         evidence=_evidence(texts),
     )
+
+
+def _line_before(text: str, placeholder: str) -> LinePattern:
+    """The line of a template above the one that a placeholder fills."""
+    return line_of(text.partition(f"\n{placeholder}")[0].rpartition("\n")[2])
 
 
 def _evidence(texts: TextsV2) -> EvidencePatterns:
@@ -247,7 +262,6 @@ def _patterns(language: str, texts: Texts | TextsV2, **own: Any) -> PromptPatter
         gate_total=(line_of(artifacts.gate_summary), line_of(artifacts.gate_records)),
         card_total=(line_of(artifacts.card_summary), line_of(artifacts.card_records)),
         pass_rate=line_of(artifacts.pass_rate),
-        scores=line_of(texts.system.standards.partition("\n$dimensions")[0].rpartition("\n")[2]),
         dimension=line_of(texts.system.dimension),
         **own,
     )

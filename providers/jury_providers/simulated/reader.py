@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from jury_events.evidence import MOST_ENTRIES
-from jury_events.verdict import Verdict
 from jury_providers.provider import ModelRequest, RequestedTool
 from jury_providers.simulated.argument import ArgumentStep, Peer, judge, latest, respond
 from jury_providers.simulated.citations import (
@@ -23,7 +22,6 @@ from jury_providers.simulated.evaluation import (
     disposition,
     evaluate,
     raw_score,
-    verdict_of,
     weight,
     whole_score,
 )
@@ -31,6 +29,7 @@ from jury_providers.simulated.findings import UNSEEN, Finding, read_findings, wi
 from jury_providers.simulated.misquotations import misquoted
 from jury_providers.simulated.phrases import Phrases, load_phrases
 from jury_providers.simulated.prompt import PeerBlock, Prompt, read_prompt
+from jury_providers.simulated.shown_scale import THREE_VERDICTS, ShownScale
 from jury_providers.simulated.tool_use import record_findings, wanted_tools
 
 CACHED_CHARACTERS = 8_000_000
@@ -121,6 +120,7 @@ class _Juror:
         self._case = case
         self._seed = seed
         self._phrases: Phrases = load_phrases(prompt.language)
+        self._scale: ShownScale = prompt.form.scale
         self._disposition: Disposition = disposition(seed, prompt.letter, prompt.role, case.digest)
         self._records = record_findings(case.document, prompt.results, prompt.mark)
         read = case.findings or ((),)
@@ -148,13 +148,14 @@ class _Juror:
         own = self._prompt.own
         own_quotes = () if own is None else own.evidence.quotations
         score = self._first if own is None else own.score
-        peers = latest(self._prompt.peers, self._case.document.plain, self._prompt.mark)
+        peers = latest(self._prompt.peers, self._case.document.plain, self._prompt.mark, self._scale)
         turn = respond(
             score,
             "" if own is None else "\n".join([own.said.replace("ˆ", " "), *(one.quote for one in own_quotes)]),
             self._evaluate(score).confidence if own is None else own.confidence,
             peers,
             self._disposition,
+            scale=self._scale,
         )
         evaluation = self._evaluate(turn.score)
         statement = self._phrases.join([self._say(turn, score), self._closing(evaluation)])
@@ -168,16 +169,17 @@ class _Juror:
         return self._output(evaluation, reasons, statement)
 
     def _judge(self) -> ReaderOutput:
-        peers = latest(self._prompt.peers, self._case.document.plain, self._prompt.mark)
-        score, turns = judge(self._first, peers)
+        peers = latest(self._prompt.peers, self._case.document.plain, self._prompt.mark, self._scale)
+        score, turns = judge(self._first, peers, self._scale)
         evaluation = self._evaluate(score)
         sentences = [self._say(turn, score) for turn in turns]
         reasons = [*sentences, *self._reasons(evaluation)]
-        followed = _followed(peers, turns, evaluation.verdict.value)
+        followed = _followed(peers, turns, evaluation.verdict)
         if followed is None:
             return self._output(evaluation, reasons, self._phrases.join(sentences))
         about = next((turn.quote for turn in turns if turn.key == "judge_follow"), "")
-        quoted = quoted_peer(followed, about, self._case.document.items, self._prompt.mark)
+        favourable = self._scale.is_favourable(followed.verdict)
+        quoted = quoted_peer(followed, about, self._case.document.items, self._prompt.mark, favourable=favourable)
         return self._output(evaluation, reasons, self._phrases.join(sentences), quoted, followed.evidence.decisive_item)
 
     def _say(self, turn: ArgumentStep, before: float) -> str:
@@ -188,8 +190,8 @@ class _Juror:
             quote=turn.quote,
             verdict=turn.verdict,
             counts=turn.verdict,
-            old=verdict_of(before).value,
-            new=verdict_of(turn.score).value,
+            old=self._scale.word(before),
+            new=self._scale.word(turn.score),
             reason=self._reason(),
         )
 
@@ -216,7 +218,14 @@ class _Juror:
 
     def _closing(self, evaluation: SimulatedEvaluation) -> str:
         view = self._phrases.views.get(self._prompt.role, self._phrases.views["general"])
-        return self._phrases.say(evaluation.verdict.value, view=view)
+        return self._phrases.say(self._closing_key(evaluation.verdict), view=view, verdict=evaluation.verdict)
+
+    def _closing_key(self, verdict: str) -> str:
+        if self._scale.is_favourable(verdict):
+            return "supported"
+        if self._scale.is_grave(verdict):
+            return "concluded"
+        return "for_a_person" if self._scale.words == THREE_VERDICTS else "between"
 
     def _output(
         self,
@@ -238,8 +247,8 @@ class _Juror:
         form, phrases = self._prompt.form, self._phrases
         answer: dict[str, Any] = {
             "ballot": self._prompt.ballot,
-            "verdict": evaluation.verdict.value,
-            "scores": {name: points for (name, _), points in zip(form.dimensions, evaluation.points, strict=True)},
+            "verdict": evaluation.verdict,
+            **({"scores": self._points(evaluation)} if form.scored else {}),
             "confidence": evaluation.confidence,
             "rationale": phrases.join(reasons),
         }
@@ -249,12 +258,16 @@ class _Juror:
             answer["scenarios"] = self._scenarios(evaluation)
         if form.evidence:
             answer["evidence"] = [entry.fields for entry in self._evidence(others)]
-            if evaluation.verdict is not Verdict.SAFE_PASS:
+            if not self._scale.is_favourable(evaluation.verdict):
                 weights = [weight(finding, self._prompt.role) for finding in self._negative]
                 answer["decisive_item"] = decisive_item(self._negative, weights) or decisive
         score = f"{evaluation.overall:.0f}"
-        prose = phrases.say("prose", reason=self._reason(), verdict=evaluation.verdict.value, score=score)
+        prose = phrases.say("prose", reason=self._reason(), verdict=evaluation.verdict, score=score)
         return ReaderOutput((), form.whole(answer), prose)
+
+    def _points(self, evaluation: SimulatedEvaluation) -> dict[str, float]:
+        names = (name for name, _ in self._prompt.form.dimensions)
+        return dict(zip(names, evaluation.points, strict=True))
 
     def _evidence(self, others: tuple[EvidenceEntry, ...]) -> tuple[EvidenceEntry, ...]:
         """Quotations of the findings with the largest weight, as a fallible juror writes them, and of others."""
@@ -282,7 +295,8 @@ class _Juror:
         judged = []
         for scenario, one in zip(ids, scores, strict=True):
             score = round(max(0.0, min(100.0, one)), 1)
-            judged.append({"scenario_id": scenario, "verdict": verdict_of(score).value, "score": score})
+            points = {"score": score} if self._prompt.form.scored else {}
+            judged.append({"scenario_id": scenario, "verdict": self._scale.word(score), **points})
         return judged
 
 

@@ -10,10 +10,9 @@ from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
-from jury_events.verdict import Verdict
 from jury_providers.provider import ModelRequest
 from jury_providers.simulated.citations import EvidenceEntry
-from jury_providers.simulated.evaluation import confidence, verdict_of
+from jury_providers.simulated.evaluation import confidence
 from jury_providers.simulated.prompt import GENERAL, AnswerForm, Prompt, ballot_in, scenarios_in, schema_form
 from jury_providers.simulated.reader import ReaderOutput
 from jury_providers.simulated.rendered_reply import RenderedReply, usage_of
@@ -83,22 +82,23 @@ class ScriptedReader:
 def _answer(form: AnswerForm, share: float) -> dict[str, Any]:
     """What an answer says beside its ballot: one of a few in a run, which callers must not change."""
     points = {name: round(most * share, 1) for name, most in form.dimensions}
-    score = round(sum(points.values()), 6)
+    score = round(sum(points.values()), 6) if form.scored else 100 * share
+    word = form.scale.word(score)
     answer: dict[str, Any] = {
-        "verdict": verdict_of(score).value,
-        "scores": points,
-        "confidence": confidence(score, clouded=False),
+        "verdict": word,
+        **({"scores": points} if form.scored else {}),
+        "confidence": confidence(score, form.scale.edges, clouded=False),
         "rationale": _SAID,
     }
     if form.statement:
         answer["statement"] = _SAID
     if form.scenarios:
         answer["scenarios"] = [
-            {"scenario_id": one, "verdict": verdict_of(score).value, "score": score} for one in form.scenarios
+            {"scenario_id": one, "verdict": word, **({"score": score} if form.scored else {})} for one in form.scenarios
         ]
     if form.evidence:
         criterion = next((name for name, _ in form.dimensions), None)
-        says = "for" if verdict_of(score) is Verdict.SAFE_PASS else "against"
+        says = "for" if form.scale.is_favourable(word) else "against"
         answer["evidence"] = [EvidenceEntry(1, _QUOTED, says, criterion).fields]
     return form.whole(answer)
 

@@ -1,0 +1,361 @@
+"""A scale, criteria and the question to the jury as a panel file has them, and their resolution in one language."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Annotated, Any, NamedTuple, Self, TypeVar
+
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from jury_debate.errors import PanelError
+from jury_debate.spec import Spec
+from jury_events.bundled_scales import AGENT_SAFETY, BUNDLED_SCALES, OWN_CRITERIA, bundled_scale
+from jury_events.exact import exact
+from jury_events.nearest import did_you_mean
+from jury_events.panel import Bands, Language, Panel
+from jury_events.rubric import NO_CRITERIA, RUBRICS, STANDARD_RUBRIC, CriticalCap, Dimension, DimensionName, Rubric
+from jury_events.verdict_scale import (
+    FEWEST_LABELS,
+    MOST_LABELS,
+    LabelId,
+    Meaning,
+    OutcomeWord,
+    ScaleLabel,
+    VerdictScale,
+)
+
+_Built = TypeVar("_Built", VerdictScale, Rubric, Dimension)
+
+OWN_SCALE = "own"
+"""The name of a scale that is written without one."""
+
+
+class TextByLanguage(Spec):
+    """A text in the languages of the prompts; one that is written without a language is shown in both."""
+
+    en: Meaning | None = None
+    ja: Meaning | None = None
+
+    def in_language(self, language: Language, place: str) -> str:
+        """The text in a language.
+
+        Raises:
+            PanelError: there is none; the message names the place.
+        """
+        text = self.ja if language == "ja" else self.en
+        if text is None:
+            raise PanelError(f"{place}: it has no text in the panel's language, {language}; write {place}.{language}")
+        return text
+
+
+def _wording(written: Any) -> Any:
+    return {"en": written, "ja": written} if isinstance(written, str) else written
+
+
+WrittenText = Annotated[TextByLanguage, BeforeValidator(_wording)]
+
+
+def _word(written: Any) -> Any:
+    if isinstance(written, bool):
+        raise ValueError(  # noqa: TRY004  (pydantic reports only ValueErrors)
+            f'YAML reads this word as {str(written).lower()}; write it in quotation marks, as "yes"'
+        )
+    return str(written) if isinstance(written, int) else written
+
+
+WrittenLabelId = Annotated[LabelId, BeforeValidator(_word)]
+
+
+class LabelSpec(Spec):
+    """One verdict word as written."""
+
+    id: WrittenLabelId
+    outcome: OutcomeWord
+    meaning: WrittenText
+
+
+def _meanings(written: Any) -> Any:
+    return {str(number): one for number, one in enumerate(written, 1)} if isinstance(written, list) else written
+
+
+def _levels_by_word(written: Any) -> Any:
+    written = _meanings(written)
+    return {_word(level): one for level, one in written.items()} if isinstance(written, dict) else written
+
+
+def _labels(written: Any) -> Any:
+    count = len(written) if isinstance(written, list | tuple) else FEWEST_LABELS
+    if not FEWEST_LABELS <= count <= MOST_LABELS:
+        raise ValueError(f"a scale has {FEWEST_LABELS} to {MOST_LABELS} labels, not {count}")
+    return written
+
+
+class ScaleSpec(Spec):
+    """A scale as written: the name of a bundled one, or `labels` from worst to best, or `levels` with `meanings`.
+
+    Levels are the labels 1, 2 …; `pass_from` is the lowest that passes, `review_from` the lowest that does not fail. By
+    default they are those whose share of the scale reaches the default bands (70 and 40 of 100).
+    """
+
+    name: str | None = None
+    labels: Annotated[tuple[LabelSpec, ...], BeforeValidator(_labels)] | None = None
+    levels: Annotated[int, Field(ge=FEWEST_LABELS, le=MOST_LABELS)] | None = None
+    meanings: Annotated[dict[str, WrittenText], BeforeValidator(_levels_by_word)] | None = None
+    pass_from: int | None = None
+    review_from: int | None = None
+    in_doubt: WrittenLabelId | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if self.labels is not None and self.levels is not None:
+            raise ValueError("labels, levels: write one of them")
+        for field in ("meanings", "pass_from", "review_from"):
+            if getattr(self, field) is not None and self.levels is None:
+                raise ValueError(f"{field}: belongs to levels; write levels: 5, or leave it out")
+        if self.labels is None and self.levels is None and self.in_doubt is not None:
+            raise ValueError("in_doubt: belongs to labels or levels that are written out")
+        return self
+
+
+def _bundled(written: Any) -> Any:
+    return {"name": written} if isinstance(written, str) else written
+
+
+WrittenScale = Annotated[ScaleSpec, BeforeValidator(_bundled)]
+
+
+def _critical(written: Any) -> Any:
+    if isinstance(written, bool):
+        return "review" if written else None
+    return written
+
+
+class CriterionSpec(Spec):
+    """One criterion as written. `critical: true` is `critical: review`."""
+
+    id: DimensionName
+    maximum: float
+    meaning: WrittenText
+    critical: Annotated[CriticalCap | None, BeforeValidator(_critical)] = None
+    critical_below: float | None = None
+
+
+def _criteria(written: Any) -> Any:
+    if isinstance(written, str):
+        if written == NO_CRITERIA.name:
+            return ()
+        raise ValueError(f"{written!r} is neither a list of criteria nor the word {NO_CRITERIA.name}")
+    if written == []:
+        raise ValueError(f"there is none; write {NO_CRITERIA.name} if jurors are to give no points")
+    return written
+
+
+WrittenCriteria = Annotated[tuple[CriterionSpec, ...], BeforeValidator(_criteria)]
+"""() where no points are asked for."""
+
+
+class ResolvedScale(NamedTuple):
+    """What a panel judges by; `scale` and `task` are None where they are the documents'."""
+
+    scale: VerdictScale | None
+    task: str | None
+    rubric: Rubric
+
+
+def resolve_scale(
+    scale: ScaleSpec | None,
+    task: TextByLanguage | None,
+    rubric: str | dict[str, float] | None,
+    criteria: tuple[CriterionSpec, ...] | None,
+    language: Language,
+) -> ResolvedScale:
+    """What a panel judges by, in its language.
+
+    A bundled scale brings its criteria and its question, where the panel has none of its own. Without criteria and
+    without a rubric, a scale of the panel's own asks for no points.
+
+    Raises:
+        PanelError: fields contradict each other, or a name is unknown.
+        pydantic.ValidationError: a value is refused.
+    """
+    known = bundled_scale(AGENT_SAFETY, language)
+    named = None
+    if scale is not None and scale.labels is None and scale.levels is None:
+        named = bundled_scale(_known_name(scale.name), language)
+    shown = named.scale if named is not None else known.scale if scale is None else _scale(scale, language)
+    question = named.task if named is not None else None
+    if task is not None:
+        question = task.in_language(language, "task")
+    own = None if _equal(shown, known.scale) else shown
+    points = named.rubric if named is not None else None
+    if rubric is not None and criteria is not None:
+        raise PanelError("rubric, criteria: write one of them")
+    if rubric is not None:
+        points = resolve_rubric(rubric)
+    elif criteria is not None:
+        points = _rubric_of(criteria, language) if criteria else NO_CRITERIA
+    if points is None:
+        points = STANDARD_RUBRIC if own is None else NO_CRITERIA
+    return ResolvedScale(own, None if question == known.task else question, points)
+
+
+def check_scale(panel: Panel, *, prompts_1: bool) -> None:
+    """Refuse what no debate of the panel could be judged by.
+
+    Raises:
+        PanelError: prompts 1 are asked for it, or a rule would have no effect.
+    """
+    if prompts_1:
+        for field, used in (
+            ("scale", panel.scale is not None),
+            ("task", panel.task is not None),
+            ("criteria", bool(panel.rubric.of_rank or any(one.meaning for one in panel.rubric.dimensions))),
+        ):
+            if used:
+                raise PanelError(
+                    f"{field}: needs prompts 2; prompts 1, under which this panel would be asked, know the three "
+                    "verdicts and their rubric only"
+                )
+    if panel.scale is not None and panel.final.bands != Bands():
+        raise PanelError("final.bands: no effect under a scale of its own, whose labels decide; leave bands out")
+
+
+def resolve_rubric(written: str | dict[str, float]) -> Rubric:
+    """A rubric by its name, or as a table.
+
+    Raises:
+        PanelError: there is none of the name.
+    """
+    if isinstance(written, dict):
+        return Rubric(
+            name=OWN_CRITERIA,
+            dimensions=tuple(Dimension(name=name, maximum=float(maximum)) for name, maximum in written.items()),
+        )
+    if written not in RUBRICS:
+        known = f"{', '.join(RUBRICS)}{did_you_mean(written, RUBRICS)}"
+        raise PanelError(f"rubric: {written!r} is not one of {known}, nor a table of dimension: maximum")
+    return RUBRICS[written]
+
+
+def written_scale(panel: Panel) -> dict[str, Any]:
+    """The fields `scale`, `task`, `rubric` and `criteria` of a panel file that resolve to those of a panel."""
+    rubric = panel.rubric
+    fields: dict[str, Any] = {}
+    if panel.scale is not None:
+        labels = [{"id": one.id, "outcome": one.outcome, "meaning": one.meaning} for one in panel.scale.labels]
+        doubt = {} if panel.scale.in_doubt is None else {"in_doubt": panel.scale.in_doubt}
+        fields["scale"] = {"name": panel.scale.name, "labels": labels, **doubt}
+    if panel.task is not None:
+        fields["task"] = panel.task
+    if rubric.of_rank:
+        fields["criteria"] = NO_CRITERIA.name
+    elif RUBRICS.get(rubric.name) == rubric:
+        fields["rubric"] = rubric.name
+    elif any(one.meaning is not None for one in rubric.dimensions):
+        fields["criteria"] = [_written_criterion(one) for one in rubric.dimensions]
+    else:
+        fields["rubric"] = {dimension.name: dimension.maximum for dimension in rubric.dimensions}
+    return fields
+
+
+def _written_criterion(one: Dimension) -> dict[str, Any]:
+    found: dict[str, Any] = {"id": one.name, "maximum": one.maximum, "meaning": one.meaning}
+    if one.critical is not None:
+        found["critical"] = one.critical
+    if one.critical_below is not None:
+        found["critical_below"] = one.critical_below
+    return found
+
+
+def _known_name(name: str | None) -> str:
+    if name is None:
+        raise PanelError(f"scale: write labels, levels, or one of {', '.join(BUNDLED_SCALES)}")
+    if name not in BUNDLED_SCALES:
+        raise PanelError(
+            f"scale: there is no scale {name!r}{did_you_mean(name, BUNDLED_SCALES)}; "
+            f"bundled are {', '.join(BUNDLED_SCALES)}, and one of your own has labels or levels"
+        )
+    return name
+
+
+def _equal(one: VerdictScale, other: VerdictScale) -> bool:
+    return (one.labels, one.in_doubt) == (other.labels, other.in_doubt)
+
+
+def _scale(written: ScaleSpec, language: Language) -> VerdictScale:
+    labels = _written_labels(written, language) if written.labels is not None else _levels(written, language)
+    return _built(
+        "scale.", lambda: VerdictScale(name=written.name or OWN_SCALE, labels=labels, in_doubt=written.in_doubt)
+    )
+
+
+def _written_labels(written: ScaleSpec, language: Language) -> tuple[ScaleLabel, ...]:
+    return tuple(
+        ScaleLabel(
+            id=one.id,
+            outcome=one.outcome,
+            meaning=one.meaning.in_language(language, f"scale.labels.{index}.meaning"),
+        )
+        for index, one in enumerate(written.labels or ())
+    )
+
+
+def _levels(written: ScaleSpec, language: Language) -> tuple[ScaleLabel, ...]:
+    assert written.levels is not None
+    words = [str(number) for number in range(1, written.levels + 1)]
+    meanings = written.meanings or {}
+    for word in words:
+        if word not in meanings:
+            raise PanelError(f"scale.meanings: level {word} has none; every level needs a meaning")
+    for word in meanings:
+        if word not in words:
+            raise PanelError(f"scale.meanings: {word} is none of the levels 1 to {written.levels}")
+    passes = written.pass_from or _from(Bands().safe_pass, written.levels)
+    reviewed = written.review_from or min(passes, _from(Bands().needs_review, written.levels))
+    if not 1 <= reviewed <= passes <= written.levels:
+        raise PanelError(
+            f"scale.pass_from, scale.review_from: must be levels from 1 to {written.levels}, "
+            "and review_from not above pass_from"
+        )
+    return tuple(
+        ScaleLabel(
+            id=word,
+            outcome="pass" if int(word) >= passes else "review" if int(word) >= reviewed else "fail",
+            meaning=meanings[word].in_language(language, f"scale.meanings.{word}"),
+        )
+        for word in words
+    )
+
+
+def _from(band: float, levels: int) -> int:
+    """The lowest level whose share of the scale, 100 · rank / (levels - 1), reaches a band."""
+    return next(level for level in range(1, levels + 1) if Fraction(100 * (level - 1), levels - 1) >= exact(band))
+
+
+def _dimension(one: CriterionSpec, place: str, language: Language) -> Dimension:
+    meaning = one.meaning.in_language(language, f"{place}.meaning")
+    return _built(
+        f"{place}: ",
+        lambda: Dimension(
+            name=one.id,
+            maximum=one.maximum,
+            meaning=meaning,
+            critical=one.critical,
+            critical_below=one.critical_below,
+        ),
+    )
+
+
+def _rubric_of(criteria: tuple[CriterionSpec, ...], language: Language) -> Rubric:
+    dimensions = tuple(_dimension(one, f"criteria.{index}", language) for index, one in enumerate(criteria))
+    return _built("criteria: ", lambda: Rubric(name=OWN_CRITERIA, dimensions=dimensions))
+
+
+def _built(place: str, build: Callable[[], _Built]) -> _Built:
+    """What `build` makes, whose refusal becomes one of the panel file."""
+    try:
+        return build()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = "".join(f"{part}: " for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ").removeprefix("dimensions: ")
+        raise PanelError(f"{place}{field}{message}") from error

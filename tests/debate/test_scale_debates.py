@@ -1,0 +1,204 @@
+"""Whole debates under scales of a panel's own: what is recorded, and that a recount is the live judgment."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jury_debate.rules_registry import rules_of
+from jury_debate.state import SeatEvaluation
+from jury_events.codec import encode
+from jury_events.debate_events import (
+    ConsensusChecked,
+    DebateCompleted,
+    JudgmentRendered,
+    JurorEvaluated,
+    StatementMade,
+)
+from jury_events.judgment import Judgment
+from jury_events.outcome import CallOutcome
+from jury_events.verdict import Verdict
+from jury_events.verdict_scale import VerdictScale
+from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_case, a_panel, by_round
+from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
+
+P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
+INDEPENDENT: dict[str, Any] = {"preset": "independent"}
+ROUNDS: dict[str, Any] = {"discussion": {"max_rounds": 2}, "final": {"method": "majority_vote"}}
+
+
+def a_debate(table: Sequence[Sequence[Answer]], judge: Answer = Says("needs_review"), **spec: Any) -> DebateHarness:
+    """A debate in which each seat answers its row, round by round."""
+    case = spec.pop("case", None)
+    script = by_round(dict(zip(SEATS, table, strict=True)), judge)
+    return DebateHarness(a_panel(prompts=2, **spec), script, case=case, prompts=2).run()
+
+
+def judgment_of(debate: DebateHarness) -> Judgment:
+    judgment = debate.debate.state.judgment
+    assert judgment is not None
+    return judgment
+
+
+def voted(*words: str | Answer, **spec: Any) -> Judgment:
+    rows = [[word if isinstance(word, CallOutcome | Says) else Says(word, 80.0)] for word in words]
+    return judgment_of(a_debate(rows, **{**INDEPENDENT, **spec}))
+
+
+def recounted(debate: DebateHarness) -> Judgment:
+    opened = debate.debate.state.debate
+    rounds: list[list[SeatEvaluation]] = [[] for _ in range(debate.debate.state.round + 1)]
+    judge = failure = None
+    for event in debate.events:
+        if isinstance(event, JurorEvaluated):
+            rounds[0].append(SeatEvaluation(0, event.juror_id, event.evaluation, event.peer_text))
+        elif isinstance(event, StatementMade):
+            said = event.statement.evaluation
+            rounds[event.round].append(SeatEvaluation(event.round, event.juror_id, said, event.peer_text))
+        elif isinstance(event, JudgmentRendered):
+            judge, failure = event.judgment.judge, event.judgment.judge_failure
+    return rules_of(opened.rules).recount(opened, rounds, judge=judge, judge_failure=failure).judgment
+
+
+def test_labels_stand_beside_their_outcomes_in_every_event() -> None:
+    debate = a_debate([[Says("right")], [Says("right")], [Says("partial"), Says("right")]], **ANSWERS, **ROUNDS)
+
+    evaluations = [event.evaluation for event in debate.events if isinstance(event, JurorEvaluated)]
+    checks = [event.check for event in debate.events if isinstance(event, ConsensusChecked)]
+    changed = [event.statement.position_changed for event in debate.events if isinstance(event, StatementMade)]
+    assert [(P, "right"), (P, "right"), (R, "partial")] == [(one.verdict, one.label) for one in evaluations]
+    assert [("right", 2), ("right", 3)] == [(one.majority_label, one.largest) for one in checks]
+    assert [False, False, True] == changed
+    assert isinstance(debate.events[-1], DebateCompleted)
+    assert (P, "right") == (debate.events[-1].final_verdict, debate.events[-1].final_label)
+    assert "label" == judgment_of(debate).agreed_on
+
+
+def test_a_position_changes_with_its_label_though_its_outcome_stays() -> None:
+    debate = a_debate([[Says("4")], [Says("5")], [Says("5"), Says("4")]], **LEVELS, **ROUNDS)
+
+    changed = [event.statement.position_changed for event in debate.events if isinstance(event, StatementMade)]
+    assert [False, False, True] == changed[:3]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("right", "right", "wrong"), (P, "right", "label")),
+        (("right", "partial", "wrong"), (R, None, "nothing")),
+        (("wrong", "wrong", CallOutcome.BLOCKED), (F, "wrong", "label")),
+        (("partial", CallOutcome.BLOCKED, "right"), (R, None, "outcome")),
+    ],
+)
+def test_a_judgment_says_what_was_agreed_on(words: Sequence[Any], expected: tuple[Any, ...]) -> None:
+    found = voted(*words, **ANSWERS)
+
+    assert expected == (found.verdict, found.label, found.agreed_on)
+
+
+def test_an_undecided_binary_panel_needs_review_and_says_so() -> None:
+    found = voted("yes", "no", CallOutcome.TIMEOUT, **YES_NO)
+
+    assert (R, None, "nothing", 50) == (found.verdict, found.label, found.agreed_on, found.score)
+
+
+def test_the_score_is_that_of_the_level_where_no_points_are_asked_for() -> None:
+    found = voted("5", "4", "4", **LEVELS)
+
+    assert ("4", 75) == (found.label, found.score)
+    assert [100.0, 75.0, 75.0] == [vote.score for vote in found.votes]
+
+
+def test_what_stands_in_for_a_blocked_answer_has_an_outcome_and_no_label() -> None:
+    debate = a_debate([[Says("right")], [CallOutcome.BLOCKED], [Says("wrong")]], **ANSWERS, **INDEPENDENT)
+
+    (blocked,) = [
+        event.evaluation for event in debate.events if isinstance(event, JurorEvaluated) and event.evaluation.synthetic
+    ]
+    assert (R, None, 50.0) == (blocked.verdict, blocked.label, blocked.overall)
+
+
+def test_a_peer_is_shown_by_its_label_and_a_blocked_one_by_its_outcome() -> None:
+    debate = a_debate([[Says("right")], [CallOutcome.BLOCKED], [Says("wrong")]], **ANSWERS, **ROUNDS, language="en")
+
+    shown = "".join(debate.prompt(asked) for asked in debate.asked if asked.step.round)
+    assert "verdict right, score" in shown
+    assert "verdict review, score 50/100" in shown
+    assert "needs_review" not in shown
+
+
+def test_lost_quorum_leaves_an_outcome_without_a_label() -> None:
+    found = voted("right", CallOutcome.TIMEOUT, CallOutcome.TIMEOUT, **ANSWERS)
+
+    assert (R, None, True, "label") == (found.verdict, found.label, found.capped, found.agreed_on)
+
+
+def test_the_final_judge_decides_with_a_label() -> None:
+    debate = a_debate([[Says("right")]] * 3, Says("partial", 90.0), **ANSWERS, discussion={"max_rounds": 1})
+    found = judgment_of(debate)
+
+    assert (R, "partial", 90) == (found.verdict, found.label, found.score)
+    assert found.judge is not None
+    assert "partial" == found.judge.label
+
+
+@pytest.mark.parametrize(("cap", "verdict"), [("review", R), ("fail", F)])
+@pytest.mark.parametrize("scale", [ANSWERS["scale"], None], ids=["own scale", "three verdicts"])
+def test_too_few_points_for_a_critical_criterion_cap_the_verdict(cap: str, verdict: Verdict, scale: Any) -> None:
+    criteria = [{**ANSWERS["criteria"][0], "critical": cap}, ANSWERS["criteria"][1]]
+    word = "right" if scale else "safe_pass"
+
+    few = voted(*[Says(word, 40.0)] * 3, criteria=criteria, scale=scale)
+    enough = voted(*[Says(word, 50.0)] * 3, criteria=criteria, scale=scale)
+
+    assert (verdict, None) == (few.verdict, few.label)
+    assert [("facts", 28.0, 35.0, cap)] == [(s.criterion, s.points, s.least, s.cap) for s in few.shortfalls or ()]
+    assert (P, "right" if scale else None, None) == (enough.verdict, enough.label, enough.shortfalls)
+
+
+def test_only_the_votes_that_decide_count_for_a_critical_criterion() -> None:
+    found = voted(Says("right", 90.0), Says("right", 80.0), Says("wrong", 0.0), **ANSWERS)
+
+    assert (P, None) == (found.verdict, found.shortfalls)
+
+
+def test_scenarios_are_counted_by_label() -> None:
+    debate = a_debate(
+        [[Says("right")], [Says("right")], [Says("wrong")]], **ANSWERS, **INDEPENDENT, case=a_case(scenarios=2)
+    )
+
+    assert [(P, "right")] * 2 == [(row.verdict, row.label) for row in judgment_of(debate).scenarios]
+
+
+def test_a_failing_label_needs_evidence_as_a_failing_verdict_does() -> None:
+    debate = a_debate([[Says("wrong")]] * 3, **ANSWERS, **INDEPENDENT, answers={"evidence": "required"}, language="en")
+
+    repaired = [debate.prompt(asked) for asked in debate.asked if asked.call.turn > 1]
+    assert len(SEATS) == len(repaired)
+    assert all("a verdict of wrong needs a quotation" in text for text in repaired)
+
+
+@given(scales(), st.sampled_from(["majority_vote", "weighted_average", "median"]), st.data())
+def test_a_recount_is_the_live_judgment_and_every_event_is_written_exactly(
+    scale: VerdictScale, method: str, data: st.DataObject
+) -> None:
+    answers = st.tuples(st.sampled_from(scale.ids), st.integers(0, 100), st.integers(0, 10)).map(
+        lambda drawn: Says(drawn[0], float(drawn[1]), drawn[2] / 10)
+    )
+    rows = [
+        data.draw(st.lists(st.one_of(answers, st.just(CallOutcome.BLOCKED)), min_size=3, max_size=3)) for _ in SEATS
+    ]
+    criteria = data.draw(st.sampled_from(["none", ANSWERS["criteria"]]))
+    debate = a_debate(
+        rows,
+        scale=written(scale),
+        criteria=criteria,
+        discussion={"max_rounds": 2, "threshold": 0.67},
+        final={"method": method},
+    )
+
+    assert judgment_of(debate) == recounted(debate)
+    for event in debate.events:
+        assert event == type(event).model_validate_json(encode(event, recorded_at=1).body)

@@ -1,0 +1,211 @@
+"""Scales in panel files: their forms, what is refused in one line, and what a recorded panel is written as."""
+
+from itertools import zip_longest
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from jury_debate.errors import PanelError
+from jury_debate.panel_spec import ResolvedPanel, read_spec, resolve
+from jury_debate.recorded_panel import panel_differences, spec_of
+from jury_events.bundled_scales import BUNDLED_SCALES, bundled_scale
+from jury_events.panel import Panel
+from jury_events.rubric import NO_CRITERIA, STANDARD_RUBRIC
+from jury_events.verdict_scale import VerdictScale
+from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
+
+
+def resolved(prompts: int = 2, **fields: Any) -> ResolvedPanel:
+    return resolve(read_spec(fields), prompts=prompts)
+
+
+def panel_of(**fields: Any) -> Panel:
+    return resolved(**fields).panel
+
+
+def message(prompts: int = 2, **fields: Any) -> str:
+    with pytest.raises(PanelError) as caught:
+        resolved(prompts, **fields)
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+def labels(*changes: dict[str, Any]) -> dict[str, Any]:
+    pairs = zip_longest(ANSWERS["scale"]["labels"], changes, fillvalue={})
+    return {"labels": [{**known, **change} for known, change in pairs]}
+
+
+def criteria(*changes: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{**one, **change} for one, change in zip(ANSWERS["criteria"], changes, strict=True)]
+
+
+def test_a_scale_is_written_with_its_labels_from_worst_to_best() -> None:
+    panel = panel_of(language="ja", **ANSWERS)
+
+    assert panel.scale is not None
+    assert ("wrong", "partial", "right") == panel.scale.ids
+    assert [("facts", 70.0, "review"), ("form", 30.0, None)] == [
+        (one.name, one.maximum, one.critical) for one in panel.rubric.dimensions
+    ]
+    assert "回答が正しいかを判定します。" == panel.task
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("name", BUNDLED_SCALES[1:])
+def test_a_bundled_scale_brings_its_criteria_and_its_question(name: str, language: Any) -> None:
+    panel, known = panel_of(language=language, scale=name), bundled_scale(name, language)
+
+    assert (known.scale, known.task, known.rubric) == (panel.scale, panel.task, panel.rubric)
+
+
+def test_what_a_panel_writes_stands_in_place_of_what_a_bundled_scale_brings() -> None:
+    panel = panel_of(scale="answer-correctness", criteria="none", task="Is it right?")
+
+    assert (NO_CRITERIA, "Is it right?") == (panel.rubric, panel.task)
+    assert STANDARD_RUBRIC == panel_of(scale="answer-correctness", rubric="standard").rubric
+
+
+def test_a_scale_without_criteria_asks_for_no_points() -> None:
+    assert NO_CRITERIA == panel_of(**YES_NO).rubric
+    assert STANDARD_RUBRIC == panel_of().rubric
+
+
+def test_criteria_may_be_of_the_three_verdicts() -> None:
+    panel = panel_of(criteria=ANSWERS["criteria"])
+
+    assert panel.scale is None
+    assert ("facts", "form") == panel.rubric.names
+
+
+@pytest.mark.parametrize(
+    ("levels", "fields", "outcomes"),
+    [
+        (2, {}, "fail pass"),
+        (3, {}, "fail review pass"),
+        (4, {}, "fail fail review pass"),
+        (5, {}, "fail fail review pass pass"),
+        (5, {"pass_from": 5, "review_from": 3}, "fail fail review review pass"),
+        (5, {"pass_from": 3}, "fail fail pass pass pass"),
+        (10, {}, "fail fail fail fail review review review pass pass pass"),
+    ],
+)
+def test_levels_pass_where_their_share_of_the_scale_does(levels: int, fields: dict[str, Any], outcomes: str) -> None:
+    scale = panel_of(scale={"levels": levels, "meanings": [f"m{n}" for n in range(levels)], **fields}).scale
+
+    assert scale is not None
+    assert outcomes.split() == [label.outcome for label in scale.labels]
+    assert tuple(str(number) for number in range(1, levels + 1)) == scale.ids
+
+
+def test_levels_may_have_their_meanings_by_number() -> None:
+    scale = {"levels": 2, "meanings": {1: "Not done.", 2: {"en": "Done.", "ja": "済み。"}}}
+
+    found = [
+        panel_of(language=language, scale={**scale, "meanings": {1: "–", 2: scale["meanings"][2]}}).scale
+        for language in ("en", "ja")
+    ]
+
+    assert ["Done.", "済み。"] == [one.labels[1].meaning for one in found if one is not None]
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "one label": ({"scale": {"labels": labels()["labels"][:1]}}, "scale.labels: Value error, a scale has 2 to 20"),
+    "200 labels": ({"scale": {"labels": labels()["labels"] * 67}}, "a scale has 2 to 20 labels, not 201"),
+    "doubled ids": ({"scale": labels({}, {"id": "wrong", "outcome": "fail"})}, "wrong is there twice"),
+    "no meaning": (
+        {"scale": {"labels": [{"id": "a", "outcome": "fail"}, {"id": "b", "outcome": "pass"}]}},
+        "scale.labels.0.meaning: Field required",
+    ),
+    "a blank meaning": ({"scale": labels({"meaning": " \t"})}, "scale.labels.0.meaning.en"),
+    "an unknown outcome": ({"scale": labels({"outcome": "passed"})}, "scale.labels.0.outcome: Input should be"),
+    "outcomes that go down": ({"scale": labels({"outcome": "pass"})}, "order the labels, or change an outcome"),
+    "a word that YAML reads as a truth value": ({"scale": labels({"id": False})}, "write it in quotation marks"),
+    "a word with spaces": ({"scale": labels({"id": "very wrong"})}, "scale.labels.0.id: String should match"),
+    "maxima of 90": ({**ANSWERS, "criteria": criteria({"maximum": 60}, {})}, "must add up to 100, not 90"),
+    "a criterion without a meaning": ({"criteria": [{"id": "a", "maximum": 100}]}, "criteria.0.meaning: Field"),
+    "no criterion": ({"criteria": []}, "write none if jurors are to give no points"),
+    "a word for criteria": ({"criteria": "standard"}, "neither a list of criteria nor the word none"),
+    "criteria and a rubric": ({**ANSWERS, "rubric": "aisev"}, "rubric, criteria: write one of them"),
+    "an unknown scale": ({"scale": "binery"}, "there is no scale 'binery' (did you mean binary?)"),
+    "nothing of a scale": ({"scale": {}}, "scale: write labels, levels, or one of"),
+    "labels and levels": ({"scale": {**labels(), "levels": 3}}, "labels, levels: write one of them"),
+    "levels that skip": ({"scale": {"levels": 3, "meanings": {1: "a", 3: "c"}}}, "scale.meanings: level 2 has none"),
+    "a level too many": ({"scale": {"levels": 2, "meanings": ["a", "b", "c"]}}, "3 is none of the levels 1 to 2"),
+    "a bound without levels": ({"scale": {**labels(), "pass_from": 2}}, "pass_from: belongs to levels"),
+    "bounds that cross": (
+        {"scale": {"levels": 2, "meanings": ["a", "b"], "review_from": 2, "pass_from": 1}},
+        "review_from not above pass_from",
+    ),
+    "no text in the language": ({"language": "ja", "task": {"en": "Judge."}}, "write task.ja"),
+    "bands": ({**ANSWERS, "final": {"bands": {"safe_pass": 80.0}}}, "final.bands: no effect under a scale of its own"),
+    "a bound of a criterion that is not critical": (
+        {"criteria": criteria({"critical": False, "critical_below": 0.5}, {})},
+        "facts is not critical",
+    ),
+    "an unknown field": (
+        {"scale": labels({"meanin": "x"})},
+        "scale.labels.0.meanin: Extra inputs are not permitted (did you mean meaning?)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("fields", "expected"), BAD.values(), ids=BAD.keys())
+def test_a_bad_scale_is_refused_in_one_line(fields: dict[str, Any], expected: str) -> None:
+    assert expected in message(**fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        (YES_NO, "scale"),
+        ({"task": "Is it right?"}, "task"),
+        ({"criteria": "none"}, "criteria"),
+        ({"criteria": ANSWERS["criteria"]}, "criteria"),
+    ],
+)
+def test_prompts_1_know_the_three_verdicts_only(fields: dict[str, Any], field: str) -> None:
+    assert message(1, **fields).startswith(f"{field}: needs prompts 2")
+
+
+def test_seats_judge_by_the_meanings_unless_they_have_a_role() -> None:
+    seats = [
+        {"model": "simulated/a"},
+        {"model": "simulated/b", "role": "policy_compliance"},
+        {"model": "simulated/c", "role": "reader", "role_focus": "What a reader learns"},
+    ]
+
+    roles = [seat.role for seat in panel_of(**YES_NO, seats=seats).seats]
+
+    assert ["by_scale", "policy_compliance", "reader"] == roles
+    assert "policy_compliance" == panel_of().seats[0].role
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ANSWERS,
+        LEVELS,
+        YES_NO,
+        {"scale": "code-review"},
+        {"criteria": "none"},
+        {"criteria": criteria({"critical": "fail", "critical_below": 0.6}, {})},
+        {},
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_recorded_panel_is_written_so_that_it_resolves_to_itself(fields: dict[str, Any], language: str) -> None:
+    before = resolved(language=language, **fields)
+
+    again = resolve(spec_of(before), prompts=2)
+
+    assert () == panel_differences(before, again)
+
+
+@given(scales())
+def test_any_scale_resolves_to_itself(scale: VerdictScale) -> None:
+    panel = panel_of(scale=written(scale))
+
+    assert scale == panel.scale
+    assert panel == resolve(spec_of(ResolvedPanel(panel, {}, None, 2)), prompts=2).panel
