@@ -10,7 +10,7 @@ from jury_events.errors import JuryError
 from jury_events.panel import Bands
 from jury_events.rubric import AISEV_RUBRIC, Dimension, Rubric
 from jury_judge.replays.grids import load_grid
-from jury_replay.rescoring.settings import KEYS, SeatWeight, Setting
+from jury_replay.rescoring.settings import KEYS, CriterionBound, CriterionCap, LabelOutcome, SeatWeight, Setting
 
 TWO = Rubric(
     name="custom",
@@ -37,6 +37,13 @@ WRITTEN = {
     "synthetic=leave_out": Setting(synthetic="leave_out"),
     "unsupported=halve": Setting(unsupported="halve"),
     "calibration=off": Setting(calibration="off"),
+    "outcomes=partial:pass/wrong:fail": Setting(
+        outcomes=(LabelOutcome(label="partial", outcome="pass"), LabelOutcome(label="wrong", outcome="fail"))
+    ),
+    "critical=facts:fail/form:off": Setting(
+        critical=(CriterionCap(criterion="facts", cap="fail"), CriterionCap(criterion="form", cap="off"))
+    ),
+    "critical_below=facts:0.6": Setting(critical_below=(CriterionBound(criterion="facts", share=0.6),)),
 }
 
 
@@ -121,6 +128,9 @@ MAY_BE = "it may be"
         (["weights=gpt:0"], "weights: 'gpt:0' is not understood (Input should be greater than 0)"),
         (["rubric=safety:50"], "rubric: 'safety:50' is not understood (dimensions: the maxima must add up to 100"),
         (["rubric=strict"], "rubric: 'strict' is not understood; it may be standard, aisev, or maxima"),
+        (["outcomes=a:pass/a:fail"], "outcomes: 'a:pass/a:fail' is not understood"),
+        (["outcomes=a:safe_pass"], "outcomes: 'a:safe_pass' is not understood; it may be LABEL:OUTCOME"),
+        (["critical=facts"], "critical: 'facts' is not understood; it may be CRITERION:CAP"),
         (["without=a+a"], "without: 'a+a' is not understood (without: a seat is named twice in a, a)"),
         (["synthetic=no"], "synthetic: 'no' is not understood; it may be count or leave_out"),
         (

@@ -14,11 +14,20 @@ from jury_events.nearest import did_you_mean
 from jury_events.panel import Bands, History, Order
 from jury_events.rubric import RUBRICS, Dimension, Rubric
 from jury_events.text.visible_text import visible_line
+from jury_events.verdict_scale import VERDICTS
 from jury_judge.panels.calibration_files import read_calibration
 from jury_judge.panels.document import read_text
 from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.panels.variables import METHODS
-from jury_replay.rescoring.settings import CUSTOM, Grid, SeatWeight, Setting
+from jury_replay.rescoring.settings import (
+    CUSTOM,
+    CriterionBound,
+    CriterionCap,
+    Grid,
+    LabelOutcome,
+    SeatWeight,
+    Setting,
+)
 
 GRID_KEYS = tuple(Setting.model_fields)
 """The settings that debates can be rescored under."""
@@ -202,6 +211,29 @@ def _word(raw: Any) -> str:
     return raw
 
 
+def _words_table(raw: Any) -> Mapping[str, str]:
+    """`a:b/c:d`, or a table."""
+    if isinstance(raw, dict):
+        return {_word(str(name)): _word("off" if value is False else value) for name, value in raw.items()}
+    pairs = [pair.split(":") for pair in _word(raw).split("/")]
+    found = {pair[0]: pair[1] for pair in pairs if len(pair) == 2 and all(pair)}  # noqa: PLR2004  (a name and a word)
+    if len(found) < len(pairs):
+        raise ValueError(raw)
+    return found
+
+
+def _outcomes(raw: Any) -> tuple[LabelOutcome, ...]:
+    return tuple(LabelOutcome.model_validate({"label": a, "outcome": b}) for a, b in _words_table(raw).items())
+
+
+def _critical(raw: Any) -> tuple[CriterionCap, ...]:
+    return tuple(CriterionCap.model_validate({"criterion": a, "cap": b}) for a, b in _words_table(raw).items())
+
+
+def _critical_below(raw: Any) -> tuple[CriterionBound, ...]:
+    return tuple(CriterionBound(criterion=name, share=share) for name, share in _table(raw).items())
+
+
 def _table(raw: Any) -> Mapping[str, float]:
     """`a:1/b:2`, or a table."""
     if isinstance(raw, dict):
@@ -277,4 +309,7 @@ _FORMS: Mapping[str, _Form] = {
     "synthetic": _words("count", "leave_out"),
     "unsupported": _words("count", "halve", "abstain"),
     "calibration": _Form(_calibration, "a file that jury calibrate wrote, or off"),
+    "outcomes": _Form(_outcomes, f"LABEL:OUTCOME/LABEL:OUTCOME with {', '.join(VERDICTS)}, as partial:pass"),
+    "critical": _Form(_critical, "CRITERION:CAP/CRITERION:CAP with review, fail or off, as facts:fail"),
+    "critical_below": _Form(_critical_below, "CRITERION:SHARE with shares above 0 and at most 1, as facts:0.6"),
 }

@@ -34,11 +34,15 @@ def _assumptions(positions: Positions, setting: Setting, panel: Panel, new: Resu
         yield f"{speakers} say the same without {', '.join(setting.without)}"
     if setting.synthetic == "leave_out" and any(map(_synthetic, _up_to(positions, new.total_rounds))):
         yield f"{speakers} say the same without the evaluations that stand in for blocked answers"
-    if panel.rubric != positions.opened.panel.rubric:
+    if _maxima(panel) != _maxima(positions.opened.panel):
         yield f"points under the rubric {positions.opened.panel.rubric.name} scale to those under {panel.rubric.name}"
     old = positions.end.result
     if judged and old is not None and new.total_rounds < old.total_rounds:
         yield f"the final judge, who was shown {_rounds(old.total_rounds)}, says the same after {new.total_rounds}"
+
+
+def _maxima(panel: Panel) -> list[tuple[str, float]]:
+    return [(one.name, one.maximum) for one in panel.rubric.dimensions]
 
 
 def _up_to(positions: Positions, last: int) -> Iterator[SeatEvaluation]:

@@ -14,6 +14,7 @@ from jury_events.exact import exact
 from jury_events.ids import FINAL
 from jury_events.panel import Panel
 from jury_events.rubric import DimensionScore, Rubric, Scores
+from jury_events.verdict_scale import VerdictScale
 from jury_replay.errors import JudgeMissing, ReplayError
 from jury_replay.reopening import crash_message
 from jury_replay.rescoring.assumptions import assumed
@@ -85,6 +86,12 @@ def recounted(positions: Positions, setting: Setting, panel: Panel) -> Result:
             for views in rounds
         )
         judge = None if judge is None else rescaled(judge, before, after)
+    if setting.outcomes is not None and panel.scale is not None:
+        rounds = tuple(
+            tuple(view._replace(evaluation=with_outcomes(view.evaluation, panel.scale)) for view in views)
+            for views in rounds
+        )
+        judge = None if judge is None else with_outcomes(judge, panel.scale)
     counted = rules_under(opened.rules, panel).recount(
         opened.model_copy(update={"panel": panel}), rounds, judge=judge, judge_failure=old.judgment.judge_failure
     )
@@ -95,6 +102,16 @@ def _counts(view: SeatEvaluation, setting: Setting) -> bool:
     if setting.synthetic == "leave_out" and view.evaluation.synthetic:
         return False
     return view.juror_id not in (setting.without or ())
+
+
+def with_outcomes(evaluation: Evaluation, scale: VerdictScale) -> Evaluation:
+    """The evaluation with the outcomes that its labels have under a scale; what has no label keeps its outcome."""
+    return evaluation.changed(
+        verdict=evaluation.verdict if evaluation.label is None else scale.verdict(evaluation.label),
+        scenarios=tuple(
+            row if row.label is None else row.changed(verdict=scale.verdict(row.label)) for row in evaluation.scenarios
+        ),
+    )
 
 
 def rescaled(evaluation: Evaluation, before: Rubric, after: Rubric) -> Evaluation:

@@ -1,6 +1,6 @@
 """Changes to a recorded panel for a rescoring, and grids of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -13,8 +13,9 @@ from jury_debate.thresholds import checked_threshold
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
 from jury_events.panel import Bands, FinalMethod, History, Order, Panel, UnsupportedRule, Weight
-from jury_events.rubric import Rubric
+from jury_events.rubric import CriticalCap, DimensionName, Rubric
 from jury_events.value import JurorId, Value
+from jury_events.verdict_scale import LabelId, OutcomeWord, VerdictScale
 from jury_replay.errors import JudgeMissing, NotApplicable, SettingRefused
 
 Mode = Literal["strict", "recount"]
@@ -36,6 +37,27 @@ class SeatWeight(Value):
     weight: Weight
 
 
+class LabelOutcome(Value):
+    """Another outcome of one label."""
+
+    label: LabelId
+    outcome: OutcomeWord
+
+
+class CriterionCap(Value):
+    """What a criterion caps the outcome at with too few points; `off`: it is not critical."""
+
+    criterion: DimensionName
+    cap: CriticalCap | Literal["off"]
+
+
+class CriterionBound(Value):
+    """The share of a criterion's maximum below which it caps the outcome."""
+
+    criterion: DimensionName
+    share: Annotated[float, Field(gt=0, le=1)]
+
+
 class Setting(Value):
     """Changes to a panel; None keeps the recorded value.
 
@@ -43,7 +65,8 @@ class Setting(Value):
     out; a quorum that was more than half of the seats is then more than half of those that stay. `synthetic`:
     whether evaluations that stand in for blocked answers are counted, as they were in the recorded debate.
     `unsupported`: what failing verdicts without support count, without effect where no evidence was asked for.
-    `calibration`: of the resulting panel; `off`: every verdict stands.
+    `calibration`: of the resulting panel; `off`: every verdict stands. `outcomes`, `critical` and `critical_below` name
+    some labels and criteria, the others keep theirs.
     """
 
     threshold: Annotated[float, AfterValidator(checked_threshold)] | None = None
@@ -63,12 +86,22 @@ class Setting(Value):
     synthetic: Literal["count", "leave_out"] | None = None
     unsupported: UnsupportedRule | None = None
     calibration: Calibration | Literal["off"] | None = None
+    outcomes: Annotated[tuple[LabelOutcome, ...], Field(min_length=1)] | None = None
+    critical: Annotated[tuple[CriterionCap, ...], Field(min_length=1)] | None = None
+    critical_below: Annotated[tuple[CriterionBound, ...], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def _seats_named_once(self) -> Self:
-        for field, ids in (("weights", [one.juror_id for one in self.weights or ()]), ("without", self.without or ())):
+        named: tuple[tuple[str, str, Sequence[str]], ...] = (
+            ("weights", "a seat", [one.juror_id for one in self.weights or ()]),
+            ("without", "a seat", self.without or ()),
+            ("outcomes", "a label", [one.label for one in self.outcomes or ()]),
+            ("critical", "a criterion", [one.criterion for one in self.critical or ()]),
+            ("critical_below", "a criterion", [one.criterion for one in self.critical_below or ()]),
+        )
+        for field, what, ids in named:
             if len(set(ids)) != len(ids):
-                raise ValueError(f"{field}: a seat is named twice in {', '.join(ids)}")
+                raise ValueError(f"{field}: {what} is named twice in {', '.join(ids)}")
         return self
 
     @property
@@ -105,8 +138,7 @@ class Setting(Value):
                 discussion["speakers"] = panel.discussion.speakers.changed(base=base)
             if discussion:
                 fields["discussion"] = panel.discussion.changed(**discussion)
-            if self.rubric is not None:
-                fields["rubric"] = self._rubric(panel)
+            fields |= self._judged_by(panel)
             fields["final"] = panel.final.changed(**self._final(panel))
             if self.unsupported is not None:
                 fields["answers"] = panel.answers.changed(unsupported=self.unsupported)
@@ -136,12 +168,56 @@ class Setting(Value):
             raise NotApplicable("no seat is left")
         return seats
 
+    def _judged_by(self, panel: Panel) -> dict[str, Any]:
+        """The scale and the rubric, where they change."""
+        if self.bands is not None and panel.scale is not None:
+            raise NotApplicable("bands have no effect under a scale of the panel's own, whose labels decide")
+        fields: dict[str, Any] = {}
+        if self.rubric is not None:
+            fields["rubric"] = self._rubric(panel)
+        if self.critical is not None or self.critical_below is not None:
+            fields["rubric"] = self._critical(fields.get("rubric", panel.rubric))
+        if self.outcomes is not None:
+            fields["scale"] = self._scale(panel)
+        return fields
+
     def _rubric(self, panel: Panel) -> Rubric:
         assert self.rubric is not None
         for name in self.rubric.names:
             if name not in panel.rubric.names:
                 raise NotApplicable(f"{name} was not scored; scored were {', '.join(panel.rubric.names)}")
-        return self.rubric
+        # What a criterion means, and whether it is critical, does not follow from its weight.
+        known = {one.name: one for one in panel.rubric.dimensions}
+        return self.rubric.changed(
+            dimensions=tuple(known[one.name].changed(maximum=one.maximum) for one in self.rubric.dimensions)
+        )
+
+    def _critical(self, rubric: Rubric) -> Rubric:
+        caps = {one.criterion: one.cap for one in self.critical or ()}
+        shares = {one.criterion: one.share for one in self.critical_below or ()}
+        for name in (*caps, *shares):
+            if name not in rubric.names or rubric.of_rank:
+                raise NotApplicable(f"{name} is no criterion of the panel; its criteria are {_criteria(rubric)}")
+        dimensions = []
+        for one in rubric.dimensions:
+            cap, share = caps.get(one.name, one.critical), shares.get(one.name, one.critical_below)
+            off = cap in {None, "off"}
+            if off and one.name in shares:
+                raise NotApplicable(f"{one.name} is not critical, and has no bound; set critical={one.name}:review too")
+            dimensions.append(one.changed(critical=None if off else cap, critical_below=None if off else share))
+        return rubric.changed(dimensions=tuple(dimensions))
+
+    def _scale(self, panel: Panel) -> VerdictScale:
+        scale = panel.scale
+        if scale is None:
+            raise NotApplicable("the panel judges in the three verdicts, whose outcomes are themselves")
+        outcomes = {one.label: one.outcome for one in self.outcomes or ()}
+        for label in outcomes:
+            if label not in scale.ids:
+                raise NotApplicable(f"the scale has no label {label}; it has {', '.join(scale.ids)}")
+        return scale.changed(
+            labels=tuple(one.changed(outcome=outcomes.get(one.id, one.outcome)) for one in scale.labels)
+        )
 
     def _final(self, panel: Panel) -> dict[str, Any]:
         final: dict[str, Any] = {}
@@ -160,6 +236,10 @@ class Setting(Value):
             elif panel.final.judge is None:
                 raise JudgeMissing("no final judge was asked")
         return final
+
+
+def _criteria(rubric: Rubric) -> str:
+    return ", ".join(one.name for one in rubric.asked) or "none: no points were asked for"
 
 
 KEYS = tuple(Setting.model_fields)
@@ -182,8 +262,8 @@ def written(value: Any) -> str:
             return value.digest[:12]
         case float():
             return repr(value).removesuffix(".0")
-        case tuple() if value and isinstance(value[0], SeatWeight):
-            return "/".join(f"{one.juror_id}:{written(one.weight)}" for one in value)
+        case tuple() if value and isinstance(value[0], Value):
+            return "/".join(":".join(written(part) for _, part in one) for one in value)
         case tuple():
             return "+".join(map(str, value))
         case _:
