@@ -52,7 +52,7 @@ COMMANDS = {
     "export": "Write debates as cassettes, pages or tables.",
     "import": "Take debates from cassettes into a store.",
     "erase": "Erase the texts of a debate, an exchange or a case.",
-    "panel": "Print a panel file to start one's own from.",
+    "panel": "Print a panel file to start one's own from, or check one.",
     "simulate": "Serve simulated models over HTTP, to rehearse runs without a key.",
     "db": "Create, upgrade and check the store's schema; set up its logins.",
     "doctor": "Check what is installed, reachable and configured.",

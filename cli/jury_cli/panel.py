@@ -1,14 +1,25 @@
-"""`jury panel`: the bundled panel files, as templates."""
+"""`jury panel`: panel files to start from, and a critical look at one."""
 
 import click
 
 from jury_cli.exits import Exit
+from jury_events.panel import Language
 from jury_judge.panels.document import BUNDLED_PANELS, bundled_panel_text
+from jury_judge.panels.scales import SCALES, check_panel_file, scale_panel_text
 
 
 @click.command("panel")
-@click.argument("name", type=click.Choice(BUNDLED_PANELS))
-def command(name: str) -> int:
-    """Print a bundled panel file: copy it, change it, and pass it to --panel."""
-    print(bundled_panel_text(name), end="")
+@click.argument("name", type=click.Choice(BUNDLED_PANELS), required=False)
+@click.option("--scale", type=click.Choice(SCALES), help="Print a panel that judges in this scale.")
+@click.option("--language", type=click.Choice(["en", "ja"]), default="en", show_default=True, help="Of --scale.")
+@click.option("--check", "path", metavar="FILE", help="Read the labels, criteria and meanings of a panel critically.")
+def command(name: str | None, scale: str | None, language: Language, path: str | None) -> int:
+    """Print a panel file: copy it, change it, and pass it to --panel."""
+    if [name, scale, path].count(None) != 2:  # noqa: PLR2004  (all but one)
+        raise click.UsageError(f"name a bundled panel ({', '.join(BUNDLED_PANELS)}), or write --scale or --check")
+    if path is not None:
+        checked = check_panel_file(path)
+        print("\n".join(checked.lines) or f"{path}: nothing to mend in what the panel judges by")
+        return Exit.DONE if checked.usable else Exit.USAGE
+    print(bundled_panel_text(name) if name is not None else scale_panel_text(str(scale), language), end="")
     return Exit.DONE

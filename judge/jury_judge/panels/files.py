@@ -1,5 +1,6 @@
 """Loads the panel: a preset or a panel file (YAML or JSON), changed by the environment and explicit arguments."""
 
+import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from jury_providers.registry import NO_ENDPOINTS
 from jury_store.seals.keys import PublicKey
 
 _NO_OVERRIDES = Overrides()
+_FIELD = re.compile(r"([a-z_]+(?:\.[a-z0-9_]+)*)[:,]")
 
 
 class LoadedPanel(NamedTuple):
@@ -72,7 +74,7 @@ def load_panel(
     else:
         written = with_prompts(read_document(name_or_path, (*PRESETS, *BUNDLED_PANELS)))
         document, signed_by = with_calibration(written, trust)
-        spec = _spec(document)
+        spec = written_spec(document)
         reached = endpoints.read_endpoints(document)
     if overrides.preset is not None:
         spec = spec.model_copy(update={"preset": overrides.preset})
@@ -81,8 +83,10 @@ def load_panel(
         spec = apply(spec, overrides)
         resolved = resolve(spec, [name for name, endpoint in reached.items() if endpoint.base_url is not None])
     except (PanelError, PanelFileError) as error:
-        place = "the panel" if document is None else document.name
-        raise PanelFileError(f"{place}: {readable_message(str(error))}") from error
+        message = readable_message(str(error))
+        if document is None:
+            raise PanelFileError(f"the panel: {message}") from error
+        raise document.refused(field_in(message), message) from error
     check_judge(resolved.panel, overrides)
     resolved = resolved._replace(panel=with_carriage(resolved.panel, reached))
     if document is None:
@@ -112,7 +116,18 @@ def _by_environment(spec: PanelSpec, environ: Mapping[str, str], *, explicit: bo
     return apply(spec, variables.overrides)
 
 
-def _spec(document: PanelDocument) -> PanelSpec:
+def field_in(message: str) -> tuple[str | int, ...]:
+    """The path of the field that a message of `resolve` begins with; () where it names none."""
+    found = _FIELD.match(message)
+    return () if found is None else tuple(int(part) if part.isdigit() else part for part in found[1].split("."))
+
+
+def written_spec(document: PanelDocument) -> PanelSpec:
+    """The panel as written, without what no rule of a debate reads.
+
+    Raises:
+        PanelFileError: a field is unknown or its value invalid; the message names it and its line.
+    """
     try:
         return read_spec(document.without(endpoints.FIELD, redaction_rules.FIELD))
     except PanelError as error:

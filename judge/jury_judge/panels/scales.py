@@ -1,0 +1,68 @@
+"""Panels that judge in a scale of their own: a file to start from, and a critical look at one."""
+
+from typing import Any, NamedTuple
+
+import yaml
+
+from jury_debate.errors import PanelError
+from jury_debate.panel_spec import PanelSpec, read_spec, resolve
+from jury_debate.presets import PRESETS
+from jury_debate.prompts import PROMPTS
+from jury_debate.scale_review import review_scale
+from jury_debate.scale_spec import written_scale
+from jury_events.bundled_scales import BUNDLED_SCALES, bundled_scale
+from jury_events.panel import Language
+from jury_judge.panels.calibration_files import with_calibration
+from jury_judge.panels.document import BUNDLED_PANELS, read_document, readable_message
+from jury_judge.panels.files import field_in, written_spec
+from jury_judge.panels.prompt_files import with_prompts
+
+SCALES = BUNDLED_SCALES
+"""The names of the bundled scales."""
+
+SCALE_PROMPTS = max(PROMPTS)
+"""The prompts that ask in any scale."""
+
+_HEAD = """\
+# A panel that judges in the scale {name}. The labels go from worst to best; each comes to an outcome
+# (fail, review, pass). Change the words and what they mean, then: jury panel --check FILE
+"""
+
+
+def scale_panel_text(name: str, language: Language) -> str:
+    """A panel file with a bundled scale, its criteria and its question written out.
+
+    Args:
+        name: one of `SCALES`.
+        language: of the panel.
+    """
+    known = bundled_scale(name, language)
+    panel = resolve(read_spec({"scale": name, "language": language}), prompts=SCALE_PROMPTS).panel
+    whole = panel.model_copy(update={"scale": known.scale, "task": known.task})
+    fields: dict[str, Any] = {"name": name, "language": language, **written_scale(whole)}
+    return _HEAD.format(name=name) + yaml.safe_dump(fields, allow_unicode=True, sort_keys=False, width=120)
+
+
+class CheckedPanel(NamedTuple):
+    """What is to mend in the words of a panel file, a line each; `usable`: nothing of it has to be."""
+
+    lines: tuple[str, ...]
+    usable: bool
+
+
+def check_panel_file(path: str) -> CheckedPanel:
+    """Read a panel file critically: its labels, criteria and meanings, under the prompts that ask in any scale.
+
+    Raises:
+        PanelFileError: the panel is refused; the message names the place.
+    """
+    document, _ = with_calibration(with_prompts(read_document(path, (*PRESETS, *BUNDLED_PANELS))), ())
+    spec: PanelSpec = written_spec(document)
+    try:
+        panel = resolve(spec, prompts=SCALE_PROMPTS).panel
+    except PanelError as error:
+        message = readable_message(str(error))
+        raise document.refused(field_in(message), message) from error
+    found = review_scale(panel)
+    lines = tuple(str(document.refused(field_in(f"{one.place}:"), f"{one.place}: {one.what}")) for one in found)
+    return CheckedPanel(lines, all(one.kind == "noted" for one in found))
