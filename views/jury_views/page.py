@@ -12,6 +12,9 @@ from rich.text import Text
 
 from jury_events.text.visible_text import visible
 
+_AT_ONCE = 1000
+"""Lines that are written together to a file."""
+
 
 class TextSpan(NamedTuple):
     """A span of a line in one style (a rich style, "" for none)."""
@@ -25,6 +28,11 @@ class TextLine(NamedTuple):
 
     spans: tuple[TextSpan, ...]
     indent: int = 0
+
+    @property
+    def plain(self) -> str:
+        """The line without styles; nothing where it is empty."""
+        return f"{' ' * self.indent}{''.join(span.text for span in self.spans)}" if self.spans else ""
 
 
 @dataclass
@@ -68,17 +76,23 @@ class Page:
 
     def print(self, console: Console) -> None:
         """Styled and wrapped at the indent on a colour terminal; else plain, unwrapped lines."""
-        styled = console.is_terminal and not console.no_color
+        if not console.is_terminal:
+            self._print_plain(console)
+            return
         for line in self.lines:
             text = Text(end="")
             for span in line.spans:
-                text.append(span.text, style=span.style if styled else "")
+                text.append(span.text, style="" if console.no_color else span.style)
             if not line.spans:
                 console.print()
             elif "\t" in text.plain:
                 # Rich writes spaces for the tabs of a text.
-                console.print(Segments([Segment(f"{' ' * line.indent}{text.plain}\n")]), end="", soft_wrap=True)
-            elif console.is_terminal:
-                console.print(Padding(text, (0, 0, 0, line.indent), expand=False), highlight=False)
+                console.print(Segments([Segment(f"{line.plain}\n")]), end="", soft_wrap=True)
             else:
-                console.print(Text(" " * line.indent) + text, highlight=False, soft_wrap=True, end="\n")
+                console.print(Padding(text, (0, 0, 0, line.indent), expand=False), highlight=False)
+
+    def _print_plain(self, console: Console) -> None:
+        """Many lines at once: rich takes longer for each call than for its text."""
+        for start in range(0, len(self.lines), _AT_ONCE):
+            text = "".join(f"{line.plain}\n" for line in self.lines[start : start + _AT_ONCE])
+            console.print(Segments([Segment(text)]), end="", soft_wrap=True)
