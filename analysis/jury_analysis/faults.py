@@ -1,7 +1,7 @@
 """Faults against labels: how many are found, also where the outcome is correct, and whether at the right message.
 
-A case has a fault if its label is not the first verdict of the order, which passes. A verdict finds it if it does not
-pass either; a missing or undecided one finds nothing.
+A case has a fault if its label is not the first verdict of the order, which passes, or if it names no verdict but the
+message that went wrong. A verdict finds the fault if it does not pass either; a missing or undecided one finds nothing.
 """
 
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class FaultReport:
     passing: str | None
     """The verdict that passes: the first of the order; None without an order."""
     faults: int
-    """Units with a label that does not pass."""
+    """Units with a label that does not pass, or that names the message alone."""
     silent: int
     """Of these, units whose outcome is correct."""
     loud: int
@@ -98,7 +98,7 @@ class _Faults:
     def __init__(self, matrix: VoteMatrix, named: NamedMessages) -> None:
         self._matrix, self._named = matrix, named
         ordered = matrix.scale.ordered
-        self.fault: Bools = (matrix.labels > 0) & ordered
+        self.fault: Bools = ((matrix.labels > 0) | ((matrix.labels < 0) & (named.labels >= 0))) & ordered
         self.sound: Bools = (matrix.labels == 0) & ordered
 
     def of(self, rater: str, seat: str | None, verdicts: Codes, messages: Numbers) -> FaultsFound:

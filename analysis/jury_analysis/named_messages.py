@@ -25,11 +25,16 @@ class NamedMessages:
     labels: Numbers
     """[units]: the message that the label names, -1 without one."""
     truth: Numbers
-    """[units]: the message that went wrong; `NO_FAULT` where the label passes, `NOT_KNOWN` where nothing says it."""
+    """[units]: the message that the label says went wrong; `NO_FAULT` where its verdict passes, `NOT_KNOWN` where no
+    message is labelled."""
     counts: Numbers
     """[units]: how many messages could be named, 0 where it is not known."""
     outcomes: Codes
     """[units]: 1 where the outcome is correct, 0 where it is not, -1 where it is not known."""
+
+    def says_faults(self, matrix: VoteMatrix) -> bool:
+        """Whether a label says that there is a fault, or that there is none."""
+        return bool((matrix.labels >= 0).any() or (self.labels >= 0).any())
 
 
 def named_messages(table: pa.Table, matrix: VoteMatrix) -> NamedMessages | None:
@@ -47,7 +52,7 @@ def named_messages(table: pa.Table, matrix: VoteMatrix) -> NamedMessages | None:
         for name in ("label_message", "message_count", "outcome_correct")
     )
     passes = matrix.labels == 0 if matrix.scale.ordered else np.zeros(matrix.units, dtype=np.bool_)
-    truth = np.where(matrix.labels < 0, NOT_KNOWN, np.where(passes, NO_FAULT, labels))
+    truth = np.where(passes, NO_FAULT, labels)  # a label may name the message alone, without a verdict
     votes = named_in_round(table, "decisive_message", matrix)
     return NamedMessages(votes, labels, truth, np.maximum(counts, 0), outcomes.astype(np.int8))
 

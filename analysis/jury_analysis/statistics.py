@@ -198,7 +198,7 @@ def _panel(
         self_agreement=self_agreement(first, **how),
         against_labels=accuracy(first),
         effective_votes=effective_votes(first, **how),
-        faults=None if named is None or not (first.labels >= 0).any() else faults(first, named),
+        faults=None if named is None or not named.says_faults(first) else faults(first, named),
         messages=None if named is None else message_agreement(first, named),
         items=message_agreement(first, named_items(table, first)),
         quotations=quotation_shares(table, scale),

@@ -143,6 +143,20 @@ def test_where_the_label_names_no_message_none_is_right_or_wrong() -> None:
     assert "how many could be named is not known" == agreement.corrected.reason
 
 
+def test_a_label_that_names_the_message_alone_is_a_fault() -> None:
+    """As in collections of failed runs, where people named the message and no verdict."""
+    votes = ballots([(U, U), (S, U)], messages=[(3, 3), (None, 1)], facts=FACTS[:2])
+    first, second = found(votes).seats
+
+    assert (1.0, 1) == (agreed(votes).plurality_right.value, agreed(votes).plurality_right.n)
+    assert [(1 / 2, 2, 1.0), (1.0, 2, 1 / 2)] == [
+        (one.found.value, one.found.n, one.message_exact.value) for one in (first, second)
+    ]
+    (panel,) = statistics(votes).panels
+    assert panel.faults is not None
+    assert (2, 0) == (panel.faults.faults, panel.faults.sound)
+
+
 def test_a_vote_that_is_left_out_names_no_message() -> None:
     votes = table()
     kinds = ["stale" if row["seat"] == "a" and row["verdict"] else row["kind"] for row in votes.to_pylist()]
