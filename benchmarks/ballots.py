@@ -208,7 +208,14 @@ def _debate_row(number: int, random_: random.Random) -> dict[str, Any]:
         "calls": 9,
         "input_tokens": 0,
         "output_tokens": 0,
+        "cached_input_tokens": 0,
+        "cache_write_tokens": 0,
+        "cached_calls": (),
+        "cost": 0.0,
         "asked_again": 0,
+        "models": (),
+        "reviews": (),
+        "assignments": (),
     }
 
 
