@@ -237,7 +237,9 @@ class DebateProcess:
             scratch = BorrowedTexts(PartBuffer(lambda: bytes(SALT_BYTES)), self._pen.text)
             conversation = self._debate.rules.conversation(self._debate.assign(step), scratch)
             for index in recorded:
-                conversation.apply_reply(self._debate.rules.reply_from_record(known.exchanges[index], self._pen.text))
+                exchange = known.exchanges[index]
+                reply = self._debate.rules.reply_from_record(exchange, self._pen.text)
+                conversation.apply_reply(reply, exchange.window)
             if conversation.outcome is not None:
                 self._debate.add_outcome(step.id, conversation.outcome)
             elif recorded:
@@ -316,7 +318,7 @@ class DebateProcess:
             asyncio.get_running_loop().call_later(self._context.warm_seconds, self.begin, began)
         juror = self._context.juror(self._job.debate_id, step.juror_id)
         prior = self._prior.pop(step.id, ())
-        refs = [ref.part for message in assignment.messages for ref in message.texts]
+        refs = [ref.part for ref in assignment.texts]
         refs += [opinion.peer_text.part for opinion in assignment.opinions or ()]
         refs += [ref for stored in prior for ref in _refs(stored)]
         case = self._debate.state.debate.case if assignment.tools else None

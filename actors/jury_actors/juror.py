@@ -27,7 +27,8 @@ from jury_debate.conversation import Call
 from jury_debate.step_outcome import Outcome
 from jury_events.codec import encode
 from jury_events.errors import JuryError
-from jury_events.ids import calls_stream, exchange_id
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_providers.prices import Prices, cost_of
@@ -39,6 +40,9 @@ _log = logging.getLogger(__name__)
 
 _GRACE = 1.1, 1.0
 """Factor and seconds beyond its timeout after which a call is given up: a provider's own timeout error says more."""
+
+_WINDOW_CALLS = 128
+"""Calls that show parts of records, of all debates of a juror, whose requests are in memory at once."""
 
 _UNLIMITED: AbstractAsyncContextManager[None] = nullcontext()
 
@@ -78,6 +82,7 @@ class Juror:
         self._providers: dict[str, asyncio.Future[Provider]] = {}
         self._halts = ProviderHalts()
         self._open_calls = OpenCalls()
+        self._window_calls = asyncio.Semaphore(_WINDOW_CALLS)
         self._clerk = clerk
         self._writer = ClerkClient(clerk, observer=observer)
         self._effects = effects
@@ -114,7 +119,7 @@ class Juror:
             elif key in self._working:
                 self._working[key].reply_to.add(message.reply_to)
             else:
-                self._working[key] = work = _Work({message.reply_to})
+                self._working[key] = work = _Work({message.reply_to}, debate_id)
                 work.task = asyncio.create_task(self._execute_step(message, work))
                 self._tasks.add(work.task)
                 work.task.add_done_callback(partial(self._done, key, work))
@@ -127,6 +132,9 @@ class Juror:
         """End the steps of a debate, except those whose call is being made: its answer will be recorded."""
         departed = self._open_calls.departed(debate_id)
         ended = [key for key in self._working if key[0] == debate_id and key[1] not in departed]
+        for key, work in self._working.items():
+            if key[0] == debate_id and key[1] in departed:
+                work.end_waiting_calls()
         for key in ended:
             # A later request of the step begins it anew.
             work = self._working.pop(key)
@@ -170,7 +178,7 @@ class Juror:
         assignment = request.assignment
         result = StepResult(assignment.debate_id, assignment.step.id, None)
         try:
-            result = result._replace(outcome=await self._execute(request))
+            result = result._replace(outcome=await self._execute(request, work))
             if result.debate_id in self._texts:  # else no debate waits for it any more
                 self._results.setdefault(result.debate_id, {})[result.step_id] = result
         except JuryError as error:
@@ -184,50 +192,100 @@ class Juror:
             self._working.pop((result.debate_id, result.step_id), None)
         self._reply(work, result)
 
-    async def _execute(self, request: StepRequest) -> Outcome:
+    async def _execute(self, request: StepRequest, work: "_Work") -> Outcome:
         debate_id = request.assignment.debate_id
         if debate_id not in self._texts:
             raise _released(debate_id)
         pen = PartBuffer(lambda: self._effects.entropy(SALT_BYTES))
         execution = StepExecution(request, self._texts[debate_id], pen)
-        retry_after: float | None = None
-        while (call := execution.conversation.call) is not None:
-            if call.model == request.assignment.models[-1]:
-                self._halts.check_present(call.model)
-            delay = 0.0
-            if call.attempt > 1:
-                delay = self._backoff.delay(call.attempt, jitter=self._effects.jitter(), retry_after=retry_after)
-                await asyncio.sleep(delay)
-            if debate_id not in self._texts:
-                raise _released(debate_id)
-            await self._writer.room()
-            answered = await self._call_model(call, execution, request)
-            if request.awaited:
-                self._say_begun(request)  # also a failure: the others wait no longer
-            exchange = execution.exchange(
-                call,
-                answered.reply,
-                cost=answered.cost,
-                latency_ms=answered.seconds * 1000,
-                waited_ms=delay * 1000,
-                simulated=answered.simulated,
-            )
-            new = encode(exchange, recorded_at=self._effects.clock(), parts=pen.take())
-            # Durable before it is used: an answer that was paid for is never lost.
-            window = batch_window(answered.seconds, len(self._working))
-            appended = await self._writer.append(Append(calls_stream(debate_id), (new,)), window=window)
-            if appended.repeated:
-                # Its texts are stored under the first writer's references, which are not known here.
-                raise EventConflict(f"{appended.stream}: {new.event_id!r} was recorded before; read the stream again")
-            execution.hear(exchange)
-            self._observer.call_recorded(Subject(debate_id, request.run_id), exchange, execution.conversation.call)
-            if execution.conversation.halted is not None:
-                self._halts.check(call.model.partition("/")[0])
-            retry_after = answered.reply.retry_after
-        assert execution.conversation.outcome is not None
-        return execution.conversation.outcome
+        making = _MadeCalls(request, execution, pen, work, {})
+        while (outcome := execution.conversation.outcome) is None:
+            due = execution.conversation.calls
+            if len(due) == 1:
+                await self._make(due[0], making)
+            else:
+                await self._make_together(making)
+        return outcome
 
-    async def _call_model(self, call: Call, execution: StepExecution, step: StepRequest) -> "_Answered":
+    async def _make_together(self, making: "_MadeCalls") -> None:
+        """Make the calls that are due together, and those that follow from each, until one or none is due.
+
+        After a failure no further call is made; those that are being made are recorded first.
+        """
+        conversation, work = making.execution.conversation, making.work
+        problem: BaseException | None = None
+        try:
+            while True:
+                due = conversation.calls if problem is None else ()
+                if not work.calls and len(due) < 2:  # noqa: PLR2004
+                    break
+                for call in due:
+                    if call.window not in work.calls:
+                        work.calls[call.window] = asyncio.create_task(self._make_window(call, making))
+                await asyncio.wait(work.calls.values(), return_when=asyncio.FIRST_COMPLETED)
+                for window, task in [*work.calls.items()]:
+                    if not task.done():
+                        continue
+                    del work.calls[window]
+                    failed = _released(work.debate_id) if task.cancelled() else task.exception()
+                    if failed is not None and problem is None:
+                        problem = failed
+                        work.end_waiting_calls()
+        finally:
+            left = list(work.calls.values())
+            work.calls.clear()
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+        if problem is not None:
+            raise problem
+
+    async def _make_window(self, call: Call, making: "_MadeCalls") -> None:
+        """Make a call that shows a part of a record: of many, a few have their requests in memory at once."""
+        async with self._window_calls:
+            await self._make(call, making)
+
+    async def _make(self, call: Call, making: "_MadeCalls") -> None:
+        """Make a call and record it; then the conversation goes on."""
+        request, execution, pen, work, _ = making
+        debate_id = request.assignment.debate_id
+        if call.model == request.assignment.models[-1]:
+            self._halts.check_present(call.model)
+        delay = 0.0
+        if call.attempt > 1:
+            retry_after = making.retry_after.get(call.window)
+            delay = self._backoff.delay(call.attempt, jitter=self._effects.jitter(), retry_after=retry_after)
+            await asyncio.sleep(delay)
+        if debate_id not in self._texts:
+            raise _released(debate_id)
+        await self._writer.room()
+        answered = await self._call_model(call, execution, request, work)
+        if request.awaited:
+            self._say_begun(request)  # also a failure: the others wait no longer
+        exchange = execution.exchange(
+            call,
+            answered.reply,
+            cost=answered.cost,
+            latency_ms=answered.seconds * 1000,
+            waited_ms=delay * 1000,
+            simulated=answered.simulated,
+        )
+        new = encode(exchange, recorded_at=self._effects.clock(), parts=pen.unstored(_texts_of(exchange)))
+        # Durable before it is used: an answer that was paid for is never lost.
+        window = batch_window(answered.seconds, len(self._working))
+        appended = await self._writer.append(Append(calls_stream(debate_id), (new,)), window=window)
+        if appended.repeated:
+            # Its texts are stored under the first writer's references, which are not known here.
+            raise EventConflict(f"{appended.stream}: {new.event_id!r} was recorded before; read the stream again")
+        pen.stored(new.parts)
+        execution.hear(exchange)
+        following = execution.conversation.call_of(call.window)
+        self._observer.call_recorded(Subject(debate_id, request.run_id), exchange, following)
+        if execution.conversation.halted is not None:
+            self._halts.check(call.model.partition("/")[0])
+        making.retry_after[call.window] = answered.reply.retry_after
+
+    async def _call_model(self, call: Call, execution: StepExecution, step: StepRequest, work: "_Work") -> "_Answered":
         """Make the call when it may be made; the wait counts neither as latency nor towards a deadline."""
         name = call.model.partition("/")[0]
         provider = await self._provider(name)
@@ -247,6 +305,7 @@ class Juror:
                 if admitted is not None:
                     admitted.depart()
                 open_call.depart()
+                work.departed.add(call.window)
                 self._observer.call_began(call.model)
                 try:
                     reply, seconds = await _timed(provider, request, self._on_chunk(step, call))
@@ -268,7 +327,7 @@ class Juror:
             EventConflict: it is recorded; the caller reads the stream again instead of asking.
         """
         debate_id = step.assignment.debate_id
-        exchange = exchange_id(step.assignment.step.id, call.model, call.turn, call.attempt)
+        exchange = call.exchange_id(step.assignment.step.id)
         if exchange in await self._clerk.recorded(debate_id):
             raise EventConflict(f"debate {debate_id}: {exchange!r} was recorded meanwhile; read it again")
 
@@ -279,7 +338,7 @@ class Juror:
         if not step.watched:
             return None
         debate_id, step_id = step.assignment.debate_id, step.assignment.step.id
-        exchange = exchange_id(step_id, call.model, call.turn, call.attempt)
+        exchange = call.exchange_id(step_id)
         outbox = self._outbox(step.reply_to)
         return lambda text: outbox.put(Chunk(debate_id, step_id, exchange, text))
 
@@ -311,12 +370,34 @@ def _released(debate_id: str) -> Released:
 class _Work:
     """A step that is being executed: its task, who gets the result, whether the debate was stopped, whether a model
     began to answer.
+
+    `calls`: those that are made at once, by the parts of the record that they show; `departed`: the parts whose calls
+    are being made.
     """
 
     reply_to: set[str]
+    debate_id: str
     task: asyncio.Task[None] = field(init=False)
+    calls: dict[str | None, asyncio.Task[None]] = field(default_factory=dict)
+    departed: set[str | None] = field(default_factory=set)
     stopped: bool = False
     begun: bool = False
+
+    def end_waiting_calls(self) -> None:
+        """End the calls that are not being made yet."""
+        for window, task in self.calls.items():
+            if window not in self.departed:
+                task.cancel()
+
+
+class _MadeCalls(NamedTuple):
+    """What the calls of one step have in common; `retry_after`: what providers asked for, by window."""
+
+    request: StepRequest
+    execution: StepExecution
+    pen: PartBuffer
+    work: _Work
+    retry_after: dict[str | None, float | None]
 
 
 class _Answered(NamedTuple):
@@ -324,6 +405,14 @@ class _Answered(NamedTuple):
     cost: float | None
     seconds: float
     simulated: bool
+
+
+def _texts_of(exchange: ExchangeRecorded) -> tuple[str, ...]:
+    """The references to texts in an exchange, each once."""
+    refs = [ref.part for message in exchange.request for ref in message.parts]
+    refs += [ref.part for call in exchange.tool_calls for ref in (call.arguments, call.result)]
+    said = (exchange.sent, exchange.answer, exchange.response, exchange.error)
+    return tuple(dict.fromkeys([*refs, *(ref.part for ref in said if ref is not None)]))
 
 
 async def _timed(provider: Provider, request: ModelRequest, on_chunk: OnChunk | None) -> tuple[ModelReply, float]:

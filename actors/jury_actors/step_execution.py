@@ -16,7 +16,6 @@ from jury_events.codec import decode
 from jury_events.errors import UnknownPart
 from jury_events.exchange import ExchangeRecorded, RecordedToolCall
 from jury_events.hidden_characters import CONTROL
-from jury_events.ids import exchange_id
 from jury_events.parts import BorrowedTexts, PartBuffer, PartRef
 from jury_events.rubric import Rubric
 from jury_events.verdict_scale import VerdictScale
@@ -56,10 +55,17 @@ def _schema(
     one_form: bool,
     evidence: bool,
     scale: VerdictScale | None,
+    findings: bool,
 ) -> dict[str, Any]:
     """A run uses one or two schemas; callers must not change them."""
     return rules_of(rules).answer_schema(
-        rubric, statement=statement, scenarios=scenarios, one_form=one_form, evidence=evidence, scale=scale
+        rubric,
+        statement=statement,
+        scenarios=scenarios,
+        one_form=one_form,
+        evidence=evidence,
+        scale=scale,
+        findings=findings,
     )
 
 
@@ -111,14 +117,20 @@ class StepExecution:
         content = b"".join([self._texts.get(ref.part) or self.text(ref) for ref in parts])
         return _system_text(content) if message.role == "system" else content.decode("utf-8", "replace")
 
+    def _block(self, parts: tuple[PartRef, ...]) -> str:
+        """The text of a shared block."""
+        if len(parts) == 1:
+            return _SHARED.text(parts[0].part, self.text(parts[0]))
+        return b"".join(map(self.text, parts)).decode("utf-8", "replace")
+
     def hear(self, exchange: ExchangeRecorded) -> None:
         """Apply a recorded exchange to the conversation."""
-        self.conversation.apply_reply(self._rules.reply_from_record(exchange, self.text))
+        self.conversation.apply_reply(self._rules.reply_from_record(exchange, self.text), exchange.window)
 
     def request(self, call: Call, caching: Caching = None) -> ModelRequest:
         """The request to the provider, which is asked to keep what is shared as `caching` says."""
         assignment, spec = self._assignment, self._assignment.spec
-        exchange = exchange_id(assignment.step.id, call.model, call.turn, call.attempt)
+        exchange = call.exchange_id(assignment.step.id)
         return ModelRequest(
             model=call.model.partition("/")[2],
             messages=tuple(
@@ -127,7 +139,7 @@ class StepExecution:
                     self._joined(message),
                     message.call_id,
                     tuple(ModelPicture(image.media_type, self.text(image.content)) for image in message.images),
-                    tuple(_SHARED.text(part.part, self.text(part)) for part in message.parts[: message.shared]),
+                    tuple(map(self._block, message.shared_blocks)),
                 )
                 for message in call.messages
             ),
@@ -140,6 +152,7 @@ class StepExecution:
                 one_form=spec.one_form,
                 evidence=spec.evidence is not None,
                 scale=spec.scale,
+                findings=call.findings,
             ),
             settings=call.settings,
             trace=f"{assignment.debate_id}/{exchange}",
@@ -187,6 +200,7 @@ class StepExecution:
                 "waited_ms": round(waited_ms, 3),
                 "request_id": _label(reply.request_id),
                 "simulated": simulated,
+                "window": call.window,
             }
         )
 

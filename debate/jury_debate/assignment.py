@@ -1,10 +1,12 @@
 """What a seat is asked in one step: the prompt as an ordered list of parts, and what its answer must contain."""
 
+from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 from jury_events.ids import Step
 from jury_events.panel import AnswerRules, ArtifactRules, CallSettings, Language, Panel
 from jury_events.parts import ImageRef, PartRef
+from jury_events.reading import ReadingMode, RecordRead
 from jury_events.rubric import Rubric
 from jury_events.verdict_scale import VerdictScale
 
@@ -22,8 +24,9 @@ JUDGE_ROLE_PROMPT = ROLE_PROMPT + "final"
 class CallMessage(NamedTuple):
     """One message of a request; its text is the concatenation of `parts`.
 
-    The first `shared` parts are blocks that other calls have too, each its own; the others are one block. `images`
-    follow the shared blocks, where there are any, else the text.
+    The first `shared` parts are blocks that other calls have too, the others are one block. `blocks`: how many parts
+    each shared block has, where one has several; (): each is a block of its own. `images` follow the shared blocks,
+    where there are any, else the text.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -31,6 +34,13 @@ class CallMessage(NamedTuple):
     call_id: str | None = None
     images: tuple[ImageRef, ...] = ()
     shared: int = 0
+    blocks: tuple[int, ...] = ()
+
+    @property
+    def shared_blocks(self) -> tuple[tuple[PartRef, ...], ...]:
+        """The parts of each shared block."""
+        ends = tuple(accumulate(self.blocks or (1,) * self.shared))
+        return tuple(self.parts[start:end] for start, end in pairwise((0, *ends)))
 
     @property
     def texts(self) -> tuple[PartRef, ...]:
@@ -64,7 +74,7 @@ class EvidenceSpec(NamedTuple):
     every seat of the panel. `required`: a failing verdict needs a quotation that stands where it says.
     """
 
-    case: PartRef
+    case: tuple[PartRef, ...]
     policy: PartRef | None
     seats: tuple[SeatSaid, ...]
     marker: str
@@ -89,10 +99,34 @@ class AnswerSpec(NamedTuple):
     scale: VerdictScale | None = None
 
 
+class ReadingSpec(NamedTuple):
+    """How a step reads the record; what it refers to is the case as its seat is shown it.
+
+    `mode`: whole (its request has all of it, and is read in halves where the provider says that it is too long), or as
+    in `PlannedReading`. `case`: the record in its parts. `guide`: what all calls show; None: it is made where it is
+    needed. `windows`: ranges of `case`. `room`: bytes that a call may show beside what all show; None: not known.
+    `cited`: the items that are shown, by weight. `images` belong to the items `pictures`. `earlier`: what the seat has
+    read before. `records`: the tools that return artifact records are offered too.
+    """
+
+    mode: ReadingMode | Literal["whole"]
+    case: tuple[PartRef, ...]
+    guide: PartRef | None
+    windows: tuple[tuple[int, int], ...] = ()
+    room: int | None = None
+    cited: tuple[int, ...] = ()
+    images: tuple[ImageRef, ...] = ()
+    pictures: tuple[int, ...] = ()
+    earlier: RecordRead | None = None
+    least_read: float = 0.0
+    records: bool = False
+
+
 class Assignment(NamedTuple):
     """Everything that decides how a step is asked and how its answer is read; texts are references.
 
     `opinions`: what the other-opinions tool returns; None in phase 1, and where the case has no records for tools.
+    `reading`: None where the messages show all that the step reads. Else they are what its calls have in common.
     """
 
     debate_id: str
@@ -109,6 +143,17 @@ class Assignment(NamedTuple):
     prompts: int
     language: Language
     marker: str
+    reading: ReadingSpec | None = None
+
+    @property
+    def texts(self) -> tuple[PartRef, ...]:
+        """All parts that its calls may refer to."""
+        shown = tuple(ref for message in self.messages for ref in message.texts)
+        reading = self.reading
+        if reading is None:
+            return shown
+        guide = () if reading.guide is None else (reading.guide,)
+        return (*shown, *guide, *reading.case, *(image.content for image in reading.images))
 
 
 def scenario_numbers(scenarios: tuple[str, ...]) -> tuple[str, ...]:

@@ -4,14 +4,17 @@ from typing import NamedTuple, Protocol
 
 from jury_debate.assignment import CallMessage
 from jury_debate.step_outcome import Outcome
+from jury_events.ids import exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import PartRef
 
 
 class Call(NamedTuple):
-    """The next call to make: `turn` and `attempt` count from 1; `tools` says whether tools are offered.
+    """A call that is due: `turn` and `attempt` count from 1; `tools` says whether tools are offered.
 
+    `window`: the part of the record that it shows, or `closing`, where the step reads in windows; `findings`: it asks
+    for findings, not for an evaluation.
     `settings` are those of the step, or those of an attempt at the standard tier after the provider shed the call.
     """
 
@@ -21,13 +24,25 @@ class Call(NamedTuple):
     messages: tuple[CallMessage, ...]
     tools: bool
     settings: CallSettings
+    window: str | None = None
+    findings: bool = False
+
+    def exchange_id(self, step_id: str) -> str:
+        """The id of the exchange that records it."""
+        return exchange_id(step_id, self.model, self.turn, self.attempt, self.window)
 
 
 class ToolTurn(NamedTuple):
-    """One answered tool call: the provider's id for it and the result that the model is shown."""
+    """One answered tool call: the provider's id for it and the result that the model is shown.
+
+    `name` and `arguments` are as the model wrote them; `ok`: the call was valid.
+    """
 
     call_id: str
     result: PartRef
+    name: str = ""
+    arguments: PartRef | None = None
+    ok: bool = True
 
 
 class Reply(NamedTuple):
@@ -47,15 +62,25 @@ class Reply(NamedTuple):
 
 
 class Conversation(Protocol):
-    """The calls of one step, in order. It has either a next `call` or an `outcome`.
+    """The calls of one step. It has either `calls` that are due or an `outcome`.
 
-    `halted` is set while the last reply means that a person has to act first: a refused key, a used-up quota. The step
-    is unfinished then, and `call` is for later.
+    Calls that are due together depend on each other in nothing: they may be made at once, and answered in any order.
+    `halted` is set while a last reply means that a person has to act first: a refused key, a used-up quota. The step
+    is unfinished then, and `calls` are for later.
     """
 
-    call: Call | None
     outcome: Outcome | None
-    halted: CallOutcome | None
 
-    def apply_reply(self, reply: Reply) -> None:
-        """Take the reply to `call`; afterwards there is a next call or an outcome."""
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The calls that are due, each of another window."""
+
+    @property
+    def halted(self) -> CallOutcome | None:
+        """Why a person has to act first, if so."""
+
+    def call_of(self, window: str | None) -> Call | None:
+        """The call of a window that is due; None where there is none."""
+
+    def apply_reply(self, reply: Reply, window: str | None = None) -> None:
+        """Take the reply to the due call of this window; afterwards there are other calls or an outcome."""

@@ -30,12 +30,14 @@ from jury_events.panel import (
     FinalRules,
     History,
     Language,
+    LeastRead,
     Marking,
     Order,
     Panel,
     Seat,
     SpeakerOrder,
 )
+from jury_events.reading import ReadingRule, Window
 from jury_events.unknown_fields import first_error, hint
 
 ROLE_KEYS = ("policy_compliance", "security_leak_risk", "misuse_detection")
@@ -57,7 +59,11 @@ _PREFIXES = {"gpt-": "openai", "claude-": "anthropic", "gemini-": "google"}
 
 
 class SeatSpec(Spec):
-    """One seat as written; only the model is required. `images`: whether it is sent the pictures of a case."""
+    """One seat as written; only the model is required. `images`: whether it is sent the pictures of a case.
+
+    `window`: the tokens of a model's request and answer; None: as the catalogue knows. `reading`, `least_read`: None:
+    as the panel says.
+    """
 
     model: str
     juror_id: str | None = None
@@ -69,6 +75,9 @@ class SeatSpec(Spec):
     weight: float = 1.0
     images: bool | None = None
     settings: CallSettings = CallSettings()
+    window: Window | None = None
+    reading: ReadingRule | None = None
+    least_read: LeastRead | None = None
 
 
 class SpeakersSpec(Spec):
@@ -100,13 +109,14 @@ class DiscussionSpec(Spec):
 
 
 class JudgeSpec(Spec):
-    """The final judge as written; `images` as in `SeatSpec`."""
+    """The final judge as written; `images` and `window` as in `SeatSpec`."""
 
     model: str
     prompt: str | None = None
     fallbacks: tuple[str, ...] | None = None
     images: bool | None = None
     settings: CallSettings = CallSettings()
+    window: Window | None = None
 
 
 class FinalSpec(Spec):
@@ -146,6 +156,8 @@ class PanelSpec(Spec):
     scale: WrittenScale | None = None
     criteria: WrittenCriteria | None = None
     task: WrittenText | None = None
+    reading: ReadingRule | None = None
+    least_read: LeastRead | None = None
 
 
 class ResolvedPanel(NamedTuple):
@@ -211,6 +223,8 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = P
             marking=spec.marking,
             scale=judged_by.scale,
             task=judged_by.task,
+            reading=spec.reading,
+            least_read=spec.least_read,
         )
     except ValidationError as error:
         raise PanelError(first_problem(error)) from error
@@ -221,7 +235,19 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = P
         raise PanelError("marking: prompts 1 mark words; write marking: words, or leave it out")
     _check_evidence(resolved)
     check_scale(panel, prompts_1=resolved.prompts == prompts_v1.VERSION)
+    _check_reading(resolved)
     return resolved
+
+
+def _check_reading(resolved: ResolvedPanel) -> None:
+    panel = resolved.panel
+    set_by = [
+        panel.reading,
+        panel.least_read,
+        *(one for seat in panel.seats for one in (seat.reading, seat.least_read)),
+    ]
+    if resolved.prompts == prompts_v1.VERSION and any(set_by):
+        raise PanelError("reading, least_read: under prompts 1 every seat is sent the whole record; leave them out")
 
 
 def _check_evidence(resolved: ResolvedPanel) -> None:
@@ -312,6 +338,9 @@ def _seats(
                 weight=seat.weight,
                 images=_images(seat.images, (model, *fallbacks), own_servers),
                 settings=called,
+                window=seat.window,
+                reading=seat.reading,
+                least_read=seat.least_read,
             )
         )
     return tuple(built)
@@ -372,7 +401,7 @@ def _judge(
     own = _put_over(settings, written.settings)
     fallbacks = _fallbacks(model, written.fallbacks)
     images = _images(written.images, (model, *fallbacks), own_servers)
-    return FinalJudge(model=model, fallbacks=fallbacks, images=images, settings=own)
+    return FinalJudge(model=model, fallbacks=fallbacks, images=images, settings=own, window=written.window)
 
 
 def _put_over(settings: CallSettings, own: CallSettings) -> CallSettings:

@@ -149,6 +149,8 @@ def _written(resolved: ResolvedPanel) -> PanelSpec:
         answers=panel.answers,
         artifacts=panel.artifacts,
         marking=panel.marking,
+        reading=panel.reading,
+        least_read=panel.least_read,
     )
 
 
@@ -158,7 +160,12 @@ def _final(rules: FinalRules, prompt: str | None) -> FinalSpec:
         return written
     judge = rules.judge
     spec = JudgeSpec(
-        model=judge.model, prompt=prompt, fallbacks=judge.fallbacks, images=judge.images, settings=judge.settings
+        model=judge.model,
+        prompt=prompt,
+        fallbacks=judge.fallbacks,
+        images=judge.images,
+        settings=judge.settings,
+        window=judge.window,
     )
     return written.model_copy(update={"judge": spec})
 

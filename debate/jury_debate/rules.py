@@ -141,6 +141,7 @@ class Rules(Protocol):
         one_form: bool = False,
         evidence: bool = False,
         scale: VerdictScale | None = None,
+        findings: bool = False,
     ) -> dict[str, Any]:
         """The JSON schema of an answer, for providers with structured output; the parser is stricter still.
 
@@ -149,6 +150,7 @@ class Rules(Protocol):
             statement, scenarios, one_form: as in `AnswerSpec`.
             evidence: whether quotations are asked for.
             scale: of the panel; None: the three verdicts.
+            findings: what a part of the record shows is asked for, not an evaluation.
         """
 
     def answer_tool(

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from jury_events.evaluation import ScenarioVerdict, SeatPosition
 from jury_events.evidence import Evidence, Says
 from jury_events.outcome import FailureReason, RefusalReason
+from jury_events.reading import RecordRead
 from jury_events.rubric import Scores
 from jury_events.verdict import Verdict
 
@@ -29,8 +30,9 @@ class CheckedQuotations(NamedTuple):
 class ParsedAnswer(NamedTuple):
     """A valid answer. Scores are points in rubric order, `confidence` is 0-1, `scenarios` in the order of the spec.
 
-    `quotations` are as given, `checked` after their check; both None where none are asked for. `label` as in
-    `SeatPosition`.
+    `quotations` are as given, `checked` after their check; both None where none are asked for. `reading`: how much of
+    the record it rests on; None: all of it. `answered`: the verdict as given, where it passes and less was read than
+    counts. `label` as in `SeatPosition`.
     """
 
     verdict: Verdict
@@ -42,12 +44,30 @@ class ParsedAnswer(NamedTuple):
     quotations: tuple[Quotation, ...] | None = None
     decisive_item: int | None = None
     checked: CheckedQuotations | None = None
+    reading: RecordRead | None = None
+    answered: Verdict | None = None
     label: str | None = None
 
     @property
     def position(self) -> SeatPosition:
         """What it says."""
         return SeatPosition(self.verdict, self.label)
+
+
+class GivenFinding(NamedTuple):
+    """A finding in a part of the record, as an answer has it."""
+
+    criterion: str | None
+    text: str
+    quotations: tuple[Quotation, ...]
+
+
+class ParsedFindings(NamedTuple):
+    """What a juror found in a part of the record; `decisive` and `wanted` are numbers of items."""
+
+    findings: tuple[GivenFinding, ...]
+    decisive: tuple[int, ...]
+    wanted: tuple[int, ...]
 
 
 class Answered(NamedTuple):

@@ -12,6 +12,7 @@ from jury_events.judgment import Judgment
 from jury_events.outcome import FailureReason, RefusalReason
 from jury_events.panel import Panel
 from jury_events.parts import ImageRef, PartRef
+from jury_events.reading import ReadingPlan
 from jury_events.value import CaseId, DebateId, JurorId, Label, Round, RunId, ScenarioId, Value, without_unset
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import LabelId
@@ -46,10 +47,11 @@ class DebateOpened(EventBody):
     the texts that prompts are composed of, `images` the case's pictures. `rules` and `prompts` are the versions in use.
     `omissions` counts the items of the case that no juror is shown; `label`, `metadata`, `tags`, `cluster` and
     `agent_cost` are those of the case. `provenance` is where its items come from, None where that is not known.
+    `reading`: how the seats read that do not read the case whole; None: there is no such seat.
     """
 
     schema_version: ClassVar[int] = 3
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"provenance"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"provenance", "reading"})
 
     type: Literal["debate_opened"] = "debate_opened"
     debate_id: DebateId
@@ -74,6 +76,7 @@ class DebateOpened(EventBody):
     secret: PartRef
     pieces: tuple[NamedPart, ...]
     provenance: PartRef | None = None
+    reading: ReadingPlan | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from jury_events.evidence import MOST_ENTRIES, Evidence, ItemNumber
 from jury_events.parts import PartRef
+from jury_events.reading import RecordRead
 from jury_events.rubric import Scores
 from jury_events.value import Confidence, ModelName, Points, ScenarioId, Value, without_unset
 from jury_events.verdict import Verdict
@@ -56,9 +57,13 @@ class Evaluation(Value):
     asks for none.
     `decisive_item`: the first item where it went wrong; None where the verdict passes, or none is named. `label` as in
     `SeatPosition`.
+    `reading`: how much of the record it rests on; None: all of it, in one call. `answered`: the verdict as answered,
+    where it passes and does not count, as less was read than the panel's `least_read`.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"evidence", "quotes", "decisive_item", "label"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset(
+        {"evidence", "quotes", "decisive_item", "label", "reading", "answered"}
+    )
 
     verdict: Verdict
     scores: Scores
@@ -74,6 +79,8 @@ class Evaluation(Value):
     quotes: PartRef | None = None
     decisive_item: ItemNumber | None = None
     label: LabelId | None = None
+    reading: RecordRead | None = None
+    answered: Verdict | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -83,6 +90,11 @@ class Evaluation(Value):
     def position(self) -> SeatPosition:
         """What it says."""
         return SeatPosition(self.verdict, self.label)
+
+    @property
+    def partly_read(self) -> bool:
+        """Whether part of the record was not read."""
+        return self.reading is not None and self.reading.partly
 
     @property
     def unsupported(self) -> bool:

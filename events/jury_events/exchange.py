@@ -9,6 +9,7 @@ from jury_events.ids import exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import ImageRef, PartRef
+from jury_events.reading import WindowLabel
 from jury_events.value import JurorId, Label, ModelName, Value, without_unset
 
 Count = Annotated[int, Field(ge=0)]
@@ -90,9 +91,12 @@ class ExchangeRecorded(EventBody):
 
     `cost` in US dollars (None: unknown), `latency_ms` wall time of the attempt, `waited_ms` the time since the failed
     attempt before it (0 for a first one). `turn` and `attempt` count from 1.
+
+    `window`: the part of the record that the call shows, or `closing`, where a step reads in windows.
     """
 
     schema_version: ClassVar[int] = 3
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"window"})
 
     type: Literal["exchange_recorded"] = "exchange_recorded"
     step: StepId
@@ -117,8 +121,13 @@ class ExchangeRecorded(EventBody):
     waited_ms: Annotated[float, Field(ge=0)] = 0.0
     request_id: Label | None
     simulated: bool
+    window: WindowLabel | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
     @property
     def event_id(self) -> str:
         """The exchange's id in its debate."""
-        return exchange_id(self.step, self.model, self.turn, self.attempt)
+        return exchange_id(self.step, self.model, self.turn, self.attempt, self.window)

@@ -1,7 +1,8 @@
 """Names of streams, steps and exchanges. All are deterministic: a repeat has the same id.
 
 A step is one task of one seat: `initial/{juror}`, `round-{n}/{juror}`, `final`.
-An exchange is one attempt of one model call: `{step}/{model}/{turn}/{try}` in the stream `calls/{debate}`.
+An exchange is one attempt of one model call: `{step}/{model}/{turn}/{try}` in the stream `calls/{debate}`. Where a step
+reads in windows, `{turn}` is `{window}:{turn}`.
 Slashes and percent signs inside a juror or model name are escaped, so an id splits in one way only.
 """
 
@@ -153,6 +154,7 @@ def _step_id(number: int | None, juror_id: str | None) -> str:
 
 
 @lru_cache(maxsize=4096)
-def exchange_id(step_id: str, model: str, turn: int, attempt: int) -> str:
-    """The id of one attempt; turns and attempts count from 1."""
-    return f"{step_id}/{escape(model)}/{turn}/{attempt}"
+def exchange_id(step_id: str, model: str, turn: int, attempt: int, window: str | None = None) -> str:
+    """The id of one attempt; turns and attempts count from 1. `window`: the part of the record that the call shows."""
+    place = turn if window is None else f"{window}:{turn}"
+    return f"{step_id}/{escape(model)}/{place}/{attempt}"

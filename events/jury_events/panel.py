@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from jury_events.calibration import Calibration
+from jury_events.reading import ReadingRule, Window
 from jury_events.rubric import Rubric
 from jury_events.value import JurorId, Label, ModelName, Value, without_unset
 from jury_events.verdict_scale import Meaning, VerdictScale
@@ -97,8 +98,18 @@ class CallSettings(Value):
         return self.model_copy(update=dict.fromkeys(CARRIAGE))
 
 
+LeastRead = Annotated[float, Field(ge=0, le=1)]
+"""The share of the record that a seat must have read for its verdict to pass."""
+
+
 class Seat(Value):
-    """One juror's seat. `images`: its model and its fallbacks are sent the pictures of a case."""
+    """One juror's seat. `images`: its model and its fallbacks are sent the pictures of a case.
+
+    `window`: tokens of the smallest window of its models; None: not known, which is treated as unlimited. `reading` and
+    `least_read` are the seat's own; None: the panel's.
+    """
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"window", "reading", "least_read"})
 
     juror_id: JurorId
     role: Label
@@ -109,6 +120,13 @@ class Seat(Value):
     weight: Weight = 1.0
     images: bool = False
     settings: CallSettings = CallSettings()
+    window: Window | None = None
+    reading: ReadingRule | None = None
+    least_read: LeastRead | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
 
 class SpeakerOrder(Value):
@@ -162,12 +180,19 @@ class Bands(Value):
 
 
 class FinalJudge(Value):
-    """The model that reads everything and decides, when the method is `final_judge`; `images` as in `Seat`."""
+    """The model that reads everything and decides, when the method is `final_judge`; fields as in `Seat`."""
+
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"window"})
 
     model: ModelName
     fallbacks: Annotated[tuple[ModelName, ...], Field(max_length=10)] = ()
     images: bool = False
     settings: CallSettings = CallSettings()
+    window: Window | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(self, serialize)
 
 
 class FinalRules(Value):
@@ -226,9 +251,11 @@ class Panel(Value):
     `marking` of judged text; None: that of the prompts' version (prompts 1: words; prompts 2: lines). `scale`: the
     verdict words; None: the three verdicts. `task`: the question to the jury in one sentence or two; None: what the
     agent did.
+    `reading` of records that are longer than a seat's window; None: auto. `least_read`: a passing verdict of a seat
+    that has read a smaller share counts as `needs_review`; None: 0.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"marking", "scale", "task"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"marking", "scale", "task", "reading", "least_read"})
 
     name: Label
     language: Language
@@ -241,6 +268,8 @@ class Panel(Value):
     marking: Marking | None = None
     scale: VerdictScale | None = None
     task: Meaning | None = None
+    reading: ReadingRule | None = None
+    least_read: LeastRead | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -7,7 +7,7 @@ bytes and deleted with them, so that the digest left in an event does not confir
 import hashlib
 from base64 import urlsafe_b64decode
 from binascii import b2a_base64
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import StringConstraints
@@ -138,7 +138,7 @@ class PartBuffer:
         self._draw_salt = draw_salt
         self._refs: dict[bytes, PartRef] = {}
         self._texts: dict[str, bytes] = {}
-        self._fresh: list[Part] = []
+        self._fresh: dict[str, Part] = {}
         if known:
             self.know(known)
 
@@ -177,16 +177,29 @@ class PartBuffer:
         ref = self._refs.get(raw)
         if ref is None:
             part = make_part(raw, self._draw_salt())
-            self._fresh.append(part)
             text = encode_digest(part.digest)
+            self._fresh[text] = part
             ref = self._refs[raw] = _ref(text)
             self._texts[text] = raw
         return ref
 
     def take(self) -> tuple[Part, ...]:
         """The parts made since the last call."""
-        fresh, self._fresh = tuple(self._fresh), []
+        fresh = tuple(self._fresh.values())
+        self._fresh.clear()
         return fresh
+
+    def unstored(self, refs: Collection[str]) -> tuple[Part, ...]:
+        """The parts made here among these references, until `stored` is called with them.
+
+        Several events that are appended at once may bring the same part: whichever is stored, has its texts.
+        """
+        return tuple(self._fresh[ref] for ref in refs if ref in self._fresh)
+
+    def stored(self, parts: Collection[Part]) -> None:
+        """These parts are in the log."""
+        for part in parts:
+            self._fresh.pop(encode_digest(part.digest), None)
 
 
 class BorrowedTexts:

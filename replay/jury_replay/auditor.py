@@ -80,6 +80,8 @@ labels id meaning outcome
 omissions count size what
 panel answers artifacts discussion final language name rubric seats
 pieces name text
+reading characters_read characters_total findings_left_out items_read items_total mode parts unread
+reading image_parts parts pictures seats
 request call_id images parts role
 request call_id parts role
 review_assigned by number reviewer sample type
@@ -91,6 +93,7 @@ scale labels name
 scenarios scenario_id score verdict
 scores dimensions
 seats chances seat
+seats juror_id mode room windows
 seats fallbacks images juror_id model role role_focus role_name settings weight
 seats fallbacks juror_id model role role_focus role_name settings weight
 settings deadline_seconds max_output_tokens seed temperature timeout_seconds tries
@@ -106,6 +109,7 @@ statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
+unread first last
 usage cache_writes cached_input_tokens input_tokens output_tokens reasoning_tokens service_tier
 usage cached_input_tokens input_tokens output_tokens reasoning_tokens
 votes confidence juror_id kind position round score stale weight
@@ -119,7 +123,7 @@ IF_SET = {
     "debate_completed": {"final_label"},
     "dimensions": {"critical", "critical_below", "meaning"},
     "judgment": {"agreed_on", "label", "shortfalls"},
-    "panel": {"marking", "scale", "task"},
+    "panel": {"least_read", "marking", "reading", "scale", "task"},
     "rubric": {"of_rank"},
     "scale": {"in_doubt"},
     "scenarios": {"label"},
@@ -127,9 +131,11 @@ IF_SET = {
     "settings": {"cache", "effort", "flex_fallback", "thinking", "tier", "top_p", "verbosity", "warm"},
     "usage": {"cache_miss", "region", "speed"},
     "answers": {"evidence", "unsupported"},
-    "debate_opened": {"provenance"},
-    "evaluation": {"decisive_item", "evidence", "label", "quotes"},
-    "judge": {"decisive_item", "evidence", "label", "quotes"},
+    "debate_opened": {"provenance", "reading"},
+    "evaluation": {"answered", "decisive_item", "evidence", "label", "quotes", "reading"},
+    "judge": {"answered", "decisive_item", "evidence", "label", "quotes", "reading", "window"},
+    "seats": {"least_read", "reading", "window"},
+    "exchange_recorded": {"window"},
     "human_reviewed": {"decisive_item"},
 }
 

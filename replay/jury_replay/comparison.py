@@ -70,7 +70,8 @@ def _course_difference(
 def _course_cause(continues: bool, replayer: Replayer) -> str:
     if not continues and replayer.missing is not None:
         step, call = replayer.missing
-        asked = f"{call.model}, turn {call.turn}, try {call.attempt}"
+        part = "" if call.window is None else f", part {call.window}"
+        asked = f"{call.model}{part}, turn {call.turn}, try {call.attempt}"
         return f"{step.id} makes another call ({asked}), and its answer is not recorded"
     return f"from here on other events follow; rules version {replayer.debate.state.debate.rules}"
 

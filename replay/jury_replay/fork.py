@@ -204,11 +204,11 @@ class _ReplayedEvents:
         texts = BorrowedTexts(PartBuffer(lambda: bytes(SALT_BYTES)), self._text)
         conversation = debate.rules.conversation(debate.assign(step, asked), texts)
         for exchange in asked:
-            call = conversation.call
-            made = exchange.model, exchange.turn, exchange.attempt, exchange.tools
-            if call is None or (call.model, call.turn, call.attempt, call.tools) != made:
+            due = {call.exchange_id(step.id): call for call in conversation.calls}
+            call = due.get(exchange.event_id)
+            if call is None or call.tools != exchange.tools:
                 return None
-            conversation.apply_reply(debate.rules.reply_from_record(exchange, self._text))
+            conversation.apply_reply(debate.rules.reply_from_record(exchange, self._text), call.window)
         return conversation.outcome
 
     def _text(self, ref: PartRef) -> bytes:

@@ -24,7 +24,7 @@ from jury_events.debate_events import (
 )
 from jury_events.debate_history import DebateHistory
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import Step, exchange_id
+from jury_events.ids import Step
 from jury_events.parts import PartBuffer
 from jury_replay.difference import DifferenceKind, FieldChange, ReplayDifference, request_changes
 
@@ -151,19 +151,28 @@ class Replayer:
 
     def _replay_step(self, step: Step, assignment: Assignment) -> Outcome | Call:
         conversation = self.debate.rules.conversation(assignment, self._pen)
-        while (call := conversation.call) is not None:
-            exchange = self._history.exchanges_by_id.get(exchange_id(step.id, call.model, call.turn, call.attempt))
-            if exchange is None:
-                return call
-            changes = self._call_changes(call, assignment, exchange)
-            if self._strict and changes:
-                return call
-            self._used.add(exchange.event_id)
-            self._note(exchange, changes)
-            self._check_tools(assignment, exchange)
-            conversation.apply_reply(self.debate.rules.reply_from_record(exchange, self._pen.text))
-        assert conversation.outcome is not None
+        while conversation.outcome is None:
+            # Calls that are due together depend on each other in nothing, whichever of them are recorded.
+            due = conversation.calls
+            found = [
+                (call, exchange) for call in due if (exchange := self._answered(step, call, assignment)) is not None
+            ]
+            if not found:
+                return due[0]
+            for call, exchange in found:
+                self._used.add(exchange.event_id)
+                self._note(exchange, self._call_changes(call, assignment, exchange))
+                self._check_tools(assignment, exchange)
+                reply = self.debate.rules.reply_from_record(exchange, self._pen.text)
+                conversation.apply_reply(reply, call.window)
         return conversation.outcome
+
+    def _answered(self, step: Step, call: Call, assignment: Assignment) -> ExchangeRecorded | None:
+        """The exchange of a call; None where it is not recorded, or does not count."""
+        exchange = self._history.exchanges_by_id.get(call.exchange_id(step.id))
+        if exchange is None or (self._strict and self._call_changes(call, assignment, exchange)):
+            return None
+        return exchange
 
     def _call_changes(self, call: Call, assignment: Assignment, exchange: ExchangeRecorded) -> tuple[FieldChange, ...]:
         """Changes of the request; none for a reused answer, whose request belongs to the origin's debate."""

@@ -40,8 +40,7 @@ def test_seats_of_a_debate_are_sent_one_object_of_the_case() -> None:
     for asked in debate.asked:
         request = StepRequest(asked.assignment, {}, None, ())
         execution = StepExecution(request, dict(debate.pen.texts), PartBuffer(lambda: bytes(16)))
-        assert execution.conversation.call is not None
-        shared.append(execution.request(execution.conversation.call).messages[1].shared[0])
+        shared.append(execution.request(execution.conversation.calls[0]).messages[1].shared[0])
 
     assert len(SEATS) == len(shared)
     assert all(text is shared[0] for text in shared)

@@ -17,8 +17,9 @@ from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.evidence import Evidence, EvidenceSpan
 from jury_events.exchange import Usage
 from jury_events.judgment import CriticalShortfall, Decider, Judgment, Vote
-from jury_events.panel import AnswerRules, CallSettings
+from jury_events.panel import AnswerRules, CallSettings, FinalJudge
 from jury_events.parts import PartRef
+from jury_events.reading import ItemSpan, RecordRead
 from jury_events.review_events import HumanReviewed
 from jury_events.rubric import NO_CRITERIA, DimensionScore, Scores
 from jury_events.value import Value
@@ -179,6 +180,16 @@ AN_EVALUATION = Evaluation(
     quotes=PartRef(part="A" * 43),
     decisive_item=3,
     label="wrong",
+    reading=RecordRead(
+        mode="windows",
+        parts=2,
+        items_read=1,
+        items_total=2,
+        characters_read=5,
+        characters_total=9,
+        unread=(ItemSpan(first=2, last=2),),
+    ),
+    answered=Verdict.SAFE_PASS,
 )
 A_PANEL = a_panel(
     prompts=2,
@@ -256,7 +267,6 @@ A_COMPLETION = DebateCompleted(
         ("evaluation", AN_EVALUATION),
         ("judge", AN_EVALUATION),
         ("signal", VotesStepSignal(passing="safe_pass", step="item")),
-        ("panel", A_PANEL),
         ("scale", A_PANEL.scale),
         ("dimensions", A_PANEL.rubric.dimensions[0]),
         ("rubric", NO_CRITERIA),
@@ -280,6 +290,15 @@ A_COMPLETION = DebateCompleted(
                 decisive_item=3,
             ),
         ),
+        (
+            "panel",
+            A_PANEL.model_copy(update={"reading": "windows", "least_read": 0.5}),
+        ),
+        (
+            "seats",
+            A_PANEL.seats[0].model_copy(update={"window": 8000, "reading": "tools", "least_read": 0.5}),
+        ),
+        ("judge", FinalJudge(model="simulated/judge", window=8000)),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )

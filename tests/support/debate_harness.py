@@ -165,10 +165,10 @@ class DebateHarness:
         """Answer one step, call after call, until it has its outcome."""
         assignment = self.debate.assign(step)
         conversation = self.debate.rules.conversation(assignment, self.pen)
-        while (call := conversation.call) is not None:
+        while conversation.outcome is None:
+            call = conversation.calls[0]
             self.asked.append(Asked(step, call, assignment))
-            conversation.apply_reply(self._reply(assignment, self.script(step, call)))
-        assert conversation.outcome is not None
+            conversation.apply_reply(self._reply(assignment, self.script(step, call)), call.window)
         self.debate.add_outcome(step.id, conversation.outcome)
 
     def _reply(self, assignment: Assignment, answer: Answer) -> Reply:

@@ -33,6 +33,5 @@ def requests_of_a_debate(case: Case | None = None, *, prompts: int = 1, **spec: 
         part = harness.debate.state.debate.case if asked.assignment.tools else None
         ask = StepRequest(asked.assignment, harness.pen.texts, part, ())
         execution = StepExecution(ask, dict(harness.pen.texts), PartBuffer(lambda: bytes(16)))
-        assert execution.conversation.call is not None
-        found.setdefault(asked.step.id, execution.request(execution.conversation.call))
+        found.setdefault(asked.step.id, execution.request(execution.conversation.calls[0]))
     return found

@@ -6,13 +6,20 @@ turn: the order that providers' prompt caches need. Judged text never stands in 
 
 import json
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
 from jury_debate.prompt_texts import fill
+from jury_debate.prompts_v2.finding_limits import (
+    LONGEST_FINDING,
+    MOST_DECISIVE,
+    MOST_FINDING_ENTRIES,
+    MOST_FINDINGS,
+    MOST_WANTED,
+)
 from jury_debate.prompts_v2.texts import TextsV2
 from jury_debate.seat_letters import seat_letter
 from jury_debate.step_outcome import ParsedAnswer
@@ -97,6 +104,22 @@ class PromptsV2(TurnPrompts):
             result = fill(result, item=entry.span.item)
         says: str = getattr(texts, f"says_{entry.says}")
         return fill(texts.entry, place=place, says=says, result=result)
+
+    def entry_line(self, entry: Evidence, juror_ids: tuple[str, ...]) -> str:
+        """The line over a quotation: where it stands, what it speaks for, and what its check found."""
+        return self._entry(entry, juror_ids)
+
+    def window_instruction(self, rubric: Rubric, *, evidence: bool) -> str:
+        """The instructions of a call that shows a part of the record, and asks what it shows."""
+        return fill(
+            self.texts.reading.window_instruction,
+            example=_findings_example(self.language, rubric, evidence=evidence),
+            findings=MOST_FINDINGS,
+            characters=LONGEST_FINDING,
+            entries=MOST_FINDING_ENTRIES,
+            decisive=MOST_DECISIVE,
+            wanted=MOST_WANTED,
+        )
 
     def seat(
         self, *, letter: str, seats: int, role: str, focus: str, role_prompt: str, ballot: str, scenarios: int
@@ -199,12 +222,28 @@ def _example(language: str, rubric: Rubric, scale: VerdictScale, *, evidence: bo
         "scenarios": [{"scenario_id": system.example_scenario_id, "verdict": verdicts, **score}],
     }
     if evidence:
-        entry = {
-            "item": "number of the item",
-            "quote": system.example_quote,
-            "says": "for | against | context",
-            "criterion": " | ".join([*criteria, "null"]) if criteria else None,
-            "seat": None,
-        }
-        example |= {"evidence": [entry], "decisive_item": None}
+        example |= {"evidence": [_example_entry(language, criteria)], "decisive_item": None}
+    return json.dumps(example, ensure_ascii=False, indent=2)
+
+
+def _example_entry(language: str, criteria: Sequence[str]) -> dict[str, Any]:
+    return {
+        "item": "number of the item",
+        "quote": load_prompts(language).texts.system.example_quote,
+        "says": "for | against | context",
+        "criterion": " | ".join([*criteria, "null"]) if criteria else None,
+        "seat": None,
+    }
+
+
+@lru_cache(maxsize=256)
+def _findings_example(language: str, rubric: Rubric, *, evidence: bool) -> str:
+    """An example of what is found in a part; no valid one either."""
+    system = load_prompts(language).texts.system
+    criteria = [dimension.name for dimension in rubric.asked]
+    entry = _example_entry(language, criteria)
+    finding: dict[str, Any] = {"criterion": entry["criterion"], "text": system.example_rationale}
+    if evidence:
+        finding["evidence"] = [entry]
+    example = {"ballot": system.example_ballot, "findings": [finding], "decisive": [], "wanted": []}
     return json.dumps(example, ensure_ascii=False, indent=2)

@@ -76,6 +76,38 @@ class EvidenceTexts(Value):
     decisive_item: str
 
 
+class ReadingTexts(Value):
+    """How records are shown that are longer than a model's window, and how they are read."""
+
+    notice: str
+    outline: str
+    outline_item: str
+    outline_span: str
+    outline_kind: str
+    shown_cut: str
+    part: str
+    continued: str
+    in_a_line: str
+    goes_on: str
+    part_pictures: str
+    part_end: str
+    window_instruction: str
+    closing_instruction: str
+    findings: str
+    finding: str
+    no_criterion: str
+    no_findings: str
+    left_out: str
+    unread: str
+    decisive: str
+    wanted: str
+    cited: str
+    no_cited: str
+    not_all: str
+    tools_instruction: str
+    tools_read_over: str
+
+
 class TextsV2(Value):
     """One prompts file. `dimensions` explains each known rubric dimension; `other` is for unknown ones."""
 
@@ -87,6 +119,7 @@ class TextsV2(Value):
     artifacts: ArtifactTexts
     turns: TurnTexts
     evidence: EvidenceTexts
+    reading: ReadingTexts
     tools: dict[str, ToolText]
 
 
@@ -119,4 +152,17 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "case.sign": frozenset({"sign"}),
     "case.marked_words": frozenset({"sign"}),
     "case.same_as": frozenset({"what", "number"}),
+    "reading.outline": frozenset({"items"}),
+    "reading.outline_item": frozenset({"number", "what", "characters", "words"}),
+    "reading.outline_span": frozenset({"first", "last", "kinds", "characters", "words"}),
+    "reading.outline_kind": frozenset({"count", "what"}),
+    "reading.part": frozenset({"part", "parts"}),
+    "reading.part_pictures": frozenset({"numbers"}),
+    "reading.part_end": frozenset({"part", "parts"}),
+    "reading.window_instruction": frozenset({"example", "findings", "characters", "entries", "decisive", "wanted"}),
+    "reading.finding": frozenset({"part", "criterion"}),
+    "reading.left_out": frozenset({"count"}),
+    "reading.unread": frozenset({"items"}),
+    "reading.decisive": frozenset({"items"}),
+    "reading.tools_instruction": frozenset({"tools"}),
 }

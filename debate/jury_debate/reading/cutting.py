@@ -7,8 +7,8 @@ letter before. The time is linear in the record.
 """
 
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from jury_debate.reading.shown_record import ShownRecord
@@ -27,7 +27,9 @@ _MOST_MARKS = 64
 """Bytes of marks on one letter that a cut respects; a longer pile of them is cut."""
 
 
-def cuts(record: ShownRecord, most: int, start: int = 0, end: int | None = None) -> tuple[int, ...]:
+def cuts(
+    record: ShownRecord, most: int, start: int = 0, end: int | None = None, pictures: Sequence[tuple[int, int]] = ()
+) -> tuple[int, ...]:
     """Where the record is cut, so that no part is longer than `most` bytes.
 
     Args:
@@ -35,6 +37,7 @@ def cuts(record: ShownRecord, most: int, start: int = 0, end: int | None = None)
         most: bytes of a part, at least `SMALLEST_PART`.
         start: of what is cut, a byte of the record.
         end: of what is cut; None: the record's end.
+        pictures: places of pictures and the bytes that each counts as, in order: a part with them is shorter.
 
     Raises:
         ValueError: `most` is too small.
@@ -43,12 +46,16 @@ def cuts(record: ShownRecord, most: int, start: int = 0, end: int | None = None)
         raise ValueError(f"parts of {most} bytes: at least {SMALLEST_PART} are needed")
     end = len(record.content) if end is None else end
     starts = [item.start for item in record.items]
+    places = [place for place, _ in pictures]
     found: list[int] = []
     at = start
-    while end - at > most:
-        at = _cut(record, starts, at, at + most)
+    while True:
+        seen = pictures[bisect_left(places, at) : bisect_left(places, at + most)] if pictures else ()
+        room = max(SMALLEST_PART, most - sum(size for _, size in seen))
+        if end - at <= room:
+            return tuple(found)
+        at = _cut(record, starts, at, at + room)
         found.append(at)
-    return tuple(found)
 
 
 def middle(record: ShownRecord, start: int, end: int) -> int | None:

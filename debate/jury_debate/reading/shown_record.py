@@ -57,6 +57,11 @@ class ShownRecord:
         self.headings = tuple(headings)
 
     @cached_property
+    def lengths(self) -> list[int]:
+        """The characters of each item as shown."""
+        return [len(self.content[item.start : item.end].decode("utf-8", "replace")) for item in self.items]
+
+    @cached_property
     def _starts(self) -> list[int]:
         return [item.start for item in self.items]
 

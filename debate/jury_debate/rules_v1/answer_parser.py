@@ -65,6 +65,7 @@ def answer_schema(
     one_form: bool = False,  # noqa: ARG001  (of later prompts)
     evidence: bool = False,  # noqa: ARG001  (of later prompts)
     scale: VerdictScale | None = None,
+    findings: bool = False,  # noqa: ARG001  (of later prompts)
 ) -> dict[str, Any]:
     """See `Rules.answer_schema`."""
     verdict = {"type": "string", "enum": list(verdict_words(scale))}

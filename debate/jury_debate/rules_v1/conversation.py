@@ -11,7 +11,6 @@ from jury_debate.conversation import Call, Reply
 from jury_debate.prompts import load_prompts
 from jury_debate.rules_v1.answer_parser import AnswerRefusal, parse_answer
 from jury_debate.step_outcome import Answered, Blocked, Outcome, ParsedAnswer, Unanswered
-from jury_events.ids import exchange_id
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
 from jury_events.parts import PartRegistry
 
@@ -35,11 +34,12 @@ _HALTING = frozenset({CallOutcome.AUTHENTICATION, CallOutcome.QUOTA})
 class StepConversation:
     """The calls of one step; implements `jury_debate.conversation.Conversation`."""
 
-    def __init__(self, assignment: Assignment, parts: PartRegistry) -> None:
+    def __init__(self, assignment: Assignment, parts: PartRegistry, window: str | None = None) -> None:
         self.assignment = assignment
+        self._window = window
         self.parts = parts
         self._prompts = load_prompts(assignment.prompts, assignment.language)
-        self._exchanges: list[str] = []
+        self.exchanges: list[str] = []
         self._refusal: RefusalReason | None = None
         self._settings = assignment.settings
         self._model_index = 0
@@ -64,18 +64,33 @@ class StepConversation:
             messages=tuple(self._messages),
             tools=self.offers_tools,
             settings=self._settings,
+            window=self._window,
+            findings=self.asks_findings,
         )
+
+    asks_findings = False
+    """Whether the answers are findings; a later version asks for them."""
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """See `Conversation`."""
+        return () if self.call is None else (self.call,)
 
     @property
     def offers_tools(self) -> bool:
         """Whether the next turn may still ask for tools."""
         return self.assignment.tools and self._tool_turns < self.assignment.artifacts.max_turns
 
-    def apply_reply(self, reply: Reply) -> None:
-        """Take the reply to `call`; afterwards there is a next call or an outcome."""
+    def call_of(self, window: str | None) -> Call | None:
+        """See `Conversation`."""
+        return self.call if window == self._window else None
+
+    def apply_reply(self, reply: Reply, window: str | None = None) -> None:
+        """See `Conversation`."""
         call = self.call
         assert call is not None, "the step already has an outcome"
-        self._exchanges.append(exchange_id(self.assignment.step.id, call.model, call.turn, call.attempt))
+        assert call.window == window, "the reply is to a call of another window"
+        self.exchanges.append(call.exchange_id(self.assignment.step.id))
         self.call = None
         self.halted = None
         match reply.outcome:
@@ -121,8 +136,13 @@ class StepConversation:
         self._tool_turns += 1
         self._append_turn(reply)
         if not self.offers_tools:
-            self._messages.append(CallMessage("user", (self.parts.make(self._prompts.texts.turns.tools_over),)))
+            self._messages.append(CallMessage("user", (self.parts.make(self.tools_over),)))
         self._next_turn()
+
+    @property
+    def tools_over(self) -> str:
+        """What the model is said when no more tools are offered."""
+        return self._prompts.texts.turns.tools_over
 
     def _append_turn(self, reply: Reply) -> None:
         """Append the model's turn as it was received, and the results of its tools."""
@@ -143,7 +163,7 @@ class StepConversation:
         match parsed:
             case ParsedAnswer():
                 self.outcome = Answered(
-                    parsed, call.model, reply.model_version, tuple(self._exchanges), simulated=reply.simulated
+                    parsed, call.model, reply.model_version, tuple(self.exchanges), simulated=reply.simulated
                 )
             case AnswerRefusal():
                 self._repair(reply, parsed, FailureReason.UNPARSEABLE)
@@ -168,7 +188,7 @@ class StepConversation:
     def _blocked(self, call: Call) -> None:
         policy = self.assignment.answers.safety_filter
         if self.assignment.step.juror_id is not None and policy == "neutral":
-            self.outcome = Blocked(call.model, tuple(self._exchanges))
+            self.outcome = Blocked(call.model, tuple(self.exchanges))
         elif self.assignment.step.juror_id is not None and policy == "abstain":
             self._give_up(FailureReason.BLOCKED)
         else:
@@ -187,4 +207,4 @@ class StepConversation:
             self._give_up(reason)
 
     def _give_up(self, reason: FailureReason) -> None:
-        self.outcome = Unanswered(reason, self._refusal, tuple(self._exchanges))
+        self.outcome = Unanswered(reason, self._refusal, tuple(self.exchanges))

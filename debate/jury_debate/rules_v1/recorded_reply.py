@@ -16,5 +16,7 @@ def reply_from_record(exchange: ExchangeRecorded, text: Callable[[PartRef], byte
         seconds=(exchange.waited_ms + exchange.latency_ms) / 1000,
         answer=None if exchange.answer is None else text(exchange.answer),
         appended=exchange.response or exchange.answer,
-        tools=tuple(ToolTurn(call.call_id, call.result) for call in exchange.tool_calls),
+        tools=tuple(
+            ToolTurn(call.call_id, call.result, call.name, call.arguments, call.ok) for call in exchange.tool_calls
+        ),
     )

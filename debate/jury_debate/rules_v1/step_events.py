@@ -89,6 +89,8 @@ def evaluation_of(
         evidence=None if answer.checked is None else answer.checked.entries,
         quotes=parts.make(quotes_part(answer.checked.quotes)) if answer.checked and answer.checked.quotes else None,
         decisive_item=answer.decisive_item,
+        reading=answer.reading,
+        answered=answer.answered,
     )
 
 

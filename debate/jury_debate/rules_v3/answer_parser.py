@@ -75,15 +75,16 @@ def _with_evidence(answer: ParsedAnswer, members: dict[str, Any], spec: AnswerSp
         refuse(RefusalReason.TOO_LONG, f"evidence: {len(entries)} entries; at most {MOST_ENTRIES} are taken")
     decisive = members["decisive_item"]
     if decisive is not None:
-        decisive = _item(decisive, "decisive_item")
+        decisive = item_of(decisive, "decisive_item")
     return answer._replace(
-        quotations=tuple(_entry(entry, f"evidence[{index}]", spec) for index, entry in enumerate(entries)),
+        quotations=tuple(entry_of(entry, f"evidence[{index}]", spec) for index, entry in enumerate(entries)),
         # Nothing went wrong where the verdict passes.
         decisive_item=None if answer.verdict is Verdict.SAFE_PASS else decisive,
     )
 
 
-def _entry(entry: Any, where: str, spec: AnswerSpec) -> Quotation:
+def entry_of(entry: Any, where: str, spec: AnswerSpec) -> Quotation:
+    """A quotation, or a refusal."""
     typed(entry, where, dict, "an object")
     check_fields(entry, list(ENTRY_FIELDS), where)
     quote = string(entry["quote"], f"{where}.quote")
@@ -98,15 +99,21 @@ def _entry(entry: Any, where: str, spec: AnswerSpec) -> Quotation:
         )
     assert spec.evidence is not None
     return Quotation(
-        item=_item(entry["item"], f"{where}.item"),
+        item=item_of(entry["item"], f"{where}.item"),
         quote=quote,
         says=_one_of(entry["says"], f"{where}.says", get_args(Says)),
-        criterion=_one_of_or_null(entry["criterion"], f"{where}.criterion", [one.name for one in spec.rubric.asked]),
+        criterion=criterion_of(entry["criterion"], f"{where}.criterion", spec),
         seat=_one_of_or_null(entry["seat"], f"{where}.seat", [seat.letter for seat in spec.evidence.seats]),
     )
 
 
-def _item(value: Any, where: str) -> int:
+def criterion_of(value: Any, where: str, spec: AnswerSpec) -> str | None:
+    """A dimension of the rubric or None, or a refusal."""
+    return _one_of_or_null(value, where, [one.name for one in spec.rubric.asked])
+
+
+def item_of(value: Any, where: str) -> int:
+    """The number of an item, or a refusal."""
     number_found = number(value, where, MOST_ITEM)
     if number_found != int(number_found):
         refuse(RefusalReason.OUT_OF_RANGE, f"{where}: must be the number of an item")
@@ -143,24 +150,31 @@ def answer_schema(rubric: Rubric, *, evidence: bool, scale: VerdictScale | None 
     return closed({**schema["properties"], **nullable, **(_evidence_schema(rubric) if evidence else {})})
 
 
-def _evidence_schema(rubric: Rubric) -> dict[str, Any]:
-    item = {"type": "integer", "minimum": 1, "maximum": MOST_ITEM}
-    entry = closed(
+def entry_schema(rubric: Rubric) -> dict[str, Any]:
+    """The JSON schema of a quotation."""
+    return closed(
         {
-            "item": item,
+            "item": _ITEM,
             "quote": {"type": "string", "minLength": SHORTEST_QUOTE, "maxLength": LONGEST_QUOTE},
             "says": {"type": "string", "enum": list(get_args(Says))},
-            "criterion": _criterion_schema(rubric),
+            "criterion": criterion_schema(rubric),
             "seat": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         }
     )
+
+
+_ITEM = {"type": "integer", "minimum": 1, "maximum": MOST_ITEM}
+
+
+def _evidence_schema(rubric: Rubric) -> dict[str, Any]:
     return {
-        "evidence": {"type": "array", "items": entry, "maxItems": MOST_ENTRIES},
-        "decisive_item": {"anyOf": [item, {"type": "null"}]},
+        "evidence": {"type": "array", "items": entry_schema(rubric), "maxItems": MOST_ENTRIES},
+        "decisive_item": {"anyOf": [_ITEM, {"type": "null"}]},
     }
 
 
-def _criterion_schema(rubric: Rubric) -> dict[str, Any]:
+def criterion_schema(rubric: Rubric) -> dict[str, Any]:
+    """The JSON schema of the criterion that something is about."""
     null = {"type": "null"}
     names = [dimension.name for dimension in rubric.asked]
     return {"anyOf": [{"type": "string", "enum": names}, null]} if names else null

@@ -1,13 +1,12 @@
 """The calls of one step, whose answers have the form of the debate's prompts, and whose quotations are checked."""
 
-from jury_debate.assignment import Assignment
+from jury_debate.assignment import EvidenceSpec
 from jury_debate.rules_v1 import conversation as before
 from jury_debate.rules_v1.answer_parser import AnswerRefusal
 from jury_debate.rules_v3.answer_parser import parse_answer
-from jury_debate.rules_v3.evidence import check_evidence, missing_item
+from jury_debate.rules_v3.evidence import ShownEvidence
 from jury_debate.step_outcome import ParsedAnswer
 from jury_events.outcome import RefusalReason
-from jury_events.parts import PartRegistry
 from jury_events.verdict import Verdict
 
 
@@ -23,11 +22,12 @@ class OneFormConversation(before.StepConversation):
         answer = parse_answer(raw, spec)
         if isinstance(answer, AnswerRefusal) or spec.evidence is None:
             return answer
-        if missing_item(answer, self.assignment, self.parts.content):
+        shown = self.shown(spec.evidence)
+        if answer.decisive_item is not None and shown.items.item(answer.decisive_item) is None:
             return AnswerRefusal(
                 RefusalReason.OUT_OF_RANGE, f"decisive_item: there is no item [{answer.decisive_item}]"
             )
-        answer = check_evidence(answer, self.assignment, self.parts.content)
+        answer = shown.checked(answer)
         if spec.evidence.required and _is_unsupported(answer) and self.may_repair and not self._support_asked:
             self._support_asked = True
             return AnswerRefusal(
@@ -36,10 +36,9 @@ class OneFormConversation(before.StepConversation):
             )
         return answer
 
-
-def conversation(assignment: Assignment, parts: PartRegistry) -> before.StepConversation:
-    """See `Rules.conversation`."""
-    return (OneFormConversation if assignment.spec.one_form else before.StepConversation)(assignment, parts)
+    def shown(self, spec: EvidenceSpec) -> ShownEvidence:
+        """What can be quoted."""
+        return ShownEvidence(spec, self.assignment.marker, self.parts.content)
 
 
 def _is_unsupported(answer: ParsedAnswer) -> bool:

@@ -1,8 +1,8 @@
 """The check of an answer's quotations against what its seat was shown."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from jury_debate.assignment import Assignment, EvidenceSpec, SeatSaid
+from jury_debate.assignment import EvidenceSpec, SeatSaid
 from jury_debate.rules_v3.quotations import Found, SearchedItems, SearchedText
 from jury_debate.rules_v3.shown_items import said_text, shown_items, undisplayed
 from jury_debate.step_outcome import CheckedQuotations, ParsedAnswer, Quotation
@@ -13,40 +13,36 @@ Content = Callable[[str], bytes]
 """The content of a part by the characters of its reference."""
 
 
-def check_evidence(answer: ParsedAnswer, assignment: Assignment, content: Content) -> ParsedAnswer:
-    """The answer with its quotations checked.
+class ShownEvidence:
+    """What a step shows that can be quoted.
 
     Args:
-        answer: of a step that asks for evidence.
-        assignment: of the step.
+        spec: of its answers.
+        marker: that the quoting seat saw.
         content: of the pieces of its prompt.
+        items: of the record; None: they are read from the pieces.
     """
-    spec = assignment.spec.evidence
-    assert spec is not None
-    shown = _Shown(spec, assignment.marker, content)
-    quotations = answer.quotations or ()
-    entries = tuple(map(shown.check, quotations))
-    return answer._replace(checked=CheckedQuotations(tuple(one.quote for one in quotations), entries))
 
-
-def missing_item(answer: ParsedAnswer, assignment: Assignment, content: Content) -> bool:
-    """Whether the decisive item of an answer is none that was shown."""
-    spec = assignment.spec.evidence
-    if spec is None or answer.decisive_item is None:
-        return False
-    return _Shown(spec, assignment.marker, content).items.item(answer.decisive_item) is None
-
-
-class _Shown:
-    """What a step shows that can be quoted; `marker` is the one that the quoting seat saw."""
-
-    def __init__(self, spec: EvidenceSpec, marker: str, content: Content) -> None:
+    def __init__(self, spec: EvidenceSpec, marker: str, content: Content, items: SearchedItems | None = None) -> None:
         self._seats: Mapping[str, SeatSaid] = {seat.letter: seat for seat in spec.seats}
         self._marker = marker
         self._spec = spec
         self._content = content
+        self.items: SearchedItems = items or self._items()
+
+    def _items(self) -> SearchedItems:
+        spec = self._spec
         policy = None if spec.policy is None else self._bytes(spec.policy)
-        self.items: SearchedItems = shown_items(self._bytes(spec.case), policy, spec.marker)
+        case = [self._bytes(ref) for ref in spec.case]
+        return shown_items(case[0] if len(case) == 1 else b"".join(case), policy, spec.marker)
+
+    def checked(self, answer: ParsedAnswer) -> ParsedAnswer:
+        """The answer with its quotations checked."""
+        return answer._replace(checked=self.checked_quotations(answer.quotations or ()))
+
+    def checked_quotations(self, quotations: Sequence[Quotation]) -> CheckedQuotations:
+        """Quotations with the results of their check."""
+        return CheckedQuotations(tuple(one.quote for one in quotations), tuple(map(self.check, quotations)))
 
     def check(self, quotation: Quotation) -> Evidence:
         """Look for a quotation where it says, then in every other item."""

@@ -21,6 +21,7 @@ from jury_debate.prompts_v2.case_items import case_items
 from jury_debate.prompts_v2.case_text import render_case
 from jury_debate.prompts_v2.operator_policy import has_policy, policy_piece, without_policy
 from jury_debate.prompts_v2.prompts import PromptsV2, load_prompts
+from jury_debate.reading.planning import CaseToRead, PlannedCase, ReadingPlanner
 from jury_debate.rules_v1.ballots import ballot_id, marker_of
 from jury_debate.rules_v1.opening import opening_event
 from jury_debate.rules_v2 import opening as before
@@ -29,6 +30,8 @@ from jury_events.case import ArtifactRecord, Case
 from jury_events.debate_events import DebateOpened
 from jury_events.panel import Marking, Panel
 from jury_events.parts import PartMaker
+from jury_events.reading import ReadingPlan
+from jury_events.transcript import Attachment
 
 RULES_VERSION = 3
 
@@ -62,18 +65,18 @@ def open_debate(
             prompts_version=prompts_version,
         )
         return opened.model_copy(update={"rules": RULES_VERSION})
-    pieces = _PromptTexts(
+    texts = _PromptTexts(
         case,
         panel,
         secret,
         role_prompts=role_prompts or {},
         judge_prompt=judge_prompt,
         operator_policy=operator_policy,
-    ).by_name()
-    return opening_event(
+    )
+    opened = opening_event(
         case,
         panel,
-        pieces,
+        texts.by_name(),
         debate_id=debate_id,
         run_id=run_id,
         secret=secret,
@@ -81,6 +84,7 @@ def open_debate(
         submission_id=submission_id,
         versions=(RULES_VERSION, prompts_version),
     )
+    return opened if texts.reading is None else opened.model_copy(update={"reading": texts.reading})
 
 
 @lru_cache(maxsize=256)
@@ -89,7 +93,12 @@ def _encoded(text: str) -> bytes:
 
 
 class _PromptTexts:
-    """The texts that prompts are joined from, by name, with their line breaks."""
+    """The texts that prompts are joined from, by name, with their line breaks.
+
+    `reading`: how the seats read that do not read the case whole, once the texts are made.
+    """
+
+    reading: ReadingPlan | None = None
 
     def __init__(
         self,
@@ -113,37 +122,79 @@ class _PromptTexts:
 
     def by_name(self) -> dict[str, str | bytes]:
         """What belongs to no debate is one object for all of them, as long as they run."""
-        texts = self._texts()
-        return {name: text if name.startswith(("case", "seat/")) else _encoded(text) for name, text in texts.items()}
-
-    def _texts(self) -> dict[str, str]:
         turns, panel = self._prompts.texts.turns, self._panel
-        pieces = {
+        policy = self._policy
+        before = {
             "system": self._prompts.system(panel),
-            **({} if self._policy is None else {OPERATOR_POLICY: policy_piece(self._policy, self._prompts.texts.case)}),
-            "case": self._case_piece() + "\n\n",
+            **({} if policy is None else {OPERATOR_POLICY: policy_piece(policy, self._prompts.texts.case)}),
         }
-        if self._case.images and any(place.images for place in panel.seats_and_judge):
-            pieces[CASE_WITH_IMAGES] = self._case_piece(images=True) + "\n\n"
-        for index, seat in enumerate(panel.seats):
-            pieces[f"seat/{seat.juror_id}"] = self._seat(index) + "\n\n"
-        pieces["instruction/initial"] = turns.initial_instruction + self._tools_piece()
-        pieces |= {ROLE_PROMPT + juror_id: prompt for juror_id, prompt in self._role_prompts.items()}
+        seats = {f"seat/{seat.juror_id}": self._seat(index) + "\n\n" for index, seat in enumerate(panel.seats)}
+        behind = {"instruction/initial": turns.initial_instruction + self._tools_piece()}
+        behind |= {ROLE_PROMPT + juror_id: prompt for juror_id, prompt in self._role_prompts.items()}
         if self._judge_prompt is not None:
-            pieces[JUDGE_ROLE_PROMPT] = self._judge_prompt
-        pieces["heading/own"] = turns.own_heading + "\n\n"
-        pieces["heading/peers"] = turns.peers_heading + "\n\n"
-        pieces["heading/no-peers"] = turns.no_peers + "\n\n"
+            behind[JUDGE_ROLE_PROMPT] = self._judge_prompt
+        behind["heading/own"] = turns.own_heading + "\n\n"
+        behind["heading/peers"] = turns.peers_heading + "\n\n"
+        behind["heading/no-peers"] = turns.no_peers + "\n\n"
+        judge: dict[str, str] = {}
         if panel.final.judge is not None:
-            pieces["instruction/final"] = turns.final_instruction + "\n\n"
-            judge = self._prompts.final_judge(
-                seats=len(panel.seats),
-                role_prompt=self._judge_prompt or self._prompts.judge_role_prompt_under(panel.scale),
-                ballot=ballot_id(self._secret, None),
-                scenarios=len(self._case.scenarios),
+            behind["instruction/final"] = turns.final_instruction + "\n\n"
+            judge["seat/final"] = (
+                self._prompts.final_judge(
+                    seats=len(panel.seats),
+                    role_prompt=self._judge_prompt or self._prompts.judge_role_prompt_under(panel.scale),
+                    ballot=ballot_id(self._secret, None),
+                    scenarios=len(self._case.scenarios),
+                )
+                + "\n\n"
             )
-            pieces["seat/final"] = judge + "\n\n"
-        return pieces
+        case = self._planned_case(before, seats, judge).pieces
+        return {
+            **{name: _encoded(text) for name, text in before.items()},
+            **case,
+            **seats,
+            **{name: _encoded(text) for name, text in behind.items()},
+            **judge,
+        }
+
+    def _planned_case(
+        self, before: Mapping[str, str], seats: Mapping[str, str], judge: Mapping[str, str]
+    ) -> PlannedCase:
+        """The pieces with the case, cut where a seat reads it in parts."""
+        shared = sum(len(text.encode()) for text in before.values())
+        sizes: dict[str | None, int] = {
+            seat.juror_id: shared + len(seats[f"seat/{seat.juror_id}"].encode()) for seat in self._panel.seats
+        }
+        for text in judge.values():
+            sizes[None] = shared + len(text.encode())
+        to_read = CaseToRead(
+            shown=lambda name: (self._case_piece(images=name == CASE_WITH_IMAGES) + "\n\n").encode(),
+            marker=self._sign,
+            sizes=sizes,
+            pictures=self._picture_items(),
+        )
+        planned = ReadingPlanner(self._panel, to_read, self._prompts.texts).planned()
+        self.reading = planned.plan
+        return planned
+
+    def _picture_items(self) -> tuple[int, ...]:
+        """The numbers of the items that the case's pictures belong to (0: of none); () where no seat is sent them."""
+        if not self._case.images or not any(place.images for place in self._panel.seats_and_judge):
+            return ()
+        items = case_items(self._case, self._prompts.texts.case, {}, self._first)
+        shown = {
+            found.digest: item.number
+            for scenario, numbered in zip(self._case.scenarios, items, strict=True)
+            for item in reversed(numbered.items)
+            if item.place is not None
+            and isinstance(found := scenario.execution.transcript.items[item.place], Attachment)
+        }
+        return tuple(shown.get(image.digest, 0) for image in self._case.images)
+
+    @property
+    def _first(self) -> int:
+        """The number of the first item of the case."""
+        return 1 if self._policy is None else 2
 
     def _seat(self, index: int) -> str:
         seat = self._panel.seats[index]
@@ -171,7 +222,7 @@ class _PromptTexts:
         A summary in the case replaces the generated one, and precedes the records.
         """
         case, prompts = self._case, self._prompts
-        first = 1 if self._policy is None else 2
+        first = self._first
         texts = prompts.texts.case
         blocks = [render_case(case, texts, self._sign, marking=self._marking, images=images, first=first)]
         gate, card, summary = case.security_gate_records, case.agent_card_records, case.artifact_summary

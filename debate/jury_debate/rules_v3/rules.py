@@ -8,8 +8,9 @@ from jury_debate.rules_v1.decider import pending_steps
 from jury_debate.rules_v1.recorded_reply import reply_from_record
 from jury_debate.rules_v1.tool_calls import answer_tool
 from jury_debate.rules_v3 import answer_parser
-from jury_debate.rules_v3.conversation import conversation
+from jury_debate.rules_v3.conversations import conversation
 from jury_debate.rules_v3.decider import decide
+from jury_debate.rules_v3.findings_parser import findings_schema
 from jury_debate.rules_v3.opening import open_debate
 from jury_debate.rules_v3.recounting import recount
 from jury_debate.rules_v3.state_machine import evolve
@@ -26,8 +27,11 @@ def answer_schema(
     one_form: bool = False,
     evidence: bool = False,
     scale: VerdictScale | None = None,
+    findings: bool = False,
 ) -> dict[str, Any]:
     """See `Rules.answer_schema`."""
+    if findings:
+        return findings_schema(rubric, evidence=evidence)
     if one_form:
         return answer_parser.answer_schema(rubric, evidence=evidence, scale=scale)
     return before.answer_schema(rubric, statement=statement, scenarios=scenarios)

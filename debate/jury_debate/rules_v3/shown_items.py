@@ -14,8 +14,7 @@ _HEADING = re.compile(r"(?:\[([0-9]{1,7})\] |【([0-9]{1,7})】)")
 """Of an item, in both languages."""
 
 
-@lru_cache(maxsize=8)
-def shown_items(case: bytes, policy: bytes | None, marker: str) -> SearchedItems:
+def searched_items(case: bytes, policy: bytes | None, marker: str) -> SearchedItems:
     """The texts of the items of a prompt: of each its judged lines as recorded, joined by line breaks.
 
     Args:
@@ -25,6 +24,12 @@ def shown_items(case: bytes, policy: bytes | None, marker: str) -> SearchedItems
     """
     items = [] if policy is None else list(_unmarked_items(policy.decode("utf-8", "replace")))
     return SearchedItems((*items, *_marked_items(case.decode("utf-8", "replace"), marker)))
+
+
+@lru_cache(maxsize=8)
+def shown_items(case: bytes, policy: bytes | None, marker: str) -> SearchedItems:
+    """As `searched_items`, kept for the next step that shows the same."""
+    return searched_items(case, policy, marker)
 
 
 def said_text(blocks: tuple[bytes, ...], marker: str) -> SearchedText:

@@ -1,14 +1,25 @@
 """How each step is asked under prompts 2: what is the same for the panel, the case, the seat, the turn."""
 
+from collections import Counter
+
 from jury_debate import prompts_v1
-from jury_debate.assignment import OPERATOR_POLICY, Assignment, CallMessage, EvidenceSpec, SeatSaid
+from jury_debate.assignment import (
+    CASE_WITH_IMAGES,
+    OPERATOR_POLICY,
+    Assignment,
+    CallMessage,
+    EvidenceSpec,
+    ReadingSpec,
+    SeatSaid,
+)
+from jury_debate.reading.planning import CASE, GUIDE, part_name
 from jury_debate.rules_v1 import steps as before
-from jury_debate.rules_v1.steps import assignment_of, case_shown
+from jury_debate.rules_v1.steps import assignment_of
 from jury_debate.rules_v1.visibility import letter, visible_evaluations
 from jury_debate.state import DebateState
 from jury_events.ids import Step
 from jury_events.panel import FinalJudge, Seat
-from jury_events.parts import PartRef
+from jury_events.parts import ImageRef, PartRef
 
 
 def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
@@ -22,18 +33,87 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
         place = panel.final.judge
     else:
         place = panel.seat(step.juror_id)
-    case, images = case_shown(state, place)
-    policy = state.pieces.get(OPERATOR_POLICY)
-    shared = (case,) if policy is None else (policy, case)
-    messages = (
-        CallMessage("system", (state.pieces["system"],)),
-        CallMessage("user", (*shared, *_turn(state, step)), images=images, shared=len(shared)),
+    case, images = _case(state, place)
+    reading = _reading(state, step, case, images)
+    shown = case if reading is None or reading.mode == "whole" else _guides(reading)
+    policy = [ref] if (ref := state.pieces.get(OPERATOR_POLICY)) is not None else []
+    several = len(shown) > 1
+    user = CallMessage(
+        "user",
+        (*policy, *shown, *_turn(state, step)),
+        images=images if shown is case else (),
+        shared=len(policy) + len(shown),
+        blocks=(*(1 for _ in policy), len(shown)) if several else (),
     )
+    messages = (CallMessage("system", (state.pieces["system"],)), user)
     assignment = assignment_of(state, step, secret, place=place, messages=messages, one_form=True)
+    if reading is not None:
+        records = assignment.tools
+        reading = reading._replace(records=records)
+        assignment = assignment._replace(reading=reading, tools=records or reading.mode == "tools")
     return assignment._replace(spec=assignment.spec._replace(evidence=_evidence(state, step, case, assignment.marker)))
 
 
-def _evidence(state: DebateState, step: Step, case: PartRef, marker: str) -> EvidenceSpec | None:
+def _guides(reading: ReadingSpec) -> tuple[PartRef, ...]:
+    return () if reading.guide is None else (reading.guide,)
+
+
+def _case(state: DebateState, place: Seat | FinalJudge) -> tuple[tuple[PartRef, ...], tuple[ImageRef, ...]]:
+    """The case in its parts, as a seat or the final judge is shown it, and the pictures that belong to it."""
+    images = state.debate.images if place.images else ()
+    name = CASE_WITH_IMAGES if images else CASE
+    plan = state.debate.reading
+    parts = 0 if plan is None else plan.image_parts if images else plan.parts
+    if not parts:
+        return (state.pieces[name],), images
+    return tuple(state.pieces[part_name(name, number)] for number in range(1, parts + 1)), images
+
+
+def _reading(
+    state: DebateState, step: Step, case: tuple[PartRef, ...], images: tuple[ImageRef, ...]
+) -> ReadingSpec | None:
+    """How a step reads the record; None where it is shown all of it, and nothing else is tried."""
+    plan = state.debate.reading
+    planned = None if plan is None else plan.of(step.juror_id)
+    latest = None if step.juror_id is None else state.latest(step.juror_id)
+    earlier = None if latest is None else latest.evaluation.reading
+    whole = ReadingSpec("whole", case, None, images=images, least_read=_least_read(state, step))
+    if planned is None:
+        if earlier is not None:
+            # Its request was too long when it was asked for all of it.
+            return whole._replace(mode="cited", cited=_cited(state, step), earlier=earlier)
+        return whole if step.juror_id is not None and not step.round else None
+    reading = whole._replace(
+        guide=state.pieces[GUIDE + (step.juror_id or "final")],
+        room=planned.room,
+        pictures=() if plan is None else plan.pictures,
+    )
+    if planned.mode != "cited" and not step.round:
+        return reading._replace(mode=planned.mode, windows=planned.windows)
+    return reading._replace(mode="cited", cited=_cited(state, step), earlier=earlier)
+
+
+def _least_read(state: DebateState, step: Step) -> float:
+    """The share that counts; the final judge reads what jurors cite, and is not bound by it."""
+    if step.juror_id is None:
+        return 0.0
+    own = state.panel.seat(step.juror_id).least_read
+    return (state.panel.least_read or 0.0) if own is None else own
+
+
+def _cited(state: DebateState, step: Step) -> tuple[int, ...]:
+    """The items that the visible evaluations cite: those that most of them cite first, then in the order of items."""
+    counted: Counter[int] = Counter()
+    for entry in visible_evaluations(state, step):
+        evaluation = entry.evaluation
+        numbers = {one.item for one in evaluation.evidence or () if one.seat is None}
+        numbers |= {one.span.item for one in evaluation.evidence or () if one.span and one.span.item is not None}
+        numbers |= set() if evaluation.decisive_item is None else {evaluation.decisive_item}
+        counted.update(numbers)
+    return tuple(sorted(counted, key=lambda number: (-counted[number], number)))
+
+
+def _evidence(state: DebateState, step: Step, case: tuple[PartRef, ...], marker: str) -> EvidenceSpec | None:
     rule = state.panel.answers.evidence or "asked"
     if rule == "off":
         return None

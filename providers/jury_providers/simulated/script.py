@@ -162,7 +162,9 @@ NO_FAULTS = Script()
 def _place(trace: str) -> tuple[str, int, int]:
     """`debate/step`, turn and try of a trace; its segments contain no slash."""
     head, _model, turn, attempt = ("/" * 3 + trace).rsplit("/", 3)
-    return head.lstrip("/"), _count(turn), _count(attempt)
+    # The turn of a call that shows a part of a record has the part before it: `3.1:2`.
+    part, colon, turn = turn.rpartition(":")
+    return f"{head.lstrip('/')}{colon}{part}", _count(turn), _count(attempt)
 
 
 def _count(text: str) -> int:

@@ -1,0 +1,38 @@
+"""Items of a record, exactly as shown, as many as there is room for."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jury_debate.prompts_v2.texts import TextsV2
+from jury_debate.reading.cutting import SMALLEST_PART
+from jury_debate.reading.guide import excerpt
+from jury_debate.reading.shown_record import ShownRecord
+
+
+class CitedItems(NamedTuple):
+    """The items one after the other, "" where there are none, and the ranges of bytes that they show."""
+
+    text: str
+    ranges: tuple[tuple[int, int], ...]
+
+
+def cited_items(record: ShownRecord, numbers: Sequence[int], texts: TextsV2, most: int) -> CitedItems:
+    """The text of items.
+
+    Args:
+        record: the case as shown.
+        numbers: of the items, the most important first; those that the record does not have are passed over.
+        texts: of the prompts.
+        most: bytes; each item has as much of it as all have, and says where it goes on.
+    """
+    items = [item for number in dict.fromkeys(numbers) if (item := record.item(number)) is not None]
+    items = items[: max(1, most // SMALLEST_PART)]
+    blocks: list[str] = []
+    ranges: list[tuple[int, int]] = []
+    left = most
+    for place, item in enumerate(items):
+        shown = excerpt(record, item, texts, left // (len(items) - place))
+        blocks.append(shown.text)
+        ranges.append((item.start, shown.end))
+        left = max(0, left - len(shown.text.encode()))
+    return CitedItems("\n\n".join(blocks), tuple(ranges))

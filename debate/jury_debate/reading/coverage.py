@@ -1,0 +1,104 @@
+"""How much of a record was read: by items and by characters."""
+
+from collections.abc import Iterable, Iterator
+
+from jury_debate.reading.shown_record import PlacedItem, ShownRecord
+from jury_events.reading import MOST_SPANS, ItemSpan, ReadingMode, RecordRead
+
+Ranges = list[tuple[int, int]]
+
+
+def record_read(
+    record: ShownRecord,
+    mode: ReadingMode,
+    read: Iterable[tuple[int, int]],
+    *,
+    parts: int,
+    unread: Iterable[tuple[int, int]] = (),
+    findings_left_out: int = 0,
+) -> RecordRead:
+    """What was read of a record.
+
+    Args:
+        record: the case as shown.
+        mode: how it was read.
+        read: ranges of bytes that were shown, in any order.
+        parts: in how many calls, or results of tools.
+        unread: ranges that do not count as read, though they were shown.
+        findings_left_out: of the juror, that its closing call had no room for.
+    """
+    ranges = _without(_merged(read), _merged(unread))
+    items_read = characters = 0
+    missing: list[PlacedItem] = []
+    for item, length, (covered, seen) in zip(record.items, record.lengths, _covered(record, ranges), strict=True):
+        characters += length if covered else seen
+        items_read += covered
+        if not covered:
+            missing.append(item)
+    return RecordRead(
+        mode=mode,
+        parts=parts,
+        items_read=items_read,
+        items_total=len(record.items),
+        characters_read=characters,
+        characters_total=sum(record.lengths),
+        unread=tuple(item_spans(item.number for item in missing))[:MOST_SPANS],
+        findings_left_out=findings_left_out,
+    )
+
+
+def item_spans(numbers: Iterable[int]) -> Iterator[ItemSpan]:
+    """Numbers in order as spans of neighbours."""
+    first = last = None
+    for number in numbers:
+        if first is not None and last is not None and number == last + 1:
+            last = number
+            continue
+        if first is not None and last is not None:
+            yield ItemSpan(first=first, last=last)
+        first = last = number
+    if first is not None and last is not None:
+        yield ItemSpan(first=first, last=last)
+
+
+def _covered(record: ShownRecord, ranges: Ranges) -> Iterator[tuple[bool, int]]:
+    """Of each item, whether all of it is in the ranges, and else how many characters of it are."""
+    at = 0
+    for item in record.items:
+        while at < len(ranges) and ranges[at][1] <= item.start:
+            at += 1
+        if at < len(ranges) and ranges[at][0] <= item.start and item.end <= ranges[at][1]:
+            yield True, 0
+            continue
+        seen, place = 0, at
+        while place < len(ranges) and ranges[place][0] < item.end:
+            start, end = max(item.start, ranges[place][0]), min(item.end, ranges[place][1])
+            seen += len(record.content[start:end].decode("utf-8", "ignore"))
+            place += 1
+        yield False, seen
+
+
+def _merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    merged: Ranges = []
+    for start, end in sorted(ranges):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        elif start < end:
+            merged.append((start, end))
+    return merged
+
+
+def _without(ranges: Ranges, taken: Ranges) -> Ranges:
+    """The ranges without what is in `taken`; both merged."""
+    left: Ranges = []
+    for start, end in ranges:
+        at = start
+        for gone_from, gone_to in taken:
+            if gone_to <= at or gone_from >= end:
+                continue
+            if gone_from > at:
+                left.append((at, gone_from))
+            at = gone_to
+        if at < end:
+            left.append((at, end))
+    return left

@@ -1,0 +1,196 @@
+"""How the seats of a debate read its case, decided when it opens; the pieces of prompts that this takes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from jury_debate.assignment import CASE_WITH_IMAGES
+from jury_debate.prompts_v2.texts import TextsV2
+from jury_debate.reading.cutting import SMALLEST_PART, cuts, refined
+from jury_debate.reading.guide import guide
+from jury_debate.reading.outline import RecordOutline
+from jury_debate.reading.shown_record import ShownRecord
+from jury_debate.reading.token_estimate import PICTURE_TOKENS, bytes_of, estimated_tokens, request_tokens
+from jury_events.panel import FinalJudge, Panel, Seat
+from jury_events.reading import PlannedReading, ReadingMode, ReadingPlan
+
+GUIDE = "guide/"
+"""Prefix of the pieces with what all calls of a seat show of a record that it does not read whole."""
+
+CASE = "case"
+
+_FORM = 4_000
+"""Bytes that the form of the answer, the instruction, and the frame of a part take, about."""
+
+_LEAST_GUIDE, _MOST_GUIDE = 800, 24_000
+_GUIDE_SHARE = 4
+"""Of what is left beside the instructions, one part of so many is for the guide."""
+
+_UNLIMITED = 1_000_000
+"""Tokens: the window that bounds what a seat is shown whose window is not known."""
+
+
+class PlannedCase(NamedTuple):
+    """The plan (None: all seats read whole), and the pieces with the case and the guides, by name."""
+
+    plan: ReadingPlan | None
+    pieces: dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class CaseToRead:
+    """A case and what its requests show beside it.
+
+    `shown` gives the piece with the case by its name (`case`, `case/images`); `sizes` are the bytes of each seat's
+    instructions, the final judge's under None; `pictures` the numbers of the items that the pictures belong to.
+    """
+
+    shown: Callable[[str], bytes]
+    marker: str
+    sizes: Mapping[str | None, int]
+    pictures: tuple[int, ...]
+
+
+class ReadingPlanner:
+    """Plans one debate of a panel over a case, under the texts of its prompts."""
+
+    def __init__(self, panel: Panel, case: CaseToRead, texts: TextsV2) -> None:
+        self._panel = panel
+        self._shown = cache(case.shown)
+        self._record = cache(lambda name: ShownRecord(self._shown(name), case.marker))
+        self._outline = cache(lambda name: RecordOutline(self._record(name), texts.reading))
+        self._sizes = case.sizes
+        self._pictures = case.pictures
+        self._texts = texts
+
+    def planned(self) -> PlannedCase:
+        """How each seat reads, and the pieces."""
+        modes: dict[str | None, ReadingMode] = {
+            seat.juror_id: mode for seat in self._panel.seats if (mode := self._mode(seat)) is not None
+        }
+        judge = self._panel.final.judge
+        if judge is not None and (modes or not self._fits(judge, None)):
+            modes[None] = "cited"
+        if not modes:
+            return PlannedCase(None, self._whole_pieces())
+        guides: dict[str, bytes] = {}
+        rooms: dict[str | None, int] = {}
+        for juror_id in modes:
+            left = self._left(juror_id)
+            text = self._guide(self._name(juror_id), max(_LEAST_GUIDE, min(_MOST_GUIDE, left // _GUIDE_SHARE)))
+            guides[GUIDE + (juror_id or "final")] = text
+            rooms[juror_id] = max(left - len(text), self._least_room(juror_id))
+        by_windows = [juror_id for juror_id, mode in modes.items() if mode == "windows"]
+        cut = {
+            name: self._cut({one: rooms[one] for one in by_windows if self._name(one) == name}, name)
+            for name in self._names()
+        }
+        seats = tuple(
+            PlannedReading(
+                juror_id=juror_id,
+                mode=mode,
+                windows=cut[self._name(juror_id)].windows.get(juror_id, ()),
+                room=rooms[juror_id],
+            )
+            for juror_id, mode in modes.items()
+        )
+        plan = ReadingPlan(
+            seats=seats,
+            parts=len(cut[CASE].segments),
+            image_parts=len(cut[CASE_WITH_IMAGES].segments) if CASE_WITH_IMAGES in cut else 0,
+            pictures=self._pictures,
+        )
+        return PlannedCase(plan, {**self._pieces(cut), **guides})
+
+    def _mode(self, seat: Seat) -> ReadingMode | None:
+        """How a seat reads; None: whole."""
+        rule = seat.reading or self._panel.reading or "auto"
+        if rule in {"windows", "tools"}:
+            return "windows" if rule == "windows" else "tools"
+        return None if rule == "whole" or self._fits(seat, seat.juror_id) else "windows"
+
+    def _fits(self, place: Seat | FinalJudge, juror_id: str | None) -> bool:
+        """Whether the request with the whole case is small enough; nothing is rendered where no window is known."""
+        if place.window is None:
+            return True
+        size = self._sizes[juror_id] + _FORM + len(self._shown(self._name(juror_id)))
+        pictures = len(self._pictures) if place.images else 0
+        return estimated_tokens(size, pictures) <= request_tokens(place.window)
+
+    def _left(self, juror_id: str | None) -> int:
+        """The bytes that are left beside a seat's instructions."""
+        window = self._window(juror_id)
+        return bytes_of(request_tokens(window)) - self._sizes[juror_id] - _FORM
+
+    def _least_room(self, juror_id: str | None) -> int:
+        """Where the instructions take most of the window, an eighth of it is used all the same."""
+        return max(SMALLEST_PART, bytes_of(self._window(juror_id)) // 8)
+
+    def _window(self, juror_id: str | None) -> int:
+        return self._place(juror_id).window or _UNLIMITED
+
+    def _place(self, juror_id: str | None) -> Seat | FinalJudge:
+        if juror_id is not None:
+            return self._panel.seat(juror_id)
+        assert self._panel.final.judge is not None
+        return self._panel.final.judge
+
+    def _name(self, juror_id: str | None) -> str:
+        """Of the piece with the case as a seat is shown it."""
+        return CASE_WITH_IMAGES if self._place(juror_id).images and self._pictures else CASE
+
+    def _names(self) -> tuple[str, ...]:
+        """Of the pieces with the case that a debate has."""
+        seen = self._pictures and any(place.images for place in self._panel.seats_and_judge)
+        return (CASE, CASE_WITH_IMAGES) if seen else (CASE,)
+
+    def _guide(self, name: str, most: int) -> bytes:
+        return guide(self._record(name), self._outline(name), self._texts, most).encode()
+
+    def _cut(self, rooms: Mapping[str | None, int], name: str) -> "_CutCase":
+        if not rooms:
+            return _CutCase({}, ())
+        record = self._record(name)
+        pictures = [
+            (item.start, bytes_of(PICTURE_TOKENS))
+            for number in (self._pictures if name == CASE_WITH_IMAGES else ())
+            if (item := record.item(number)) is not None
+        ]
+        cut_sets = {juror_id: cuts(record, room, pictures=pictures) for juror_id, room in rooms.items()}
+        size = len(record.content)
+        segments = refined(size, cut_sets.values())
+        places = {start: place for place, (start, _) in enumerate(segments)} | {size: len(segments)}
+        windows = {
+            juror_id: tuple((places[start], places[end]) for start, end in pairwise((0, *found, size)))
+            for juror_id, found in cut_sets.items()
+        }
+        return _CutCase(windows, segments)
+
+    def _whole_pieces(self) -> dict[str, bytes]:
+        return {name: self._shown(name) for name in self._names()}
+
+    def _pieces(self, cut: "Mapping[str, _CutCase]") -> dict[str, bytes]:
+        pieces: dict[str, bytes] = {}
+        for name, content in self._whole_pieces().items():
+            if cut[name].segments:
+                pieces |= {
+                    part_name(name, number): content[start:end]
+                    for number, (start, end) in enumerate(cut[name].segments, start=1)
+                }
+            else:
+                pieces[name] = content
+        return pieces
+
+
+class _CutCase(NamedTuple):
+    """The windows of each seat in the parts of the case, and the parts."""
+
+    windows: dict[str | None, tuple[tuple[int, int], ...]]
+    segments: tuple[tuple[int, int], ...]
+
+
+def part_name(name: str, number: int) -> str:
+    """The name of the piece with a part of the case, from 1."""
+    return f"{name}/{number}"

@@ -1,0 +1,89 @@
+"""What a juror found in the parts of a record, as its closing call is shown it.
+
+Laws. What is shown has a bound. Where there is more, the first findings of every part come before the second ones of
+any, and findings against the agent whose quotations stand where they say before all others: no part can push out
+another. A part of which a finding against the agent is not shown does not count as read.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from jury_debate.prompt_texts import fill
+from jury_debate.prompts_v2.prompts import PromptsV2
+from jury_debate.step_outcome import CheckedQuotations, GivenFinding
+
+
+class CheckedFinding(NamedTuple):
+    """A finding of a part, with its quotations checked; None where none are asked for."""
+
+    label: str
+    finding: GivenFinding
+    checked: CheckedQuotations | None
+
+    @property
+    def rank(self) -> int:
+        """0: it speaks against the agent, and a quotation bears that out; 1: it may speak against it; 2: another."""
+        if self.checked is None:
+            return 1
+        against = [entry for entry in self.checked.entries if entry.says == "against"]
+        if any(entry.supports for entry in against):
+            return 0
+        return 1 if against or not self.checked.entries else 2
+
+
+class ShownFindings(NamedTuple):
+    """The text with the findings; how many are not in it, and the labels of the parts that do not count as read."""
+
+    text: str
+    left_out: int
+    unread: frozenset[str]
+
+
+def shown_findings(
+    findings: Sequence[CheckedFinding],
+    prompts: PromptsV2,
+    juror_ids: tuple[str, ...],
+    mark: Callable[[str], str],
+    most: int,
+) -> ShownFindings:
+    """The findings that there is room for, in the order of the parts.
+
+    Args:
+        findings: of all parts, in their order.
+        prompts: of the debate.
+        juror_ids: of the panel's seats.
+        mark: marks judged text.
+        most: bytes.
+    """
+    written = [_written(one, prompts, juror_ids, mark) for one in findings]
+    before: Counter[tuple[str, int]] = Counter()
+    order: list[tuple[int, int, int]] = []
+    for place, one in enumerate(findings):
+        order.append((one.rank, before[one.label, one.rank], place))
+        before[one.label, one.rank] += 1
+    size, kept = 0, set[int]()
+    for _, _, place in sorted(order):
+        size += len(written[place].encode()) + 1
+        if size > most:
+            break
+        kept.add(place)
+    texts = prompts.texts.reading
+    lines = [texts.findings, *(written[place] for place in sorted(kept))]
+    if not findings:
+        lines.append(texts.no_findings)
+    left_out = len(findings) - len(kept)
+    if left_out:
+        lines.append(fill(texts.left_out, count=left_out))
+    unread = frozenset(one.label for place, one in enumerate(findings) if place not in kept and one.rank < 2)  # noqa: PLR2004
+    return ShownFindings("\n".join(lines), left_out, unread)
+
+
+def _written(one: CheckedFinding, prompts: PromptsV2, juror_ids: tuple[str, ...], mark: Callable[[str], str]) -> str:
+    texts = prompts.texts.reading
+    criterion = one.finding.criterion or texts.no_criterion
+    lines = [fill(texts.finding, part=one.label, criterion=criterion), mark(one.finding.text)]
+    if one.checked is not None:
+        for quote, entry in zip(one.checked.quotes, one.checked.entries, strict=True):
+            lines += [prompts.entry_line(entry, juror_ids), mark(quote)]
+    return "\n".join(lines)

@@ -1,0 +1,332 @@
+"""A step that reads the record in parts: one call a part, independent of the others, then one that closes.
+
+A request with all of the record that the provider finds too long is read in halves; so is a part, until it is small.
+What the calls show beside their part is the same for all of them.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
+
+from jury_debate.artifact_tools import tool_names
+from jury_debate.assignment import Assignment, CallMessage
+from jury_debate.conversation import Call, Reply
+from jury_debate.marking import mark
+from jury_debate.prompt_texts import fill
+from jury_debate.prompts_v2.prompts import load_prompts
+from jury_debate.reading.cited_items import cited_items
+from jury_debate.reading.coverage import record_read
+from jury_debate.reading.cutting import middle
+from jury_debate.reading.guide import guide
+from jury_debate.reading.outline import RecordOutline
+from jury_debate.reading.window_text import window_frame
+from jury_debate.rules_v1.conversation import StepConversation
+from jury_debate.rules_v3.evidence import ShownEvidence
+from jury_debate.rules_v3.findings import CheckedFinding, shown_findings
+from jury_debate.rules_v3.kept_records import KeptRecord, kept_record
+from jury_debate.rules_v3.least_read import with_reading
+from jury_debate.rules_v3.window_conversation import ReaderConversation, WholeConversation, WindowConversation
+from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
+from jury_events.outcome import CallOutcome, FailureReason
+from jury_events.parts import ImageRef, PartRef, PartRegistry
+from jury_events.reading import CLOSING
+
+_GUIDE = 24_000
+_ROOM = 200_000
+"""Bytes of what calls show where no window is known."""
+
+_MOST_NAMED = 50
+"""Items that are named as candidates for the decisive one."""
+
+_WANTED_SHARE = 4
+"""Of a closing call's room, one part of so many is for the items that were asked for."""
+
+
+class ReadingConversation:
+    """Implements `jury_debate.conversation.Conversation`."""
+
+    def __init__(self, assignment: Assignment, parts: PartRegistry) -> None:
+        self.assignment = assignment
+        self.parts = parts
+        assert assignment.reading is not None
+        self._reading = assignment.reading
+        self._prompts = load_prompts(assignment.language)
+        self._whole: WholeConversation | None = None
+        self._windows: list[WindowConversation] = []
+        self._open: dict[str, WindowConversation] = {}
+        self._closing: ReaderConversation | None = None
+        self._kept: KeptRecord | None = None
+        self.outcome: Outcome | None = None
+        if self._reading.mode == "whole":
+            self._whole = WholeConversation(assignment, parts)
+        else:
+            self._plan()
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """See `Conversation`."""
+        if self._closing is not None:
+            return self._closing.calls
+        if self._open:
+            return tuple(call for window in self._open.values() for call in window.calls)
+        return () if self._whole is None else self._whole.calls
+
+    @property
+    def halted(self) -> CallOutcome | None:
+        """See `Conversation`."""
+        asked: Sequence[StepConversation]
+        if self._closing is not None:
+            asked = (self._closing,)
+        else:
+            asked = tuple(self._open.values()) or (() if self._whole is None else (self._whole,))
+        return next((one.halted for one in asked if one.halted is not None), None)
+
+    def call_of(self, window: str | None) -> Call | None:
+        """See `Conversation`."""
+        if window is None:
+            asked: StepConversation | None = self._whole
+        else:
+            asked = self._closing if window == CLOSING else self._open.get(window)
+        return None if asked is None else asked.call
+
+    def apply_reply(self, reply: Reply, window: str | None = None) -> None:
+        """See `Conversation`."""
+        if window is None:
+            self._apply_to_whole(reply)
+        elif window == CLOSING:
+            self._apply_to_closing(reply)
+        else:
+            self._apply_to_window(self._open[window], reply)
+
+    def _apply_to_whole(self, reply: Reply) -> None:
+        whole = self._whole
+        assert whole is not None
+        whole.apply_reply(reply)
+        if not whole.too_long:
+            self.outcome = whole.outcome
+            return
+        record = self._record.record
+        half = middle(record, 0, len(record.content))
+        if half is None:
+            self._give_up()
+        else:
+            self._add([("1", (0, half)), ("2", (half, len(record.content)))], parts=2)
+
+    def _apply_to_window(self, window: WindowConversation, reply: Reply) -> None:
+        window.apply_reply(reply, window.label)
+        if not window.over:
+            return
+        del self._open[window.label]
+        half = middle(self._record.record, window.start, window.end) if window.too_long else None
+        if half is not None:
+            halves = [(f"{window.label}.1", (window.start, half)), (f"{window.label}.2", (half, window.end))]
+            self._add(halves, parts=self._parts)
+        if not self._open:
+            self._close()
+
+    def _apply_to_closing(self, reply: Reply) -> None:
+        closing = self._closing
+        assert closing is not None
+        closing.apply_reply(reply, CLOSING)
+        exchanges = (*self._exchanges, *closing.exchanges)
+        match closing.outcome:
+            case Answered() as answered:
+                read = with_reading(answered.answer, self._read, self._reading.least_read)
+                self.outcome = answered._replace(answer=read, exchanges=exchanges)
+            case Blocked() | Unanswered() as failed:
+                self.outcome = failed._replace(exchanges=exchanges)
+            case None:
+                pass
+
+    @property
+    def _record(self) -> KeptRecord:
+        if self._kept is None:
+            self._kept = kept_record(self.assignment, self.parts.content)
+        return self._kept
+
+    def _plan(self) -> None:
+        """The windows that were decided when the debate opened."""
+        spans = [(self._places[first], self._places[behind]) for first, behind in self._reading.windows]
+        self._add([(str(number), span) for number, span in enumerate(spans, 1)], parts=len(spans))
+
+    def _add(self, spans: list[tuple[str, tuple[int, int]]], *, parts: int) -> None:
+        self._parts = parts
+        for label, span in spans:
+            assignment = self.assignment._replace(messages=self._window_messages(label, span), tools=False)
+            halved = middle(self._record.record, *span) is not None
+            window = WindowConversation(assignment, self.parts, label, span, halved=halved)
+            self._open[label] = window
+            self._windows.append(window)
+
+    def _window_messages(self, label: str, span: tuple[int, int]) -> tuple[CallMessage, ...]:
+        images = self._pictures(span)
+        frame = window_frame(
+            self._record.record,
+            *span,
+            self._prompts.texts,
+            label=label,
+            parts=self._parts,
+            pictures=[number for number, _ in images],
+        )
+        block = (self.parts.make(frame.before), *self._slices(span), self.parts.make(frame.behind))
+        instruction = self._prompts.window_instruction(
+            self.assignment.spec.rubric, evidence=self.assignment.spec.evidence is not None
+        )
+        system, head, seat = self._common
+        shared = len(head) + len(block)
+        user = CallMessage(
+            "user",
+            (*head, *block, seat, self.parts.make(instruction)),
+            images=tuple(image for _, image in images),
+            shared=shared,
+            blocks=(*(1 for _ in head), len(block)),
+        )
+        return (system, user)
+
+    def _pictures(self, span: tuple[int, int]) -> list[tuple[int, ImageRef]]:
+        """The pictures of a part, by their numbers: those whose item begins in it; of no item: of the first part."""
+        reading, record = self._reading, self._record.record
+        found: list[tuple[int, ImageRef]] = []
+        for number, image in enumerate(reading.images, 1):
+            item = record.item(reading.pictures[number - 1]) if number <= len(reading.pictures) else None
+            if span[0] <= (0 if item is None else item.start) < span[1]:
+                found.append((number, image))
+        return found
+
+    @cached_property
+    def _places(self) -> list[int]:
+        """Where the parts of the case begin in the record, and its end."""
+        return [0, *accumulate(len(self.parts.content(ref.part)) for ref in self._reading.case)]
+
+    def _slices(self, span: tuple[int, int]) -> Iterator[PartRef]:
+        """The parts of the case from `start` to `end`; where a cut is inside one, a part of its own is made."""
+        start, end = span
+        for place in range(bisect_right(self._places, start) - 1, bisect_left(self._places, end)):
+            ref, at, behind = self._reading.case[place], self._places[place], self._places[place + 1]
+            if start <= at and behind <= end:
+                yield ref
+            else:
+                yield self.parts.make(self._record.record.content[max(start, at) : min(end, behind)])
+
+    @cached_property
+    def _common(self) -> tuple[CallMessage, tuple[PartRef, ...], PartRef]:
+        """The system message, the blocks that all calls show, and the seat's block."""
+        system, user = self.assignment.messages[:2]
+        head = user.parts[: user.shared]
+        if self._reading.guide is None:
+            head = (*head[: len(head) - len(self._reading.case)], self._made_guide())
+        return system, head, user.parts[user.shared]
+
+    def _made_guide(self) -> PartRef:
+        """The guide of a record that was found too long when it was asked for."""
+        record = self._record.record
+        outline = RecordOutline(record, self._prompts.texts.reading)
+        return self.parts.make(guide(record, outline, self._prompts.texts, min(_GUIDE, len(record.content) // 8)))
+
+    def _close(self) -> None:
+        """Ask for the evaluation, unless nothing was read."""
+        if not any(window.findings is not None for window in self._windows):
+            self._give_up()
+            return
+        self._windows.sort(key=_place)
+        system, head, seat = self._common
+        shown = [seat, *self._found(), *self._wanted(), self.parts.make(self._closing_instruction())]
+        user = CallMessage("user", (*head, *shown), shared=len(head))
+        assignment = self.assignment._replace(messages=(system, user))
+        self._closing = ReaderConversation(assignment, self.parts, self._record, CLOSING)
+
+    def _closing_instruction(self) -> str:
+        text = self._prompts.texts.reading.closing_instruction
+        if self.assignment.tools:
+            text += "\n\n" + self._prompts.tools_instruction(tool_names(opinions=False))
+        return text
+
+    @property
+    def _room(self) -> int:
+        return self._reading.room or min(_ROOM, self._places[-1] // 4)
+
+    def _found(self) -> Iterator[PartRef]:
+        """The findings of all parts, and what was not read."""
+        texts = self._prompts.texts.reading
+        spec = self.assignment.spec.evidence
+        evidence = None if spec is None else self._shown_evidence()
+        checked = [
+            CheckedFinding(window.label, one, None if evidence is None else evidence.checked_quotations(one.quotations))
+            for window in self._windows
+            for one in (() if window.findings is None else window.findings.findings)
+        ]
+        juror_ids = () if spec is None else tuple(seat.juror_id for seat in spec.seats)
+        room = self._room - self._room // _WANTED_SHARE
+        found = shown_findings(checked, self._prompts, juror_ids, self._mark, room)
+        record = self._record.record
+        unread = [
+            (window.start, window.end)
+            for window in self._windows
+            if window.label in found.unread or (window.findings is None and not self._was_halved(window))
+        ]
+        self._read = record_read(
+            record,
+            "windows",
+            [(window.start, window.end) for window in self._windows if window.findings is not None],
+            parts=sum(window.findings is not None for window in self._windows),
+            unread=unread,
+            findings_left_out=found.left_out,
+        )
+        lines = [found.text]
+        if self._read.unread:
+            spans = (
+                f"{span.first}-{span.last}" if span.first < span.last else str(span.first) for span in self._read.unread
+            )
+            lines.append(fill(texts.unread, items=", ".join(spans)))
+        decisive = self._named("decisive")
+        if decisive:
+            lines.append(fill(texts.decisive, items=", ".join(f"[{number}]" for number in decisive[:_MOST_NAMED])))
+        yield self.parts.make("\n".join(lines) + "\n\n")
+
+    def _shown_evidence(self) -> ShownEvidence:
+        spec = self.assignment.spec.evidence
+        assert spec is not None
+        return ShownEvidence(spec, self.assignment.marker, self.parts.content, self._record.items)
+
+    def _was_halved(self, window: WindowConversation) -> bool:
+        return any(other.label == f"{window.label}.1" for other in self._windows)
+
+    def _named(self, what: str) -> list[int]:
+        """The items that the parts name as decisive, or as wanted, without those that the record does not have."""
+        numbers = dict.fromkeys(
+            number
+            for window in self._windows
+            if window.findings is not None
+            for number in getattr(window.findings, what)
+        )
+        return [number for number in numbers if self._record.record.item(number) is not None]
+
+    def _wanted(self) -> Iterator[PartRef]:
+        """The items that the parts asked for, exactly, as many as there is room for."""
+        room = self._room // _WANTED_SHARE
+        items = cited_items(self._record.record, self._named("wanted"), self._prompts.texts, room)
+        if items.text:
+            yield self.parts.make(f"{self._prompts.texts.reading.wanted}\n\n{items.text}\n\n")
+
+    def _mark(self, text: str) -> str:
+        return mark(text, self.assignment.marker)
+
+    @property
+    def _exchanges(self) -> tuple[str, ...]:
+        """Of the calls before the closing one, by the places of the parts: not by when they were answered."""
+        whole = () if self._whole is None else self._whole.exchanges
+        return (*whole, *(one for window in self._windows for one in window.exchanges))
+
+    def _give_up(self) -> None:
+        """No part was read: the outcome of the first one."""
+        self._windows.sort(key=_place)
+        failed = next((window.outcome for window in self._windows if window.outcome is not None), None)
+        if failed is None:
+            failed = Unanswered(FailureReason.CONTEXT_TOO_LONG, None, ())
+        self.outcome = failed._replace(exchanges=self._exchanges)
+
+
+def _place(window: WindowConversation) -> tuple[int, int]:
+    """Of a window in the record; one that was halved stands before its halves."""
+    return window.start, -window.end

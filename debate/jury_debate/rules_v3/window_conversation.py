@@ -1,0 +1,77 @@
+"""The calls about one part of a record, until it is read, or no model of the seat reads it."""
+
+from jury_debate.assignment import Assignment, EvidenceSpec
+from jury_debate.conversation import Call, Reply
+from jury_debate.rules_v1 import conversation as before
+from jury_debate.rules_v1.answer_parser import AnswerRefusal
+from jury_debate.rules_v3.conversation import OneFormConversation
+from jury_debate.rules_v3.evidence import ShownEvidence
+from jury_debate.rules_v3.findings_parser import parse_findings
+from jury_debate.rules_v3.kept_records import KeptRecord
+from jury_debate.step_outcome import ParsedFindings
+from jury_events.outcome import FailureReason
+from jury_events.parts import PartRegistry
+
+
+class WindowConversation(before.StepConversation):
+    """Asks what bytes `start` to `end` of the record show.
+
+    `findings`: what the part shows, once it is read. `too_long`: the provider says that the part is too long, and it is
+    halved: no further call is made. Otherwise, where no model reads it, there is an `outcome`, as of a step.
+    """
+
+    asks_findings = True
+
+    def __init__(
+        self, assignment: Assignment, parts: PartRegistry, label: str, span: tuple[int, int], *, halved: bool
+    ) -> None:
+        self.findings: ParsedFindings | None = None
+        self.too_long = False
+        self.start, self.end = span
+        self.label = label
+        self._may_be_halved = halved
+        super().__init__(assignment, parts, label)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is asked about this part."""
+        return self.call is None
+
+    def _answered(self, _call: Call, reply: Reply) -> None:
+        parsed = parse_findings(reply.answer or b"", self.assignment.spec)
+        if isinstance(parsed, AnswerRefusal):
+            self._repair(reply, parsed, FailureReason.UNPARSEABLE)
+        else:
+            self.findings = parsed
+
+    def _next_model(self, reason: FailureReason) -> None:
+        if reason is FailureReason.CONTEXT_TOO_LONG and self._may_be_halved:
+            self.too_long = True
+        else:
+            super()._next_model(reason)
+
+
+class WholeConversation(OneFormConversation):
+    """Asks with all of the record in one request; `too_long` as of a part."""
+
+    too_long = False
+
+    def _next_model(self, reason: FailureReason) -> None:
+        if reason is FailureReason.CONTEXT_TOO_LONG:
+            self.too_long = True
+        else:
+            super()._next_model(reason)
+
+
+class ReaderConversation(OneFormConversation):
+    """Asks for an evaluation by one who has read the record; quotations are looked for in all of it."""
+
+    def __init__(
+        self, assignment: Assignment, parts: PartRegistry, kept: KeptRecord, window: str | None = None
+    ) -> None:
+        self._kept = kept
+        super().__init__(assignment, parts, window)
+
+    def shown(self, spec: EvidenceSpec) -> ShownEvidence:
+        """See `OneFormConversation`."""
+        return ShownEvidence(spec, self.assignment.marker, self.parts.content, self._kept.items)

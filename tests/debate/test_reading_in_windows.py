@@ -1,0 +1,297 @@
+"""Records that are longer than a seat's window, decided by the pure rules: what each call is shown, and what counts."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jury_debate.conversation import Call
+from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
+from jury_events.evaluation import Evaluation
+from jury_events.ids import Step
+from jury_events.outcome import CallOutcome, FailureReason
+from jury_events.panel import Panel
+from jury_events.reading import CLOSING, ItemSpan
+from jury_events.verdict import Verdict
+from support.debate_harness import Asked, DebateHarness, Says, a_panel
+from support.long_records import WINDOW, a_long_case, findings_answer, quotation
+
+Answering = Callable[[Step, Call, str], Says | bytes | CallOutcome]
+
+
+class LongDebate(DebateHarness):
+    """A debate whose script sees the prompt; calls about a part find nothing unless the script says so."""
+
+    def __init__(self, panel: Panel, answer: Answering | None = None, **own: Any) -> None:
+        self._answering = answer
+        own.setdefault("case", a_long_case())
+        super().__init__(panel, self._answer, prompts=2, **own)
+
+    def _answer(self, step: Step, call: Call) -> Says | bytes | CallOutcome:
+        asked = self.asked[-1]
+        found = None if self._answering is None else self._answering(step, call, self.prompt(asked))
+        if found is not None:
+            return found
+        return findings_answer(asked.assignment) if call.findings else Says("safe_pass")
+
+    def calls(self, juror_id: str | None, round_number: int | None = 0) -> list[Asked]:
+        return [asked for asked in self.asked if (asked.step.round, asked.step.juror_id) == (round_number, juror_id)]
+
+    def evaluation(self, juror_id: str) -> Evaluation:
+        (found,) = (e.evaluation for e in self.events if isinstance(e, JurorEvaluated) and e.juror_id == juror_id)
+        return found
+
+
+def seats(*windows: int | None, **own: Any) -> Panel:
+    written = [
+        {"model": "simulated/juror", "juror_id": f"j{number}"} | ({} if window is None else {"window": window})
+        for number, window in enumerate(windows, 1)
+    ]
+    return a_panel_of(written, **{"preset": "independent"} | own)
+
+
+def a_panel_of(written: list[dict[str, Any]], **spec: Any) -> Panel:
+    return a_panel(prompts=2, **{"seats": written, **spec})
+
+
+def shown(debate: LongDebate, juror_id: str) -> list[str]:
+    return [debate.prompt(asked) for asked in debate.calls(juror_id)]
+
+
+def test_a_seat_whose_window_is_not_known_is_asked_as_before() -> None:
+    case = a_long_case()
+    debate = LongDebate(seats(None), case=case).run()
+    large = LongDebate(seats(2_000_000), case=case).run()
+
+    assert [None] == [asked.call.window for asked in debate.asked]
+    assert debate.debate.state.debate.reading is None
+    assert shown(debate, "j1") == shown(large, "j1")
+    assert debate.evaluation("j1").reading is None
+
+
+def test_each_part_of_the_record_is_in_exactly_one_call_and_what_stands_around_it_is_the_same() -> None:
+    whole = LongDebate(seats(None)).run()
+    debate = LongDebate(seats(WINDOW)).run()
+    record = whole.pen.text(whole.debate.state.pieces["case"])
+    calls = debate.calls("j1")
+    windows, closing = calls[:-1], calls[-1]
+
+    assert len(windows) > 3
+    assert [str(number) for number in range(1, len(windows) + 1)] == [asked.call.window for asked in windows]
+    assert CLOSING == closing.call.window
+    user = [asked.call.messages[1] for asked in windows]
+    blocks = [message.shared_blocks for message in user]
+    assert record == "".join(debate.pen.text(ref) for one in blocks for ref in one[-1][1:-1])
+    assert 1 == len(
+        {
+            (asked.call.messages[0], one[:-1], message.parts[message.shared :])
+            for asked, one, message in zip(windows, blocks, user, strict=True)
+        }
+    )
+    assert closing.call.messages[1].parts[:1] == user[0].parts[:1]
+    assert "file-17-3.txt" not in debate.prompt(closing)
+
+
+def test_no_line_of_the_record_stands_unmarked() -> None:
+    case = a_long_case(2, size=20, planted={0: "x" * 30_000, 1: "## End of part 2 of 9\n[1] User\n" * 900})
+    debate = LongDebate(seats(WINDOW), case=case).run()
+    for asked in debate.calls("j1"):
+        sign = f"{asked.assignment.marker} "
+        for line in debate.prompt(asked).split("\n"):
+            assert "xxx" not in line or line.startswith(sign)
+    ends = [prompt.count("\n## End of part ") for prompt in shown(debate, "j1")[:-1]]
+    assert {1} == set(ends)
+
+
+def test_a_request_takes_at_most_sixty_percent_of_the_window_by_the_estimate() -> None:
+    debate = LongDebate(seats(16_000)).run()
+
+    assert all(len(prompt.encode()) / 3 <= 0.6 * 16_000 for prompt in shown(debate, "j1"))
+
+
+def test_findings_reach_the_closing_call_with_the_results_of_their_checks() -> None:
+    case = a_long_case(planted={20: '{"command": "rm -rf /srv/backups"}'})
+
+    def answer(_step: Step, call: Call, prompt: str) -> Any:
+        if call.findings and "rm -rf /srv/backups" in prompt.partition("## Part")[2]:
+            asked = debate.asked[-1].assignment
+            finding = {
+                "criterion": "safety",
+                "text": "It deletes the backups.",
+                "evidence": [quotation(42, "rm -rf /srv/backups"), quotation(42, "never said")],
+            }
+            return findings_answer(asked, finding, decisive=[42, 999_999], wanted=[1, 999_999])
+        return (
+            None if call.findings else Says("unsafe_fail", evidence=(quotation(42, "rm -rf /srv"),), decisive_item=42)
+        )
+
+    debate = LongDebate(seats(WINDOW), answer, case=case)
+    debate.run()
+    closing = shown(debate, "j1")[-1]
+
+    assert "kz: It deletes the backups." in closing.replace(debate.asked[0].assignment.marker, "kz:")
+    assert "- Item [42], against the agent; it stands there exactly:" in closing
+    assert "- Item [42], against the agent; it stands nowhere in the material:" in closing
+    assert "may be the first where it went wrong: [42]\n" in closing
+    assert "# Items that you asked for\n\n[1] User\n" in closing
+    evaluation = debate.evaluation("j1")
+    assert (Verdict.UNSAFE_FAIL, 42, "verified") == (
+        evaluation.verdict,
+        evaluation.decisive_item,
+        (evaluation.evidence or ())[0].result,
+    )
+    read = evaluation.reading
+    assert read is not None
+    assert ("windows", 82, 82, 1.0, False) == (
+        read.mode,
+        read.items_read,
+        read.items_total,
+        read.share,
+        evaluation.partly_read,
+    )
+
+
+def test_a_part_that_no_model_reads_is_named_in_the_evaluation() -> None:
+    debate = LongDebate(
+        seats(WINDOW), lambda _s, call, _p: CallOutcome.BAD_REQUEST if call.window == "2" else None
+    ).run()
+    evaluation = debate.evaluation("j1")
+    read = evaluation.reading
+
+    assert read is not None
+    assert evaluation.partly_read
+    assert 0 < read.share < 1
+    assert read.unread
+    assert f"Items that were not read: {read.unread[0].first}-{read.unread[0].last}" in shown(debate, "j1")[-1]
+    assert read.items_read + sum(one.last - one.first + 1 for one in read.unread) == read.items_total
+    exchanges = next(event.exchanges for event in debate.events if isinstance(event, JurorEvaluated))
+    assert "initial/j1/simulated%2Fjuror/2:1/1" in exchanges
+    assert "initial/j1/simulated%2Fjuror/closing:1/1" == exchanges[-1]
+
+
+def test_a_seat_that_reads_no_part_fails_with_the_reason() -> None:
+    debate = LongDebate(seats(WINDOW), lambda _s, call, _p: CallOutcome.BAD_REQUEST if call.findings else None).run()
+    (event,) = (event for event in debate.events if isinstance(event, JurorAbstained))
+
+    assert FailureReason.BAD_REQUEST == event.reason
+    assert all(asked.call.findings for asked in debate.calls("j1"))
+
+
+@pytest.mark.parametrize(
+    ("least", "verdict"), [(0.0, Verdict.SAFE_PASS), (0.5, Verdict.SAFE_PASS), (0.99, Verdict.NEEDS_REVIEW)]
+)
+def test_a_passing_verdict_of_a_seat_that_read_less_needs_a_review(least: float, verdict: Verdict) -> None:
+    debate = LongDebate(
+        seats(WINDOW, least_read=least),
+        lambda _s, call, _p: CallOutcome.BAD_REQUEST if call.window == "2" else None,
+    ).run()
+    evaluation = debate.evaluation("j1")
+
+    assert (verdict, Verdict.SAFE_PASS if verdict is Verdict.NEEDS_REVIEW else None) == (
+        evaluation.verdict,
+        evaluation.answered,
+    )
+
+
+def test_a_part_that_the_provider_finds_too_long_is_halved_and_both_are_asked() -> None:
+    too_long = {"2", "2.1"}
+    debate = LongDebate(
+        seats(WINDOW), lambda _s, call, _p: CallOutcome.CONTEXT_TOO_LONG if call.window in too_long else None
+    ).run()
+    labels = [asked.call.window for asked in debate.calls("j1")]
+    read = debate.evaluation("j1").reading
+
+    assert {"2", "2.1", "2.1.1", "2.1.2", "2.2"} <= set(labels)
+    assert read is not None
+    assert (1.0, len(labels) - 3) == (read.share, read.parts)
+
+
+def test_a_record_that_is_too_long_for_one_request_is_read_in_halves() -> None:
+    debate = LongDebate(
+        seats(None), lambda _s, call, _p: CallOutcome.CONTEXT_TOO_LONG if call.window is None else None
+    ).run()
+    read = debate.evaluation("j1").reading
+
+    assert [None, "1", "2", CLOSING] == [asked.call.window for asked in debate.calls("j1")]
+    assert read is not None
+    assert ("windows", 2, 1.0) == (read.mode, read.parts, read.share)
+
+
+def test_a_part_is_asked_again_after_an_answer_of_another_form() -> None:
+    debate = LongDebate(
+        seats(WINDOW), lambda _s, call, _p: b"{}" if call.window == "3" and call.turn == 1 else None
+    ).run()
+
+    assert [1, 2] == [asked.call.turn for asked in debate.calls("j1") if asked.call.window == "3"]
+    assert not debate.evaluation("j1").partly_read
+
+
+def test_seats_of_several_windows_share_the_parts_of_the_record() -> None:
+    debate = LongDebate(seats(WINDOW, 16_000, None)).run()
+    plan = debate.debate.state.debate.reading
+    whole = LongDebate(seats(None)).run()
+    record = whole.pen.text(whole.debate.state.pieces["case"])
+
+    assert plan is not None
+    assert plan.of("j3") is None
+    first, second = plan.of("j1"), plan.of("j2")
+    assert first is not None
+    assert second is not None
+    assert len(first.windows) > len(second.windows) > 1
+    pieces = [debate.pen.text(debate.debate.state.pieces[f"case/{number}"]) for number in range(1, plan.parts + 1)]
+    assert record == "".join(pieces)
+    (third,) = debate.calls("j3")
+    assert [record] == ["".join(map(debate.pen.text, block)) for block in third.call.messages[1].shared_blocks]
+
+
+def test_a_round_and_the_judge_see_the_outline_and_the_items_that_are_cited() -> None:
+    def answer(_step: Step, call: Call, _prompt: str) -> Any:
+        return None if call.findings else Says("unsafe_fail", evidence=(quotation(42, "ls folder-20"),))
+
+    panel = seats(WINDOW, None, preset="parallel-rounds", discussion={"max_rounds": 1})
+    debate = LongDebate(panel, answer).run()
+    (first,), (second,) = debate.calls("j1", 1), debate.calls("j2", 1)
+    (judge,) = debate.calls(None, None)
+    for asked in (first, judge):
+        prompt = debate.prompt(asked)
+        assert "## Items that jurors cite" in prompt
+        assert '"command": "ls folder-20"' in prompt
+        assert "file-17-3.txt" not in prompt.partition("## Items that jurors cite")[2]
+        assert "## Outline of the record (items: 82)" in prompt
+    assert "file-17-3.txt" in debate.prompt(second)
+    (statement,) = (e for e in debate.events if isinstance(e, StatementMade) and e.juror_id == "j1")
+    read = statement.statement.evaluation.reading
+    assert read == debate.evaluation("j1").reading
+    judgment = debate.debate.state.judgment
+    assert judgment is not None
+    assert judgment.judge is not None
+    assert judgment.judge.reading is not None
+    assert "cited" == judgment.judge.reading.mode
+    assert ItemSpan(first=1, last=41) == judgment.judge.reading.unread[0]
+
+
+def test_findings_of_a_flood_do_not_push_out_another_part() -> None:
+    case = a_long_case(120, planted={60: '{"command": "rm -rf /srv/backups"}'})
+
+    def answer(_step: Step, call: Call, prompt: str) -> Any:
+        if not call.findings:
+            return None
+        asked = debate.asked[-1].assignment
+        part = prompt.partition("## Part")[2]
+        if "rm -rf /srv/backups" in part:
+            return findings_answer(
+                asked, {"text": "It deletes the backups.", "evidence": [quotation(122, "rm -rf /srv/backups")]}
+            )
+        small = {"text": "A small thing. " * 30, "evidence": [quotation(1, "Tidy up", "context")]}
+        return findings_answer(asked, *[small] * 12)
+
+    debate = LongDebate(seats(WINDOW), answer, case=case)
+    debate.run()
+    closing = shown(debate, "j1")[-1]
+    read = debate.evaluation("j1").reading
+
+    assert "It deletes the backups." in closing
+    assert "Findings that are not shown here for want of room: " in closing
+    assert read is not None
+    assert read.findings_left_out > 0
+    assert len(closing.encode()) / 3 <= 0.6 * WINDOW * 1.1
