@@ -12,6 +12,9 @@ MARK = "⟦0⟧"
 LINE_MARK = "kk:"
 """They replace the debate's random marker, of words and of lines, so that results do not depend on it."""
 
+OUTLINE = "outline"
+"""The kind of lines that repeat the beginnings of items."""
+
 MAX_CHARACTERS = 400_000
 """Of a longer case only the beginning and the end are read, half of this each."""
 
@@ -56,15 +59,16 @@ class Document(NamedTuple):
     items: tuple[int, ...] = ()
 
 
-def read_document(text: str, patterns: PromptPatterns | None, mark: str = MARK) -> Document:
+def read_document(text: str, patterns: PromptPatterns | None, mark: str = MARK, most: int = MAX_CHARACTERS) -> Document:
     """Parse a case; without patterns all of it counts as the agent's words.
 
     Args:
         text: the case part of a prompt.
         patterns: of the prompts that rendered it.
         mark: stands in place of the debate's marker.
+        most: characters that are read; of a longer text the beginning and the end.
     """
-    reader, prefix = _Reader(patterns, mark), f"{mark} "
+    reader, prefix = _Reader(patterns, mark, most), f"{mark} "
     policy, text = _operator_policy(text, patterns)
     given = () if policy is None else (reader.operator_policy(policy),)
     for passage in reader.passages(text):
@@ -105,7 +109,8 @@ def _operator_policy(text: str, patterns: PromptPatterns | None) -> tuple[str | 
 class _Reader:
     """Reads the lines of a case; `content` collects the marked lines under the latest heading."""
 
-    def __init__(self, patterns: PromptPatterns | None, mark: str) -> None:
+    def __init__(self, patterns: PromptPatterns | None, mark: str, most: int = MAX_CHARACTERS) -> None:
+        self._most = most
         self._patterns = patterns
         self._mark = mark
         self._kind = "agent"
@@ -135,10 +140,10 @@ class _Reader:
 
     def passages(self, text: str) -> tuple[str, ...]:
         """The text; if too long, its beginning, and its end from the next line start."""
-        if len(text) <= MAX_CHARACTERS:
+        if len(text) <= self._most:
             return (text,)
         self.cut = True
-        half = MAX_CHARACTERS // 2
+        half = self._most // 2
         tail = text[-half:]
         return text[:half], tail[tail.find("\n") + 1 if "\n" in tail else 0 :]
 
@@ -161,6 +166,8 @@ class _Reader:
         elif author := patterns.authors.get(line):
             self._speaker = author
             self._kind = "file" if self._kind == "file" else author
+        elif patterns.reading is not None and patterns.reading.outline.match(line):
+            self._kind = OUTLINE
         elif patterns.scenario.match(line):
             if self.scenarios[-1]:
                 self.scenarios.append([])
@@ -180,7 +187,7 @@ class _Reader:
         elif self._kind == "file":
             assert self._patterns is not None
             self.unseen += sum(self._patterns.unseen.match(line) is not None for line in lines)
-        elif self._kind not in {"name", "tool_name"}:
+        elif self._kind not in {"name", "tool_name", OUTLINE}:
             self.scenarios[-1].append(Utterance(self._kind, lines, self.item))
 
     def _count(self, line: str) -> None:

@@ -48,7 +48,8 @@ class AnswerForm(NamedTuple):
     """Required content of an answer: dimensions with their maxima in order, a statement, scenario ids.
 
     `one_form`: an answer has null for what its step does not ask. `evidence`: it has quotations. `words`: of verdicts,
-    from worst to best. `scored`: points are asked for.
+    from worst to best. `scored`: points are asked for. `findings`: it says what a part of the record shows, and no
+    verdict.
     """
 
     dimensions: tuple[tuple[str, float], ...]
@@ -58,6 +59,7 @@ class AnswerForm(NamedTuple):
     evidence: bool = False
     words: tuple[str, ...] = THREE_VERDICTS
     scored: bool = True
+    findings: bool = False
 
     @property
     def scale(self) -> ShownScale:
@@ -76,7 +78,8 @@ class AnswerForm(NamedTuple):
 class Prompt(NamedTuple):
     """A parsed request. `own` is the seat's latest evaluation, `results` are tool results with their call ids.
 
-    Judged texts are verbatim, with `mark` in place of the debate's marker.
+    Judged texts are verbatim, with `mark` in place of the debate's marker. `part`: of the record, that is shown.
+    `turn`: what stands between the seat's block and the instruction.
     """
 
     patterns: PromptPatterns | None
@@ -92,6 +95,8 @@ class Prompt(NamedTuple):
     results: tuple[tuple[str, str], ...]
     form: AnswerForm
     mark: str = MARK
+    part: str = ""
+    turn: str = ""
 
     @property
     def step(self) -> str:
@@ -99,7 +104,8 @@ class Prompt(NamedTuple):
         if self.task == "final":
             return "final"
         phase = f"round-{self.round}" if self.task == "discussion" else "initial"
-        return f"{phase}/{self.letter or 'unknown'}"
+        part = f":{self.part or 'closing'}" if self.task in {"window", "closing"} else ""
+        return f"{phase}/{self.letter or 'unknown'}{part}"
 
     @property
     def case_digest(self) -> bytes:
@@ -123,6 +129,7 @@ def read_prompt(request: ModelRequest) -> Prompt:
     marked = _marking(sections)
     letter, role = _seat(sections.seat, patterns)
     task, number, case, rest = _task(marked(sections.shown), patterns)
+    turn = ""
     if patterns is not None and patterns.seats_block is not None:
         case, turn = _split_at_seat(case, patterns)
         rest = turn + rest
@@ -145,7 +152,16 @@ def read_prompt(request: ModelRequest) -> Prompt:
         ),
         form=_form(request.schema, sections, task),
         mark=marked.mark,
+        part=_part(case, patterns) if task == "window" else "",
+        turn=turn,
     )
+
+
+def _part(case: str, patterns: PromptPatterns | None) -> str:
+    """The part of the record that a call shows, by its number."""
+    reading = None if patterns is None else patterns.reading
+    found = None if reading is None else reading.part.find(case)
+    return "" if found is None else found["part"]
 
 
 def _sections(request: ModelRequest) -> _Sections:
@@ -285,6 +301,8 @@ def _decimal(text: str) -> float:
 def _form(schema: Mapping[str, Any], sections: _Sections, task: str) -> AnswerForm:
     """From the schema; what it does not say of a step, or in a provider's dialect, is read from the visible text."""
     fields, maxima = _fields(schema)
+    if "findings" in fields or (not fields and task == "window"):
+        return _shown_form(sections, task)._replace(findings=True, statement=False, scenarios=())
     from_text: dict[str, float] = {}
     one_form = _is_nullable(_table(fields.get("statement")))
     if not fields or one_form or None in maxima.values():
@@ -325,6 +343,7 @@ def _form_of_fields(
         statement="statement" in fields,
         one_form=_is_nullable(_table(fields.get("statement"))),
         evidence="evidence" in fields,
+        findings="findings" in fields,
         scenarios=tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else (),
         words=words_or_three(_table(fields.get("verdict")).get("enum", ())),
         scored="scores" in fields,

@@ -29,7 +29,11 @@ _GROUPS = {
     "confidence": _DECIMAL,
     "maximum": _DECIMAL,
     "percent": _DECIMAL,
-    **dict.fromkeys(("seats", "number", "total", "round", "max_rounds", "passed", "shown", "item"), _NUMBER),
+    "part": r"[0-9.]{1,100}",
+    "criterion": r"[^\n]{1,300}?",
+    **dict.fromkeys(
+        ("seats", "parts", "items", "number", "total", "round", "max_rounds", "passed", "shown", "item"), _NUMBER
+    ),
     **dict.fromkeys(("place", "says", "result"), r"[^\n]{1,80}?"),
     "id": r"[a-z0-9_-]{1,40}",
 }
@@ -100,14 +104,26 @@ class EvidencePatterns(NamedTuple):
     decisive: LinePattern
 
 
+class ReadingPatterns(NamedTuple):
+    """How records are shown that are read in parts.
+
+    `outline` stands over lines that repeat items; `part` begins a part. `finding` begins what was found in one.
+    """
+
+    outline: LinePattern
+    part: LinePattern
+    findings: str
+    finding: LinePattern
+
+
 class PromptPatterns(NamedTuple):
     """One prompts file as patterns. `roles` maps a role's shown name to its key, `heads` a case heading to its kind.
 
     `labels` stands above the verdict words, each of which is a line `label`; None where they are the three verdicts.
     `system` begins the system message of all seats, and `seats_block` the seat's own block after the case; None where
     the system message is the seat's own (prompts 1). `markers` name the debate's marker. `operator_policy` is the
-    heading of a policy that stands before the case, which begins with the line `case`; None under prompts 1, as is
-    `evidence`.
+    heading of a policy that stands before the case, which begins with the line `case`; None under prompts 1, as are
+    `evidence` and `reading`.
     """
 
     language: str
@@ -139,6 +155,7 @@ class PromptPatterns(NamedTuple):
     operator_policy: str | None = None
     case: str = ""
     evidence: EvidencePatterns | None = None
+    reading: ReadingPatterns | None = None
 
 
 @cache
@@ -198,6 +215,17 @@ def _patterns_v2(language: str, texts: TextsV2) -> PromptPatterns:
         operator_policy=case.operator_policy,
         case=case.heading,
         evidence=_evidence(texts),
+        tasks=(
+            ("window", line_of(texts.reading.window_instruction)),
+            ("closing", line_of(texts.reading.closing_instruction)),
+            *patterns.tasks,
+        ),
+        reading=ReadingPatterns(
+            outline=line_of(texts.reading.outline),
+            part=line_of(texts.reading.part),
+            findings=texts.reading.findings,
+            finding=line_of(texts.reading.finding),
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from jury_providers.simulated.citations import (
     quoted_peer,
     taken_over,
 )
-from jury_providers.simulated.document import Document, read_document
+from jury_providers.simulated.document import MAX_CHARACTERS, read_document
 from jury_providers.simulated.evaluation import (
     Disposition,
     SimulatedEvaluation,
@@ -25,10 +25,12 @@ from jury_providers.simulated.evaluation import (
     weight,
     whole_score,
 )
-from jury_providers.simulated.findings import UNSEEN, Finding, read_findings, with_unseen
+from jury_providers.simulated.findings import UNSEEN, read_findings, with_unseen
 from jury_providers.simulated.misquotations import misquoted
 from jury_providers.simulated.phrases import Phrases, load_phrases
 from jury_providers.simulated.prompt import PeerBlock, Prompt, read_prompt
+from jury_providers.simulated.read_case import ReadCase
+from jury_providers.simulated.record_parts import own_findings, window_answer
 from jury_providers.simulated.shown_scale import THREE_VERDICTS, ShownScale
 from jury_providers.simulated.tool_use import record_findings, wanted_tools
 
@@ -48,14 +50,6 @@ class ReaderOutput(NamedTuple):
     tools: tuple[RequestedTool, ...]
     answer: dict[str, Any]
     prose: str
-
-
-class ReadCase(NamedTuple):
-    """A parsed case; `digest` identifies its text."""
-
-    digest: bytes
-    document: Document
-    findings: tuple[tuple[Finding, ...], ...]
 
 
 class Reader(Protocol):
@@ -86,6 +80,10 @@ class SimulatedReader:
     def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
         """The output for a request whose prompt is already parsed."""
         case = self._case(prompt)
+        if prompt.task == "window":
+            return ReaderOutput((), window_answer(prompt, case), "")
+        if prompt.task == "closing":
+            case = case._replace(findings=(own_findings(prompt),))
         if any(message.pictures for message in request.messages):
             # Pictures are not interpreted; the answer says that part of the record was not seen.
             case = case._replace(findings=with_unseen(case.findings))
@@ -101,7 +99,9 @@ class SimulatedReader:
         if case is not None:
             self._cases.move_to_end(digest)
             return case
-        document = read_document(prompt.case, prompt.patterns, prompt.mark)
+        # A part of a record is read to its end, as no other call shows the rest.
+        most = max(MAX_CHARACTERS, len(prompt.case)) if prompt.task == "window" else MAX_CHARACTERS
+        document = read_document(prompt.case, prompt.patterns, prompt.mark, most)
         # The utterances are no longer needed; the plain text is, to check quotations.
         case = ReadCase(digest, document._replace(scenarios=()), read_findings(document))
         self._cases[digest] = case

@@ -81,6 +81,10 @@ class ScriptedReader:
 @lru_cache(maxsize=64)
 def _answer(form: AnswerForm, share: float) -> dict[str, Any]:
     """What an answer says beside its ballot: one of a few in a run, which callers must not change."""
+    if form.findings:
+        entry = EvidenceEntry(1, _QUOTED, "context").fields
+        finding = {"criterion": None, "text": _SAID, **({"evidence": [entry]} if form.evidence else {})}
+        return {"findings": [finding], "decisive": [], "wanted": []}
     points = {name: round(most * share, 1) for name, most in form.dimensions}
     score = round(sum(points.values()), 6) if form.scored else 100 * share
     word = form.scale.word(score)
