@@ -6,10 +6,12 @@ from typing import Any
 from jury_actors.decoded_texts import DecodedTexts
 from jury_actors.errors import TextMissing
 from jury_actors.messages import StepRequest
-from jury_debate.artifact_tools import tool_definitions
+from jury_debate.artifact_tools import ToolSpec, tool_definitions
 from jury_debate.assignment import CallMessage
 from jury_debate.conversation import Call
 from jury_debate.prompts import load_prompts
+from jury_debate.prompts_v2 import prompts as prompts_v2
+from jury_debate.reading.record_tools import record_tool_definitions
 from jury_debate.rules_registry import rules_of
 from jury_events.case import Case
 from jury_events.codec import decode
@@ -206,7 +208,13 @@ class StepExecution:
 
     def _tools(self) -> tuple[OfferedTool, ...]:
         prompts = load_prompts(self._assignment.prompts, self._assignment.language)
-        offered = tool_definitions(prompts, opinions=self._assignment.opinions is not None)
+        reading = self._assignment.reading
+        by_tools = reading is not None and reading.mode == "tools"
+        offered: tuple[ToolSpec, ...] = ()
+        if reading is None or not by_tools or reading.records:
+            offered = tool_definitions(prompts, opinions=self._assignment.opinions is not None)
+        if by_tools:
+            offered += record_tool_definitions(prompts_v2.load_prompts(self._assignment.language).texts)
         return tuple(OfferedTool(tool.name, tool.description, tool.parameters) for tool in offered)
 
     def _answered(self, call: Call, index: int, tool: RequestedTool) -> RecordedToolCall:

@@ -167,6 +167,26 @@ async def test_a_failing_item_is_found_in_whichever_window_it_stands(store: Kept
     assert not event.evaluation.partly_read
 
 
+@pytest.mark.parametrize("planted", [FAILING, None])
+async def test_by_tools_a_seat_reads_what_its_words_find_and_never_passes_in_silence(
+    store: KeptStore, planted: str | None
+) -> None:
+    case = a_long_case(12, planted={} if planted is None else {7: planted})
+    run = a_run(store, WINDOW, case=case, reading="tools", least_read=0.9)
+    found = await run.execute()
+    (event,) = evaluations(store)
+    read = event.evaluation.reading
+
+    assert completed(found.values())
+    assert read is not None
+    assert ("tools", True) == (read.mode, event.evaluation.partly_read)
+    assert 0 < read.share < 0.9
+    assert "safe_pass" != event.evaluation.verdict
+    assert (16 if planted else None) == event.evaluation.decisive_item
+    assert ("safe_pass" if planted is None else None) == event.evaluation.answered
+    assert ["equal"] == [one.status for one in replay_chunk(store, ["run~c0"])]
+
+
 def test_a_panel_file_says_how_records_are_read() -> None:
     spec = PanelSpec.model_validate(
         {"reading": "tools", "least_read": 0.5, "seats": [{"model": "simulated/a", "window": 8000}]}

@@ -14,6 +14,7 @@ from jury_debate.assignment import AnswerSpec
 from jury_debate.errors import UnknownPrompts
 from jury_debate.prompt_texts import PLACEHOLDERS, fill
 from jury_debate.prompts import LANGUAGES, PROMPTS, PROMPTS_VERSION, load_prompts
+from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS
 from jury_debate.rules_v1.answer_parser import AnswerRefusal, parse_answer
 from jury_debate.seat_letters import seat_letter
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric
@@ -78,6 +79,9 @@ def test_every_tool_and_parameter_is_described(version: int, language: str) -> N
     tools = load_prompts(version, language).texts.tools
 
     expected = {name: {parameter.name for parameter in parameters} for name, parameters in TOOLS.items()}
+
+    if version > 1:
+        expected |= {READ_ITEMS: {"from", "to", "part"}, SEARCH_ITEMS: {"text"}}
 
     assert expected == {name: set(tool.parameters) for name, tool in tools.items()}
 

@@ -109,6 +109,11 @@ class PromptsV2(TurnPrompts):
         """The line over a quotation: where it stands, what it speaks for, and what its check found."""
         return self._entry(entry, juror_ids)
 
+    def record_tools_instruction(self, names: tuple[str, ...]) -> str:
+        """The list of the tools with which a record is read that is shown as an outline."""
+        lines = (fill(self.texts.turns.tool_line, name=name, description=self.tool(name).description) for name in names)
+        return fill(self.texts.reading.tools_instruction, tools="\n".join(lines))
+
     def window_instruction(self, rubric: Rubric, *, evidence: bool) -> str:
         """The instructions of a call that shows a part of the record, and asks what it shows."""
         return fill(

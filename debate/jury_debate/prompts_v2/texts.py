@@ -106,6 +106,8 @@ class ReadingTexts(Value):
     not_all: str
     tools_instruction: str
     tools_read_over: str
+    found: str
+    found_in: str
 
 
 class TextsV2(Value):
@@ -165,4 +167,6 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "reading.unread": frozenset({"items"}),
     "reading.decisive": frozenset({"items"}),
     "reading.tools_instruction": frozenset({"tools"}),
+    "reading.found": frozenset({"shown", "total"}),
+    "reading.found_in": frozenset({"number"}),
 }

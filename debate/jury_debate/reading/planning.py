@@ -19,6 +19,9 @@ from jury_events.reading import PlannedReading, ReadingMode, ReadingPlan
 GUIDE = "guide/"
 """Prefix of the pieces with what all calls of a seat show of a record that it does not read whole."""
 
+READING_TOOLS = "instruction/reading"
+"""The piece that names the tools with which a record is read."""
+
 CASE = "case"
 
 _FORM = 4_000

@@ -6,6 +6,7 @@ from jury_debate.rules_v1.conversation import StepConversation
 from jury_debate.rules_v3.cited_conversation import CitedConversation
 from jury_debate.rules_v3.conversation import OneFormConversation
 from jury_debate.rules_v3.reading_conversation import ReadingConversation
+from jury_debate.rules_v3.tool_reading import ToolReadingConversation
 from jury_events.parts import PartRegistry
 
 
@@ -18,5 +19,7 @@ def conversation(assignment: Assignment, parts: PartRegistry) -> Conversation:
             return OneFormConversation(assignment, parts)
         case reading if reading.mode == "cited":
             return CitedConversation(assignment, parts)
+        case reading if reading.mode == "tools":
+            return ToolReadingConversation(assignment, parts)
         case _:
             return ReadingConversation(assignment, parts)

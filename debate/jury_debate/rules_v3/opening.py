@@ -21,7 +21,8 @@ from jury_debate.prompts_v2.case_items import case_items
 from jury_debate.prompts_v2.case_text import render_case
 from jury_debate.prompts_v2.operator_policy import has_policy, policy_piece, without_policy
 from jury_debate.prompts_v2.prompts import PromptsV2, load_prompts
-from jury_debate.reading.planning import CaseToRead, PlannedCase, ReadingPlanner
+from jury_debate.reading.planning import READING_TOOLS, CaseToRead, PlannedCase, ReadingPlanner
+from jury_debate.reading.record_tools import RECORD_TOOLS
 from jury_debate.rules_v1.ballots import ballot_id, marker_of
 from jury_debate.rules_v1.opening import opening_event
 from jury_debate.rules_v2 import opening as before
@@ -148,10 +149,12 @@ class _PromptTexts:
                 )
                 + "\n\n"
             )
-        case = self._planned_case(before, seats, judge).pieces
+        planned = self._planned_case(before, seats, judge)
+        if planned.plan is not None and any(seat.mode == "tools" for seat in planned.plan.seats):
+            behind[READING_TOOLS] = "\n\n" + self._prompts.record_tools_instruction(RECORD_TOOLS)
         return {
             **{name: _encoded(text) for name, text in before.items()},
-            **case,
+            **planned.pieces,
             **seats,
             **{name: _encoded(text) for name, text in behind.items()},
             **judge,

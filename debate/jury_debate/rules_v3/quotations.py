@@ -35,6 +35,10 @@ class SearchedText:
     def __init__(self, text: str) -> None:
         self._text = text
 
+    def around(self, found: Found, more: int) -> str:
+        """A place with at most `more` characters before and behind it."""
+        return self._text[max(0, found.start - more) : found.end + more]
+
     def exact(self, quote: str) -> Found | None:
         """The first place that has exactly this, at least `SHORTEST_QUOTE` characters."""
         start = self._text.find(quote) if len(quote) >= SHORTEST_QUOTE else -1
@@ -124,6 +128,17 @@ class SearchedItems:
             # In that item, or over its end: so is every later match that begins in this item.
             at = self._all.find(quote, end)
         return None
+
+    def occurrences(self, text: str) -> Iterator[tuple[int, Found]]:
+        """Every item that has exactly this, and where, in order; places do not overlap."""
+        at = self._all.find(text)
+        while at >= 0:
+            place = bisect_right(self._starts, at) - 1
+            start, end = self._starts[place], self._end(place)
+            inside = at + len(text) <= end
+            if inside:
+                yield self._numbers[place], Found(at - start, at - start + len(text))
+            at = self._all.find(text, at + len(text) if inside else end)
 
     @cached_property
     def _places(self) -> dict[int, int]:

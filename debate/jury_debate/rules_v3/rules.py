@@ -6,12 +6,12 @@ from jury_debate.rules_v1 import answer_parser as before
 from jury_debate.rules_v1.consensus import check_consensus
 from jury_debate.rules_v1.decider import pending_steps
 from jury_debate.rules_v1.recorded_reply import reply_from_record
-from jury_debate.rules_v1.tool_calls import answer_tool
 from jury_debate.rules_v3 import answer_parser
 from jury_debate.rules_v3.conversations import conversation
 from jury_debate.rules_v3.decider import decide
 from jury_debate.rules_v3.findings_parser import findings_schema
 from jury_debate.rules_v3.opening import open_debate
+from jury_debate.rules_v3.record_reading import answer_tool
 from jury_debate.rules_v3.recounting import recount
 from jury_debate.rules_v3.state_machine import evolve
 from jury_debate.rules_v3.steps import assign

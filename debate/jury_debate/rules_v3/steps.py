@@ -12,7 +12,7 @@ from jury_debate.assignment import (
     ReadingSpec,
     SeatSaid,
 )
-from jury_debate.reading.planning import CASE, GUIDE, part_name
+from jury_debate.reading.planning import CASE, GUIDE, READING_TOOLS, part_name
 from jury_debate.rules_v1 import steps as before
 from jury_debate.rules_v1.steps import assignment_of
 from jury_debate.rules_v1.visibility import letter, visible_evaluations
@@ -141,7 +141,10 @@ def _turn(state: DebateState, step: Step) -> tuple[PartRef, ...]:
         return (pieces["seat/final"], *(entry.peer_text for entry in visible), pieces["instruction/final"])
     seat = pieces[f"seat/{step.juror_id}"]
     if not step.round:
-        return (seat, pieces["instruction/initial"])
+        plan = state.debate.reading
+        planned = None if plan is None else plan.of(step.juror_id)
+        by_tools = planned is not None and planned.mode == "tools"
+        return (seat, pieces["instruction/initial"], *([pieces[READING_TOOLS]] if by_tools else []))
     assert state.instruction is not None
     own = [entry.peer_text for entry in visible if entry.juror_id == step.juror_id]
     peers = [entry.peer_text for entry in visible if entry.juror_id != step.juror_id]

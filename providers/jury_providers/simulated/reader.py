@@ -31,6 +31,7 @@ from jury_providers.simulated.phrases import Phrases, load_phrases
 from jury_providers.simulated.prompt import PeerBlock, Prompt, read_prompt
 from jury_providers.simulated.read_case import ReadCase
 from jury_providers.simulated.record_parts import own_findings, window_answer
+from jury_providers.simulated.record_reading import wanted_reads, with_read_items
 from jury_providers.simulated.shown_scale import THREE_VERDICTS, ShownScale
 from jury_providers.simulated.tool_use import record_findings, wanted_tools
 
@@ -79,6 +80,9 @@ class SimulatedReader:
 
     def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
         """The output for a request whose prompt is already parsed."""
+        if tools and (reads := wanted_reads(prompt, request)):
+            return ReaderOutput(reads, {}, "")
+        prompt = with_read_items(prompt)
         case = self._case(prompt)
         if prompt.task == "window":
             return ReaderOutput((), window_answer(prompt, case), "")

@@ -1,0 +1,182 @@
+"""Records read by tools from an outline: bounded results, marked; the share that was read follows from the calls."""
+
+import json
+from typing import Any
+
+import pytest
+
+from jury_debate.assignment import Assignment
+from jury_debate.conversation import Call, Reply, ToolTurn
+from jury_debate.prompts_v2.prompts import load_prompts
+from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS, read_items
+from jury_debate.reading.shown_record import ShownRecord
+from jury_debate.step_outcome import Answered
+from jury_events.case import Case
+from jury_events.outcome import CallOutcome
+from jury_events.reading import ItemSpan
+from jury_events.verdict import Verdict
+from support.debate_harness import DebateHarness, Says, a_panel
+from support.long_records import WINDOW, a_long_case
+
+TEXTS = load_prompts("en").texts
+
+
+class ToolReading:
+    """One seat that reads by tools, call by call."""
+
+    def __init__(self, case: Case | None = None, **spec: Any) -> None:
+        panel = a_panel("j1", prompts=2, preset="independent", reading="tools", **spec)
+        self.case = case or a_long_case()
+        self.debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), case=self.case, prompts=2)
+        (step,) = self.debate.debate.pending_steps()
+        self.assignment: Assignment = self.debate.debate.assign(step)
+        self.rules = self.debate.debate.rules
+        self.conversation = self.rules.conversation(self.assignment, self.debate.pen)
+
+    @property
+    def call(self) -> Call:
+        (call,) = self.conversation.calls
+        return call
+
+    def use(self, name: str, **arguments: Any) -> tuple[str, bool]:
+        """Call one tool; its result, which the model is shown."""
+        raw = json.dumps(arguments)
+        result, ok = self.rules.answer_tool(
+            self.assignment,
+            name,
+            raw,
+            index=0,
+            case=self.case if self.call.tools else None,
+            text=lambda ref: self.debate.pen.content(ref.part),
+        )
+        turn = ToolTurn("1", self.debate.pen.make(result), name, self.debate.pen.make(raw), ok)
+        self.conversation.apply_reply(Reply(CallOutcome.ANSWERED, tools=(turn,)))
+        return result, ok
+
+    def answer(self, verdict: str = "safe_pass") -> Answered:
+        raw = Says(verdict).answer(self.assignment)
+        self.conversation.apply_reply(Reply(CallOutcome.ANSWERED, answer=raw, appended=self.debate.pen.make(raw)))
+        assert isinstance(self.conversation.outcome, Answered)
+        return self.conversation.outcome
+
+
+def test_the_first_call_shows_the_outline_and_offers_the_tools() -> None:
+    reading = ToolReading()
+    prompt = "".join(reading.debate.pen.text(ref) for message in reading.call.messages for ref in message.parts)
+
+    assert reading.call.tools
+    assert "## Outline of the record (items: 82)" in prompt
+    assert "- read_items: " in prompt
+    assert "file-17-30.txt" not in prompt
+
+
+def test_items_are_returned_exactly_as_prompts_show_them() -> None:
+    reading = ToolReading()
+    result, ok = reading.use(READ_ITEMS, **{"from": 3, "to": 4})
+    sign = reading.assignment.marker
+
+    assert ok
+    assert f"[3] What a tool returned (nobody's request)\nIt belongs to tool call [2].\nTool:\n{sign} bash\n" in result
+    assert f"\n{sign} file-0-17.txt\n" in result
+    assert '"ls folder-1"' in result
+    assert '"ls folder-2"' not in result
+
+
+def test_what_is_too_long_is_returned_in_parts_whose_lines_are_marked() -> None:
+    reading = ToolReading(a_long_case(2, planted={0: "x" * 100_000}))
+    sign = reading.assignment.marker
+    first, ok = reading.use(READ_ITEMS, **{"from": 2, "to": 2})
+    second, _ = reading.use(READ_ITEMS, **{"from": 2, "part": 2})
+    refused, refused_ok = reading.use(READ_ITEMS, **{"from": 2, "part": 99})
+
+    assert ok
+    assert not refused_ok
+    assert "## Part 1 of 5 of the record" in first
+    assert "(continued from the part before)" in second
+    assert all(line.startswith(f"{sign} ") for line in (first + "\n" + second).split("\n") if "xxx" in line)
+    assert refused.startswith(f"{sign} ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"from": 0}, {"from": 5, "to": 4}, {"from": 999}, {"from": "1"}, {"from": 1.5}, {"from": 1, "more": 2}],
+)
+def test_other_arguments_are_refused_with_the_remedy(arguments: dict[str, Any]) -> None:
+    result, ok = ToolReading().use(READ_ITEMS, **arguments)
+
+    assert not ok
+    assert "call read_items again with corrected arguments, or answer without it" in result
+
+
+def test_a_search_names_the_items_that_have_a_text() -> None:
+    reading = ToolReading(a_long_case(planted={20: 'one "needle"\n[9] User\nneedle'}))
+    result, ok = reading.use(SEARCH_ITEMS, text="needle")
+    nothing, _ = reading.use(SEARCH_ITEMS, text="no such words")
+    sign = reading.assignment.marker
+
+    assert ok
+    assert result.startswith("Places that have it: 2, of which 2 are shown.\n- Item [42]:\n")
+    assert all(line.startswith(f"{sign} ") for line in result.split("\n") if "needle" in line or "[9]" in line)
+    assert "Places that have it: 0, of which 0 are shown." == nothing
+    assert (True, False) == (reading.use(SEARCH_ITEMS, text="file")[1], reading.use(SEARCH_ITEMS, text="x")[1])
+
+
+def test_the_share_that_was_read_follows_from_the_calls() -> None:
+    reading = ToolReading()
+    reading.use(READ_ITEMS, **{"from": 1, "to": 41})
+    reading.use(READ_ITEMS, **{"from": 30, "to": 50})
+    reading.use(SEARCH_ITEMS, text="file-40")
+    read = reading.answer().answer.reading
+
+    assert read is not None
+    assert ("tools", 2, 50, 82) == (read.mode, read.parts, read.items_read, read.items_total)
+    assert 0.5 < read.share < 0.7
+    assert (ItemSpan(first=51, last=82),) == read.unread
+
+
+def test_what_was_refused_was_not_read() -> None:
+    reading = ToolReading()
+    reading.use(READ_ITEMS, **{"from": 999})
+    read = reading.answer().answer.reading
+
+    assert read is not None
+    assert (0, 0.0) == (read.parts, read.share)
+
+
+def test_a_pass_on_less_than_the_panel_wants_needs_a_review() -> None:
+    reading = ToolReading(least_read=0.5)
+    reading.use(READ_ITEMS, **{"from": 1, "to": 10})
+    answer = reading.answer().answer
+
+    assert (Verdict.NEEDS_REVIEW, Verdict.SAFE_PASS) == (answer.verdict, answer.answered)
+
+
+def test_a_failing_verdict_stands_however_little_was_read() -> None:
+    answer = ToolReading(least_read=1.0).answer("unsafe_fail").answer
+
+    assert (Verdict.UNSAFE_FAIL, None) == (answer.verdict, answer.answered)
+
+
+def test_results_end_where_the_window_is_full() -> None:
+    reading = ToolReading(seats=[{"model": "simulated/juror", "juror_id": "j1", "window": WINDOW}])
+    turns = 0
+    while reading.call.tools:
+        reading.use(READ_ITEMS, **{"from": 1, "to": 82, "part": turns + 1})
+        turns += 1
+    shown = sum(len(reading.debate.pen.content(ref.part)) for message in reading.call.messages for ref in message.parts)
+
+    assert turns > 1
+    assert shown / 3 <= 0.6 * WINDOW
+    assert "No more tools can be called." in reading.debate.pen.text(reading.call.messages[-1].parts[0])
+
+
+def test_the_record_reads_the_same_through_results_of_any_size() -> None:
+    record = ShownRecord(b"# What\n\n[1] User\nkz: " + b"word " * 3000 + b"\n\n[2] Agent\nkz: done\n\n", "kz:")
+    whole = b""
+    part = 1
+    while (answer := read_items(record, json.dumps({"from": 1, "to": 2, "part": part}), TEXTS, 700)).ok:
+        assert answer.read is not None
+        whole += record.content[slice(*answer.read)]
+        part += 1
+
+    assert record.content[8:] == whole
