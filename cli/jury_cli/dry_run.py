@@ -57,6 +57,8 @@ def _lines(one: EstimatedRun) -> Iterator[str]:
     yield f"List prices of {one.list_prices_of}; a price file of yours comes first."
     if (omissions := checked.omissions.line()) is not None:
         yield f"{omissions[0].upper()}{omissions[1:]}; jury cases shows where."
+    if (too_long := checked.fit.line()) is not None:
+        yield _sentence(too_long)
     if one.on_cluster:
         yield "Keys are on the nodes of the cluster and were not checked."
     for name, variables in one.keys.items():

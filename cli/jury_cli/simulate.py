@@ -45,6 +45,12 @@ _EVERY = 10.0
     metavar="FILE",
     help="YAML: for a pattern such as initial/A, round-2/* or final, the faults of its calls, in order.",
 )
+@click.option(
+    "--window",
+    type=click.IntRange(min=1),
+    metavar="TOKENS",
+    help="What a prompt and its answer may have together: a longer prompt is refused as too long. Default: unlimited.",
+)
 def command(*, host: str, port: int, **options: Any) -> int:
     """Serve simulated models over HTTP, for the providers' own SDKs: OpenAI (chat and responses), Anthropic, Google.
 

@@ -32,6 +32,7 @@ class SimulationSettings(SettingsModel):
         faults: how often each fault strikes, as a text by its name; those of the wire too (docs/simulate.md).
         scripted: fixed valid answers without reading the case.
         script_file: a YAML file: for a pattern of steps the faults of its calls, in order.
+        window: tokens that a prompt and its answer may have together; None: unlimited.
     """
 
     seed: int = 0
@@ -40,6 +41,7 @@ class SimulationSettings(SettingsModel):
     faults: Mapping[str, str] = {}
     scripted: bool = False
     script_file: str | None = None
+    window: Annotated[int, Field(ge=1)] | None = None
 
     def model_post_init(self, context: object) -> None:
         """Refuse settings that do not go together."""
@@ -91,7 +93,8 @@ async def simulated_models(
         SettingError: see `SimulationSettings.script`.
         CannotListen: the address is in use, or not one of this machine's.
     """
-    async with simulation_server(settings.script(), settings.seed, host=host, port=port) as simulation:
+    script, seed, window = settings.script(), settings.seed, settings.window
+    async with simulation_server(script, seed, host=host, port=port, window=window) as simulation:
         yield simulation
 
 

@@ -1,4 +1,4 @@
-"""What is known of models (`models.toml`): shutdowns, the settings that they take, what providers keep of prompts."""
+"""What is known of models (`models.toml`): shutdowns, settings that they take, what is kept of prompts, lengths."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -40,6 +40,13 @@ class ModelFacts(NamedTuple):
     smallest_cache: int = SMALLEST_CACHE_TOKENS
 
 
+class ModelLengths(NamedTuple):
+    """In tokens, None: not known. `window`: request and answer together. `longest_answer`: with its thoughts."""
+
+    window: int | None = None
+    longest_answer: int | None = None
+
+
 @cache
 def _data() -> Mapping[str, Any]:
     text = (files("jury_providers") / "models.toml").read_text(encoding="utf-8")
@@ -66,6 +73,16 @@ def model_facts(api: str, model: str) -> ModelFacts:
         if field in ModelFacts._fields
     }
     return ModelFacts(**facts)
+
+
+@cache
+def model_lengths(model: str) -> ModelLengths:
+    """The lengths of `model` (the provider's own id, or a cloud's) where a source names them."""
+    name = own_id(model)
+    for entry in _data()["length"]:
+        if any(not is_other_model(one, name) for one in entry["models"]):
+            return ModelLengths(entry["window"], entry["longest_answer"])
+    return ModelLengths()
 
 
 def retirement_warnings(models: Iterable[str], today: date) -> list[str]:

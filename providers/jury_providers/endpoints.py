@@ -63,6 +63,13 @@ ProviderName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0
 ModelPattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
+SMALLEST_WINDOW = 4_000
+"""Tokens: a smaller window has no room for the instructions and an answer."""
+
+Window = Annotated[int, Field(ge=SMALLEST_WINDOW, le=100_000_000)]
+"""Tokens."""
+
+
 class Limits(Value):
     """A provider's rate limits for one key and one class of models; None: unlimited.
 
@@ -84,6 +91,7 @@ class Endpoint(Value):
     `cache`, `warm`, `tier` and `flex_fallback` hold for its models where a seat says nothing else (`CallSettings`).
     `cloud`: its models are reached there, through the SDK's own client and the cloud's own credentials.
     `extra_body` and `extra_headers` are added to every request, for what a server of one's own needs.
+    `window`: the tokens of the request and the answer together that its models take; None: as the catalogue knows.
     """
 
     protocol: ApiProtocol | None = None
@@ -99,6 +107,7 @@ class Endpoint(Value):
     flex_fallback: Switch | None = None
     extra_body: ExtraBody = Field(default_factory=dict)
     extra_headers: ExtraHeaders = Field(default_factory=dict)
+    window: Window | None = None
 
     @model_validator(mode="after")
     def _key_is_not_sent_readable(self) -> Self:

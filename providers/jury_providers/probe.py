@@ -3,13 +3,12 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from datetime import date
 from typing import Any, NamedTuple
 
 from jury_events.ids import exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings, Panel
-from jury_providers.provider import ModelMessage, ModelReply, ModelRequest, Provider
+from jury_providers.provider import ModelMessage, ModelReply, ModelRequest, Provider, ServedModel
 
 MAX_OUTPUT_TOKENS = 256
 """Enough for a reasoning model to begin; a truncated answer shows that the model is reachable."""
@@ -30,14 +29,14 @@ _REACHED = frozenset({CallOutcome.ANSWERED, CallOutcome.TRUNCATED})
 class ProbeResult(NamedTuple):
     """The result of one call; `simulated`: no model was called.
 
-    `shutdown`: the first day on which the provider no longer serves the model; None where it does not say.
+    `served`: what its server says of the model.
     """
 
     model: str
     reply: ModelReply
     seconds: float
     simulated: bool
-    shutdown: date | None = None
+    served: ServedModel = ServedModel()
 
     @property
     def answers(self) -> bool:
@@ -81,5 +80,6 @@ async def _call(model: str, clients: Mapping[str, Provider], settings: CallSetti
     except Exception as error:  # noqa: BLE001  (the probe reports adapters that raise)
         reply = ModelReply(CallOutcome.MALFORMED_RESPONSE, error=f"the adapter broke: {type(error).__name__}: {error}")
     seconds = time.perf_counter() - started
-    shutdown = await clients[provider].shutdown_date(bare)
-    return ProbeResult(model, reply, seconds, reply.simulated or clients[provider].simulated, shutdown)
+    client = clients[provider]
+    served = await client.served_model(bare)
+    return ProbeResult(model, reply, seconds, reply.simulated or client.simulated, served)

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from jury_events.exchange import CacheLifetime, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
+from jury_providers.catalogue import ModelLengths
 
 OnChunk = Callable[[str], None]
 """Receives each chunk of an answer's text as it arrives."""
@@ -108,6 +109,16 @@ class ModelReply(NamedTuple):
     retry_after: float | None = None
 
 
+class ServedModel(NamedTuple):
+    """What a server says of a model that it serves.
+
+    `shutdown`: the first day on which it is no longer served; None where the server does not say.
+    """
+
+    shutdown: date | None = None
+    lengths: ModelLengths = ModelLengths()
+
+
 class Provider(ABC):
     """A client for one provider's models, used by one process and one event loop.
 
@@ -138,9 +149,9 @@ class Provider(ABC):
             self._semaphore = asyncio.Semaphore(self.max_in_flight)
         return self._semaphore
 
-    async def shutdown_date(self, _model: str) -> date | None:
-        """The first day on which the provider no longer serves its model; None where it does not say."""
-        return None
+    async def served_model(self, _model: str) -> ServedModel:
+        """What its server says of a model."""
+        return ServedModel()
 
     async def close(self) -> None:
         """Release connections."""

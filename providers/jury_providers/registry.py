@@ -178,12 +178,12 @@ def setting_warnings(panel: Panel, endpoints: Endpoints) -> list[str]:
     """One line for each setting that is not sent or is deprecated, with the seats and the model that it concerns."""
     found: dict[str, list[str]] = {}
     for place, model, settings in _places(panel):
-        name = model.partition("/")[0]
+        name, _, own_id = model.partition("/")
         endpoint = endpoints.get(name, Endpoint())
         protocol = protocol_of(name, endpoint)
         if protocol is None:
             continue
-        for clause in ignored_settings(protocol, settings, own_server=endpoint.base_url is not None):
+        for clause in ignored_settings(protocol, own_id, settings, own_server=endpoint.base_url is not None):
             found.setdefault(f"model {model!r}: {clause}", []).append(place)
     return [f"{', '.join(places)}: {line}" for line, places in found.items()]
 

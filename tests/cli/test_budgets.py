@@ -203,6 +203,37 @@ def test_a_dry_run_writes_nothing_and_makes_no_call(jury, cases):
     assert [cases] == [path.name for path in jury.folder.iterdir()]
 
 
+def test_a_dry_run_names_the_cases_that_are_longer_than_a_window(jury):
+    """The panel has no key, and none is needed."""
+    cases = jury.write(
+        "long.jsonl",
+        *(
+            {"case_id": name, "question": "Go.", "response": "x" * size}
+            for name, size in (("short", 9), ("long", 100_000))
+        ),
+    )
+    own = "{protocol: openai, base_url: 'http://127.0.0.1:9/v1', window: 20000}"
+    jury.write(
+        "p.yaml", f"providers: {{own: {own}}}\nseats: [{{model: own/m, juror_id: a}}]\nfinal: {{method: median}}\n"
+    )
+
+    estimate = jury.run(cases, "--dry-run", "--panel", "p.yaml")
+    summary = jury("cases", cases, "--summary", "--panel", "p.yaml")
+    data = json.loads(jury("cases", cases, "--summary", "--panel", "p.yaml", "--json").out)["fit"]
+
+    said = (
+        "onger than the window of a model, whose calls would fail (context_too_long), of 2 cases: "
+        "1 for a (20,000 tokens: long)"
+    )
+    assert f"L{said}." in estimate.out
+    assert f"l{said}" in summary.out
+    assert [["a", "own/m", "20,000", "1", "1"]] == [one.split() for one in summary.out.splitlines() if "own/m" in one]
+    assert data == {
+        "seats": [{"juror_id": "a", "model": "own/m", "window": 20_000, "too_long": 1, "too_long_cases": ["long"]}],
+        "windows_not_known": [],
+    }
+
+
 @pytest.mark.parametrize(
     "options",
     [(), ("--panel", "adk-sequential"), ("--panel", "independent"), ("--language", "ja")],

@@ -3,16 +3,19 @@
 import pytest
 
 from jury_cases.omissions import OmissionReport
+from jury_judge.runs.case_fit import CaseFit
 from jury_judge.runs.preflight import PreflightReport
 from jury_judge.runs.runtime_choice import RAY_FROM, in_process_for
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_store.debate_rows import RunRow
+from support.runtime_harness import a_resolved
 
 NOTHING = OmissionReport(images_seen=True, blind=[])
+FIT = CaseFit(a_resolved())
 
 
 def report(total: int | None, ended: int = 0, before: RunRow | None = None) -> PreflightReport:
-    return PreflightReport(read=0, total=total, ended=ended, recorded=before, omissions=NOTHING)
+    return PreflightReport(read=0, total=total, ended=ended, recorded=before, omissions=NOTHING, fit=FIT)
 
 
 def recorded(ended: int, cases: int | None) -> RunRow:

@@ -19,6 +19,7 @@ from jury_events.case import Case
 from jury_events.transcript import Attachment, Transcript
 from jury_judge.errors import RunRefused
 from jury_judge.runs.allowance import Allowance
+from jury_judge.runs.case_fit import CaseFit
 from jury_judge.runs.estimate import estimate
 from jury_judge.runs.preflight import PreflightReport, preflight
 from jury_judge.runs.run import Run
@@ -108,7 +109,7 @@ async def lines_of(
     run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=1)
     carried = execute_run(
         run,
-        PreflightReport(read=3, total=3, omissions=OmissionReport(images_seen=False)),
+        PreflightReport(read=3, total=3, omissions=OmissionReport(images_seen=False), fit=CaseFit(a_resolved())),
         store or MemoryEventStore(),
         runtime,
         progress=Silent(),

@@ -12,7 +12,7 @@ from jury_events.panel import CallSettings
 from jury_providers.endpoints import Endpoint
 from jury_providers.errors import UnknownProvider
 from jury_providers.probe import ProbeResult, probe, probe_settings
-from jury_providers.provider import ModelReply, ModelRequest, Provider
+from jury_providers.provider import ModelReply, ModelRequest, Provider, ServedModel
 from jury_providers.registry import provider_factory
 from jury_providers.simulated.http.server import simulation_server
 from support.canned_server import Canned, canned_server
@@ -136,7 +136,7 @@ async def test_a_model_that_ends_is_said_to_end_as_its_provider_says(protocol, p
         calls = {f"{protocol}/{model}": CallSettings() for model in (ending, "model-of-its-own")}
         found = await probe(calls, provider_factory(endpoints={protocol: endpoint}))
 
-    assert [end, None] == [one.shutdown for one in found]
+    assert [end, None] == [one.served.shutdown for one in found]
 
 
 async def test_anthropics_sdk_reads_the_simulated_model():
@@ -167,7 +167,45 @@ async def test_a_provider_that_does_not_say_when_a_model_ends_is_believed(dialec
         )
 
     assert found.answers
-    assert (2, None) == (len(server.asked), found.shutdown)
+    # OpenAI's own servers are asked for one model, others also for their list.
+    assert (3 if dialect is CHAT else 2, ServedModel()) == (len(server.asked), found.served)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "path", "api_version"),
+    [("openai", "/v1", None), ("openai-responses", "/v1", None), ("anthropic", "", None), ("google", "", "v1beta")],
+)
+async def test_a_server_that_names_its_window_is_heard_and_refuses_longer_prompts(protocol, path, api_version):
+    calls = {f"{protocol}/m": CallSettings()}
+    async with simulation_server(window=40_000) as server:
+        endpoint = Endpoint(base_url=f"{server.url}{path}", api_version=api_version)
+        (fits,) = await probe(calls, provider_factory(endpoints={protocol: endpoint}))
+    async with simulation_server(window=200) as server:
+        endpoint = Endpoint(base_url=f"{server.url}{path}", api_version=api_version)
+        (too_long,) = await probe(calls, provider_factory(endpoints={protocol: endpoint}))
+
+    assert (True, 40_000) == (fits.answers, fits.served.lengths.window)
+    assert too_long.reply.outcome is CallOutcome.CONTEXT_TOO_LONG
+
+
+@pytest.mark.parametrize(
+    ("listed", "window"),
+    [
+        (b'{"data": [{"id": "other", "max_model_len": 8192}, {"id": "m", "max_model_len": 32768}]}', 32_768),
+        (b'{"data": [{"id": "m", "meta": {"n_ctx_train": 131072}}]}', 131_072),
+        (b'{"data": [{"id": "m", "context_length": 65536}]}', 65_536),
+        (b'{"data": [{"id": "other", "max_model_len": 8192}]}', None),
+        (b'{"data": [{"id": "m", "max_model_len": "long"}]}', None),
+    ],
+)
+async def test_the_list_of_an_own_server_names_the_window_of_its_model(listed, window):
+    async with canned_server(Canned(404), Canned(pieces=[listed])) as server:
+        adapter = provider_factory(endpoints={"own": Endpoint(protocol="openai", base_url=f"{server.url}/v1")})("own")
+        found = await adapter.served_model("m")
+        await adapter.close()
+
+    assert ["/v1/models/m", "/v1/models"] == [one.path for one in server.asked]
+    assert window == found.lengths.window
 
 
 @pytest.mark.parametrize(("cloud", "asked"), [("aws", ["/v1/models/m"]), ("foundry", [])])
@@ -177,7 +215,7 @@ async def test_a_cloud_without_models_is_not_asked_when_they_end(monkeypatch, cl
     async with canned_server(Canned(pieces=[b'{"retires_at": "2026-12-11T00:00:00Z"}'])) as server:
         endpoint = Endpoint.model_validate({"base_url": server.url, "protocol": "anthropic", "cloud": cloud})
         adapter = provider_factory(endpoints={"there": endpoint})("there")
-        found = await adapter.shutdown_date("m")
+        found = (await adapter.served_model("m")).shutdown
         await adapter.close()
 
     assert asked == [one.path for one in server.asked]

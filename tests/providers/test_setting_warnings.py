@@ -58,6 +58,16 @@ def test_what_is_sent_is_not_warned_of(model: str, settings: dict[str, Any]) -> 
     assert [] == setting_warnings(a_panel(model, **settings), {})
 
 
+def test_an_answer_that_may_be_longer_than_the_model_gives_is_warned_of() -> None:
+    panel = a_panel("openai/gpt-4o", "openai/gpt-5.4", "simulated/juror", max_output_tokens=20_000)
+
+    (line,) = setting_warnings(panel, {})
+    assert line.startswith(
+        "seat seat-1: model 'openai/gpt-4o': max_output_tokens is more than its longest answer, 16,384"
+    )
+    assert [] == setting_warnings(panel, {"openai": Endpoint(base_url=OWN)})
+
+
 def test_seats_of_one_model_and_the_final_judge_share_a_line() -> None:
     model = "anthropic/claude-haiku-5-5"
     panel = a_panel(model, model, judge=model, seed=1)

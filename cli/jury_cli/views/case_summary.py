@@ -8,6 +8,7 @@ from jury_views.page import Page
 
 if TYPE_CHECKING:
     from jury_judge import CaseSummary
+    from jury_judge.runs.case_fit import CaseFit
     from jury_judge.runs.case_summary import FormatSummary
 
 _MOST = 20
@@ -26,7 +27,23 @@ def summary_page(summary: "CaseSummary") -> Page:
     page.table(rows)
     for name, one in summary.formats.items():
         _format(page, name, one)
+    _fit(page, summary.fit)
     return page
+
+
+def _fit(page: Page, fit: "CaseFit") -> None:
+    """A table of the seats whose models' windows are known."""
+    page.heading("fit")
+    if fit.seats:
+        rows: list[tuple[str, ...]] = [("seat", "model", "window", "fit", "too long")]
+        for seat in fit.seats:
+            fits = f"{fit.cases - seat.too_long:,}"
+            rows.append((seat.name, seat.model, f"{seat.window:,}", fits, f"{seat.too_long:,}"))
+        page.table(rows, indent=2)
+    if fit.unknown:
+        page.line(f"no window is known of {', '.join(fit.unknown)}", indent=2)
+    if (too_long := fit.line()) is not None:
+        page.line(too_long, indent=2)
 
 
 def _format(page: Page, name: str, one: "FormatSummary") -> None:

@@ -9,6 +9,7 @@ from jury_judge.diagnosis.finding import DiagnosisFinding
 from jury_judge.panels.files import LoadedPanel
 from jury_providers.probe import ProbeResult, probe, probe_settings
 from jury_providers.registry import provider_factory
+from jury_providers.windows import known_window
 
 
 async def probed(loaded: LoadedPanel) -> AsyncGenerator[DiagnosisFinding, None]:
@@ -26,10 +27,25 @@ async def probed(loaded: LoadedPanel) -> AsyncGenerator[DiagnosisFinding, None]:
     primary = {seat.model for seat in panel.seats} | ({panel.final.judge.model} if panel.final.judge else set())
     for one in await probe(calls, provider_factory(endpoints=loaded.endpoints)):
         yield _found(one, needed=one.model in primary)
-        if one.shutdown is not None:
+        served = one.served
+        if served.shutdown is not None:
             yield DiagnosisFinding(
-                "warning", f"{one.model}: its provider says that it is to be shut down on {one.shutdown}"
+                "warning", f"{one.model}: its provider says that it is to be shut down on {served.shutdown}"
             )
+        if (found := _window(one.model, served.lengths.window, loaded)) is not None:
+            yield found
+
+
+def _window(model: str, served: int | None, loaded: LoadedPanel) -> DiagnosisFinding | None:
+    """What the server says of the model's window, where less than that or nothing was known."""
+    known = known_window(model, loaded.endpoints)
+    if served is None or (known is not None and known <= served):
+        return None
+    said = f"{model}: its server says that its window is {served:,} tokens"
+    remedy = f"write window: {served} at providers.{model.partition('/')[0]}"
+    if known is None:
+        return DiagnosisFinding("note", f"{said}; so that cases are compared with it, {remedy}")
+    return DiagnosisFinding("warning", f"{said}, fewer than the {known:,} that are assumed; {remedy}")
 
 
 def _found(one: ProbeResult, *, needed: bool) -> DiagnosisFinding:

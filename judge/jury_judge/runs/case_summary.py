@@ -10,6 +10,7 @@ from jury_cases.unreadable import UnreadableRows
 from jury_events.case import Case
 from jury_events.transcript import Item, Message
 from jury_judge.panels.files import LoadedPanel
+from jury_judge.runs.case_fit import CaseFit
 from jury_judge.runs.preflight import omission_report
 
 _ROLES = {"user": "user", "model": "agent"}
@@ -54,12 +55,17 @@ class CaseSummary:
 
     Args:
         files: where the cases stand, and which of them are taken.
-        loaded: who would judge them, which decides whether pictures are shown.
+        loaded: who would judge them, which decides whether pictures are shown and what is too long.
+
+    Raises:
+        CaseFileError: the policy of the cases cannot be redacted.
     """
 
     def __init__(self, files: CaseFiles, loaded: LoadedPanel) -> None:
         self._files = files
         self._panel = loaded.panel
+        self.fit = CaseFit(loaded.resolved, loaded.endpoints, loaded.redaction.policy(files.policy))
+        """Which cases are longer than the windows of which models."""
         self.formats: dict[str, FormatSummary] = {}
         """By the name of the format, in the order of their first cases."""
 
@@ -73,6 +79,7 @@ class CaseSummary:
             if name not in self.formats:
                 self.formats[name] = FormatSummary(omission_report(self._panel))
             self.formats[name].add(case)
+            self.fit.add(case)
             yield case.case_id
 
     @property
@@ -84,6 +91,7 @@ class CaseSummary:
         """The counts as JSON data."""
         return {
             "formats": {name: one.data() for name, one in self.formats.items()},
+            "fit": self.fit.data(),
             "unreadable": {"count": self.unreadable.count, "errors": self.unreadable.errors},
         }
 

@@ -1,6 +1,5 @@
 """An estimate of debates: calls, tokens, cost, disk, time. Pure: from the prompts as they would be sent."""
 
-import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -8,18 +7,12 @@ from datetime import date
 from typing import NamedTuple
 
 from jury_actors.admission.model_class import limits_of
-from jury_debate import prompts_v1
-from jury_debate.artifact_tools import tool_definitions
-from jury_debate.assignment import OPERATOR_POLICY, scenario_numbers, tools_offered
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.prompts import load_prompts
-from jury_debate.rules_registry import rules_for
 from jury_events.case import Case
 from jury_events.exchange import Usage
 from jury_events.panel import FinalJudge, Panel, Seat
-from jury_events.provenance import provenance
 from jury_judge.runs.estimated_caches import EstimatedCaches, EstimatedCall
-from jury_judge.runs.rehearsal import Rehearsal
+from jury_judge.runs.prompt_sizes import PromptSizes, prompt_sizes
 from jury_providers.caching import CachePolicy, cache_policy
 from jury_providers.endpoints import Endpoint, Endpoints
 from jury_providers.prices import Prices
@@ -93,23 +86,6 @@ class _Course(NamedTuple):
     forms: bool = True
 
 
-class _Sizes(NamedTuple):
-    """Bytes: of each place's prompt (None: the final judge's), of what all prompts have, and of what is kept anyway.
-
-    `pictures` are those of the case, kept once, and sent to the places that see them. `shared` is the beginning of
-    prompts that calls of one model share: 0 under prompts 1.
-    """
-
-    prompts: dict[str | None, int]
-    form: int
-    records: int
-    kept: int
-    pictures: int
-    picture_bytes: int
-    tools: bool
-    shared: int
-
-
 class _EstimatedStep(NamedTuple):
     """A step, and how many peers' blocks its prompt shows."""
 
@@ -158,7 +134,7 @@ def estimate(
     count = 0
     for case in sample:
         count += 1
-        sizes = _measure(case, resolved, operator_policy)
+        sizes = prompt_sizes(case, resolved, operator_policy)
         for tally in tallies:
             tally.add(panel, sizes)
     factor = debates / count if count else 0.0
@@ -201,7 +177,7 @@ class _Tally:
         self.cost: defaultdict[str, float] = defaultdict(float)
         self.disk = 0.0
 
-    def add(self, panel: Panel, sizes: _Sizes) -> None:
+    def add(self, panel: Panel, sizes: PromptSizes) -> None:
         """One debate."""
         course = self._course
         kept: float = sizes.kept + _EVENT * (4 + 2 * course.rounds)
@@ -229,7 +205,7 @@ class _Tally:
         # Pictures are compressed already, and hardly grow in the database.
         self.disk += kept * course.on_disk + sizes.picture_bytes * _PICTURES_ON_DISK
 
-    def _turns(self, step: _EstimatedStep, sizes: _Sizes) -> int:
+    def _turns(self, step: _EstimatedStep, sizes: PromptSizes) -> int:
         """Calls of a step: one, and one more for each turn of tools."""
         return 1 + (self._course.tool_turns if sizes.tools and isinstance(step.place, Seat) else 0)
 
@@ -245,7 +221,7 @@ class _Tally:
         return (prices.cost(place.model, usage, self._on) if cost is None else cost) or 0.0
 
 
-def _call(step: _EstimatedStep, sizes: _Sizes) -> EstimatedCall:
+def _call(step: _EstimatedStep, sizes: PromptSizes) -> EstimatedCall:
     if not sizes.tools or not isinstance(step.place, Seat):
         return EstimatedCall(step.place, "none")
     return EstimatedCall(step.place, "records and opinions" if step.blocks else "records")
@@ -262,48 +238,6 @@ def _askings(panel: Panel, rounds: int) -> Iterator[_EstimatedStep]:
             yield _EstimatedStep(seat, seats * number + spoken if rules.history == "all" else seats)
     if panel.final.judge is not None:
         yield _EstimatedStep(panel.final.judge, seats * (rounds + 1))
-
-
-def _measure(case: Case, resolved: ResolvedPanel, operator_policy: str | None) -> _Sizes:
-    """From the opening of the debate: its texts, and the prompts of phase 1 as they would be sent."""
-    panel = resolved.panel
-    rehearsal = Rehearsal(case, resolved, operator_policy)
-    opened = rehearsal.opened
-    pieces = {name: len(text) for name, text in rehearsal.pieces.items()}
-    prompts: dict[str | None, int] = {
-        seat.juror_id: sum(len(message.text.encode()) for message in rehearsal.first_prompt(seat.juror_id))
-        for seat in panel.seats
-    }
-    if panel.final.judge is not None:
-        prompts[None] = len(rehearsal.final_prompt(images=panel.final.judge.images))
-    records = case.security_gate_records + case.agent_card_records
-    tools = tools_offered(panel, len(records))
-    return _Sizes(
-        prompts=prompts,
-        form=_form(panel, opened.prompts, case, tools=tools),
-        records=sum(len(record.content.encode()) for record in records) if tools else 0,
-        pictures=len(opened.images),
-        picture_bytes=sum(map(len, rehearsal.pictures())),
-        kept=sum(pieces.values()) + len(case.to_part()) + len(provenance(case) or b"") + len(opened.model_dump_json()),
-        tools=tools,
-        shared=0
-        if opened.prompts == prompts_v1.VERSION
-        else sum(pieces.get(name, 0) for name in ("system", OPERATOR_POLICY, "case")),
-    )
-
-
-def _form(panel: Panel, version: int, case: Case, *, tools: bool) -> int:
-    """The schema of an answer and the tools, which are sent beside the messages."""
-    rules, scenarios = rules_for(version), scenario_numbers(case.scenario_ids)
-    schema = rules.answer_schema(
-        panel.rubric,
-        statement=True,
-        scenarios=scenarios,
-        one_form=version != prompts_v1.VERSION,
-        scale=panel.scale,
-    )
-    offered = tool_definitions(load_prompts(version, panel.language), opinions=True) if tools else ()
-    return len(json.dumps(schema)) + sum(len(json.dumps(tool._asdict())) for tool in offered)
 
 
 def _minutes(models: Iterable[ModelEstimate], endpoints: Endpoints) -> float | None:

@@ -12,6 +12,7 @@ from jury_debate.recorded_panel import described
 from jury_events.case import Case
 from jury_events.panel import Panel
 from jury_judge.errors import OtherCase, ReadOtherwise, RunRefused
+from jury_judge.runs.case_fit import CaseFit
 from jury_judge.runs.recorded_content import is_same_case
 from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import RunIndex
@@ -19,7 +20,7 @@ from jury_judge.stores.adoption import check_adopted, check_run, not_set_aside
 from jury_judge.stores.debates import compared_panel
 from jury_judge.stores.stores import open_or_create
 from jury_providers.endpoints import Endpoints
-from jury_providers.registry import check_models
+from jury_providers.registry import NO_ENDPOINTS, check_models
 from jury_store.debate_rows import CaseRow, RunRow
 from jury_store.errors import StoreMissing
 from jury_store.event_store import EventStore
@@ -42,6 +43,7 @@ class PreflightReport:
         read: how many debates the cases have that were read and compared, from the first on.
         total: how many debates the run is to have; None if not all cases were read in time.
         omissions: the parts of the cases that no juror is shown.
+        fit: which cases are longer than the windows of which models.
         recorded: the run in the store; None if the store has no debate of it.
         position: of the newest event: debates that open after it belong to this call.
         ended: how many of the debates are over; if `total` is None, how many of the recorded ones.
@@ -53,6 +55,7 @@ class PreflightReport:
     read: int
     total: int | None
     omissions: OmissionReport
+    fit: CaseFit
     recorded: RunRow | None = None
     position: int = 0
     ended: int = 0
@@ -79,7 +82,13 @@ class PreflightReport:
         return None if before is None or before.total is None else max(0, before.total - before.ended)
 
 
-def preflight(run: Run, store: EventStore, *, seconds: float | None = PREFLIGHT_SECONDS) -> PreflightReport:
+def preflight(
+    run: Run,
+    store: EventStore,
+    *,
+    seconds: float | None = PREFLIGHT_SECONDS,
+    endpoints: Endpoints = NO_ENDPOINTS,
+) -> PreflightReport:
     """Read the cases once and compare the run with its debates in the store.
 
     Args:
@@ -87,6 +96,7 @@ def preflight(run: Run, store: EventStore, *, seconds: float | None = PREFLIGHT_
         store: open for reading.
         seconds: how long reading may take (at most `RESUMED_SECONDS` if the store has the run); the other cases are
             read and compared during the run. None: all are read.
+        endpoints: where providers are reached, for the windows of their models.
 
     Raises:
         RunRefused: the run was begun with another panel, or a case's content changed; the message says what differs.
@@ -103,15 +113,24 @@ def preflight(run: Run, store: EventStore, *, seconds: float | None = PREFLIGHT_
         seconds = None if seconds is None else min(seconds, RESUMED_SECONDS)
     index = RunIndex(run, None if recorded is None else store)
     omissions = omission_report(run.resolved.panel)
+    fit = CaseFit(run.resolved, endpoints, run.operator_policy)
     end = None if seconds is None else time.monotonic() + seconds
     report = PreflightReport(
-        read=0, total=None, omissions=omissions, recorded=recorded, position=position, beyond=beyond, prompts=prompts
+        read=0,
+        total=None,
+        omissions=omissions,
+        fit=fit,
+        recorded=recorded,
+        position=position,
+        beyond=beyond,
+        prompts=prompts,
     )
     read = known = ended = 0
     for batch in batches(run.cases(lambda _case: False), most=1 if recorded is None else BUILT):
         index.load([case.case_id for case in batch])
         for case in batch:
             omissions.add(case)
+            fit.add(case)
             for debate in run.debate_ids(case):
                 read += 1
                 row = index.row(debate)
@@ -155,7 +174,7 @@ def preflighted(
     try:
         store: EventStore = open_store(store_url, write=False)
     except StoreMissing:
-        checked = preflight(run, MemoryEventStore(), seconds=seconds)
+        checked = preflight(run, MemoryEventStore(), seconds=seconds, endpoints=endpoints)
         check_models(panel, endpoints, environ)
         store = open_or_create(store_url)
         try:
@@ -164,7 +183,7 @@ def preflighted(
             store.close()
         return
     try:
-        checked = preflight(run, store, seconds=seconds)
+        checked = preflight(run, store, seconds=seconds, endpoints=endpoints)
         check_models(panel, endpoints, environ if checked.left else None)
         yield store, checked
     finally:

@@ -58,6 +58,7 @@ class EstimatedRun(NamedTuple):
             "repeat": run.repeats,
             "judged_before": checked.ended,
             "not_shown": checked.omissions.data(),
+            "fit": checked.fit.data(),
             "debates": found.debates,
             "sample": found.sample,
             "calls": _whole(found.calls),
@@ -99,7 +100,7 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
     check_storage_prices(panel, endpoints, prices, today)
     on_cluster = settings.ray_address is not None
     with _reading(url) as store:
-        checked = preflight(run, store, seconds=None)
+        checked = preflight(run, store, seconds=None, endpoints=endpoints)
         left = checked.read - checked.ended
         sample = _sample(run, store, left)
         found = estimate(

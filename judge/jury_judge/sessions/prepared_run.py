@@ -81,7 +81,7 @@ def prepared_run(
     ):
         # Where another process wrote meanwhile, what it ended and spent is not of this session.
         changed = writer is not None and store.last_position() != first.position
-        checked = preflight(planned.run, store, seconds=seconds) if changed else first
+        checked = preflight(planned.run, store, seconds=seconds, endpoints=loaded.endpoints) if changed else first
         yield PreparedRun(
             planned=planned,
             url=url,
@@ -202,7 +202,9 @@ class PreparedRun:
         )
 
     def remarks(self) -> Iterator[str]:
-        """Lines about the cases: further repeats, columns that nearly have a name that is read, what is not shown."""
+        """Lines about the cases: further repeats, columns that nearly have a name that is read, what is not shown, what
+        is too long.
+        """
         checked = self.checked
         if checked.beyond:
             further = "1 further repeat" if checked.beyond == 1 else f"{checked.beyond} further repeats"
@@ -218,6 +220,9 @@ class PreparedRun:
             line += f" (of the first {pluralize(checked.omissions.cases, 'case')}; jury cases reads them all)"
         if line is not None:
             yield line
+        if (too_long := checked.fit.line()) is not None:
+            more = "" if checked.total is not None else "; jury cases --summary reads them all"
+            yield f"warning: {too_long}{more}"
 
     def closing_remarks(self, *, whole: bool) -> Iterator[str]:
         """Lines about the cases at the end of a run; `whole`: it was not interrupted."""

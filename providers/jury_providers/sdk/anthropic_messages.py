@@ -5,7 +5,6 @@ temperature.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import date
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
@@ -23,7 +22,8 @@ from anthropic import (
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool
+from jury_providers.catalogue import ModelLengths
+from jury_providers.provider import Caching, ModelPicture, ModelRequest, RequestedTool, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.cache_marks import anthropic_mark, marked_blocks
 from jury_providers.sdk.http_client import SharedHttpClient
@@ -96,12 +96,14 @@ class AnthropicMessages(SdkAdapter):
                 options["azure_ad_token_provider"] = self.entra_tokens(_FOUNDRY_SCOPE)
             self._sdk = _CLOUDS[connection.cloud](api_key=connection.key, **options)
 
-    async def shutdown_date(self, model: str) -> date | None:
+    async def served_model(self, model: str) -> ServedModel:
         """As `GET v1/models/{model}` says, which the clouds do not have, except Anthropic's own platform on AWS."""
         if self.connection.cloud not in {None, "aws"}:
-            return None
+            return ServedModel()
         path = f"/v1/models/{quote(model, safe='')}"
-        return date_at(await self.document_at(lambda: self._sdk.get(path, cast_to=httpx2.Response)), "retires_at")
+        said = await self.document_at(lambda: self._sdk.get(path, cast_to=httpx2.Response))
+        lengths = ModelLengths(count_at(said, "max_input_tokens") or None, count_at(said, "max_tokens") or None)
+        return ServedModel(date_at(said, "retires_at"), lengths)
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
         """Send the body unchanged with `post`; the typed method rewrites it, and prints its own warnings of models."""

@@ -18,8 +18,9 @@ from google.genai import types
 
 from jury_events.exchange import CacheWrite, Usage
 from jury_events.outcome import CallOutcome
+from jury_providers.catalogue import ModelLengths
 from jury_providers.endpoints import ProviderConnection
-from jury_providers.provider import ModelPicture, ModelReply, ModelRequest, OnChunk, RequestedTool
+from jury_providers.provider import ModelPicture, ModelReply, ModelRequest, OnChunk, RequestedTool, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.google_cache_requests import MAKE_SECONDS, delete_cache, make_cache, ttl_of
 from jury_providers.sdk.google_caches import acquire_caches, release_caches, shared_content
@@ -143,6 +144,14 @@ class GoogleGenerate(SdkAdapter):
         said = {"not_used": problem or ""}
         reply = await super().exchange(asked, body, on_chunk, {**notes, "cached_content": said})
         return _with_write(reply, found.write)
+
+    async def served_model(self, model: str) -> ServedModel:
+        """As `GET models/{model}` says, which names no end; the cloud's own API names no lengths."""
+        if self.connection.cloud is not None:
+            return ServedModel()
+        said = await self.document_at(lambda: self._sdk.aio.models.get(model=model))
+        answer = count_at(said, "outputTokenLimit") or None
+        return ServedModel(lengths=ModelLengths(count_at(said, "inputTokenLimit") or None, answer))
 
     async def _delete_cache(self, name: str) -> None:
         async with self.concurrency_limit:

@@ -1,7 +1,6 @@
 """Shared by the adapters that use OpenAI's SDK."""
 
 import os
-from datetime import date
 from typing import Any, ClassVar
 from urllib.parse import quote
 
@@ -10,11 +9,15 @@ from openai import AsyncAzureOpenAI, AsyncBedrockOpenAI, AsyncOpenAI
 from openai.providers import vertex
 
 from jury_events.exchange import CacheWrite
+from jury_providers.catalogue import ModelLengths
 from jury_providers.clouds import ENTRA_VARIABLE
-from jury_providers.provider import ModelRequest
+from jury_providers.endpoints import PROTOCOL_DEFAULTS
+from jury_providers.provider import ModelRequest, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.http_client import SharedHttpClient
-from jury_providers.sdk.reply_parsing import cache_writes, count_at, date_at, object_at
+from jury_providers.sdk.reply_parsing import cache_writes, count_at, date_at, object_at, objects
+
+_HOST = PROTOCOL_DEFAULTS["openai"].host
 
 _AZURE_SCOPE = "https://cognitiveservices.azure.com/.default"
 
@@ -27,6 +30,17 @@ def openai_cache_writes(details: dict[str, Any]) -> tuple[CacheWrite, ...]:
         {"30m": count_at(lifetimes, "ttl_30m_tokens"), "12h": count_at(lifetimes, "ttl_12h_tokens")},
         otherwise="30m",
     )
+
+
+def served_window(said: dict[str, Any]) -> int | None:
+    """The window in what a server says of a model: vLLM, then llama.cpp (with which the model was trained), others."""
+    found = (
+        count_at(said, "max_model_len"),
+        count_at(object_at(said, "meta"), "n_ctx_train"),
+        count_at(said, "context_length"),
+        count_at(said, "context_window"),
+    )
+    return next((window for window in found if window), None)
 
 
 class OpenAISdk(SdkAdapter):
@@ -60,10 +74,17 @@ class OpenAISdk(SdkAdapter):
         else:
             self._sdk = AsyncOpenAI(api_key=self.key, base_url=connection.base_url, **options)
 
-    async def shutdown_date(self, model: str) -> date | None:
-        """As `GET models/{model}` says."""
-        path = f"/models/{quote(model, safe='')}"
-        return date_at(await self.document_at(lambda: self._sdk.get(path, cast_to=httpx2.Response)), "shutdown_date")
+    async def served_model(self, model: str) -> ServedModel:
+        """As `GET models/{model}` says; a server of one's own is also asked for its list, which may name the window."""
+        said = await self._said(f"/models/{quote(model, safe='')}")
+        shutdown, window = date_at(said, "shutdown_date"), served_window(said)
+        if window is None and self.connection.cloud is None and not self.connection.leads_to(_HOST):
+            listed = objects((await self._said("/models")).get("data"))
+            window = next((served_window(one) for one in listed if one.get("id") == model), None)
+        return ServedModel(shutdown, ModelLengths(window))
+
+    async def _said(self, path: str) -> dict[str, Any]:
+        return await self.document_at(lambda: self._sdk.get(path, cast_to=httpx2.Response))
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
         """Send the body unchanged with `post`: the typed methods rewrite it, and double the CPU cost of a call."""

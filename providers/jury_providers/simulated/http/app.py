@@ -42,6 +42,15 @@ def simulation_app(backend: SimulationBackend) -> ASGIApp:
         *((f"/{version}/models/{{call:path}}", generate) for version in _GOOGLE_VERSIONS),
     ]
 
+    async def model(request: Request) -> Response:
+        """One model, with its end as the catalogue knows it, and the window of this server's models."""
+        name, window = request.path_params["model"], backend.window
+        if "anthropic-version" in request.headers:
+            return _json(200, AnthropicErrors.model(name, _end(f"anthropic/{name}"), window))
+        if isinstance(_errors_of(request), GoogleErrors):
+            return _json(200, GoogleErrors.model(name, window))
+        return _json(200, OpenAIErrors.model(name, _end(f"openai/{name}"), window))
+
     async def served(_request: Request) -> Response:
         return _json(200, backend.served.counts())
 
@@ -50,7 +59,7 @@ def simulation_app(backend: SimulationBackend) -> ASGIApp:
             *(Route(path, _ModelEndpoint(backend, protocol), methods=["POST"]) for path, protocol in posts),
             *(route for version in _GOOGLE_VERSIONS for route in _cache_routes(version, backend.cached_contents)),
             *(Route(f"/{version}/models", _models, methods=["GET"]) for version in _GOOGLE_VERSIONS),
-            Route("/v1/models/{model:path}", _model, methods=["GET"]),
+            *(Route(f"/{version}/models/{{model:path}}", model, methods=["GET"]) for version in _GOOGLE_VERSIONS),
             Route(SERVED, served, methods=["GET"]),
         ],
         exception_handlers={HTTPException: _no_such_path, 500: _defect},
@@ -145,14 +154,6 @@ def _json(status: int, body: Any) -> Response:
 
 async def _models(request: Request) -> Response:
     return _json(200, _errors_of(request).models(MODEL_VERSION))
-
-
-async def _model(request: Request) -> Response:
-    """One model of Anthropic or OpenAI, with its end as the catalogue knows it."""
-    model = request.path_params["model"]
-    if "anthropic-version" in request.headers:
-        return _json(200, AnthropicErrors.model(model, _end(f"anthropic/{model}")))
-    return _json(200, OpenAIErrors.model(model, _end(f"openai/{model}")))
 
 
 def _end(model: str) -> date | None:

@@ -45,6 +45,7 @@ class SimulationBackend:
         seed: for requests without a seed.
         clock: seconds, for the lifetimes of caches.
         count_tokens: of a prompt's text; None: one for some characters, as the simulated jurors count.
+        window: tokens that a prompt and its answer may have together; a longer one is too long. None: unlimited.
     """
 
     def __init__(
@@ -54,7 +55,9 @@ class SimulationBackend:
         *,
         clock: Callable[[], float] = time.monotonic,
         count_tokens: Callable[[str], int] | None = None,
+        window: int | None = None,
     ) -> None:
+        self.window = window
         self._count_tokens = count_tokens
         self._cache = PromptCache(clock)
         self._diagnoses = CacheDiagnoses()
@@ -81,8 +84,10 @@ class SimulationBackend:
         prompt = self._reader.read_prompt(request)
         position = self._position(prompt, request.model)
         fault = self._script.fault_of_call(*position)
-        self.served.count(prompt.step, protocol.kind, fault)
         tokens = self._tokens(request.messages)
+        if fault is None and self.window is not None and tokens + request.settings.max_output_tokens > self.window:
+            fault = CallOutcome.CONTEXT_TOO_LONG.value
+        self.served.count(prompt.step, protocol.kind, fault)
         cache = self._cache.use(parsed.prompt, tokens) if parsed.explicit is None else parsed.explicit
         if seconds := self._script.seconds(f"{position.conversation}/{position.number}"):
             await asyncio.sleep(seconds)

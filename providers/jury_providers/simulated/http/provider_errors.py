@@ -83,10 +83,11 @@ class OpenAIErrors(ProviderErrors):
         return {"object": "list", "data": [self.model(name)]}
 
     @staticmethod
-    def model(name: str, end: date | None = None) -> dict[str, Any]:
-        """One model; `end`: its announced shutdown."""
+    def model(name: str, end: date | None = None, window: int | None = None) -> dict[str, Any]:
+        """One model; `end`: its announced shutdown. Its window is named as vLLM names it."""
         shutdown = None if end is None else end.isoformat()
-        return {"id": name, "object": "model", "created": 0, "owned_by": "simulated", "shutdown_date": shutdown}
+        said = {"id": name, "object": "model", "created": 0, "owned_by": "simulated", "shutdown_date": shutdown}
+        return said if window is None else {**said, "max_model_len": window}
 
 
 def _anthropic(status: int, kind: str, message: str, *headers: tuple[str, str]) -> ErrorResponse:
@@ -122,10 +123,11 @@ class AnthropicErrors(ProviderErrors):
         return {"data": [self.model(name)], "first_id": name, "last_id": name, "has_more": False}
 
     @staticmethod
-    def model(name: str, end: date | None = None) -> dict[str, Any]:
+    def model(name: str, end: date | None = None, window: int | None = None) -> dict[str, Any]:
         """One model; `end`: its announced retirement. A model that has ended is still served here."""
         return {
             "type": "model",
+            "max_input_tokens": window,
             "id": name,
             "display_name": name,
             "created_at": _UNKNOWN_TIME,
@@ -196,5 +198,11 @@ class GoogleErrors(ProviderErrors):
         return _google(status, self._KINDS.get(status, "INVALID_ARGUMENT"), message)
 
     def models(self, name: str) -> dict[str, Any]:
+        return {"models": [self.model(name)]}
+
+    @staticmethod
+    def model(name: str, window: int | None = None) -> dict[str, Any]:
+        """One model."""
         methods = ["generateContent", "streamGenerateContent"]
-        return {"models": [{"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": methods}]}
+        said = {"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": methods}
+        return said if window is None else {**said, "inputTokenLimit": window}

@@ -57,6 +57,7 @@ async def simulation_server(
     port: int = 0,
     count_tokens: Callable[[str], int] | None = None,
     clock: Callable[[], float] = time.monotonic,
+    window: int | None = None,
 ) -> AsyncIterator[Simulation]:
     """Serve simulated models in this event loop, within the context.
 
@@ -67,6 +68,7 @@ async def simulation_server(
         port: 0: any free port.
         count_tokens: of a prompt's text, as in `SimulationBackend`.
         clock: seconds, for the lifetimes of caches.
+        window: of its models in tokens, as in `SimulationBackend`.
 
     Raises:
         CannotListen: the address is in use, or not one of this machine's.
@@ -74,7 +76,7 @@ async def simulation_server(
     listener = listening_socket(host, port, _BACKLOG)
     address = ip_address(listener.getsockname()[0])
     url, loopback = f"http://{_authority(address)}:{listener.getsockname()[1]}", address.is_loopback
-    backend = SimulationBackend(script, seed, clock=clock, count_tokens=count_tokens)
+    backend = SimulationBackend(script, seed, clock=clock, count_tokens=count_tokens, window=window)
     config = uvicorn.Config(
         simulation_app(backend),
         http=_Protocol,

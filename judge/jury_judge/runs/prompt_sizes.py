@@ -1,0 +1,74 @@
+"""The sizes of a debate's prompts and of what is kept of it, from its opening, without running it."""
+
+import json
+from typing import NamedTuple
+
+from jury_debate import prompts_v1
+from jury_debate.artifact_tools import tool_definitions
+from jury_debate.assignment import OPERATOR_POLICY, scenario_numbers, tools_offered
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.prompts import load_prompts
+from jury_debate.rules_registry import rules_for
+from jury_events.case import Case
+from jury_events.panel import Panel
+from jury_events.provenance import provenance
+from jury_judge.runs.rehearsal import Rehearsal
+
+
+class PromptSizes(NamedTuple):
+    """Bytes: of each place's prompt (None: the final judge's), of what all prompts have, and of what is kept anyway.
+
+    `pictures` are those of the case, kept once, and sent to the places that see them. `shared` is the beginning of
+    prompts that calls of one model share: 0 under prompts 1.
+    """
+
+    prompts: dict[str | None, int]
+    form: int
+    records: int
+    kept: int
+    pictures: int
+    picture_bytes: int
+    tools: bool
+    shared: int
+
+
+def prompt_sizes(case: Case, resolved: ResolvedPanel, operator_policy: str | None) -> PromptSizes:
+    """From the opening of the debate: its texts, and the prompts of phase 1 as they would be sent."""
+    panel = resolved.panel
+    rehearsal = Rehearsal(case, resolved, operator_policy)
+    opened = rehearsal.opened
+    pieces = {name: len(text) for name, text in rehearsal.pieces.items()}
+    prompts: dict[str | None, int] = {
+        seat.juror_id: sum(len(message.text.encode()) for message in rehearsal.first_prompt(seat.juror_id))
+        for seat in panel.seats
+    }
+    if panel.final.judge is not None:
+        prompts[None] = len(rehearsal.final_prompt(images=panel.final.judge.images))
+    records = case.security_gate_records + case.agent_card_records
+    tools = tools_offered(panel, len(records))
+    return PromptSizes(
+        prompts=prompts,
+        form=_form(panel, opened.prompts, case, tools=tools),
+        records=sum(len(record.content.encode()) for record in records) if tools else 0,
+        pictures=len(opened.images),
+        picture_bytes=sum(map(len, rehearsal.pictures())),
+        kept=sum(pieces.values()) + len(case.to_part()) + len(provenance(case) or b"") + len(opened.model_dump_json()),
+        tools=tools,
+        shared=0
+        if opened.prompts == prompts_v1.VERSION
+        else sum(pieces.get(name, 0) for name in ("system", OPERATOR_POLICY, "case")),
+    )
+
+
+def _form(panel: Panel, version: int, case: Case, *, tools: bool) -> int:
+    """The schema of an answer and the tools, which are sent beside the messages."""
+    rules, scenarios = rules_for(version), scenario_numbers(case.scenario_ids)
+    schema = rules.answer_schema(
+        panel.rubric,
+        statement=True,
+        scenarios=scenarios,
+        one_form=version != prompts_v1.VERSION,
+        scale=panel.scale,
+    )
+    offered = tool_definitions(load_prompts(version, panel.language), opinions=True) if tools else ()
+    return len(json.dumps(schema)) + sum(len(json.dumps(tool._asdict())) for tool in offered)

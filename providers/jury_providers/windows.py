@@ -1,0 +1,26 @@
+"""The windows of a panel's models: as its file says of their provider, else as the catalogue knows them."""
+
+from jury_events.panel import FinalJudge, Seat
+from jury_providers.catalogue import model_lengths
+from jury_providers.endpoints import PROTOCOL_DEFAULTS, Endpoint, Endpoints
+
+
+def known_window(model: str, endpoints: Endpoints) -> int | None:
+    """The tokens of the request and the answer together that `provider/model` takes; None: not known.
+
+    Nothing is assumed of the models of a server with a base URL of its own, or of an installed provider.
+    """
+    provider, _, name = model.partition("/")
+    endpoint = endpoints.get(provider, Endpoint())
+    if endpoint.window is not None:
+        return endpoint.window
+    if endpoint.base_url is not None and endpoint.cloud is None:
+        return None
+    known = endpoint.protocol is not None or provider in PROTOCOL_DEFAULTS
+    return model_lengths(name).window if known else None
+
+
+def smallest_window(place: Seat | FinalJudge, endpoints: Endpoints) -> int | None:
+    """The smallest known window of a seat's models; None where none is known."""
+    windows = (known_window(model, endpoints) for model in (place.model, *place.fallbacks))
+    return min((window for window in windows if window is not None), default=None)
