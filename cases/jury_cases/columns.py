@@ -12,7 +12,7 @@ AUTOMATIC: dict[str, tuple[str, ...]] = {
     "case_id": ("case_id", "item_id", "id", "debate_id"),
     "question": ("question",),
     "policy": ("policy", "profile", "system"),
-    "expected_behavior": ("expected_behavior", "expected_behaviour"),
+    "expected_behavior": ("expected_behavior", "expected_behaviour", "reference"),
     "response": ("response",),
     "messages": ("messages",),
     "execution": ("execution",),

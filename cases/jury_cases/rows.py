@@ -28,9 +28,10 @@ from jury_events.transcript import Message, Transcript
 _OF_ONE_SCENARIO = ("question", "policy", "expected_behavior", "response", "messages", "execution", "scenario_id")
 
 
-READING = 1
+READING = 2
 """The number of the rules by which rows become cases. Raise it with every change by which a row is
-read otherwise: a run that was begun under a lower number goes on without the cases that differ (`ReadOtherwise`)."""
+read otherwise: a run that was begun under a lower number goes on without the cases that differ (`ReadOtherwise`).
+Rules 2 read `reference`, the expected answer, as the expected behaviour."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,7 +252,7 @@ def _question(
         )
     if not isinstance(written, dict):
         raise CaseFileError(f"question: must be text or an object with a prompt, not {json_kind(written)}")
-    spec = dict(written)
+    spec = _with_reference(written)
     for part in ("policy", "expected_behavior"):
         value = getattr(draft, part)
         if value is not None and (part in reading.fields or spec.get(part) is None):
@@ -264,6 +265,14 @@ def _question(
         return QuestionSpec.model_validate(spec), transcript
     except ValidationError as error:
         raise CaseFileError(f"question.{condensed(error)}") from error
+
+
+def _with_reference(question: dict[str, Any]) -> dict[str, Any]:
+    """A question whose reference is its expected behaviour, where it has none."""
+    spec = {name: value for name, value in question.items() if name != "reference"}
+    if spec.get("expected_behavior") is None and question.get("reference") is not None:
+        spec["expected_behavior"] = question["reference"]
+    return spec
 
 
 def _text(value: Any, part: str) -> str:
