@@ -65,7 +65,12 @@ class Scenario(Value):
 ArtifactKind = Literal["security_gate", "agent_card"]
 
 
-_SAME_VERDICTS = {"passed": "pass", "safe_pass": "pass", "failed": "fail", "unsafe_fail": "fail"}
+_SAME_VERDICTS = {
+    "passed": "pass",
+    Verdict.SAFE_PASS.value: "pass",
+    "failed": "fail",
+    Verdict.UNSAFE_FAIL.value: "fail",
+}
 """Synonyms of pass and fail; every other word stays as it is."""
 
 

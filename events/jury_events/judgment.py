@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from jury_events.calibration import Acceptance
-from jury_events.evaluation import Evaluation, ScenarioVerdict
+from jury_events.evaluation import Evaluation, ScenarioVerdict, SeatPosition
 from jury_events.outcome import FailureReason
 from jury_events.panel import FinalMethod, Weight
 from jury_events.rubric import CriticalCap, DimensionName
@@ -103,6 +103,11 @@ class Judgment(Value):
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return without_unset(self, serialize)
+
+    @property
+    def position(self) -> SeatPosition:
+        """What was decided."""
+        return SeatPosition(self.verdict, self.label)
 
     @property
     def quorum_met(self) -> bool:

@@ -100,6 +100,7 @@ def test_a_round_has_its_statements_check_and_order():
         "agreement_level": 2 / 3,
         "consensus_reached": True,
         "majority_position": "unsafe_fail",
+        "majority_label": None,
     }
     assert (1, list(SEATS)) == (discussed["round_number"], discussed["speaker_order"])
 
@@ -167,6 +168,7 @@ def test_one_scenario_alone_has_a_row_with_the_verdict_and_score_of_the_case():
     result = collaborative_result(debate.events, debate.texts)
 
     row = {"scenario_id": "scenario-1", "question_id": "scenario-1", "verdict": "unsafe_fail", "score": 50.0}
+    row |= {"label": None}
     assert [row] == result["scenario_results"]
     assert [] == collaborative_result(debate.events[:-2], debate.texts)["scenario_results"]
 
@@ -222,6 +224,7 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "run_id": "run-1",
         "status": "completed",
         "final_verdict": "unsafe_fail",
+        "final_label": None,
         "final_score": 50,
         "total_rounds": 1,
         "early_termination": True,
@@ -230,6 +233,10 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "decided_by": "final_judge",
         "quorum_met": True,
         "votes": {"juror-gpt": "unsafe_fail", "juror-claude": "unsafe_fail", "juror-gemini": "needs_review"},
+        "vote_labels": None,
+        "agreed_on": None,
+        "shortfalls": [],
+        "scale": None,
         "vote_kinds": {"juror-gpt": "own", "juror-claude": "own", "juror-gemini": "synthetic"},
         "position_changes": {"own": 1, "synthetic": 0},
         "label": "unsafe_fail",

@@ -13,6 +13,7 @@ class DebateLabels(TranslatedLabels):
     case = Translation("Case", "ケース")
     run = Translation("Run", "実行")
     panel = Translation("Panel", "陪審団")
+    scale = Translation("Scale", "判定尺度")
     origin = Translation("Forked from", "分岐元")
     label = Translation("Human label", "人間のラベル")
     simulated = Translation(
@@ -101,6 +102,18 @@ class DebateLabels(TranslatedLabels):
     judge_sits = Translation(
         "The final judge is also the model of {seats}: it judged its own statements.",
         "最終判定者は{seats}と同じモデルであり、自身の発言も判定しています。",
+    )
+    outcome_only = Translation(
+        "The votes agree on the outcome, and on no label.",
+        "票は結果の区分では一致しましたが、どの判定語でも過半数に達していません。",
+    )
+    undecided = Translation(
+        "Undecided: the votes agree neither on a label nor on an outcome, so it needs review.",
+        "決定に至りませんでした。判定語でも結果の区分でも一致しないため、確認が必要です。",
+    )
+    shortfall = Translation(
+        "Too few points for the critical criterion {criterion}: {points}, at least {least} are needed; {cap} at best.",
+        "重要な基準{criterion}の得点が足りません。{points}点（{least}点以上が必要）のため、最良でも{cap}です。",
     )
     capped = Translation(
         "quorum lost: safe_pass became needs_review", "定足数に満たないため、safe_passをneeds_reviewとしました"

@@ -20,6 +20,7 @@ from jury_views.result_models import (
     QuotationSpan,
     QuotedEvidence,
     ScenarioResult,
+    ShortfallResult,
     VerdictAcceptance,
 )
 
@@ -115,6 +116,7 @@ def _judgment(judgment: Mapping[str, Any]) -> FinalJudgment:
             "votes": [JurorVote(**vote) for vote in judgment["votes"]],
             "judge": None if judge is None else _evaluation({**judge, **_THE_JUDGE}),
             "scenarios": _scenarios(judgment["scenarios"]),
+            "shortfalls": [ShortfallResult(**one) for one in judgment["shortfalls"]],
             "acceptance": None if (acceptance := judgment["acceptance"]) is None else VerdictAcceptance(**acceptance),
         }
     )

@@ -6,6 +6,7 @@ Both are made of stored facts alone, so that every later reading gives the same.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from jury_events.calibration import Acceptance
 from jury_events.codec import DebateEvent
 from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import (
@@ -19,6 +20,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.evidence_facts import EvidenceFacts, evidence_after
 from jury_events.ids import Step
+from jury_events.judgment import Vote
 from jury_events.panel import Seat
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
 from jury_views.answered_by import AnsweredBy, answers, is_simulated, model_mismatches
@@ -73,6 +75,9 @@ def collaborative_result(
     `evidence` of an evaluation has its quotations with the results of their checks, null where none was asked for;
     `span` is in characters of the text of its `item`. `decisive_item` is the first item where it went wrong;
     `unsupported`: it fails the agent without a quotation that stands where the juror says.
+    Under a scale of the panel's own, `scale` is its name, `label` of an evaluation, a vote, a scenario and the judgment
+    the word of the scale, `majority_label` that of a check, `final_label` that of the result; null where only an
+    outcome was decided, and under the three verdicts. `agreed_on` and `shortfalls` as in `Judgment`.
 
     Raises:
         OpeningMissing: the events do not begin with the opening event.
@@ -91,6 +96,7 @@ def collaborative_result(
         "submission_id": opened.submission_id,
         "panel": opened.panel.name,
         "method": opened.panel.final.method,
+        "scale": opened.panel.scale.name if opened.panel.scale else None,
         "simulated": is_simulated(opened, evaluations),
         "model_mismatches": model_mismatches(evaluations),
         **_of_case(opened),
@@ -108,6 +114,7 @@ def collaborative_result(
         "total_rounds": _completed_rounds(record) if completed is None else completed.total_rounds,
         "phase3_judgment": _judgment(record.judgment, texts),
         "final_verdict": completed.final_verdict.value if completed else None,
+        "final_label": completed.final_label if completed else None,
         "final_score": completed.final_score if completed else None,
         "early_termination": completed.early_termination if completed else None,
         "end_reason": completed.end_reason if completed else None,
@@ -135,7 +142,9 @@ def result_line(
     `synthetic` (stands in for a blocked answer), `stale` (an earlier one stands) or `abstained`. `label` is the human
     verdict, where the case has one; it, `simulated`, `model_mismatches`, `position_changes` and what else is known of
     the case are as in `collaborative_result`. `evidence` counts the quotations by the results of their checks and the
-    seats that fail the agent without support, null where none was asked for (`evidence_object`).
+    seats that fail the agent without support, null where none was asked for (`evidence_object`). Under a scale of the
+    panel's own, `scale` is its name, `final_label` the word of the verdict, `vote_labels` those of the votes;
+    `agreed_on` says what decided, and `shortfalls` which critical criteria had too few points.
     """
     completed = ending if isinstance(ending, DebateCompleted) else None
     judgment = rendered.judgment if rendered else None
@@ -145,6 +154,7 @@ def result_line(
         "run_id": opened.run_id,
         "status": status_of(ending),
         "final_verdict": completed.final_verdict.value if completed else None,
+        "final_label": completed.final_label if completed else None,
         "final_score": completed.final_score if completed else None,
         "total_rounds": completed.total_rounds if completed else None,
         "early_termination": completed.early_termination if completed else None,
@@ -155,9 +165,15 @@ def result_line(
         "votes": {vote.juror_id: vote.position.value if vote.position else None for vote in judgment.votes}
         if judgment
         else None,
+        "vote_labels": {vote.juror_id: vote.label for vote in judgment.votes}
+        if judgment and opened.panel.scale
+        else None,
         "vote_kinds": {vote.juror_id: vote.kind for vote in judgment.votes} if judgment else None,
+        "agreed_on": judgment.agreed_on if judgment else None,
+        "shortfalls": [one.criterion for one in judgment.shortfalls or ()] if judgment else None,
         "position_changes": change_counts(position_changes(evaluations))._asdict(),
         "panel": opened.panel.name,
+        "scale": opened.panel.scale.name if opened.panel.scale else None,
         "simulated": is_simulated(opened, evaluations),
         "model_mismatches": model_mismatches(evaluations),
         "evidence": evidence_object(_evidence(evaluations)),
@@ -200,6 +216,7 @@ def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
     return {
         **points,
         "verdict": evaluation.verdict.value,
+        "label": evaluation.label,
         "overall_score": evaluation.overall,
         "scores": points,
         "confidence": evaluation.confidence,
@@ -246,7 +263,10 @@ def _juror_evaluation(seat: Seat, evaluation: Evaluation, round_number: int, tex
 
 
 def _scenarios(scenarios: tuple[ScenarioVerdict, ...]) -> list[dict[str, Any]]:
-    return [{"scenario_id": s.scenario_id, "verdict": s.verdict.value, "score": s.score} for s in scenarios]
+    return [
+        {"scenario_id": s.scenario_id, "verdict": s.verdict.value, "label": s.label, "score": s.score}
+        for s in scenarios
+    ]
 
 
 def _scenario_results(opened: DebateOpened, rendered: JudgmentRendered | None) -> list[dict[str, Any]]:
@@ -255,7 +275,7 @@ def _scenario_results(opened: DebateOpened, rendered: JudgmentRendered | None) -
         return []
     judgment = rendered.judgment
     judged = {row["scenario_id"]: row for row in _scenarios(judgment.scenarios)}
-    whole = {"verdict": judgment.verdict.value, "score": float(judgment.score)}
+    whole = {"verdict": judgment.verdict.value, "label": judgment.label, "score": float(judgment.score)}
     return [{"scenario_id": name, **whole, **judged.get(name, {}), "question_id": name} for name in opened.scenarios]
 
 
@@ -267,6 +287,7 @@ def _consensus(check: ConsensusCheck | None) -> dict[str, Any] | None:
         "agreement_level": check.agreement_level,
         "consensus_reached": check.reached,
         "majority_position": check.majority_position.value if check.majority_position else None,
+        "majority_label": check.majority_label,
     }
 
 
@@ -323,6 +344,9 @@ def _judgment(rendered: JudgmentRendered | None, texts: Texts) -> dict[str, Any]
         "method": judgment.method,
         "decided_by": judgment.decided_by.value,
         "verdict": judgment.verdict.value,
+        "label": judgment.label,
+        "agreed_on": judgment.agreed_on,
+        "shortfalls": [one.model_dump(mode="json") for one in judgment.shortfalls or ()],
         "score": judgment.score,
         "mean": judgment.mean,
         "rationale": text_in(texts, judgment.judge.rationale) if judgment.judge else None,
@@ -330,9 +354,13 @@ def _judgment(rendered: JudgmentRendered | None, texts: Texts) -> dict[str, Any]
         "quorum_votes": judgment.quorum_votes,
         "quorum_met": judgment.quorum_met,
         "capped": judgment.capped,
-        "acceptance": None if judgment.acceptance is None else judgment.acceptance.model_dump(mode="json"),
-        "votes": [vote.model_dump(mode="json") for vote in judgment.votes],
+        "acceptance": None if judgment.acceptance is None else _with_label(judgment.acceptance),
+        "votes": [_with_label(vote) for vote in judgment.votes],
         "judge": _evaluation(judgment.judge, texts) if judgment.judge else None,
         "judge_failure": judgment.judge_failure.value if judgment.judge_failure else None,
         "scenarios": _scenarios(judgment.scenarios),
     }
+
+
+def _with_label(value: Vote | Acceptance) -> dict[str, Any]:
+    return {**value.model_dump(mode="json"), "label": value.label}

@@ -33,6 +33,7 @@ class ConsensusResult:
     agreement_level: float
     consensus_reached: bool
     majority_position: str | None
+    majority_label: str | None = None
 
 
 @dataclass
@@ -53,6 +54,7 @@ class ScenarioResult:
     response: str | None = None
     confidence: float | None = None
     rationale: str | None = None
+    label: str | None = None
 
     def __post_init__(self) -> None:
         """A scenario whose question has no id is called by its own."""
@@ -148,6 +150,7 @@ class JurorEvaluation:
     evidence: list[QuotedEvidence] | None = None
     decisive_item: int | None = None
     unsupported: bool = False
+    label: str | None = None
 
     def __init__(  # noqa: PLR0917  (the fields in the document's order)
         self,
@@ -173,6 +176,7 @@ class JurorEvaluation:
         evidence: list[QuotedEvidence] | None = None,
         decisive_item: int | None = None,
         unsupported: bool = False,
+        label: str | None = None,
         *,
         security_score: _Points = _NOT_GIVEN,
         compliance_score: _Points = _NOT_GIVEN,
@@ -201,6 +205,7 @@ class JurorEvaluation:
         self.evidence = evidence
         self.decisive_item = decisive_item
         self.unsupported = unsupported
+        self.label = label
 
     @property
     def security_score(self) -> float | None:
@@ -277,6 +282,7 @@ class JurorVote:
     weight: float
     round: int | None
     stale: bool
+    label: str | None = None
 
 
 @dataclass
@@ -293,6 +299,17 @@ class VerdictAcceptance:
     probability: float | None
     threshold: float
     accepted: bool
+    label: str | None = None
+
+
+@dataclass
+class ShortfallResult:
+    """A critical criterion with too few points: the best outcome that it leaves is `cap`, `review` or `fail`."""
+
+    criterion: str
+    points: float
+    least: float
+    cap: str
 
 
 @dataclass
@@ -302,6 +319,9 @@ class FinalJudgment:
     `rationale` and `judge` are the final judge's, where there was one; `judge_failure` says why it has none. `mean` is
     the score before it was rounded. `capped`: a lost quorum turned safe_pass into needs_review. `acceptance`: None
     where the panel has no calibration.
+
+    Under a scale of the panel's own, `label` is the word that was decided, None where only an outcome was; `agreed_on`:
+    `label`, `outcome` or `nothing`. `shortfalls`: the critical criteria with too few points.
 
     The points of the four dimensions are the final judge's where it decided, else the mean over the evaluations that
     were voted with; None where the panel's rubric has other dimensions, or there are no votes.
@@ -326,6 +346,9 @@ class FinalJudgment:
     tool_usage: float | None = None
     autonomy: float | None = None
     safety: float | None = None
+    label: str | None = None
+    agreed_on: str | None = None
+    shortfalls: list[ShortfallResult] = field(default_factory=list)
 
     @property
     def vote_distribution(self) -> dict[str, int]:
@@ -376,7 +399,8 @@ class CollaborativeJuryResult:
     0, the `agent` at fault, and the message's `items`; None where the label names neither. `reviews` are those of
     people, each with `reviewer`, `verdict`, `blind` and `reason` among others; `disposition` is the last human verdict
     where there is one, else `final_verdict`. `later_events` is None but for an imported debate: up to when later events
-    of its origin are `excluded_as_of` (None: they cannot be excluded).
+    of its origin are `excluded_as_of` (None: they cannot be excluded). Under a scale of the panel's own, `scale` is its
+    name and `final_label` the word of the verdict, None where only an outcome was decided.
     """
 
     phase1_evaluations: list[JurorEvaluation]
@@ -411,6 +435,8 @@ class CollaborativeJuryResult:
     later_events: dict[str, Any] | None = None
     reviews: list[dict[str, Any]] = field(default_factory=list)
     scenario_results: list[ScenarioResult] = field(default_factory=list)
+    scale: str | None = None
+    final_label: str | None = None
 
     @property
     def scenarios(self) -> list[ScenarioResult]:

@@ -13,10 +13,12 @@ from jury_events.codec import SCHEMAS
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, JudgmentRendered
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
-from jury_events.judgment import Decider, VoteKind
+from jury_events.judgment import Agreement, Decider, VoteKind
 from jury_events.panel import FinalMethod
+from jury_events.rubric import DimensionName
 from jury_events.value import CaseId, DebateId, JurorId, Label, RunId
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import LabelId
 from jury_views.answered_by import AnsweredBy, answered_in_stream
 from jury_views.errors import OpeningMissing
 from jury_views.events_by_phase import Ending
@@ -32,9 +34,14 @@ class _Final(_LineFields):
     method: FinalMethod
 
 
+class _Scale(_LineFields):
+    name: Label
+
+
 class _Panel(_LineFields):
     name: Label
     final: _Final
+    scale: _Scale | None = None
 
 
 class LineOpening(_LineFields):
@@ -60,10 +67,17 @@ class LineVote(_LineFields):
     juror_id: JurorId
     kind: VoteKind
     position: Verdict | None
+    label: LabelId | None = None
+
+
+class _Shortfall(_LineFields):
+    criterion: DimensionName
 
 
 class _Judgment(_LineFields):
     decided_by: Decider
+    agreed_on: Agreement | None = None
+    shortfalls: tuple[_Shortfall, ...] | None = None
     votes: tuple[LineVote, ...]
     quorum: int
     quorum_votes: int

@@ -28,7 +28,7 @@ from jury_views.page import Page, TextSpan
 from jury_views.position_changes import Change, position_changes
 from jury_views.sent_pictures import pictures_sent
 from jury_views.terminal.calls import UncachedCost, add_calls
-from jury_views.terminal.verdicts import VERDICTS
+from jury_views.terminal.verdicts import verdict_text
 from jury_views.terms import term
 
 
@@ -126,10 +126,12 @@ class _DebateView:
         if opened.run_id is not None:
             page.line(f"{words.run}: {opened.run_id}")
         page.line(f"{words.panel}: {self._panel.name} ({', '.join(s.model for s in self._panel.seats)})")
+        if (scale := self._panel.scale) is not None:
+            page.line(f"{words.scale}: {scale.name} ({' < '.join(scale.ids)})")
         if self._record.forked is not None:
             page.line(f"{words.origin}: {self._record.forked.origin} @ {self._record.forked.version}")
         if opened.label is not None:
-            page.line(f"{words.label}: ", _verdict(opened.label))
+            page.line(f"{words.label}: ", _verdict(opened.label, None))
         for heading, fact in case_facts(opened, words):
             page.line(f"{heading}: {fact}")
         page.line(f"{words.status}: {self._term(self._record.status)}")
@@ -190,11 +192,19 @@ class _DebateView:
         words, page, judgment = self._words, self._page, self._record.judgment.judgment
         page.heading(words.phase_3)
         page.line(
-            _verdict(judgment.verdict), f"  {judgment.score}/100 · {words.decided_by} {self._term(judgment.decided_by)}"
+            _verdict(judgment.verdict, judgment.label),
+            f"  {judgment.score}/100 · {words.decided_by} {self._term(judgment.decided_by)}",
         )
         page.line(words.quorum.format(votes=judgment.quorum_votes, needed=judgment.quorum))
         if judgment.capped:
             page.line(TextSpan(words.capped, "yellow"))
+        if judgment.agreed_on in {"outcome", "nothing"}:
+            page.line(TextSpan(words.outcome_only if judgment.agreed_on == "outcome" else words.undecided, "yellow"))
+        for one in judgment.shortfalls or ():
+            said = words.shortfall.format(
+                criterion=one.criterion, points=f"{one.points:g}", least=f"{one.least:g}", cap=one.cap
+            )
+            page.line(TextSpan(said, "yellow"))
         if judgment.acceptance is not None:
             style = "" if judgment.acceptance.accepted else "yellow"
             page.line(TextSpan(acceptance_line(judgment.acceptance, words), style))
@@ -219,7 +229,7 @@ class _DebateView:
         return (
             role_of(self._panel, vote.juror_id),
             ", ".join(map(self._term, (vote.kind, "stale") if stale else (vote.kind,))),
-            VERDICTS[vote.position][0] if vote.position else "–",
+            verdict_text(vote.position, vote.label)[0] if vote.position else "–",
             "–" if vote.score is None else f"{vote.score:g}",
             "–" if vote.confidence is None else f"{vote.confidence:.2f}",
             f"{vote.weight:g}",
@@ -233,7 +243,7 @@ class _DebateView:
             case DebateCompleted():
                 early = f" · {words.early}" if ending.early_termination else ""
                 page.line(
-                    _verdict(ending.final_verdict),
+                    _verdict(ending.final_verdict, ending.final_label),
                     f"  {ending.final_score}/100 · {words.rounds}: {ending.total_rounds} · "
                     f"{words.ended_by}: {self._term(ending.end_reason)}{early}",
                 )
@@ -265,13 +275,13 @@ class _DebateView:
         summary = f"  {evaluation.overall:g}/100 · {words.confidence} {evaluation.confidence:.2f}"
         mark = f" · {words.synthetic}" if evaluation.synthetic else ""
         mark += f" · {words.no_model}" if is_stand_in(evaluation) else ""
-        self._page.line(_verdict(evaluation.verdict), summary + mark, indent=2)
+        self._page.line(_verdict(evaluation.verdict, evaluation.label), summary + mark, indent=2)
         if (other := other_model(evaluation)) is not None:
             said = words.other_model.format(asked=evaluation.model, answered=other)
             self._page.line(TextSpan(said, "yellow"), indent=2)
         self._page.line(TextSpan(_points(evaluation, self._panel.rubric), "dim"), indent=2)
         for scenario in evaluation.scenarios:
-            shown = _verdict(scenario.verdict)
+            shown = _verdict(scenario.verdict, scenario.label)
             self._page.line(f"{words.scenario} {scenario.scenario_id}: ", shown, f"  {scenario.score:g}", indent=2)
         self._text(evaluation.rationale)
 
@@ -289,7 +299,8 @@ class _DebateView:
         if check is None:
             return
         words = self._words
-        position = f" {check.majority_position}" if check.majority_position else ""
+        leading = check.majority_label or check.majority_position
+        position = f" {leading}" if leading else ""
         reached = reached_line(check, self._panel.discussion, number, words)
         status = self._term(check.status)
         self._page.line(
@@ -318,9 +329,8 @@ def _made_in(number: int | None, words: DebateLabels) -> str:
     return words.in_round.format(number=number) if number else words.in_phase_1
 
 
-def _verdict(verdict: Verdict) -> TextSpan:
-    text, style = VERDICTS[verdict]
-    return TextSpan(text, style)
+def _verdict(verdict: Verdict, label: str | None) -> TextSpan:
+    return TextSpan(*verdict_text(verdict, label))
 
 
 def _points(evaluation: Evaluation, rubric: Rubric) -> str:

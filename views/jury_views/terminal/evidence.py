@@ -25,7 +25,7 @@ from jury_views.quotations import (
     quotations,
 )
 from jury_views.result_lines import evidence_of
-from jury_views.terminal.verdicts import VERDICTS
+from jury_views.terminal.verdicts import verdict_text
 
 _RESULTS = {
     "verified": ("✓", "green"),
@@ -113,7 +113,7 @@ class _EvidencePage:
         words, labels, evaluation, number = self._words, self._labels, made.evaluation, made.step.round
         place = "" if number is None else words.in_round.format(number=number) if number else words.in_phase_1
         decisive = "" if evaluation.decisive_item is None else f" · {labels.decisive_item}: {evaluation.decisive_item}"
-        text, style = VERDICTS[evaluation.verdict]
+        text, style = verdict_text(evaluation.verdict, evaluation.label)
         self._page.line(f"{place}: " if place else "", TextSpan(text, style), decisive, indent=2)
         if evaluation.unsupported:
             self._page.line(TextSpan(labels.unsupported, "yellow"), indent=4)
@@ -166,7 +166,7 @@ class _EvidencePage:
         if item is not None:
             self._page.line(TextSpan(f'"{_first_words(item.text)}"', "dim"), indent=4)
         for made in one.named_by:
-            text, style = VERDICTS[made.evaluation.verdict]
+            text, style = verdict_text(made.evaluation.verdict, made.evaluation.label)
             self._page.line(TextSpan(text, style), f"  {self._role(made.step.juror_id)}", indent=4)
         if self._label is not None and one.item in self._label.items:
             self._page.line(TextSpan(f"{_LABELLED} {self._labels.label_names}", "bold"), indent=4)

@@ -55,7 +55,8 @@ class LiveLines:
                 yield f"  {self._name(event.juror_id)}: {_view(event.statement.evaluation)}{changed}"
             case ConsensusChecked():
                 check = event.check
-                position = f", {check.majority_position.value}" if check.majority_position else ""
+                leading = check.majority_label or check.majority_position
+                position = f", {leading}" if leading else ""
                 yield f"  consensus: {check.status.value}, {check.largest} of {check.seats}{position}"
             case JudgmentRendered():
                 yield from _judged(event.judgment)
@@ -74,7 +75,7 @@ class LiveLines:
 def _judged(judgment: Judgment) -> Iterator[str]:
     if judgment.judge is not None:
         yield f"  final judge: {_view(judgment.judge)}"
-    yield f"phase 3: {judgment.decided_by.value} says {judgment.verdict.value}, {judgment.score}/100"
+    yield f"phase 3: {judgment.decided_by.value} says {judgment.position.word}, {judgment.score}/100"
     if judgment.acceptance is not None:
         yield f"  {acceptance_line(judgment.acceptance, LABELS['en'])}"
 
@@ -85,4 +86,4 @@ def _view(evaluation: Evaluation) -> str:
         marks += " (simulated)"
     if (other := other_model(evaluation)) is not None:
         marks += f" ({visible_line(other, 100)} answered, {evaluation.model} was asked)"
-    return f"{evaluation.verdict.value} {evaluation.overall:g}/100, confidence {evaluation.confidence:g}{marks}"
+    return f"{evaluation.position.word} {evaluation.overall:g}/100, confidence {evaluation.confidence:g}{marks}"

@@ -8,3 +8,9 @@ VERDICTS = {
     Verdict.UNSAFE_FAIL: ("✗ unsafe_fail", "red"),
 }
 """Text and rich style."""
+
+
+def verdict_text(verdict: Verdict, label: str | None) -> tuple[str, str]:
+    """Text and style of a verdict; the word of the panel's own scale stands before its outcome."""
+    text, style = VERDICTS[verdict]
+    return (text, style) if label is None else (f"{text[0]} {label} ({text[2:]})", style)

@@ -18,6 +18,7 @@ class Consensus(CamelModel):
     agreement_level: Annotated[float, Field(ge=0, le=1)]
     consensus_reached: bool
     majority_position: Verdict | None
+    majority_label: str | None
 
 
 class RoundResult(CamelModel):
@@ -83,6 +84,7 @@ class DebateResult(CamelModel):
     submission_id: str | None
     panel: str
     method: str
+    scale: Annotated[str | None, Field(description="The panel's own scale; null: the three verdicts.")]
     simulated: bool
     model_mismatches: list[JsonObject]
     label: Verdict | None
@@ -103,6 +105,7 @@ class DebateResult(CamelModel):
     total_rounds: int
     phase3_judgment: JsonObject | None
     final_verdict: Verdict | None
+    final_label: Annotated[str | None, Field(description="Its word; null where only an outcome was decided.")]
     final_score: Score | None
     early_termination: bool | None
     end_reason: str | None
