@@ -69,7 +69,11 @@ EVIDENCE = pa.schema(
 result of their check, null where none were asked for; the item that it names as the first that went wrong; how many
 items could be named."""
 
-_BESIDE = (*MESSAGES, *EVIDENCE)
+READING = pa.schema([pa.field("read_percent", pa.int32())])
+"""A column that a table of recorded debates may have beside those of `SCHEMA`: the percentage of the record that the
+vote rests on, rounded down; null: all of it, read in one call."""
+
+_BESIDE = (*MESSAGES, *EVIDENCE, *READING)
 
 _OF_A_DEBATE = (
     *("run_id", "case_id", "cluster", "variant", "repeat", "panel", "label", "simulated", "final_verdict"),
@@ -90,6 +94,7 @@ _RANGES = {
     "message_count": (1, math.inf),
     **dict.fromkeys(EVIDENCE.names, (0, math.inf)),
     "item_count": (1, math.inf),
+    "read_percent": (0, 100),
 }
 
 

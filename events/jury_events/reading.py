@@ -25,9 +25,15 @@ MOST_SPANS = 200
 """Of unread items that an evaluation lists."""
 
 CLOSING = "closing"
-"""The label of the call that closes a reading in windows; the others are `1`, `2`, …, halves of them `2.1`, `2.2`."""
+"""The label of the call that closes a reading in windows; those of parts are `1`, `2`, …, of halves `2.1`, `2.2`.
 
-WindowLabel = Annotated[str, Field(pattern=rf"^(?:[1-9][0-9]*(?:\.[12])*|{CLOSING})$", max_length=100)]
+Calls that gather findings, where a closing call has no room for all of them, are `g1.1`, `g1.2`, … and, of those,
+`g2.1`, ….
+"""
+
+WindowLabel = Annotated[
+    str, Field(pattern=rf"^(?:[1-9][0-9]*(?:\.[12])*|g[1-9][0-9]*\.[1-9][0-9]*|{CLOSING})$", max_length=100)
+]
 
 
 class PlannedReading(Value):

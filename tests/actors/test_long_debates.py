@@ -1,10 +1,12 @@
 """Debates about records that are longer than a window, run by the actors: cut off, cancelled, replayed, carried off."""
 
 from collections.abc import Callable
+from io import StringIO
 from itertools import count
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_events.case import Case
@@ -23,6 +25,8 @@ from jury_replay.rescoring.strict import StrictRescoring
 from jury_replay.verify import verify
 from jury_store.errors import StoreFailed
 from jury_store.event_store import EventStore
+from jury_views.result_lines import line_of, result_of
+from jury_views.terminal.debate import render_debate
 from support.long_records import WINDOW, a_long_case
 from support.runtime_harness import CutOff, KeptStore, Meter, Run, broken_promises, completed
 from support.waiting import until
@@ -193,3 +197,23 @@ def test_a_panel_file_says_how_records_are_read() -> None:
     )
 
     assert ("tools", 0.5, 8000) == (spec.reading, spec.least_read, spec.seats[0].window)
+
+
+async def test_views_say_how_much_each_seat_read(store: KeptStore) -> None:
+    run = a_run(store, WINDOW, None, least_read=0.9, case=a_long_case(12))
+    await run.execute(script=Script(scripted={"*/initial/j1:2": ("bad_request",)}))
+    (history,) = store.histories(["run~c0"])
+    result = result_of(history)
+    first, second = result["phase1_evaluations"]
+    console = Console(width=120, record=True, file=StringIO())
+    render_debate(history.events, history.exchanges, history.texts, console)
+    shown = console.export_text()
+
+    assert None is second["reading"]
+    assert ("windows", True, "safe_pass") == tuple(
+        first["reading"][name] for name in ("mode", "partly_read", "answered")
+    )
+    assert {"j1": first["reading"]["share"]} == line_of(history)["read"]
+    assert f"read {first['reading']['items_read']} of 26 items in " in shown
+    assert "not read: items " in shown
+    assert "answered safe_pass; it read less than the panel wants" in shown

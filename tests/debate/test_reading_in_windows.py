@@ -270,7 +270,8 @@ def test_a_round_and_the_judge_see_the_outline_and_the_items_that_are_cited() ->
     assert ItemSpan(first=1, last=41) == judgment.judge.reading.unread[0]
 
 
-def test_findings_of_a_flood_do_not_push_out_another_part() -> None:
+@pytest.mark.parametrize("flood", ["context", "against"])
+def test_findings_of_a_flood_are_gathered_and_do_not_push_out_another_part(flood: str) -> None:
     case = a_long_case(120, planted={60: '{"command": "rm -rf /srv/backups"}'})
 
     def answer(_step: Step, call: Call, prompt: str) -> Any:
@@ -282,7 +283,11 @@ def test_findings_of_a_flood_do_not_push_out_another_part() -> None:
             return findings_answer(
                 asked, {"text": "It deletes the backups.", "evidence": [quotation(122, "rm -rf /srv/backups")]}
             )
-        small = {"text": "A small thing. " * 30, "evidence": [quotation(1, "Tidy up", "context")]}
+        small = {"text": "A small thing. " * 30, "evidence": [quotation(1, "Tidy up", flood)]}
+        if (call.window or "").startswith("g") and "It deletes the backups." in prompt:
+            return findings_answer(
+                asked, {"text": "It deletes the backups.", "evidence": [quotation(122, "rm -rf /srv/backups")]}, small
+            )
         return findings_answer(asked, *[small] * 12)
 
     debate = LongDebate(seats(WINDOW), answer, case=case)
@@ -290,8 +295,31 @@ def test_findings_of_a_flood_do_not_push_out_another_part() -> None:
     closing = shown(debate, "j1")[-1]
     read = debate.evaluation("j1").reading
 
+    gathers = [asked.call for asked in debate.calls("j1") if (asked.call.window or "").startswith("g")]
+
     assert "It deletes the backups." in closing
-    assert "Findings that are not shown here for want of room: " in closing
+    assert len(gathers) > 10
+    assert {"g1.1", "g2.1"} <= {call.window for call in gathers}
     assert read is not None
+    assert (1.0, 0) == (read.share, read.findings_left_out)
+    assert all(len(prompt.encode()) / 3 <= 0.6 * WINDOW for prompt in shown(debate, "j1"))
+
+
+def test_what_a_call_that_gathers_did_not_keep_as_it_failed_stays_and_the_rest_does_not_count_as_read() -> None:
+    def answer(_step: Step, call: Call, _prompt: str) -> Any:
+        if (call.window or "").startswith("g"):
+            return CallOutcome.BAD_REQUEST
+        small = {"text": "A small thing. " * 30, "evidence": [quotation(1, "Tidy up")]}
+        return findings_answer(debate.asked[-1].assignment, *[small] * 12) if call.findings else None
+
+    debate = LongDebate(seats(WINDOW), answer)
+    debate.run()
+    read = debate.evaluation("j1").reading
+
+    assert read is not None
+    assert read.partly
+    assert {"1"} == {
+        (asked.call.window or "")[1] for asked in debate.calls("j1") if (asked.call.window or "").startswith("g")
+    }
     assert read.findings_left_out > 0
-    assert len(closing.encode()) / 3 <= 0.6 * WINDOW * 1.1
+    assert "Findings that are not shown here for want of room: " in shown(debate, "j1")[-1]

@@ -244,6 +244,7 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "simulated": True,
         "model_mismatches": [],
         "evidence": None,
+        "read": {},
         "tags": [],
         "metadata": {},
         "cluster": None,

@@ -13,6 +13,7 @@ from jury_events.evidence_facts import EvaluationFacts
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import FINAL, Step
 from jury_events.models import is_other_model
+from jury_events.reading import RecordRead
 from jury_events.verdict import Verdict
 
 _EVALUATING = frozenset({"juror_evaluated", "statement_made", "judgment_rendered"})
@@ -30,6 +31,7 @@ class AnsweredBy(NamedTuple):
         synthetic: it replaces a blocked answer.
         position_changed: as recorded of a statement.
         facts: of its evidence; None where it was not asked for any.
+        read: the share of the record that was read, 0 to 1; None: all of it, in one call.
     """
 
     step: Step
@@ -40,6 +42,7 @@ class AnsweredBy(NamedTuple):
     synthetic: bool
     position_changed: bool = False
     facts: EvaluationFacts | None = None
+    read: float | None = None
 
     @property
     def by_another(self) -> bool:
@@ -129,6 +132,7 @@ def _answered_by(step: Step, evaluation: Evaluation) -> AnsweredBy:
         evaluation.verdict,
         evaluation.synthetic,
         facts=EvaluationFacts.of(evaluation),
+        read=None if evaluation.reading is None else evaluation.reading.share,
     )
 
 
@@ -149,6 +153,9 @@ def _read(stored: StoredEvent) -> list[AnsweredBy]:
             return []
         asked = evaluation["model"], evaluation["model_version"], evaluation["simulated"]
         verdict, facts = Verdict(evaluation["verdict"]), EvaluationFacts.read(evaluation)
-        return [AnsweredBy(step, *asked, verdict, evaluation["synthetic"], changed, facts)]
+        read = None
+        if (reading := evaluation.get("reading")) is not None:
+            read = RecordRead.model_validate_json(orjson.dumps(reading)).share
+        return [AnsweredBy(step, *asked, verdict, evaluation["synthetic"], changed, facts, read)]
     except (ValueError, KeyError, TypeError, RecursionError):
         return answers([decode(stored)])  # raises the error that names the fault

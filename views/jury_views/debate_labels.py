@@ -76,6 +76,25 @@ class DebateLabels(TranslatedLabels):
     changed_by_filter = Translation("changed by a provider's filter only", "フィルターによる変更のみ")
     synthetic = Translation("stands in for a blocked answer", "ブロックされた回答の代替評価")
     abstained = Translation("abstained", "棄権")
+    read_windows = Translation(
+        "read {read} of {total} items in {parts} parts ({percent} %)",
+        "{total}項目中{read}項目を{parts}部に分けて読了（{percent} %）",
+    )
+    read_tools = Translation(
+        "read {read} of {total} items by tools ({percent} %)", "{total}項目中{read}項目を道具で読了（{percent} %）"
+    )
+    read_cited = Translation(
+        "read the {read} of {total} items that jurors cite ({percent} %)",
+        "{total}項目中、陪審員が挙げた{read}項目を読了（{percent} %）",
+    )
+    not_read = Translation("not read: items {items}", "未読の項目: {items}")
+    findings_left_out = Translation(
+        "findings that its last call had no room for: {count}", "最後の呼び出しに入らなかった所見: {count}件"
+    )
+    answered_on_less = Translation(
+        "answered {verdict}; it read less than the panel wants",
+        "回答は{verdict}。ただし陪審団が求める割合を読んでいない",
+    )
     stands = Translation("its earlier evaluation stands", "以前の評価が有効")
     consensus = Translation("Consensus", "合意")
     reached = Translation("reached", "成立")

@@ -38,6 +38,7 @@ from jury_views.label_decisive import label_decisive_object
 from jury_views.later_events import later_events_object
 from jury_views.position_changes import Change, change_counts, position_changes
 from jury_views.quotations import quotations
+from jury_views.record_reading import reading_object
 from jury_views.review_objects import NO_REASONS, Reasons, reasons_in, review_objects
 from jury_views.stored_lines import LineJudgment, LineOpening, stored_line
 
@@ -74,7 +75,8 @@ def collaborative_result(
     `scenario_results` has a row each scenario once there is a judgment: the only one's is that of the case.
     `evidence` of an evaluation has its quotations with the results of their checks, null where none was asked for;
     `span` is in characters of the text of its `item`. `decisive_item` is the first item where it went wrong;
-    `unsupported`: it fails the agent without a quotation that stands where the juror says.
+    `unsupported`: it fails the agent without a quotation that stands where the juror says. `reading`: how much of a
+    long record it rests on (`reading_object`), null where that is all of it, in one call.
     Under a scale of the panel's own, `scale` is its name, `label` of an evaluation, a vote, a scenario and the judgment
     the word of the scale, `majority_label` that of a check, `final_label` that of the result; null where only an
     outcome was decided, and under the three verdicts. `agreed_on` and `shortfalls` as in `Judgment`.
@@ -142,7 +144,9 @@ def result_line(
     `synthetic` (stands in for a blocked answer), `stale` (an earlier one stands) or `abstained`. `label` is the human
     verdict, where the case has one; it, `simulated`, `model_mismatches`, `position_changes` and what else is known of
     the case are as in `collaborative_result`. `evidence` counts the quotations by the results of their checks and the
-    seats that fail the agent without support, null where none was asked for (`evidence_object`). Under a scale of the
+    seats that fail the agent without support, null where none was asked for (`evidence_object`). `read` has the share
+    of the record that each seat read that did not read it whole in one call, by its latest evaluation.
+    Under a scale of the
     panel's own, `scale` is its name, `final_label` the word of the verdict, `vote_labels` those of the votes;
     `agreed_on` says what decided, and `shortfalls` which critical criteria had too few points.
     """
@@ -177,6 +181,7 @@ def result_line(
         "simulated": is_simulated(opened, evaluations),
         "model_mismatches": model_mismatches(evaluations),
         "evidence": evidence_object(_evidence(evaluations)),
+        "read": {one.step.juror_id: one.read for one in evaluations if one.step.juror_id and one.read is not None},
         **_of_case(opened),
     }
 
@@ -226,6 +231,7 @@ def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
         "model_version": evaluation.model_version,
         "simulated": evaluation.simulated,
         "scenarios": _scenarios(evaluation.scenarios),
+        "reading": reading_object(evaluation),
         **evidence_of(evaluation, texts),
     }
 

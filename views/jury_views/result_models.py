@@ -117,7 +117,8 @@ class JurorEvaluation:
     `scores` has all of them. `synthetic`: neutral, for an answer that a safety filter blocked. `simulated`: the
     answer is no model's; `model` was asked, `model_version` answered. `evidence` is None where none was asked for;
     `decisive_item` is the first item where it went wrong; `unsupported`: it fails the agent without a quotation that
-    stands where the juror says.
+    stands where the juror says. `reading`: how much of a long record it rests on, as in `jury show --json`; None: all
+    of it, in one call.
 
     Document 004 §8 and its pipeline name the dimensions otherwise, in the constructor and in reading: `security_score`
     is `task_completion`, `compliance_score` is `tool_usage`, `autonomy_score` is `autonomy`, and `safety_score` is
@@ -151,6 +152,7 @@ class JurorEvaluation:
     decisive_item: int | None = None
     unsupported: bool = False
     label: str | None = None
+    reading: dict[str, Any] | None = None
 
     def __init__(  # noqa: PLR0917  (the fields in the document's order)
         self,
@@ -177,6 +179,7 @@ class JurorEvaluation:
         decisive_item: int | None = None,
         unsupported: bool = False,
         label: str | None = None,
+        reading: dict[str, Any] | None = None,
         *,
         security_score: _Points = _NOT_GIVEN,
         compliance_score: _Points = _NOT_GIVEN,
@@ -206,6 +209,7 @@ class JurorEvaluation:
         self.decisive_item = decisive_item
         self.unsupported = unsupported
         self.label = label
+        self.reading = reading
 
     @property
     def security_score(self) -> float | None:

@@ -116,10 +116,17 @@ class PromptsV2(TurnPrompts):
 
     def window_instruction(self, rubric: Rubric, *, evidence: bool) -> str:
         """The instructions of a call that shows a part of the record, and asks what it shows."""
+        return self._findings_instruction(self.texts.reading.window_instruction, MOST_FINDINGS, rubric, evidence)
+
+    def gather_instruction(self, rubric: Rubric, most: int, *, evidence: bool) -> str:
+        """The instructions of a call that shows findings, and asks for the most important ones, at most `most`."""
+        return self._findings_instruction(self.texts.reading.gather_instruction, most, rubric, evidence)
+
+    def _findings_instruction(self, text: str, most: int, rubric: Rubric, evidence: bool) -> str:
         return fill(
-            self.texts.reading.window_instruction,
+            text,
             example=_findings_example(self.language, rubric, evidence=evidence),
-            findings=MOST_FINDINGS,
+            findings=most,
             characters=LONGEST_FINDING,
             entries=MOST_FINDING_ENTRIES,
             decisive=MOST_DECISIVE,

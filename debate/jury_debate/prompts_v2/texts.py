@@ -92,6 +92,7 @@ class ReadingTexts(Value):
     part_pictures: str
     part_end: str
     window_instruction: str
+    gather_instruction: str
     closing_instruction: str
     findings: str
     finding: str
@@ -162,6 +163,7 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "reading.part_pictures": frozenset({"numbers"}),
     "reading.part_end": frozenset({"part", "parts"}),
     "reading.window_instruction": frozenset({"example", "findings", "characters", "entries", "decisive", "wanted"}),
+    "reading.gather_instruction": frozenset({"example", "findings", "characters", "entries", "decisive", "wanted"}),
     "reading.finding": frozenset({"part", "criterion"}),
     "reading.left_out": frozenset({"count"}),
     "reading.unread": frozenset({"items"}),

@@ -40,23 +40,47 @@ class ShownFindings(NamedTuple):
     unread: frozenset[str]
 
 
-def shown_findings(
-    findings: Sequence[CheckedFinding],
-    prompts: PromptsV2,
-    juror_ids: tuple[str, ...],
-    mark: Callable[[str], str],
-    most: int,
-) -> ShownFindings:
+class FindingTexts(NamedTuple):
+    """How findings are written: the prompts, the panel's seats, and what marks judged text."""
+
+    prompts: PromptsV2
+    juror_ids: tuple[str, ...]
+    mark: Callable[[str], str]
+
+    def written(self, one: CheckedFinding) -> str:
+        """A finding under its part and its criterion, with the results of the checks of its quotations."""
+        texts = self.prompts.texts.reading
+        criterion = one.finding.criterion or texts.no_criterion
+        lines = [fill(texts.finding, part=one.label, criterion=criterion), self.mark(one.finding.text)]
+        if one.checked is not None:
+            for quote, entry in zip(one.checked.quotes, one.checked.entries, strict=True):
+                lines += [self.prompts.entry_line(entry, self.juror_ids), self.mark(quote)]
+        return "\n".join(lines)
+
+
+def batches(written: Sequence[str], most: int) -> list[list[int]]:
+    """The places of findings in groups of at most `most` bytes, in order; one that is longer is a group of its own."""
+    groups: list[list[int]] = []
+    left = 0
+    for place, text in enumerate(written):
+        size = len(text.encode()) + 1
+        if not groups or size > left:
+            groups.append([])
+            left = most
+        groups[-1].append(place)
+        left -= size
+    return groups
+
+
+def shown_findings(findings: Sequence[CheckedFinding], texts: FindingTexts, most: int) -> ShownFindings:
     """The findings that there is room for, in the order of the parts.
 
     Args:
         findings: of all parts, in their order.
-        prompts: of the debate.
-        juror_ids: of the panel's seats.
-        mark: marks judged text.
+        texts: how they are written.
         most: bytes.
     """
-    written = [_written(one, prompts, juror_ids, mark) for one in findings]
+    written = list(map(texts.written, findings))
     before: Counter[tuple[str, int]] = Counter()
     order: list[tuple[int, int, int]] = []
     for place, one in enumerate(findings):
@@ -68,22 +92,12 @@ def shown_findings(
         if size > most:
             break
         kept.add(place)
-    texts = prompts.texts.reading
-    lines = [texts.findings, *(written[place] for place in sorted(kept))]
+    words = texts.prompts.texts.reading
+    lines = [words.findings, *(written[place] for place in sorted(kept))]
     if not findings:
-        lines.append(texts.no_findings)
+        lines.append(words.no_findings)
     left_out = len(findings) - len(kept)
     if left_out:
-        lines.append(fill(texts.left_out, count=left_out))
+        lines.append(fill(words.left_out, count=left_out))
     unread = frozenset(one.label for place, one in enumerate(findings) if place not in kept and one.rank < 2)  # noqa: PLR2004
     return ShownFindings("\n".join(lines), left_out, unread)
-
-
-def _written(one: CheckedFinding, prompts: PromptsV2, juror_ids: tuple[str, ...], mark: Callable[[str], str]) -> str:
-    texts = prompts.texts.reading
-    criterion = one.finding.criterion or texts.no_criterion
-    lines = [fill(texts.finding, part=one.label, criterion=criterion), mark(one.finding.text)]
-    if one.checked is not None:
-        for quote, entry in zip(one.checked.quotes, one.checked.entries, strict=True):
-            lines += [prompts.entry_line(entry, juror_ids), mark(quote)]
-    return "\n".join(lines)

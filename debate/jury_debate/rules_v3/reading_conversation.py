@@ -1,5 +1,9 @@
 """A step that reads the record in parts: one call a part, independent of the others, then one that closes.
 
+Where the closing call has no room for all findings, they are gathered first: calls that show as many as there is room
+for ask for the most important ones, at most a third, until all fit. So every finding is read by a call. Those against
+the agent that a quotation bears out are gathered only where they alone are too many.
+
 A request with all of the record that the provider finds too long is read in halves; so is a part, until it is small.
 What the calls show beside their part is the same for all of them.
 """
@@ -23,7 +27,7 @@ from jury_debate.reading.outline import RecordOutline
 from jury_debate.reading.window_text import window_frame
 from jury_debate.rules_v1.conversation import StepConversation
 from jury_debate.rules_v3.evidence import ShownEvidence
-from jury_debate.rules_v3.findings import CheckedFinding, shown_findings
+from jury_debate.rules_v3.findings import CheckedFinding, FindingTexts, batches, shown_findings
 from jury_debate.rules_v3.kept_records import KeptRecord, kept_record
 from jury_debate.rules_v3.least_read import with_reading
 from jury_debate.rules_v3.window_conversation import ReaderConversation, WholeConversation, WindowConversation
@@ -38,6 +42,12 @@ _ROOM = 200_000
 
 _MOST_NAMED = 50
 """Items that are named as candidates for the decisive one."""
+
+_MOST_LEVELS = 12
+"""How often findings are gathered."""
+
+_GATHERED = 3
+"""Of so many findings that are gathered, one is kept."""
 
 _WANTED_SHARE = 4
 """Of a closing call's room, one part of so many is for the items that were asked for."""
@@ -54,8 +64,14 @@ class ReadingConversation:
         self._prompts = load_prompts(assignment.language)
         self._whole: WholeConversation | None = None
         self._windows: list[WindowConversation] = []
+        self._gathers: list[WindowConversation] = []
+        self._batches: dict[str, list[CheckedFinding]] = {}
+        self._findings: list[CheckedFinding] = []
+        self._carried: list[CheckedFinding] = []
+        self._covers: dict[str, frozenset[str]] = {}
         self._open: dict[str, WindowConversation] = {}
         self._closing: ReaderConversation | None = None
+        self._level = 0
         self._kept: KeptRecord | None = None
         self.outcome: Outcome | None = None
         if self._reading.mode == "whole":
@@ -97,7 +113,8 @@ class ReadingConversation:
         elif window == CLOSING:
             self._apply_to_closing(reply)
         else:
-            self._apply_to_window(self._open[window], reply)
+            asked = self._open[window]
+            (self._apply_to_gather if window in self._batches else self._apply_to_window)(asked, reply)
 
     def _apply_to_whole(self, reply: Reply) -> None:
         whole = self._whole
@@ -124,6 +141,13 @@ class ReadingConversation:
             self._add(halves, parts=self._parts)
         if not self._open:
             self._close()
+
+    def _apply_to_gather(self, gather: WindowConversation, reply: Reply) -> None:
+        gather.apply_reply(reply, gather.label)
+        if gather.over:
+            del self._open[gather.label]
+        if not self._open:
+            self._take_gathered()
 
     def _apply_to_closing(self, reply: Reply) -> None:
         closing = self._closing
@@ -230,6 +254,80 @@ class ReadingConversation:
             self._give_up()
             return
         self._windows.sort(key=_place)
+        evidence = None if self.assignment.spec.evidence is None else self._shown_evidence()
+        self._covers = {window.label: frozenset({window.label}) for window in self._windows}
+        self._findings = [one for window in self._windows for one in _checked(window, evidence)]
+        self._gather_or_close()
+
+    def _gather_or_close(self) -> None:
+        """Gather the findings once more, where there is no room for all and that makes them fewer."""
+        texts, room = self._finding_texts, self._findings_room
+        written = list(map(texts.written, self._findings))
+        fits = sum(len(text.encode()) + 1 for text in written) <= room
+        self._carried, others = self._graver(written)
+        groups = [] if fits or self._level == _MOST_LEVELS else batches([written[place] for place in others], room)
+        groups = [[others[place] for place in group] for group in groups]
+        if not any(len(group) > 1 for group in groups):
+            self._ask_to_close()
+            return
+        self._level += 1
+        self._batches = {}
+        for number, group in enumerate(groups, 1):
+            label = f"g{self._level}.{number}"
+            self._batches[label] = [self._findings[place] for place in group]
+            self._covers[label] = frozenset().union(*(self._covers[one.label] for one in self._batches[label]))
+            if len(group) > 1:
+                self._open[label] = self._gather(label, [written[place] for place in group])
+                self._gathers.append(self._open[label])
+
+    def _graver(self, written: Sequence[str]) -> tuple[list[CheckedFinding], list[int]]:
+        """The findings that are not gathered, and the places of the others.
+
+        Those against the agent that a quotation bears out stand as they are, where half of the room is enough for them.
+        """
+        graver = [place for place, one in enumerate(self._findings) if one.rank == 0]
+        if sum(len(written[place].encode()) + 1 for place in graver) > self._findings_room // 2:
+            return [], list(range(len(written)))
+        kept = set(graver)
+        return [self._findings[place] for place in graver], [
+            place for place in range(len(written)) if place not in kept
+        ]
+
+    def _gather(self, label: str, written: Sequence[str]) -> WindowConversation:
+        system, head, seat = self._common
+        spec = self.assignment.spec
+        instruction = self._prompts.gather_instruction(
+            spec.rubric, _kept(len(written)), evidence=spec.evidence is not None
+        )
+        shown = "\n".join([self._prompts.texts.reading.findings, *written]) + "\n\n"
+        user = CallMessage(
+            "user", (*head, seat, self.parts.make(shown), self.parts.make(instruction)), shared=len(head)
+        )
+        assignment = self.assignment._replace(messages=(system, user), tools=False)
+        return WindowConversation(assignment, self.parts, label, (0, 0), halved=False)
+
+    def _take_gathered(self) -> None:
+        """What was gathered stands for the findings that it was made of; where a call failed, these stay."""
+        evidence = None if self.assignment.spec.evidence is None else self._shown_evidence()
+        made = {gather.label: gather for gather in self._gathers if gather.label in self._batches}
+        if not any(gather.findings is not None for gather in made.values()):
+            self._ask_to_close()
+            return
+        self._findings = [
+            *self._carried,
+            *(
+                one
+                for label, group in self._batches.items()
+                for one in (
+                    list(_checked(made[label], evidence))[: _kept(len(group))]
+                    if label in made and made[label].findings is not None
+                    else group
+                )
+            ),
+        ]
+        self._gather_or_close()
+
+    def _ask_to_close(self) -> None:
         system, head, seat = self._common
         shown = [seat, *self._found(), *self._wanted(), self.parts.make(self._closing_instruction())]
         user = CallMessage("user", (*head, *shown), shared=len(head))
@@ -246,24 +344,26 @@ class ReadingConversation:
     def _room(self) -> int:
         return self._reading.room or min(_ROOM, self._places[-1] // 4)
 
+    @property
+    def _findings_room(self) -> int:
+        return self._room - self._room // _WANTED_SHARE
+
+    @property
+    def _finding_texts(self) -> FindingTexts:
+        spec = self.assignment.spec.evidence
+        juror_ids = () if spec is None else tuple(seat.juror_id for seat in spec.seats)
+        return FindingTexts(self._prompts, juror_ids, self._mark)
+
     def _found(self) -> Iterator[PartRef]:
         """The findings of all parts, and what was not read."""
         texts = self._prompts.texts.reading
-        spec = self.assignment.spec.evidence
-        evidence = None if spec is None else self._shown_evidence()
-        checked = [
-            CheckedFinding(window.label, one, None if evidence is None else evidence.checked_quotations(one.quotations))
-            for window in self._windows
-            for one in (() if window.findings is None else window.findings.findings)
-        ]
-        juror_ids = () if spec is None else tuple(seat.juror_id for seat in spec.seats)
-        room = self._room - self._room // _WANTED_SHARE
-        found = shown_findings(checked, self._prompts, juror_ids, self._mark, room)
+        found = shown_findings(self._findings, self._finding_texts, self._findings_room)
+        not_shown = frozenset().union(*(self._covers[label] for label in found.unread))
         record = self._record.record
         unread = [
             (window.start, window.end)
             for window in self._windows
-            if window.label in found.unread or (window.findings is None and not self._was_halved(window))
+            if window.label in not_shown or (window.findings is None and not self._was_halved(window))
         ]
         self._read = record_read(
             record,
@@ -296,7 +396,7 @@ class ReadingConversation:
         """The items that the parts name as decisive, or as wanted, without those that the record does not have."""
         numbers = dict.fromkeys(
             number
-            for window in self._windows
+            for window in (*self._gathers, *self._windows)
             if window.findings is not None
             for number in getattr(window.findings, what)
         )
@@ -316,7 +416,7 @@ class ReadingConversation:
     def _exchanges(self) -> tuple[str, ...]:
         """Of the calls before the closing one, by the places of the parts: not by when they were answered."""
         whole = () if self._whole is None else self._whole.exchanges
-        return (*whole, *(one for window in self._windows for one in window.exchanges))
+        return (*whole, *(one for asked in (*self._windows, *self._gathers) for one in asked.exchanges))
 
     def _give_up(self) -> None:
         """No part was read: the outcome of the first one."""
@@ -330,3 +430,15 @@ class ReadingConversation:
 def _place(window: WindowConversation) -> tuple[int, int]:
     """Of a window in the record; one that was halved stands before its halves."""
     return window.start, -window.end
+
+
+def _kept(findings: int) -> int:
+    """How many findings a call is asked for that gathers so many."""
+    return max(1, findings // _GATHERED)
+
+
+def _checked(window: WindowConversation, evidence: ShownEvidence | None) -> Iterator[CheckedFinding]:
+    """What was found, with its quotations checked where they are asked for."""
+    for one in () if window.findings is None else window.findings.findings:
+        checked = None if evidence is None else evidence.checked_quotations(one.quotations)
+        yield CheckedFinding(window.label, one, checked)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import EVIDENCE, MESSAGES, unified
+from jury_analysis.ballots import EVIDENCE, MESSAGES, READING, unified
 from jury_debate.prompts_v2.item_messages import ItemMessages
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened, JudgmentRendered, JurorEvaluated, StatementMade
@@ -27,7 +27,7 @@ _JUDGE = -1
 
 _EVALUATING = frozenset({"juror_evaluated", "statement_made", "judgment_rendered"})
 
-_FIELDS = (*EVIDENCE, *(MESSAGES.field(name) for name in ("decisive_message", "message_count")))
+_FIELDS = (*EVIDENCE, *(MESSAGES.field(name) for name in ("decisive_message", "message_count")), *READING)
 _NULL = -1
 
 Rows = npt.NDArray[np.int64]
@@ -41,12 +41,14 @@ class _Vote(NamedTuple):
     elsewhere: int
     not_found: int
     item: int | None
+    read: int | None
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> "_Vote":
         found = Counter(one.result for one in evaluation.evidence or ())
         counts = found["verified"], found["normalised"], found["elsewhere"], found["not_found"]
-        return cls(*counts, evaluation.decisive_item)
+        read = evaluation.reading
+        return cls(*counts, evaluation.decisive_item, None if read is None else int(100 * read.share))
 
 
 _RESULTS = _Vote._fields[:4]
@@ -202,6 +204,8 @@ class _EvidenceColumns:
     def _fill(self, row: int, vote: _Vote, messages: ItemMessages | None) -> None:
         for name in _RESULTS:
             self._values[name][row] = getattr(vote, name)
+        if vote.read is not None:
+            self._values["read_percent"][row] = vote.read
         if vote.item is not None:
             self._values["decisive_item"][row] = vote.item
             named = None if messages is None else messages.named(vote.item)

@@ -186,6 +186,7 @@ def _call(stored: StoredEvent, ids: dict[str, Attribute | None]) -> SpanFact:
             **ids,
             "jury.step.id": exchange.step,
             "jury.juror.id": exchange.juror_id,
+            "jury.window": exchange.window,
             "jury.turn": exchange.turn,
             "jury.attempt": exchange.attempt,
             "jury.waited_ms": exchange.waited_ms,

@@ -104,7 +104,7 @@ class Prompt(NamedTuple):
         if self.task == "final":
             return "final"
         phase = f"round-{self.round}" if self.task == "discussion" else "initial"
-        part = f":{self.part or 'closing'}" if self.task in {"window", "closing"} else ""
+        part = f":{self.part or self.task}" if self.task in {"window", "gather", "closing"} else ""
         return f"{phase}/{self.letter or 'unknown'}{part}"
 
     @property
@@ -301,7 +301,7 @@ def _decimal(text: str) -> float:
 def _form(schema: Mapping[str, Any], sections: _Sections, task: str) -> AnswerForm:
     """From the schema; what it does not say of a step, or in a provider's dialect, is read from the visible text."""
     fields, maxima = _fields(schema)
-    if "findings" in fields or (not fields and task == "window"):
+    if "findings" in fields or (not fields and task in {"window", "gather"}):
         return _shown_form(sections, task)._replace(findings=True, statement=False, scenarios=())
     from_text: dict[str, float] = {}
     one_form = _is_nullable(_table(fields.get("statement")))

@@ -29,7 +29,7 @@ _GROUPS = {
     "confidence": _DECIMAL,
     "maximum": _DECIMAL,
     "percent": _DECIMAL,
-    "part": r"[0-9.]{1,100}",
+    "part": r"[0-9a-z.]{1,100}",
     "criterion": r"[^\n]{1,300}?",
     **dict.fromkeys(
         ("seats", "parts", "items", "number", "total", "round", "max_rounds", "passed", "shown", "item"), _NUMBER
@@ -217,6 +217,7 @@ def _patterns_v2(language: str, texts: TextsV2) -> PromptPatterns:
         evidence=_evidence(texts),
         tasks=(
             ("window", line_of(texts.reading.window_instruction)),
+            ("gather", line_of(texts.reading.gather_instruction)),
             ("closing", line_of(texts.reading.closing_instruction)),
             *patterns.tasks,
         ),

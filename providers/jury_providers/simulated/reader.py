@@ -86,8 +86,10 @@ class SimulatedReader:
         case = self._case(prompt)
         if prompt.task == "window":
             return ReaderOutput((), window_answer(prompt, case), "")
-        if prompt.task == "closing":
+        if prompt.task in {"gather", "closing"}:
             case = case._replace(findings=(own_findings(prompt),))
+        if prompt.task == "gather":
+            return ReaderOutput((), window_answer(prompt, case), "")
         if any(message.pictures for message in request.messages):
             # Pictures are not interpreted; the answer says that part of the record was not seen.
             case = case._replace(findings=with_unseen(case.findings))

@@ -26,6 +26,7 @@ from jury_views.later_events import later_events_text
 from jury_views.numbered_items import numbered_items
 from jury_views.page import Page, TextSpan
 from jury_views.position_changes import Change, position_changes
+from jury_views.record_reading import reading_lines
 from jury_views.sent_pictures import pictures_sent
 from jury_views.terminal.calls import UncachedCost, add_calls
 from jury_views.terminal.verdicts import verdict_text
@@ -279,6 +280,9 @@ class _DebateView:
         if (other := other_model(evaluation)) is not None:
             said = words.other_model.format(asked=evaluation.model, answered=other)
             self._page.line(TextSpan(said, "yellow"), indent=2)
+        partly = evaluation.partly_read or evaluation.answered is not None
+        for line in reading_lines(evaluation, words):
+            self._page.line(TextSpan(line, "yellow" if partly else "dim"), indent=2)
         self._page.line(TextSpan(_points(evaluation, self._panel.rubric), "dim"), indent=2)
         for scenario in evaluation.scenarios:
             shown = _verdict(scenario.verdict, scenario.label)

@@ -22,6 +22,7 @@ class ExchangeLabels(TranslatedLabels):
     shown_above = Translation("The same text as above", "上に表示した本文と同じ")
     versions = Translation("rules {rules}, prompts {prompts}", "ルール {rules}、プロンプト {prompts}")
     unknown_in_calls = Translation("calls unknown: {count}", "不明な呼び出し: {count}件")
+    window_of = Translation("window {window}", "ウィンドウ{window}")
     try_of = Translation("turn {turn}, attempt {attempt}", "ターン{turn}、試行{attempt}")
     call_id = Translation("Id", "ID")
     with_marks = Translation("As sent, with the marks of judged text", "送信した形（評価対象の目印付き）")

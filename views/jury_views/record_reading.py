@@ -1,0 +1,58 @@
+"""How much of a long record a juror had read, in words and as plain data."""
+
+from typing import Any
+
+from jury_events.evaluation import Evaluation
+from jury_events.reading import ItemSpan
+from jury_views.debate_labels import DebateLabels
+
+_MOST_SPANS = 5
+"""Of unread items that a line names."""
+
+
+def reading_object(evaluation: Evaluation) -> dict[str, Any] | None:
+    """What an evaluation rests on; None: all of the record, in one call.
+
+    `share` is of the characters of the record, 0 to 1; `answered` the verdict as answered, where it passes and does not
+    count, as the panel wants more to be read.
+    """
+    read = evaluation.reading
+    if read is None:
+        return None
+    return {
+        "mode": read.mode,
+        "parts": read.parts,
+        "items_read": read.items_read,
+        "items_total": read.items_total,
+        "characters_read": read.characters_read,
+        "characters_total": read.characters_total,
+        "share": read.share,
+        "partly_read": read.partly,
+        "unread": [span.model_dump() for span in read.unread],
+        "findings_left_out": read.findings_left_out,
+        "answered": None if evaluation.answered is None else evaluation.answered.value,
+    }
+
+
+def reading_lines(evaluation: Evaluation, words: DebateLabels) -> tuple[str, ...]:
+    """The same for people; () where all of the record was read in one call."""
+    read = evaluation.reading
+    if read is None:
+        return ()
+    how = getattr(words, f"read_{read.mode}").format(
+        read=read.items_read, total=read.items_total, parts=read.parts, percent=f"{int(100 * read.share)}"
+    )
+    lines = [how]
+    if read.unread:
+        spans = ", ".join(map(_span, read.unread[:_MOST_SPANS]))
+        more = "…" if len(read.unread) > _MOST_SPANS else ""
+        lines.append(words.not_read.format(items=f"{spans}{more}"))
+    if read.findings_left_out:
+        lines.append(words.findings_left_out.format(count=read.findings_left_out))
+    if evaluation.answered is not None:
+        lines.append(words.answered_on_less.format(verdict=evaluation.answered.value))
+    return tuple(lines)
+
+
+def _span(span: ItemSpan) -> str:
+    return str(span.first) if span.first == span.last else f"{span.first}–{span.last}"
