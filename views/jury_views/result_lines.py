@@ -146,9 +146,8 @@ def result_line(
     the case are as in `collaborative_result`. `evidence` counts the quotations by the results of their checks and the
     seats that fail the agent without support, null where none was asked for (`evidence_object`). `read` has the share
     of the record that each seat read that did not read it whole in one call, by its latest evaluation.
-    Under a scale of the
-    panel's own, `scale` is its name, `final_label` the word of the verdict, `vote_labels` those of the votes;
-    `agreed_on` says what decided, and `shortfalls` which critical criteria had too few points.
+    Under a scale of the panel's own, `scale` is its name, `final_label` the word of the verdict, `vote_labels` those of
+    the votes; `agreed_on` says what decided, and `shortfalls` which critical criteria had too few points.
     """
     completed = ending if isinstance(ending, DebateCompleted) else None
     judgment = rendered.judgment if rendered else None
