@@ -17,7 +17,7 @@ from jury_debate.panel_spec import (
     SpeakersSpec,
     resolve,
 )
-from jury_debate.scale_spec import written_scale
+from jury_debate.scale_spec import bundled_name, written_scale
 from jury_events.debate_events import DebateOpened
 from jury_events.panel import FinalJudge, FinalRules, Panel, Seat
 
@@ -171,7 +171,8 @@ def _final(rules: FinalRules, prompt: str | None) -> FinalSpec:
 
 
 def _judged_by(panel: Panel) -> dict[str, Any]:
-    spec = PanelSpec.model_validate(written_scale(panel))
+    name = bundled_name(panel)
+    spec = PanelSpec.model_validate(written_scale(panel) if name is None else {"scale": name})
     return {"scale": spec.scale, "task": spec.task, "rubric": spec.rubric, "criteria": spec.criteria}
 
 

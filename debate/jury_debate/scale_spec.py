@@ -236,6 +236,12 @@ def resolve_rubric(written: str | dict[str, float]) -> Rubric:
     return RUBRICS[written]
 
 
+def bundled_name(panel: Panel) -> str | None:
+    """The bundled scale that a panel judges by, with its criteria and its question; None: it has words of its own."""
+    judged_by = (panel.scale, panel.task, panel.rubric)
+    return next((name for name in BUNDLED_SCALES if judged_by == bundled_scale(name, panel.language)), None)
+
+
 def written_scale(panel: Panel) -> dict[str, Any]:
     """The fields `scale`, `task`, `rubric` and `criteria` of a panel file that resolve to those of a panel."""
     rubric = panel.rubric

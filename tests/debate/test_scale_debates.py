@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_debate.panel_spec import PanelSpec, resolve
 from jury_debate.rules_registry import rules_of
 from jury_debate.state import SeatEvaluation
 from jury_events.codec import encode
@@ -21,6 +23,7 @@ from jury_events.judgment import Judgment
 from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import VerdictScale
+from support.calibrations import a_calibration
 from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_case, a_panel, by_round
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
 
@@ -202,3 +205,42 @@ def test_a_recount_is_the_live_judgment_and_every_event_is_written_exactly(
     assert judgment_of(debate) == recounted(debate)
     for event in debate.events:
         assert event == type(event).model_validate_json(encode(event, recorded_at=1).body)
+
+
+def test_a_lost_quorum_leaves_a_label_that_does_not_pass() -> None:
+    found = voted("partial", CallOutcome.TIMEOUT, CallOutcome.TIMEOUT, **ANSWERS)
+
+    assert (R, "partial", False) == (found.verdict, found.label, found.capped)
+
+
+@pytest.mark.parametrize(
+    ("words", "accepted", "label"),
+    [(("right", "right", "right"), True, "right"), (("right", "right", "wrong"), False, None)],
+)
+def test_a_verdict_that_is_not_accepted_has_no_label_and_its_acceptance_does(
+    words: tuple[str, ...], label: str | None, *, accepted: bool
+) -> None:
+    spec: dict[str, Any] = {
+        **INDEPENDENT,
+        **ANSWERS,
+        "seats": [{"model": "simulated/a", "juror_id": one} for one in SEATS],
+    }
+    panel = resolve(PanelSpec.model_validate(spec), prompts=2).panel
+    calibration = a_calibration(panel=panel_digest(panel), prompts=prompts_digest({}, None, 2))
+    calibrated = resolve(PanelSpec.model_validate({**spec, "final": {"calibration": calibration}}))
+    script = by_round({seat: [Says(word, 80.0)] for seat, word in zip(SEATS, words, strict=True)})
+
+    found = judgment_of(DebateHarness(calibrated.panel, script, prompts=calibrated.prompts).run())
+
+    assert found.acceptance is not None
+    assert (accepted, "right", label) == (found.acceptance.accepted, found.acceptance.label, found.label)
+    assert (P if accepted else R) is found.verdict
+
+
+def test_a_failing_label_without_support_counts_half_where_the_panel_says_so() -> None:
+    whole, halved = (
+        voted("wrong", "wrong", "right", **ANSWERS, **rule) for rule in ({}, {"answers": {"unsupported": "halve"}})
+    )
+
+    assert (F, "wrong") == (whole.verdict, whole.label)
+    assert (R, None, "nothing") == (halved.verdict, halved.label, halved.agreed_on)

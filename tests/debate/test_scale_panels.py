@@ -176,9 +176,12 @@ def test_seats_judge_by_the_meanings_unless_they_have_a_role() -> None:
         {"model": "simulated/c", "role": "reader", "role_focus": "What a reader learns"},
     ]
 
-    roles = [seat.role for seat in panel_of(**YES_NO, seats=seats).seats]
+    found = panel_of(**YES_NO, seats=seats, language="en").seats
 
-    assert ["by_scale", "policy_compliance", "reader"] == roles
+    assert ["by_scale", "policy_compliance", "reader"] == [seat.role for seat in found]
+    assert ("Juror A (By the meanings: simulated)", "The meanings of the verdicts and of the scores") == (
+        found[0].role_name, found[0].role_focus
+    )  # fmt: skip
     assert "policy_compliance" == panel_of().seats[0].role
 
 
@@ -201,6 +204,16 @@ def test_a_recorded_panel_is_written_so_that_it_resolves_to_itself(fields: dict[
     again = resolve(spec_of(before), prompts=2)
 
     assert () == panel_differences(before, again)
+
+
+@pytest.mark.parametrize("name", BUNDLED_SCALES[1:])
+def test_a_recorded_panel_with_a_bundled_scale_changes_its_texts_with_the_language(name: str) -> None:
+    spec = spec_of(resolved(language="en", scale=name))
+
+    changed = resolve(spec.model_copy(update={"language": "ja"}), prompts=2).panel
+
+    known = bundled_scale(name, "ja")
+    assert (known.scale, known.task, known.rubric) == (changed.scale, changed.task, changed.rubric)
 
 
 @given(scales())

@@ -20,6 +20,7 @@ from jury_providers.simulated.tool_use import call_id
 from support.debate_harness import a_case
 from support.model_requests import requests_of_a_debate
 from support.raw_sdks import CLIENTS, Client, after_tools
+from support.scales import ANSWERS, LEVELS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -106,6 +107,22 @@ async def test_evidence_is_given_as_in_process(client, language):
 
         assert in_process(request) == answer
         assert {"evidence", "decisive_item"} <= answer.keys()
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("scale", [ANSWERS, LEVELS], ids=["criteria", "no points"])
+async def test_a_scale_of_the_panel_is_judged_in_as_in_process(client, scale, language):
+    requests = requests_of_a_debate(
+        a_case(scenarios=2), language=language, prompts=2, discussion={"max_rounds": 1}, **scale
+    )
+    for step in ("initial/gpt", "round-1/claude", "final"):
+        messages = tuple(ModelMessage(message.role, message.whole) for message in requests[step].messages)
+        request = requests[step]._replace(tools=(), messages=messages)
+        answer = json.loads((await client.ask(request, stream=False)).text)
+
+        assert in_process(request) == answer
+        assert answer["verdict"] in request.schema["properties"]["verdict"]["enum"]
+        assert ("scores" in answer) == ("criteria" in scale)
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

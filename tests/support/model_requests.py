@@ -7,6 +7,7 @@ from jury_actors.messages import StepRequest
 from jury_actors.step_execution import StepExecution
 from jury_events.case import ArtifactRecord, Case
 from jury_events.parts import PartBuffer
+from jury_events.verdict_scale import VERDICTS
 from jury_providers.provider import ModelRequest
 from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
 
@@ -18,16 +19,20 @@ GATE_AND_CARD = {
     "agent_card_records": (ArtifactRecord.from_json({"skill": "refunds", "verdict": "fail"}),),
 }
 
+THREE = tuple(verdict.value for verdict in VERDICTS.values())
+
 
 def requests_of_a_debate(case: Case | None = None, *, prompts: int = 1, **spec: Any) -> dict[str, ModelRequest]:
     """The first request of each step, by the step's id; answers are scripted, and split at first."""
     case = case or a_case(**GATE_AND_CARD)
+    panel = a_panel(prompts=prompts, **spec)
+    fail, *_, better, good = THREE if panel.scale is None else panel.scale.ids
     table: dict[str, Sequence[Says]] = {
-        "gpt": [Says("safe_pass", 90), Says("needs_review", 60)],
-        "claude": [Says("unsafe_fail", 10, 0.9)],
-        "gemini": [Says("needs_review", 50), Says("unsafe_fail", 20)],
+        "gpt": [Says(good, 90), Says(better, 60)],
+        "claude": [Says(fail, 10, 0.9)],
+        "gemini": [Says(better, 50), Says(fail, 20)],
     }
-    harness = DebateHarness(a_panel(prompts=prompts, **spec), by_round(table), case=case, prompts=prompts).run()
+    harness = DebateHarness(panel, by_round(table, Says(better)), case=case, prompts=prompts).run()
     found: dict[str, ModelRequest] = {}
     for asked in harness.asked:
         part = harness.debate.state.debate.case if asked.assignment.tools else None
