@@ -5,9 +5,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer, model_validator
 
-from jury_events.exact import exact_sum
+from jury_events.exact import exact, exact_sum
 from jury_events.value import Points, Value, without_unset
-from jury_events.verdict_scale import Meaning
+from jury_events.verdict import Verdict
+from jury_events.verdict_scale import VERDICTS, Meaning
 
 DimensionName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,59}$")]
 
@@ -48,6 +49,16 @@ class Dimension(Value):
     def critical_share(self) -> float:
         """The share of the maximum below which it caps the outcome, where it is critical."""
         return HALF if self.critical_below is None else self.critical_below
+
+    @property
+    def least(self) -> Fraction:
+        """The points that it needs not to cap the outcome, where it is critical; exactly so many are enough."""
+        return exact(self.maximum) * exact(self.critical_share)
+
+    @property
+    def cap_verdict(self) -> Verdict | None:
+        """The best verdict that too few points leave; None: it is not critical."""
+        return None if self.critical is None else VERDICTS[self.critical]
 
 
 class Rubric(Value):

@@ -77,7 +77,7 @@ def test_two_debates_as_data_and_as_a_page(two_runs: CommandLine) -> None:
     page = two_runs("compare", "r1~polite", "r2~polite").out
 
     assert ("debates", True, "r1~polite") == (found["kind"], found["same_case"], found["a"]["debate_id"])
-    assert {"verdict", "score", "kind", "changed"} == set(found["positions"][0]["a"])
+    assert {"verdict", "score", "kind", "changed", "label"} == set(found["positions"][0]["a"])
     assert "case: the same" in page
     assert two_runs("compare", "r1~leak", "r2~leak", "--json").json["same_case"] is False
 

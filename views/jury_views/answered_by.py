@@ -8,7 +8,7 @@ import orjson
 from jury_events.codec import SCHEMAS, DebateEvent, decode
 from jury_events.debate_events import JudgmentRendered, JurorEvaluated, StatementMade
 from jury_events.envelope import StoredEvent
-from jury_events.evaluation import Evaluation
+from jury_events.evaluation import Evaluation, SeatPosition
 from jury_events.evidence_facts import EvaluationFacts
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import FINAL, Step
@@ -32,6 +32,7 @@ class AnsweredBy(NamedTuple):
         position_changed: as recorded of a statement.
         facts: of its evidence; None where it was not asked for any.
         read: the share of the record that was read, 0 to 1; None: all of it, in one call.
+        label: of the evaluation, as in `SeatPosition`.
     """
 
     step: Step
@@ -43,6 +44,12 @@ class AnsweredBy(NamedTuple):
     position_changed: bool = False
     facts: EvaluationFacts | None = None
     read: float | None = None
+    label: str | None = None
+
+    @property
+    def position(self) -> SeatPosition:
+        """What the evaluation says."""
+        return SeatPosition(self.verdict, self.label)
 
     @property
     def by_another(self) -> bool:
@@ -133,6 +140,7 @@ def _answered_by(step: Step, evaluation: Evaluation) -> AnsweredBy:
         evaluation.synthetic,
         facts=EvaluationFacts.of(evaluation),
         read=None if evaluation.reading is None else evaluation.reading.share,
+        label=evaluation.label,
     )
 
 
@@ -156,6 +164,7 @@ def _read(stored: StoredEvent) -> list[AnsweredBy]:
         read = None
         if (reading := evaluation.get("reading")) is not None:
             read = RecordRead.model_validate_json(orjson.dumps(reading)).share
-        return [AnsweredBy(step, *asked, verdict, evaluation["synthetic"], changed, facts, read)]
+        label = evaluation.get("label")
+        return [AnsweredBy(step, *asked, verdict, evaluation["synthetic"], changed, facts, read, label)]
     except (ValueError, KeyError, TypeError, RecursionError):
         return answers([decode(stored)])  # raises the error that names the fault

@@ -148,7 +148,8 @@ class _Describer:
                 return said + (words.stands if event.stale else "")
             case ConsensusChecked():
                 check = event.check
-                position = f" {check.majority_position}" if check.majority_position else ""
+                leading = check.majority_label or check.majority_position
+                position = f" {leading}" if leading else ""
                 over = words.over.format(reason=self._term(event.end_reason))
                 after = words.round_follows if event.end_reason is None else over
                 return f"{self._term(check.status)}{position} {check.largest}/{check.seats}; {after}"
@@ -157,13 +158,13 @@ class _Describer:
             case JudgmentRendered():
                 made = event.judgment
                 decider = self._term(made.decided_by)
-                said = words.judged.format(verdict=made.verdict, score=made.score, decider=decider)
+                said = words.judged.format(verdict=made.position.word, score=made.score, decider=decider)
                 if made.acceptance is None:
                     return said
                 return f"{said}; {acceptance_line(made.acceptance, LABELS[self._language])}"
             case DebateCompleted():
                 return words.completed.format(
-                    verdict=event.final_verdict,
+                    verdict=event.final_label or event.final_verdict,
                     score=event.final_score,
                     rounds=self._counted(event.total_rounds, "round", "ラウンド"),
                     reason=self._term(event.end_reason),
@@ -197,4 +198,4 @@ class _Describer:
 
     def _view(self, evaluation: Evaluation) -> str:
         neutral = self._words.neutral if evaluation.synthetic else ""
-        return f"{evaluation.verdict} {evaluation.overall:g}/100{neutral}"
+        return f"{evaluation.position.word} {evaluation.overall:g}/100{neutral}"

@@ -7,13 +7,13 @@ neutral evaluation that stands in for an answer which a provider's filter blocke
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
+from jury_events.evaluation import SeatPosition
 from jury_events.ids import Step
-from jury_events.verdict import Verdict
 from jury_views.answered_by import AnsweredBy
 
 Change = Literal["own", "synthetic"]
-"""own: the juror's verdict is another than its latest own one. synthetic: only what stands in for a blocked answer
-differs, from the juror's verdict or the juror's verdict from it."""
+"""own: the juror's label or verdict is another than its latest own one. synthetic: only what stands in for a blocked
+answer differs, from the juror's verdict or the juror's verdict from it."""
 
 
 class ChangeCounts(NamedTuple):
@@ -27,7 +27,7 @@ class PositionTracker:
     """Takes the evaluations of one debate in order, and says of each statement whose change it is."""
 
     def __init__(self) -> None:
-        self._own: dict[str, Verdict] = {}
+        self._own: dict[str, SeatPosition] = {}
 
     def take(self, one: AnsweredBy) -> Change | None:
         """Take the next evaluation; None if the position is unchanged, and for the final judge."""
@@ -38,8 +38,8 @@ class PositionTracker:
         if one.synthetic:
             return recorded
         before = self._own.get(juror)
-        self._own[juror] = one.verdict
-        return "own" if before is not None and before != one.verdict else recorded
+        self._own[juror] = one.position
+        return "own" if before is not None and before != one.position else recorded
 
 
 def position_changes(evaluations: Iterable[AnsweredBy]) -> dict[Step, Change]:

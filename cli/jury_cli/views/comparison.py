@@ -9,7 +9,7 @@ from jury_judge import PanelDifference
 from jury_judge.comparisons.comparison import ComparisonRow, DebateComparison, Position, Side
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide
 from jury_views.page import Page
-from jury_views.terminal.verdicts import VERDICTS
+from jury_views.terminal.verdicts import VERDICTS, verdict_text
 
 if TYPE_CHECKING:
     from jury_judge import PanelDifference
@@ -91,7 +91,7 @@ def _results(a: Side, b: Side) -> list[tuple[str, str, str]]:
         row("forked from", "forked_from"),
         row("panel", "panel"),
         row("status", "status"),
-        row("verdict", "verdict"),
+        ("verdict", _verdict(a), _verdict(b)),
         row("score", "score"),
         row("rounds", "total_rounds"),
         row("ended by", "end_reason"),
@@ -102,6 +102,10 @@ def _results(a: Side, b: Side) -> list[tuple[str, str, str]]:
         ("cost", _cost(a.cost), _cost(b.cost)),
     ]
     return [found for found in rows if found[1:] != (_NOTHING, _NOTHING)]
+
+
+def _verdict(side: Side) -> str:
+    return _NOTHING if side.verdict is None else verdict_text(side.verdict, side.label)[0]
 
 
 def _shown(value: Any) -> str:
@@ -139,7 +143,7 @@ def _position(position: Position | None) -> str:
         return _NOTHING
     if position.verdict is None or position.score is None:
         return "∅ abstained"
-    said = f"{VERDICTS[position.verdict][0]} {position.score:g}"
+    said = f"{verdict_text(position.verdict, position.label)[0]} {position.score:g}"
     if position.kind == "stale":
         said += " · abstained, earlier position stands"
     elif position.kind == "synthetic":

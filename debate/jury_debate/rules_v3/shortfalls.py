@@ -35,7 +35,7 @@ def shortfalls(rubric: Rubric, scores: Sequence[Scores], weights: Sequence[Fract
             (weight * exact(one.points(criterion.name)) for weight, one in zip(weights, scores, strict=True)),
             Fraction(),
         )
-        least = exact(criterion.maximum) * exact(criterion.critical_share)
+        least = criterion.least
         if points < least:
             found.append(
                 CriticalShortfall(

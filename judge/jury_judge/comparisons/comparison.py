@@ -20,13 +20,14 @@ class Position(NamedTuple):
 
     own: it answered in that round. synthetic: its answer was blocked, and a neutral one replaces it. stale: it gave no
     answer, and its earlier one counts. abstained: it never had one; verdict and score (points, 0-100) are None.
-    `changed`: it is the seat's own, and differs from its latest own one.
+    `changed`: it is the seat's own, and differs from its latest own one. `label` as in `SeatPosition`.
     """
 
     verdict: Verdict | None
     score: float | None
     kind: Kind
     changed: bool = False
+    label: str | None = None
 
 
 class ComparisonRow(NamedTuple):
@@ -47,7 +48,10 @@ class ComparisonRow(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One debate as a whole; what has not happened is None. Cost in US dollars, None where it is not known."""
+    """One debate as a whole; what has not happened is None. Cost in US dollars, None where it is not known.
+
+    `label` is that of the verdict, None under the three verdicts and where only an outcome was decided.
+    """
 
     debate_id: str
     case_id: str
@@ -64,6 +68,7 @@ class Side(NamedTuple):
     quorum_met: bool | None
     calls: int
     cost: float | None
+    label: str | None = None
 
 
 class DebateComparison(NamedTuple):
@@ -138,7 +143,8 @@ def positions(record: EventsByPhase) -> dict[_Place, Position]:
 
 
 def _position(evaluation: Evaluation, *, changed: bool = False) -> Position:
-    return Position(evaluation.verdict, evaluation.overall, "synthetic" if evaluation.synthetic else "own", changed)
+    kind: Kind = "synthetic" if evaluation.synthetic else "own"
+    return Position(evaluation.verdict, evaluation.overall, kind, changed, evaluation.label)
 
 
 def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
@@ -162,4 +168,5 @@ def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
         quorum_met=judgment.quorum_met if judgment else None,
         calls=len(costs),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        label=completed.final_label if completed else None,
     )

@@ -3,9 +3,9 @@
 from jury_events.verdict import Verdict
 
 VERDICTS = {
-    Verdict.SAFE_PASS: ("✓ safe_pass", "green"),
-    Verdict.NEEDS_REVIEW: ("? needs_review", "yellow"),
-    Verdict.UNSAFE_FAIL: ("✗ unsafe_fail", "red"),
+    Verdict.SAFE_PASS: (f"✓ {Verdict.SAFE_PASS}", "green"),
+    Verdict.NEEDS_REVIEW: (f"? {Verdict.NEEDS_REVIEW}", "yellow"),
+    Verdict.UNSAFE_FAIL: (f"✗ {Verdict.UNSAFE_FAIL}", "red"),
 }
 """Text and rich style."""
 

@@ -64,6 +64,7 @@ class NamedBy(NamedTuple):
     role: str | None
     verdict: Verdict
     href: str
+    label: str | None
 
 
 class NamedByPerson(NamedTuple):
@@ -344,7 +345,8 @@ class Citations:
 
     def _named(self, made: StepEvaluation) -> NamedBy:
         version = self._versions.get(made.event_id, 0)
-        return NamedBy(self._role(made.step.juror_id), made.evaluation.verdict, f"#e-{version}")
+        said = made.evaluation
+        return NamedBy(self._role(made.step.juror_id), said.verdict, f"#e-{version}", said.label)
 
     def _role(self, juror_id: str | None) -> str | None:
         return None if juror_id is JUDGE else role_of(self._panel, juror_id)

@@ -14,6 +14,7 @@ from jury_events.local_facts import LocalFacts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
+from jury_events.verdict_scale import VerdictScale
 from jury_judge import IntegrityState
 from jury_judge.runs.uncached_cost import uncached_today
 from jury_views.answered_by import answers, is_simulated
@@ -123,6 +124,13 @@ class JudgmentView(NamedTuple):
         """A final judge has no tools."""
         return ()
 
+    def mean_level(self, scale: VerdictScale | None) -> float | None:
+        """The mean of the votes' levels; None where the labels are no levels, or no vote has one."""
+        if scale is None or not scale.has_levels:
+            return None
+        levels = [int(vote.label) for vote in self.rendered.votes if vote.label is not None]
+        return sum(levels) / len(levels) if levels else None
+
 
 class DebatePage(NamedTuple):
     """All values of a debate's page.
@@ -163,6 +171,13 @@ class DebatePage(NamedTuple):
     def language(self) -> str:
         """The language of the jury."""
         return self.opened.panel.language
+
+    @property
+    def scale(self) -> bool:
+        """Whether the panel has its own verdict words, criteria or question."""
+        panel = self.opened.panel
+        meanings = any(one.meaning is not None for one in panel.rubric.dimensions)
+        return panel.scale is not None or panel.task is not None or meanings
 
 
 def debate_page(

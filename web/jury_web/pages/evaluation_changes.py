@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from jury_events.verdict import Verdict
+from jury_events.evaluation import SeatPosition
 from jury_web.pages.statement_views import EvaluationView, StatementView
 from jury_web.pages.text_changes import Piece, text_changes
 from jury_web.pages.text_previews import TextPreview
@@ -31,8 +31,8 @@ class EvaluationChanges(NamedTuple):
     """`round` is the round of the evaluation before, 0 for phase 1; `scores` are the changed dimensions."""
 
     round: int
-    verdict_before: Verdict
-    verdict: Verdict
+    before: SeatPosition
+    now: SeatPosition
     overall_before: float
     overall: float
     scores: tuple[ScoreChange, ...]
@@ -41,8 +41,8 @@ class EvaluationChanges(NamedTuple):
 
     @property
     def same_verdict(self) -> bool:
-        """Whether the verdict is unchanged."""
-        return self.verdict_before == self.verdict
+        """Whether label and verdict are unchanged."""
+        return self.before == self.now
 
 
 def evaluation_changes(now: StatementView, before: StatementView) -> EvaluationChanges | None:
@@ -51,8 +51,8 @@ def evaluation_changes(now: StatementView, before: StatementView) -> EvaluationC
         return None
     return EvaluationChanges(
         round=before.round,
-        verdict_before=before.evaluation.verdict,
-        verdict=now.evaluation.verdict,
+        before=SeatPosition(before.evaluation.verdict, before.evaluation.label),
+        now=SeatPosition(now.evaluation.verdict, now.evaluation.label),
         overall_before=before.evaluation.overall,
         overall=now.evaluation.overall,
         scores=_scores(before.evaluation, now.evaluation),

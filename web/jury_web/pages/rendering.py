@@ -13,6 +13,8 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from jury_events.ids import unescape
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible
+from jury_events.verdict import Verdict
+from jury_events.verdict_scale import OUTCOME_WORDS
 from jury_views.acceptance_line import acceptance_line
 from jury_views.case_facts import case_facts, omissions_line
 from jury_views.consensus_line import reached_line
@@ -21,6 +23,8 @@ from jury_views.terms import term
 from jury_web.pages.number_formats import amount, decimals, dollars, p_value, points, share, size
 
 _PACKAGE = "jury_web"
+_OUTCOMES: dict[str, str] = {verdict.value: word for verdict, word in OUTCOME_WORDS.items()}
+_BEST_FIRST = tuple(one.value for one in Verdict)
 
 
 @cache
@@ -55,7 +59,8 @@ def environment() -> Environment:
         acceptance=acceptance_line,
         unescaped=unescape,
     )
-    made.filters.update(duration=duration, rate=rate)
+    made.filters.update(duration=duration, rate=rate, outcome=_outcome)
+    made.globals["verdicts"] = _BEST_FIRST
     return made
 
 
@@ -69,6 +74,11 @@ def rendered_stream(template: str, **values: Any) -> Iterator[str]:
     stream = environment().get_template(template).stream(values)
     stream.enable_buffering(64)
     return iter(stream)
+
+
+def _outcome(name: str) -> str:
+    """Of a verdict by its word: `pass`, `review` or `fail`; other words stay as they are."""
+    return _OUTCOMES.get(name, name)
 
 
 def _shown(value: Any) -> Any:

@@ -32,6 +32,7 @@ class QuotingEvaluation(NamedTuple):
     version: int
     role: str | None
     verdict: Verdict
+    label: str | None
     evidence: EvaluationEvidence
 
 
@@ -148,7 +149,7 @@ def _result(reading: DebateHistory, citations: Citations, evaluations: tuple[Ste
         reasons=reasons_in(reading),
         later_events=reading.local.later_events,
         quoting=tuple(
-            QuotingEvaluation(versions[one.event_id], _role(panel, one), one.evaluation.verdict, evidence)
+            QuotingEvaluation(versions[one.event_id], _role(panel, one), *one.evaluation.position, evidence)
             for one in evaluations
             if (evidence := citations.of(one.event_id)) is not None
         ),

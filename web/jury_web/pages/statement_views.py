@@ -9,6 +9,7 @@ from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.panel import Panel
+from jury_events.rubric import Dimension, DimensionScore
 from jury_events.verdict import Verdict
 from jury_views.answered_by import is_stand_in, other_model
 from jury_views.events_by_phase import role_of
@@ -18,20 +19,26 @@ from jury_web.pages.text_previews import TextPreview, TextPreviews
 
 
 class Subscore(NamedTuple):
-    """Points in one dimension; `maximum` is None where the rubric has no such dimension."""
+    """Points in one dimension; `maximum` is None where the rubric has no such dimension.
+
+    `critical`: too few points of it cap the outcome of the debate.
+    """
 
     dimension: str
     points: float
     maximum: float | None
+    critical: bool = False
 
 
 class EvaluationView(NamedTuple):
     """An evaluation. `other_model` answered instead of `model`; `stand_in`: a simulated juror did.
 
-    `evidence`: what it quotes; None where it was asked for nothing.
+    `evidence`: what it quotes; None where it was asked for nothing. `label` as in `SeatPosition`. `subscores`: none
+    where the panel asks for no points.
     """
 
     verdict: Verdict
+    label: str | None
     overall: float
     confidence: float
     subscores: tuple[Subscore, ...]
@@ -149,14 +156,16 @@ class StatementViews:
 
     def evaluation(self, evaluation: Evaluation, event_id: str) -> EvaluationView:
         """The view of the evaluation of an event, with the maxima of the rubric."""
-        maxima = {dimension.name: dimension.maximum for dimension in self._panel.rubric.dimensions}
+        rubric = self._panel.rubric
+        dimensions = {dimension.name: dimension for dimension in rubric.dimensions}
         return EvaluationView(
             verdict=evaluation.verdict,
+            label=evaluation.label,
             overall=evaluation.overall,
             confidence=evaluation.confidence,
             subscores=tuple(
-                Subscore(score.dimension, score.points, maxima.get(score.dimension))
-                for score in evaluation.scores.dimensions
+                _subscore(score, dimensions.get(score.dimension))
+                for score in (() if rubric.of_rank else evaluation.scores.dimensions)
             ),
             rationale=self._previews.text(evaluation.rationale),
             model=evaluation.model,
@@ -176,3 +185,9 @@ class StatementViews:
             return self._panel.seat(juror_id).role_focus
         except KeyError:
             return ""
+
+
+def _subscore(score: DimensionScore, dimension: Dimension | None) -> Subscore:
+    if dimension is None:
+        return Subscore(score.dimension, score.points, None)
+    return Subscore(score.dimension, score.points, dimension.maximum, dimension.critical is not None)

@@ -71,6 +71,15 @@ class DebatePageLabels(TranslatedLabels):
     around = Translation("Debates before and after", "前後の議論")
     debate_before = Translation("Before", "前の議論")
     debate_after = Translation("After", "次の議論")
+    scale_heading = Translation("Scale and criteria", "判定尺度と基準")
+    scale_in_doubt = Translation("the one to choose in doubt", "迷うときに選ぶ判定語")
+    scale_criteria = Translation("Criteria", "基準")
+    scale_critical = Translation("critical", "重要")
+    scale_cap = Translation("with fewer than {least} points {cap} at best", "{least}点未満なら最良でも{cap}")
+    scale_no_points = Translation(
+        "Jurors give no points: the score is that of the label.", "陪審員は採点しません。スコアは判定語から決まります。"
+    )
+    scale_mean = Translation("mean level {mean}", "レベルの平均 {mean}")
     pending_asked = Translation("asked, no answer yet", "質問済み、回答待ち")
     pending_retried = Translation(
         "asked again; call {calls} ended: {outcome}", "再質問中（{calls}回目の結果: {outcome}）"

@@ -1,0 +1,112 @@
+"""Pages of debates under a scale of the panel's own: its words are shown, in the colours of their outcomes."""
+
+import pytest
+
+from jury_events.verdict import Verdict
+from jury_store.memory import MemoryEventStore
+from support.debate_builder import DebateBuilder
+from support.debate_harness import DebateHarness
+from support.pages import Page, Site, stored
+from support.scaled_debates import a_moved_answer, a_right_answer, an_answer_without_facts, mixed_levels
+from support.stored_debates import store_debate
+
+
+def site(**debates: DebateHarness) -> Site:
+    store = MemoryEventStore()
+    for name, debate in debates.items():
+        store_debate(store, debate, name)
+    return Site(store)
+
+
+def page_of(debate: DebateHarness, lang: str = "en") -> Page:
+    return site(d1=debate).get(f"/debates/d1?lang={lang}")
+
+
+def test_positions_votes_and_the_result_are_labels_with_their_outcomes_beside_them() -> None:
+    shown = page_of(a_right_answer())
+
+    assert "✓ right (safe_pass)" == shown.one(".head .verdict")
+    assert ["✓ right (safe_pass) 90", "✓ right (safe_pass) 80", "? partial (needs_review) 60"] == shown.all(
+        ".matrix td a"
+    )
+    assert ["✓ right (safe_pass)", "✓ right (safe_pass)", "? partial (needs_review)"] == [
+        row[2] for row in shown.table("#h-votes ~ .wide table")
+    ]
+    assert shown.all(".matrix tfoot td")[0].startswith("majority 2/3 right")
+
+
+def test_colours_follow_outcomes_and_no_class_is_a_verdict_word() -> None:
+    shown = page_of(a_right_answer())
+
+    classes = {name for value in shown.attributes("[class]", "class") for name in (value or "").split()}
+    assert {"v-pass", "v-review"} <= classes
+    assert not [name for name in classes if any(verdict.value in name for verdict in Verdict)]
+
+
+@pytest.mark.parametrize(
+    ("lang", "heading"), [("en", "Scale and criteria: answers"), ("ja", "判定尺度と基準: answers")]
+)
+def test_the_scale_is_folded_on_the_page_with_its_meanings_and_criteria(lang: str, heading: str) -> None:
+    shown = page_of(a_right_answer(), lang)
+
+    folded = shown.node("details#scale")
+    assert "open" not in folded.attributes
+    assert heading == shown.one("#scale > summary")
+    assert [
+        "✓ right (safe_pass)",
+        "? partial (needs_review)",
+        "✗ wrong (unsafe_fail)",
+        "facts 70",
+        "form 30",
+    ] == shown.all("#scale dt")
+    assert "A part is missing. needs_review" == shown.all("#scale dd")[1]
+    assert "You judge whether an answer is right." == shown.one("#scale > p")
+
+
+def test_a_critical_criterion_is_marked_and_its_cap_is_said() -> None:
+    english, japanese = (page_of(an_answer_without_facts(), lang) for lang in ("en", "ja"))
+
+    assert (
+        "Statements agree with the reference. critical with fewer than 35 points needs_review at best"
+        in english.all("#scale dd")
+    )
+    assert "facts 28/70 critical" == english.all(".subscores li")[0]
+    assert "? needs_review" == english.one(".head .verdict")
+    assert (
+        "Too few points for the critical criterion facts: 28, at least 35 are needed; review at best."
+        == english.one(".shortfall")
+    )
+    assert "重要な基準facts" in japanese.one(".shortfall")
+
+
+def test_levels_have_their_mean_and_no_points_and_an_outcome_without_a_label_is_said() -> None:
+    shown = page_of(mixed_levels())
+
+    assert "mean level 3.67" in shown.one("#h-judgment ~ div .evaluation-line .confidence")
+    assert [] == shown.all(".subscores")
+    assert "Jurors give no points: the score is that of the label." == shown.one("#scale > .sub")
+    assert "The votes agree on the outcome, and on no label." == shown.one(".agreed-on")
+
+
+def test_a_seat_that_moves_to_another_label_has_changed_its_position() -> None:
+    shown = page_of(a_moved_answer())
+
+    assert "✓ right (safe_pass) 80 ↻ Position changed" == shown.table(".matrix")[2][2]
+    assert "? partial (needs_review) → ✓ right (safe_pass) · 60 → 80: facts 42 → 56, form 18 → 24" in shown.all(
+        ".changes-since p"
+    )
+
+
+def test_two_debates_are_compared_by_labels() -> None:
+    shown = site(d1=a_right_answer(), d2=an_answer_without_facts()).get("/compare?kind=debates&a=d1&b=d2")
+
+    assert ["Verdict", "✓ right (safe_pass)", "? needs_review", "≠differs"] == shown.table("#h-result ~ .wide table")[0]
+    assert "? partial (needs_review) 60" == shown.table("#h-compared ~ .wide table")[2][2]
+
+
+def test_a_debate_in_the_three_verdicts_has_no_scale_and_no_second_word() -> None:
+    shown = Site(stored(DebateBuilder().phase_1().round_1().judged())).get("/debates/run-1~c1")
+
+    assert [] == shown.all("#scale")
+    assert "✗ unsafe_fail" == shown.one(".head .verdict")
+    assert [] == shown.attributes(".verdict[title]", "title")
