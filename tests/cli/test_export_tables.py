@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_analysis.ballots import SCHEMA, check
+from jury_analysis.ballots import check
 from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
 from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS
-from jury_judge.tables.table_export import CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
+from jury_judge.tables.table_export import BALLOTS, CASE_TEXTS, DEBATES, EXCHANGE_TEXTS, EXCHANGES, LABELS
 from support.command_line import CommandLine
 from support.postgres import PostgresServer
 
@@ -57,7 +57,7 @@ def _table(folder: Path, name: str) -> pa.Table:
 def test_the_files_have_the_declared_schemas(exported: CommandLine) -> None:
     found = {name: _table(exported.folder / "tables", name) for name in NAMES}
 
-    declared = {"debates": DEBATES, "ballots": SCHEMA, "exchanges": EXCHANGES, "evidence": EVIDENCE, "labels": LABELS}
+    declared = {"debates": DEBATES, "ballots": BALLOTS, "exchanges": EXCHANGES, "evidence": EVIDENCE, "labels": LABELS}
     assert {name: table.schema for name, table in found.items()} == declared
     assert {"debates": 6, "labels": 2} == {name: found[name].num_rows for name in ("debates", "labels")}
     check(found["ballots"])
@@ -78,7 +78,7 @@ _WORDS = {"list<item: string>": "list of string", "timestamp[us, tz=UTC]": "time
 def test_the_documented_columns_are_those_of_the_files() -> None:
     schemas = {
         "debates": pa.schema([*DEBATES, *(pa.field(*one) for one in CASE_TEXTS.items())]),
-        "ballots": SCHEMA,
+        "ballots": BALLOTS,
         "exchanges": pa.schema([*EXCHANGES, *(pa.field(*one) for one in EXCHANGE_TEXTS.items())]),
         "evidence": pa.schema([*EVIDENCE, *(pa.field(*one) for one in EVIDENCE_TEXTS.items())]),
         "labels": LABELS,

@@ -90,6 +90,25 @@ def with_evidence(store: EventStore, ballots: pa.Table) -> pa.Table:
     return columns.beside(ballots)
 
 
+def with_reading(store: EventStore, ballots: pa.Table) -> pa.Table:
+    """The ballots with the column of `READING`.
+
+    Args:
+        store: of the ballots, open for reading.
+        ballots: as of `with_evidence`.
+    """
+    (field,) = READING
+    columns = _EvidenceColumns(ballots)
+    asking = iter(_asking(store, ballots, columns))
+    while page := list(islice(asking, _PAGE)):
+        streams = store.read_streams([debate_stream(debate) for debate, _ in page])
+        for debate, rows in page:
+            columns.fill(rows, _said(streams.get(debate_stream(debate), [])), None)
+    found = columns.beside(ballots)
+    known = field.name in found.column_names
+    return ballots.append_column(field, found[field.name] if known else pa.nulls(ballots.num_rows, field.type))
+
+
 def _asking(store: EventStore, ballots: pa.Table, columns: "_EvidenceColumns") -> Iterator[tuple[str, Rows]]:
     """The debates whose jurors may have been asked for evidence, each with its rows."""
     debates = list(columns.debates())

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal
 
 import pyarrow as pa
 
-from jury_analysis.ballots import SCHEMA as BALLOTS
+from jury_analysis.ballots import READING, SCHEMA
 from jury_analysis.label_schema import DECISIVE_MESSAGE
 from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
 from jury_events.codec import decode
@@ -25,6 +25,7 @@ from jury_events.parts import encode_digest
 from jury_events.review_facts import Review
 from jury_judge.reviews.decisive_messages import DecisiveMessages
 from jury_judge.reviews.review_labels import CountedReviews
+from jury_judge.tables.ballot_evidence import with_reading
 from jury_judge.tables.ballot_table import batches_of
 from jury_judge.tables.case_messages import CaseMessages, OpenedCase
 from jury_judge.tables.csv_file import CsvFile, check_csv_path
@@ -50,6 +51,9 @@ def _schema(*required: tuple[str, pa.DataType], **optional: pa.DataType) -> pa.S
         ]
     )
 
+
+BALLOTS = pa.schema([*SCHEMA, *READING])
+"""One row a vote, as `--ballots` reads them."""
 
 DEBATES = _schema(
     ("debate_id", pa.string()),
@@ -204,7 +208,8 @@ def export_tables(
             for label in labels.rows():
                 files["labels"].add(label)
             for batch in batches_of(_ballots(store, selection, ended_only=True)):
-                files["ballots"].write(pa.Table.from_batches([batch]).cast(BALLOTS))
+                read = with_reading(store, pa.Table.from_batches([batch]))
+                files["ballots"].write(read.cast(BALLOTS))
         for name in TABLES:
             partial[name].replace(paths[name])
         return {name: one.rows for name, one in files.items()}
