@@ -106,24 +106,43 @@ def test_a_changed_outcome_or_bound_comes_out_as_it_does_live(recorded: EventSto
     assert live == {debate: (row.new_verdict, row.new_score) for debate, row in rows.items()}
 
 
+NOW = "majority of 3 of 3, 60"
+
+
 @pytest.mark.parametrize(
-    ("setting", "verdict"),
+    ("setting", "verdict", "label", "reason"),
     [
-        (Setting(), "needs_review"),
-        (outcomes(partial="pass"), "safe_pass"),
-        (Setting(critical=(CriterionCap(criterion="facts", cap="off"),), outcomes=PARTIAL_PASSES), "safe_pass"),
-        (Setting(critical_below=BOUND, outcomes=PARTIAL_PASSES), "needs_review"),
-        (Setting(critical_below=BOUND, critical=CAP, outcomes=PARTIAL_PASSES), "unsafe_fail"),
+        (Setting(), "needs_review", "partial", ""),
+        (outcomes(partial="pass"), "safe_pass", "partial", ""),
+        (
+            Setting(critical=(CriterionCap(criterion="facts", cap="off"),), outcomes=PARTIAL_PASSES),
+            "safe_pass",
+            "partial",
+            "",
+        ),
+        (
+            Setting(critical_below=BOUND, outcomes=PARTIAL_PASSES),
+            "needs_review",
+            None,
+            f"{NOW}, facts 42 of at least 63: review at best, was {NOW}, partial",
+        ),
+        (
+            Setting(critical_below=BOUND, critical=CAP, outcomes=PARTIAL_PASSES),
+            "unsafe_fail",
+            None,
+            f"{NOW}, facts 42 of at least 63: fail at best, was {NOW}, partial",
+        ),
     ],
 )
-def test_each_change_decides(setting: Setting, verdict: str) -> None:
+def test_each_change_decides(setting: Setting, verdict: str, label: str | None, reason: str) -> None:
     positions = {seat: [Says("partial", 60.0)] for seat in SEATS}
     debate = DebateHarness(a_panel(prompts=2, **ANSWERS, preset="independent"), by_round(positions), prompts=2).run()
     store = MemoryEventStore()
     events = tuple(encode(event, recorded_at=1) for event in debate.events)
     store.append([Append(debate_stream("d1"), events, 0, store.next_epoch())])
 
-    assert verdict == rows_of(store, setting, "recount")["d1"].new_verdict
+    row = rows_of(store, setting, "recount")["d1"]
+    assert (verdict, label, reason, "partial") == (row.new_verdict, row.new_label, row.reason, row.old_label)
 
 
 def test_other_weights_keep_meanings_and_caps_and_are_an_assumption(recorded: EventStore) -> None:

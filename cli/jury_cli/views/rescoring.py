@@ -73,5 +73,6 @@ def _matrix(table: RescoreTable) -> Iterator[str]:
 def flip_line(row: RescoreRow, *, named: bool) -> str:
     """One changed verdict; `named`: with its setting."""
     setting = f"  [{visible_line(row.setting, 120)}]" if named else ""
-    change = f"{row.old_verdict} {row.old_score} → {row.new_verdict} {row.new_score}"
+    before, now = row.old_label or row.old_verdict, row.new_label or row.new_verdict
+    change = f"{before} {row.old_score} → {now} {row.new_score}"
     return f"{change:<36}  {row.debate_id}  {visible_line(row.case_id, 60)}{setting}  {row.reason}"

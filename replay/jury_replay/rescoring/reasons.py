@@ -45,6 +45,7 @@ def _decision(result: Result) -> str:
             text = f"final judge {mean}"
         case Decider.NO_EVALUATION:
             text = "no evaluation"
+    text += _decided(judgment)
     if judgment.capped:
         text += f", capped: {judgment.quorum_votes} of a quorum of {judgment.quorum}"
     acceptance = judgment.acceptance
@@ -56,7 +57,20 @@ def _decision(result: Result) -> str:
     return text
 
 
+def _decided(judgment: Judgment) -> str:
+    """What a panel with a scale of its own agreed on, and the critical criteria that fall short; else empty."""
+    agreed = {None: "", "label": "", "outcome": ", by outcome", "nothing": ", undecided"}[judgment.agreed_on]
+    text = agreed if judgment.label is None else f", {judgment.label}{agreed}"
+    return text + "".join(
+        f", {one.criterion} {one.points:g} of at least {one.least:g}: {one.cap} at best"
+        for one in judgment.shortfalls or ()
+    )
+
+
 def _majority(judgment: Judgment) -> str:
+    if judgment.agreed_on == "label":
+        words = Counter(vote.label for vote in judgment.votes if vote.position is not None)
+        return f"majority of {max(words.values())} of {words.total()}"
     positions = [vote.position for vote in judgment.votes if vote.position is not None]
     largest = max(Counter(positions).values())
     return (

@@ -32,6 +32,8 @@ _TYPES: dict[str, Any] = {
     "flipped": pa.bool_(),
     "old_verdict": _WORD,
     "new_verdict": _WORD,
+    "old_label": _WORD,
+    "new_label": _WORD,
     "old_score": pa.int8(),
     "new_score": pa.int8(),
     "old_total_rounds": pa.int16(),

@@ -15,8 +15,9 @@ class RescoreRow(NamedTuple):
 
     `reason`: how the result changed ("" where it did not), or why there is no new one. `undetermined_step`: the first
     step that would get another request. `new_end_reason` is None too where `beyond_record`: the rules continue, and the
-    record ends. `assumes`: the assumption of a result by assumption. `label`, `cluster`, `tags`, `metadata`: of the
-    case; `not_shown` counts its items that no juror was shown.
+    record ends. `old_label`, `new_label`: the words of the verdicts under a scale of the panel's own, None where only
+    an outcome was decided. `assumes`: the assumption of a result by assumption. `label`, `cluster`, `tags`, `metadata`:
+    of the case; `not_shown` counts its items that no juror was shown.
     """
 
     setting: str
@@ -35,6 +36,8 @@ class RescoreRow(NamedTuple):
     flipped: bool | None = None
     old_verdict: str | None = None
     new_verdict: str | None = None
+    old_label: str | None = None
+    new_label: str | None = None
     old_score: int | None = None
     new_score: int | None = None
     old_total_rounds: int | None = None
@@ -70,6 +73,7 @@ class RowMaker(NamedTuple):
             reason(self.old, new),
             flipped=new.judgment.verdict is not self.old.judgment.verdict,
             new_verdict=new.judgment.verdict.value,
+            new_label=new.judgment.label,
             new_score=new.judgment.score,
             new_total_rounds=new.total_rounds,
             new_end_reason=new.end_reason,
@@ -86,6 +90,7 @@ class RowMaker(NamedTuple):
         opened, old = self.opened, self.old
         before = {} if old is None else {
             "old_verdict": old.judgment.verdict.value,
+            "old_label": old.judgment.label,
             "old_score": old.judgment.score,
             "old_total_rounds": old.total_rounds,
             "old_end_reason": old.end_reason,
