@@ -8,7 +8,7 @@ from jury_cli.terminal import note
 from jury_events.text.dollars import dollars
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
-from jury_judge.runs.estimate import Range
+from jury_judge.runs.estimate import Range, ReadingEstimate
 from jury_judge.sessions.estimated_run import EstimatedRun, estimate_run
 from jury_judge.sessions.planned_run import PlannedRun
 
@@ -57,12 +57,19 @@ def _lines(one: EstimatedRun) -> Iterator[str]:
     yield f"List prices of {one.list_prices_of}; a price file of yours comes first."
     if (omissions := checked.omissions.line()) is not None:
         yield f"{omissions[0].upper()}{omissions[1:]}; jury cases shows where."
-    if (too_long := checked.fit.line()) is not None:
-        yield _sentence(too_long)
+    yield from map(_sentence, checked.fit.lines())
+    yield from map(_reading_line, found.reading)
     if one.on_cluster:
         yield "Keys are on the nodes of the cluster and were not checked."
     for name, variables in one.keys.items():
         yield f"The provider {name} has no key: set {' or '.join(variables)}."
+
+
+def _reading_line(one: ReadingEstimate) -> str:
+    """What it takes that a seat reads in parts, or from an outline: part of the sums above."""
+    name = one.juror_id or "the final judge"
+    cost = "" if one.cost is None else f", {_row(one.cost, dollars)}"
+    return f"  {name} takes {_row(one.calls, _number)} calls{cost} for them until its first evaluation, counted above."
 
 
 def _sentence(line: str) -> str:

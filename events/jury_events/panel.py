@@ -303,7 +303,9 @@ class Panel(Value):
         return tuple(seat.juror_id for seat in self.seats if seat.model == model)
 
     def without_carriage(self) -> Self:
-        """The panel's identity: everything but how its calls are carried out and paid (`CARRIAGE`)."""
+        """The panel's identity: everything but how its calls are carried out and paid (`CARRIAGE`), and the windows of
+        its models, of which more may be known later.
+        """
         judge = self.final.judge
         return self.model_copy(
             update={
@@ -326,4 +328,4 @@ class Panel(Value):
 
 
 def _without_carriage(place: _Place) -> _Place:
-    return place.model_copy(update={"settings": place.settings.without_carriage()})
+    return place.model_copy(update={"settings": place.settings.without_carriage(), "window": None})

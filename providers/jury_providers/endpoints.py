@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from jury_events.panel import CacheMode, Switch, Tier
+from jury_events.reading import Window
 from jury_events.regular_files import read_failure, read_text
 from jury_events.value import Value
 from jury_providers.clouds import CLOUDS, CloudName, cloud_secrets
@@ -61,13 +62,6 @@ BaseUrl = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_bas
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,199}$")]
 ProviderName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,49}$")]
 ModelPattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-
-
-SMALLEST_WINDOW = 4_000
-"""Tokens: a smaller window has no room for the instructions and an answer."""
-
-Window = Annotated[int, Field(ge=SMALLEST_WINDOW, le=100_000_000)]
-"""Tokens."""
 
 
 class Limits(Value):

@@ -27,6 +27,7 @@ from jury_providers.ignored_settings import ignored_settings
 from jury_providers.provider import Provider
 from jury_providers.refused_settings import refused_settings
 from jury_providers.simulated.script import NO_FAULTS, Script
+from jury_providers.windows import known_window
 
 ENTRY_POINTS = "jury_judge.providers"
 """The entry point group of `name = "package.module:make"`; `make(Endpoint)` returns a provider."""
@@ -183,7 +184,8 @@ def setting_warnings(panel: Panel, endpoints: Endpoints) -> list[str]:
         protocol = protocol_of(name, endpoint)
         if protocol is None:
             continue
-        for clause in ignored_settings(protocol, own_id, settings, own_server=endpoint.base_url is not None):
+        own, window = endpoint.base_url is not None, known_window(model, endpoints)
+        for clause in ignored_settings(protocol, own_id, settings, own_server=own, window=window):
             found.setdefault(f"model {model!r}: {clause}", []).append(place)
     return [f"{', '.join(places)}: {line}" for line, places in found.items()]
 

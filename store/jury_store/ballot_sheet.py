@@ -262,7 +262,8 @@ class BallotSheet:
 def panel_fingerprint(panel: Any) -> str:
     """16 hexadecimal digits: the start of the SHA-256 of a resolved panel (decoded JSON) as canonical JSON.
 
-    Without its calibration: a calibrated panel votes as it did before. And without how calls are carried out and paid.
+    Without its calibration: a calibrated panel votes as it did before. And without how calls are carried out and paid,
+    and the windows of models.
     """
     final = {name: value for name, value in panel["final"].items() if name != "calibration"}
     judge = final.get("judge")
@@ -275,6 +276,8 @@ def panel_fingerprint(panel: Any) -> str:
 
 def _without_carriage(place: Any) -> Any:
     settings = place["settings"]
+    if "window" in place:
+        place = {name: value for name, value in place.items() if name != "window"}
     if _CARRIAGE.isdisjoint(settings):
         return place
     return {**place, "settings": {name: value for name, value in settings.items() if name not in _CARRIAGE}}

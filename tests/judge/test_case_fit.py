@@ -38,23 +38,26 @@ def a_fit(*cases: Case, prompts: int = 1, judge: str | None = None, **settings: 
 def test_cases_that_are_longer_than_a_window_are_counted_by_seat(prompts):
     fit = a_fit(a_case("short"), a_long_case("longer", 100), a_long_case("longest", 800), prompts=prompts)
 
-    assert [("small", 20_000, 2, ["longer", "longest"]), ("large", 128_000, 1, ["longest"])] == [
-        (seat.juror_id, seat.window, seat.too_long, seat.first_ids) for seat in fit.seats
-    ]
+    assert [
+        ("small", 20_000, 2, ["longer", "longest"]),
+        ("large", 128_000, 1, ["longest"]),
+        ("unknown", None, 0, []),
+    ] == [(seat.juror_id, seat.window, seat.too_long, seat.first_ids) for seat in fit.seats]
     assert ("simulated/juror",) == fit.unknown
 
 
 def test_one_line_names_the_seats_and_their_first_cases():
     fit = a_fit(*(a_long_case(f"c{number}", 100) for number in range(5)), a_case("short"))
 
-    assert fit.line() == (
+    (line,) = fit.lines()
+    assert line == (
         "longer than the window of a model, whose calls would fail (context_too_long), of 6 cases: "
         "5 for small (20,000 tokens: c0, c1, c2 …)"
     )
 
 
 def test_nothing_is_said_where_every_case_fits():
-    assert a_fit(a_case("short")).line() is None
+    assert [] == [*a_fit(a_case("short")).lines()]
 
 
 def test_the_final_judge_is_compared_too():

@@ -68,6 +68,17 @@ def test_an_answer_that_may_be_longer_than_the_model_gives_is_warned_of() -> Non
     assert [] == setting_warnings(panel, {"openai": Endpoint(base_url=OWN)})
 
 
+def test_an_answer_for_which_a_small_window_has_no_room_is_warned_of() -> None:
+    own = {"own": Endpoint(protocol="openai", base_url=OWN, window=8_000)}
+
+    (line,) = setting_warnings(a_panel("own/m"), own)
+    assert line == (
+        "seat seat-1: model 'own/m': max_output_tokens is more than the 3,200 of its window that requests leave; "
+        "write 3200"
+    )
+    assert [] == setting_warnings(a_panel("own/m", max_output_tokens=3_200), own)
+
+
 def test_seats_of_one_model_and_the_final_judge_share_a_line() -> None:
     model = "anthropic/claude-haiku-5-5"
     panel = a_panel(model, model, judge=model, seed=1)

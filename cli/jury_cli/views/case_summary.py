@@ -32,18 +32,16 @@ def summary_page(summary: "CaseSummary") -> Page:
 
 
 def _fit(page: Page, fit: "CaseFit") -> None:
-    """A table of the seats whose models' windows are known."""
+    """A table of the seats: the windows of their models, and how many cases each reads how."""
     page.heading("fit")
-    if fit.seats:
-        rows: list[tuple[str, ...]] = [("seat", "model", "window", "fit", "too long")]
-        for seat in fit.seats:
-            fits = f"{fit.cases - seat.too_long:,}"
-            rows.append((seat.name, seat.model, f"{seat.window:,}", fits, f"{seat.too_long:,}"))
-        page.table(rows, indent=2)
-    if fit.unknown:
-        page.line(f"no window is known of {', '.join(fit.unknown)}", indent=2)
-    if (too_long := fit.line()) is not None:
-        page.line(too_long, indent=2)
+    rows: list[tuple[str, ...]] = [("seat", "model", "window", "whole", "in parts", "outline", "too long")]
+    for seat in fit.seats:
+        counts = (fit.cases - seat.not_whole - seat.too_long, seat.parts.total(), seat.outlined, seat.too_long)
+        window = "not known" if seat.window is None else f"{seat.window:,}"
+        rows.append((seat.name, seat.model, window, *(f"{count:,}" for count in counts)))
+    page.table(rows, indent=2)
+    for line in fit.lines():
+        page.line(line, indent=2)
 
 
 def _format(page: Page, name: str, one: "FormatSummary") -> None:

@@ -8,6 +8,14 @@ from jury_debate.reading.cutting import SMALLEST_PART
 from jury_debate.reading.guide import excerpt
 from jury_debate.reading.shown_record import ShownRecord
 
+_MOST_CITED = 48_000
+"""Bytes of cited items where no window is known, and at most."""
+
+
+def cited_bytes(room: int | None) -> int:
+    """The bytes of cited items that a round or the final judge is shown at most; `room`: of a call, None: not known."""
+    return min(_MOST_CITED, (room or _MOST_CITED) // 2)
+
 
 class CitedItems(NamedTuple):
     """The items one after the other, "" where there are none, and the ranges of bytes that they show."""

@@ -21,6 +21,9 @@ from jury_events.strict_json import InvalidJson
 READ_ITEMS, SEARCH_ITEMS = "read_items", "search_items"
 RECORD_TOOLS = (READ_ITEMS, SEARCH_ITEMS)
 
+MOST_READ_TURNS = 40
+"""Turns in which a model may call these tools."""
+
 MOST_PLACES = 20
 AROUND = 80
 """Characters before and behind what is found."""

@@ -3,7 +3,7 @@
 from jury_debate.assignment import Assignment, CallMessage
 from jury_debate.conversation import Reply
 from jury_debate.prompts_v2.prompts import load_prompts
-from jury_debate.reading.cited_items import cited_items
+from jury_debate.reading.cited_items import cited_bytes, cited_items
 from jury_debate.reading.coverage import record_read
 from jury_debate.reading.guide import guide
 from jury_debate.reading.outline import RecordOutline
@@ -12,9 +12,6 @@ from jury_debate.rules_v3.least_read import with_reading
 from jury_debate.rules_v3.window_conversation import ReaderConversation
 from jury_debate.step_outcome import Answered
 from jury_events.parts import PartRegistry
-
-_ROOM = 48_000
-"""Bytes of cited items where no window is known."""
 
 _GUIDE = 24_000
 
@@ -27,7 +24,7 @@ class CitedConversation(ReaderConversation):
         assert reading is not None
         kept = kept_record(assignment, parts.content)
         record, texts = kept.record, load_prompts(assignment.language).texts
-        items = cited_items(record, reading.cited, texts, min(_ROOM, (reading.room or _ROOM) // 2))
+        items = cited_items(record, reading.cited, texts, cited_bytes(reading.room))
         blocks = [texts.reading.cited, texts.reading.not_all, items.text or texts.reading.no_cited]
         shown = [parts.make("\n\n".join(blocks) + "\n\n")]
         if reading.guide is None:

@@ -4,16 +4,13 @@ from jury_debate.assignment import Assignment
 from jury_debate.conversation import Reply
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_debate.reading.coverage import record_read
-from jury_debate.reading.record_tools import READ_ITEMS
+from jury_debate.reading.record_tools import MOST_READ_TURNS, READ_ITEMS
 from jury_debate.rules_v3.kept_records import kept_record
 from jury_debate.rules_v3.least_read import with_reading
 from jury_debate.rules_v3.record_reading import record_answer, turn_bytes
 from jury_debate.rules_v3.window_conversation import ReaderConversation
 from jury_debate.step_outcome import Answered
 from jury_events.parts import PartRegistry
-
-MOST_READ_TURNS = 40
-"""Turns in which a model may call tools to read a record."""
 
 
 class ToolReadingConversation(ReaderConversation):

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_judge.panels.changed import changed_panel
-from jury_judge.panels.files import LoadedPanel, load_panel
+from jury_judge.panels.files import LoadedPanel, load_panel, windowed
 from jury_judge.panels.variables import Overrides
 from jury_store.seals.keys import PublicKey
 
@@ -27,6 +27,6 @@ def any_panel(
         if isinstance(panel, LoadedPanel)
         else LoadedPanel(resolve(panel) if isinstance(panel, PanelSpec) else panel)
     )
-    if overrides == Overrides():
-        return loaded
-    return loaded._replace(resolved=changed_panel(loaded.resolved, overrides))
+    if overrides != Overrides():
+        loaded = loaded._replace(resolved=changed_panel(loaded.resolved, overrides))
+    return windowed(loaded)

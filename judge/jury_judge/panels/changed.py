@@ -19,7 +19,8 @@ def changed_panel(
 ) -> ResolvedPanel:
     """The panel with `overrides` applied, and other models in some seats.
 
-    A display name derived from the model changes with it; a chosen name and the fallbacks stay. A preset replaces the
+    A display name derived from the model changes with it, and its window is not known; a chosen name and the fallbacks
+    stay. A preset replaces the
     rules of the discussion and the final method; speakers, bands and quorum stay.
 
     Args:
@@ -53,5 +54,6 @@ def _with_models(spec: PanelSpec, models: Mapping[str, str]) -> PanelSpec:
         if juror not in seats:
             known = ", ".join(visible_line(one) for one in seats)
             raise PanelFileError(f"the panel has no seat {visible_line(juror)!r}; its seats are {known}")
-        seats[juror] = seats[juror].model_copy(update={"model": model})
+        if seats[juror].model != model:
+            seats[juror] = seats[juror].model_copy(update={"model": model, "window": None})
     return spec.model_copy(update={"seats": tuple(seats.values())})

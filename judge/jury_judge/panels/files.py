@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from jury_debate import prompts_v1
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
@@ -22,6 +23,7 @@ from jury_judge.panels.variables import Overrides, apply, read_variables, with_d
 from jury_providers.carriage import with_carriage
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS
+from jury_providers.windows import with_windows
 from jury_store.seals.keys import PublicKey
 
 _NO_OVERRIDES = Overrides()
@@ -90,8 +92,16 @@ def load_panel(
     check_judge(resolved.panel, overrides)
     resolved = resolved._replace(panel=with_carriage(resolved.panel, reached))
     if document is None:
-        return LoadedPanel(resolved)
-    return LoadedPanel(resolved, reached, redaction_rules.read_redaction(document), signed_by)
+        return windowed(LoadedPanel(resolved))
+    return windowed(LoadedPanel(resolved, reached, redaction_rules.read_redaction(document), signed_by))
+
+
+def windowed(loaded: LoadedPanel) -> LoadedPanel:
+    """The panel with the known windows of its models written out; under prompts 1 all of a case is sent anyway."""
+    resolved = loaded.resolved
+    if resolved.prompts == prompts_v1.VERSION:
+        return loaded
+    return loaded._replace(resolved=resolved._replace(panel=with_windows(resolved.panel, loaded.endpoints)))
 
 
 def check_judge(panel: Panel, overrides: Overrides) -> None:

@@ -88,6 +88,8 @@ def apply(spec: PanelSpec, overrides: Overrides) -> PanelSpec:
         _put(changed, "final", {"method": overrides.method})
     if overrides.judge_model is not None:
         judge = spec.final.judge.model_dump(exclude_unset=True) if spec.final.judge else {}
+        if judge.get("model") != overrides.judge_model:
+            judge.pop("window", None)  # it is that of the other model
         _put(changed, "final", {"judge": {**judge, "model": overrides.judge_model}})
     if overrides.language is not None:
         changed["language"] = overrides.language

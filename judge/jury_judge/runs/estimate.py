@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
@@ -11,15 +11,13 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_events.exchange import Usage
 from jury_events.panel import FinalJudge, Panel, Seat
-from jury_judge.runs.estimated_caches import EstimatedCaches, EstimatedCall
+from jury_judge.runs.estimated_caches import EstimatedCaches
+from jury_judge.runs.estimated_steps import EstimatedCourse, requests_of, rounds_of, steps_of
 from jury_judge.runs.prompt_sizes import PromptSizes, prompt_sizes
 from jury_providers.caching import CachePolicy, cache_policy
 from jury_providers.endpoints import Endpoint, Endpoints
 from jury_providers.prices import Prices
 from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, picture_token_upper_bound
-
-_HEADING = 300
-"""Bytes of what stands around a peer's words."""
 
 _EVENT = 850
 """Bytes of an event's body: 29.8 KB for the 35 of a debate with 13 calls (`benchmarks/debates.py`)."""
@@ -52,6 +50,15 @@ class ModelEstimate(NamedTuple):
     cost: Range | None
 
 
+class ReadingEstimate(NamedTuple):
+    """What it takes that a seat does not read cases whole, until its first evaluation; `cost` as of `ModelEstimate`."""
+
+    juror_id: str | None
+    debates: float
+    calls: Range
+    cost: Range | None
+
+
 class RunEstimate(NamedTuple):
     """For so many debates, from a sample of as many cases.
 
@@ -66,45 +73,7 @@ class RunEstimate(NamedTuple):
     cost: Range | None
     disk_bytes: Range
     minutes: float | None
-
-
-class _Course(NamedTuple):
-    """A course of debates. Answers of None tokens have the maximum length; `on_disk` for a byte of events and texts.
-
-    A picture is so many tokens, as many as its model may count where that is None.
-
-    The least counts 6 bytes a token (Japanese has 3 bytes a character), and only the messages; the others also count
-    tools and the answer's form.
-    """
-
-    rounds: int
-    tool_turns: int
-    answer_tokens: int | None
-    bytes_a_token: float
-    on_disk: float
-    picture_tokens: int | None
-    forms: bool = True
-
-
-class _EstimatedStep(NamedTuple):
-    """A step, and how many peers' blocks its prompt shows."""
-
-    place: Seat | FinalJudge
-    blocks: int
-
-
-def rounds_of(panel: Panel) -> tuple[int, int]:
-    """The least and the most rounds, if every seat answers."""
-    rules = panel.discussion
-    if not rules.max_rounds:
-        return 0, 0
-    if rules.threshold <= 1 and not rules.always_discuss:
-        return 0, rules.max_rounds
-    if not rules.end_early:
-        return rules.max_rounds, rules.max_rounds
-    if rules.threshold <= 1 or rules.unanimity_ends:
-        return 1, rules.max_rounds
-    return min(rules.stagnation_rounds or rules.max_rounds, rules.max_rounds), rules.max_rounds
+    reading: tuple[ReadingEstimate, ...] = ()
 
 
 def estimate(
@@ -125,9 +94,9 @@ def estimate(
     fewest, most = rounds_of(panel)
     turns = panel.artifacts.max_turns
     courses = (
-        _Course(fewest, 0, 40, 6.0, 1.1, _FEWEST_PICTURE_TOKENS, forms=False),
-        _Course((fewest + most + 1) // 2, 1, 400, 3.5, 1.6, ESTIMATED_PICTURE_TOKENS),
-        _Course(most, turns, None, 2.0, 2.5, None),
+        EstimatedCourse(fewest, 0, 40, 6.0, 1.1, _FEWEST_PICTURE_TOKENS, forms=False, read=0.0),
+        EstimatedCourse((fewest + most + 1) // 2, 1, 400, 3.5, 1.6, ESTIMATED_PICTURE_TOKENS, read=0.25),
+        EstimatedCourse(most, turns, None, 2.0, 2.5, None),
     )
     policy = cache_policy(panel.models, prices, endpoints, os.environ)
     tallies = [_Tally(course, policy, on) for course in courses]
@@ -153,6 +122,17 @@ def estimate(
         for model in dict.fromkeys(place.model for place in panel.seats_and_judge)
     )
     known = all(one.cost is not None for one in models)
+    places = {place.juror_id if isinstance(place, Seat) else None: place.model for place in panel.seats_and_judge}
+    reading = tuple(
+        ReadingEstimate(
+            juror_id=juror_id,
+            debates=tallies[0].read[juror_id] * factor,
+            calls=scaled(tally.read_calls[juror_id] for tally in tallies),
+            cost=scaled(tally.read_cost[juror_id] for tally in tallies) if prices.has_price(model, on) else None,
+        )
+        for juror_id, model in places.items()
+        if tallies[0].read[juror_id]
+    )
     return RunEstimate(
         debates=debates,
         sample=count,
@@ -161,13 +141,14 @@ def estimate(
         cost=scaled(sum(tally.cost.values()) for tally in tallies) if known else None,
         disk_bytes=scaled(tally.disk for tally in tallies),
         minutes=_minutes(models, endpoints),
+        reading=reading,
     )
 
 
 class _Tally:
     """One course's sums over the sample, by model."""
 
-    def __init__(self, course: _Course, policy: CachePolicy, on: date) -> None:
+    def __init__(self, course: EstimatedCourse, policy: CachePolicy, on: date) -> None:
         self._course = course
         self._policy = policy
         self._on = on
@@ -176,38 +157,39 @@ class _Tally:
         self.said: Counter[str] = Counter()
         self.cost: defaultdict[str, float] = defaultdict(float)
         self.disk = 0.0
+        self.read: Counter[str | None] = Counter()
+        self.read_calls: Counter[str | None] = Counter()
+        self.read_cost: defaultdict[str | None, float] = defaultdict(float)
 
     def add(self, panel: Panel, sizes: PromptSizes) -> None:
         """One debate."""
         course = self._course
         kept: float = sizes.kept + _EVENT * (4 + 2 * course.rounds)
-        shared = int(sizes.shared / course.bytes_a_token)
-        calls = [_call(step, sizes) for step in _askings(panel, course.rounds) for _ in range(self._turns(step, sizes))]
+        asked = [(step, requests_of(step, sizes, course)) for step in steps_of(panel, course.rounds)]
+        calls = [request.call for _, requests in asked for request in requests]
         caches = EstimatedCaches(self._policy, calls, self._on)
-        for step in _askings(panel, course.rounds):
-            place, blocks = step
-            seat = place.juror_id if isinstance(place, Seat) else None
-            answer = course.answer_tokens or place.settings.max_output_tokens
+        for step, requests in asked:
+            place, seat = step.place, step.juror_id
+            answer = course.answer(place)
             said = answer * course.bytes_a_token
-            pictures = sizes.pictures if place.images else 0
-            tokens = pictures * (course.picture_tokens or picture_token_upper_bound(place.model.partition("/")[2]))
-            base = sizes.prompts[seat] + blocks * (said + _HEADING) + (sizes.form if course.forms else 0)
-            for turn in range(self._turns(step, sizes)):
-                # Each turn sends again what was said before, and what the tools gave back.
-                sent = (base + turn * (said + sizes.records)) / course.bytes_a_token + tokens
-                usage = caches.usage(_call(step, sizes), int(sent), shared, answer)
+            a_picture = course.picture_tokens or picture_token_upper_bound(place.model.partition("/")[2])
+            in_parts = step.blocks == 0 and seat in sizes.reading
+            self.read[seat] += in_parts
+            for request in requests:
+                sent = request.size / course.bytes_a_token + request.pictures * a_picture
+                usage = caches.usage(request.call, int(sent), int(request.shared / course.bytes_a_token), answer)
+                cost = self._cost(place, usage, answer)
                 self.calls[place.model] += 1
                 self.sent[place.model] += int(sent)
                 self.said[place.model] += answer
-                self.cost[place.model] += self._cost(place, usage, answer)
+                self.cost[place.model] += cost
+                if in_parts:
+                    self.read_calls[seat] += 1
+                    self.read_cost[seat] += cost
                 kept += _EVENT + said + (sizes.form + sizes.records if course.forms else 0)
             kept += _EVENT + (_TEXTS_AN_ANSWER - 1) * said
         # Pictures are compressed already, and hardly grow in the database.
         self.disk += kept * course.on_disk + sizes.picture_bytes * _PICTURES_ON_DISK
-
-    def _turns(self, step: _EstimatedStep, sizes: PromptSizes) -> int:
-        """Calls of a step: one, and one more for each turn of tools."""
-        return 1 + (self._course.tool_turns if sizes.tools and isinstance(step.place, Seat) else 0)
 
     def _cost(self, place: Seat | FinalJudge, usage: Usage, answer: int) -> float:
         """At most, everything is written for the dearest lifetime, and answered at the dearest tier."""
@@ -219,25 +201,6 @@ class _Tally:
         at_tier = usage.changed(service_tier=settings.tier)
         cost = prices.cost(place.model, at_tier, self._on)
         return (prices.cost(place.model, usage, self._on) if cost is None else cost) or 0.0
-
-
-def _call(step: _EstimatedStep, sizes: PromptSizes) -> EstimatedCall:
-    if not sizes.tools or not isinstance(step.place, Seat):
-        return EstimatedCall(step.place, "none")
-    return EstimatedCall(step.place, "records and opinions" if step.blocks else "records")
-
-
-def _askings(panel: Panel, rounds: int) -> Iterator[_EstimatedStep]:
-    seats = len(panel.seats)
-    rules = panel.discussion
-    for seat in panel.seats:
-        yield _EstimatedStep(seat, 0)
-    for number in range(1, rounds + 1):
-        for speaker, seat in enumerate(panel.seats):
-            spoken = speaker if rules.order == "sequential" else 0
-            yield _EstimatedStep(seat, seats * number + spoken if rules.history == "all" else seats)
-    if panel.final.judge is not None:
-        yield _EstimatedStep(panel.final.judge, seats * (rounds + 1))
 
 
 def _minutes(models: Iterable[ModelEstimate], endpoints: Endpoints) -> float | None:

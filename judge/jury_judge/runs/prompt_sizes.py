@@ -8,15 +8,32 @@ from jury_debate.artifact_tools import tool_definitions
 from jury_debate.assignment import OPERATOR_POLICY, scenario_numbers, tools_offered
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts import load_prompts
+from jury_debate.reading.planning import CASE, GUIDE
 from jury_debate.rules_registry import rules_for
 from jury_events.case import Case
 from jury_events.panel import Panel
 from jury_events.provenance import provenance
-from jury_judge.runs.rehearsal import Rehearsal
+from jury_events.reading import ReadingMode
+from jury_judge.runs.rehearsal import Rehearsal, RequestSize
+
+
+class ReadingSizes(NamedTuple):
+    """How a place reads the case that it is not shown whole.
+
+    `parts`: the requests that show a part each. `room`: bytes that other requests may show beside what all of them do,
+    `shared` those that all begin with.
+    """
+
+    mode: ReadingMode
+    parts: tuple[RequestSize, ...]
+    room: int
+    shared: int
 
 
 class PromptSizes(NamedTuple):
     """Bytes: of each place's prompt (None: the final judge's), of what all prompts have, and of what is kept anyway.
+
+    The prompt of a place in `reading`, which is not shown the case whole, is what its requests have in common.
 
     `pictures` are those of the case, kept once, and sent to the places that see them. `shared` is the beginning of
     prompts that calls of one model share: 0 under prompts 1.
@@ -30,6 +47,7 @@ class PromptSizes(NamedTuple):
     picture_bytes: int
     tools: bool
     shared: int
+    reading: dict[str | None, ReadingSizes]
 
 
 def prompt_sizes(case: Case, resolved: ResolvedPanel, operator_policy: str | None) -> PromptSizes:
@@ -38,10 +56,7 @@ def prompt_sizes(case: Case, resolved: ResolvedPanel, operator_policy: str | Non
     rehearsal = Rehearsal(case, resolved, operator_policy)
     opened = rehearsal.opened
     pieces = {name: len(text) for name, text in rehearsal.pieces.items()}
-    prompts: dict[str | None, int] = {
-        seat.juror_id: sum(len(message.text.encode()) for message in rehearsal.first_prompt(seat.juror_id))
-        for seat in panel.seats
-    }
+    prompts: dict[str | None, int] = {seat.juror_id: rehearsal.common_size(seat.juror_id) for seat in panel.seats}
     if panel.final.judge is not None:
         prompts[None] = len(rehearsal.final_prompt(images=panel.final.judge.images))
     records = case.security_gate_records + case.agent_card_records
@@ -56,8 +71,21 @@ def prompt_sizes(case: Case, resolved: ResolvedPanel, operator_policy: str | Non
         tools=tools,
         shared=0
         if opened.prompts == prompts_v1.VERSION
-        else sum(pieces.get(name, 0) for name in ("system", OPERATOR_POLICY, "case")),
+        else sum(pieces.get(name, 0) for name in ("system", OPERATOR_POLICY, CASE)),
+        reading=_reading(rehearsal),
     )
+
+
+def _reading(rehearsal: Rehearsal) -> dict[str | None, ReadingSizes]:
+    plan, pieces = rehearsal.opened.reading, rehearsal.pieces
+    found: dict[str | None, ReadingSizes] = {}
+    for planned in () if plan is None else plan.seats:
+        juror_id = planned.juror_id
+        parts = rehearsal.first_sizes(juror_id) if juror_id is not None and planned.mode == "windows" else ()
+        begins = ("system", OPERATOR_POLICY, GUIDE + (juror_id or "final"))
+        shared = sum(len(pieces[name]) for name in begins if name in pieces)
+        found[juror_id] = ReadingSizes(planned.mode, parts, planned.room, shared)
+    return found
 
 
 def _form(panel: Panel, version: int, case: Case, *, tools: bool) -> int:

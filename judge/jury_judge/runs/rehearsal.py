@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 from jury_debate.assignment import CASE_WITH_IMAGES, OPERATOR_POLICY
+from jury_debate.conversation import Call
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.reading.planning import CASE, GUIDE, part_name
 from jury_debate.rules import SECRET_BYTES
 from jury_debate.rules_registry import rules_for
 from jury_events.case import Case
@@ -19,6 +21,13 @@ class PromptMessage(NamedTuple):
     role: str
     text: str
     images: int = 0
+
+
+class RequestSize(NamedTuple):
+    """Bytes of the messages of one request, and its pictures."""
+
+    size: int
+    pictures: int
 
 
 class Rehearsal:
@@ -57,29 +66,54 @@ class Rehearsal:
         return [self._pen.text(image.content) for image in self.opened.images]
 
     def first_prompt(self, juror_id: str) -> tuple[PromptMessage, ...]:
-        """The prompt of a seat in phase 1."""
-        assignment = self._debate.assign(Step(0, juror_id))
+        """The prompt of a seat in phase 1; of one that reads the case in parts, that with the first part."""
         return tuple(
             PromptMessage(
                 message.role,
                 b"".join(self._pen.text(ref) for ref in message.parts).decode("utf-8"),
                 len(message.images),
             )
-            for message in assignment.messages
+            for message in self._first_calls(juror_id)[0].messages
         )
 
+    def first_sizes(self, juror_id: str) -> tuple[RequestSize, ...]:
+        """The sizes of a seat's requests that wait for no answer: one, or one for each part that it reads."""
+        return tuple(
+            RequestSize(
+                sum(len(self._pen.text(ref)) for message in call.messages for ref in message.parts),
+                sum(len(message.images) for message in call.messages),
+            )
+            for call in self._first_calls(juror_id)
+        )
+
+    def _first_calls(self, juror_id: str) -> tuple[Call, ...]:
+        return self._debate.rules.conversation(self._debate.assign(Step(0, juror_id)), self._pen).calls
+
+    def common_size(self, juror_id: str) -> int:
+        """Bytes of what a seat's requests of phase 1 have in common; where it reads the case whole, of its only one."""
+        assignment = self._debate.assign(Step(0, juror_id))
+        return sum(len(self._pen.text(ref)) for message in assignment.messages for ref in message.parts)
+
     def final_prompt(self, *, images: bool) -> bytes:
-        """The texts of the final judge's prompt without the evaluations; with or without pictures."""
+        """The texts of the final judge's prompt without the evaluations, and without items that they cite.
+
+        Args:
+            images: with pictures.
+        """
         pieces = self.pieces
         before = b"".join(pieces[name] for name in ("system/final", "system", OPERATOR_POLICY) if name in pieces)
-        case = self.case_piece(images=images).encode()
+        guide = pieces.get(f"{GUIDE}final")
+        case = self.case_piece(images=images).encode() if guide is None else guide
         return before + case + pieces.get("seat/final", b"") + pieces["instruction/final"]
 
     def case_piece(self, *, images: bool) -> str:
         """The case as the seats are shown it that see pictures, or do not."""
-        pieces = self.pieces
-        name = CASE_WITH_IMAGES if images and CASE_WITH_IMAGES in pieces else "case"
-        return pieces[name].decode("utf-8")
+        pieces, plan = self.pieces, self.opened.reading
+        in_parts = 0 if plan is None else plan.image_parts
+        name = CASE_WITH_IMAGES if images and (in_parts or CASE_WITH_IMAGES in pieces) else CASE
+        parts = 0 if plan is None else in_parts if name == CASE_WITH_IMAGES else plan.parts
+        names = [part_name(name, number) for number in range(1, parts + 1)] or [name]
+        return b"".join(pieces[one] for one in names).decode("utf-8")
 
     @property
     def policy_piece(self) -> str:

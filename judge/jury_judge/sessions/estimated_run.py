@@ -59,6 +59,15 @@ class EstimatedRun(NamedTuple):
             "judged_before": checked.ended,
             "not_shown": checked.omissions.data(),
             "fit": checked.fit.data(),
+            "reading": [
+                {
+                    "juror_id": one.juror_id,
+                    "debates": one.debates,
+                    "calls": _whole(one.calls),
+                    "cost": None if one.cost is None else one.cost._asdict(),
+                }
+                for one in found.reading
+            ],
             "debates": found.debates,
             "sample": found.sample,
             "calls": _whole(found.calls),

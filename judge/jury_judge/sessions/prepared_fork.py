@@ -10,7 +10,7 @@ from jury_actors.messages import Chunk
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed
 from jury_judge.panels.changed import changed_panel
-from jury_judge.panels.files import LoadedPanel, load_panel
+from jury_judge.panels.files import LoadedPanel, load_panel, windowed
 from jury_judge.replays.forks import Fork, plan_fork, read_origin
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
@@ -111,6 +111,6 @@ def _panel(origin: ForkOrigin, settings: ForkSettings, environ: Mapping[str, str
     """The named panel; else the origin's."""
     models = settings.models
     if settings.panel_name is None:
-        return LoadedPanel(changed_panel(origin.panel(), settings.overrides, models))
+        return windowed(LoadedPanel(changed_panel(origin.panel(), settings.overrides, models)))
     loaded = load_panel(settings.panel_name, environ, settings.overrides)
-    return loaded._replace(resolved=changed_panel(loaded.resolved, models=models)) if models else loaded
+    return windowed(loaded._replace(resolved=changed_panel(loaded.resolved, models=models))) if models else loaded

@@ -220,9 +220,9 @@ class PreparedRun:
             line += f" (of the first {pluralize(checked.omissions.cases, 'case')}; jury cases reads them all)"
         if line is not None:
             yield line
-        if (too_long := checked.fit.line()) is not None:
-            more = "" if checked.total is not None else "; jury cases --summary reads them all"
-            yield f"warning: {too_long}{more}"
+        more = "" if checked.total is not None else "; jury cases --summary reads them all"
+        for line in checked.fit.lines():
+            yield f"warning: {line}{more}"
 
     def closing_remarks(self, *, whole: bool) -> Iterator[str]:
         """Lines about the cases at the end of a run; `whole`: it was not interrupted."""

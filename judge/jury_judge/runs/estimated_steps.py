@@ -1,0 +1,137 @@
+"""The steps of an estimated debate, and the requests that each makes."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jury_debate.reading.cited_items import cited_bytes
+from jury_debate.reading.record_tools import MOST_READ_TURNS
+from jury_events.panel import FinalJudge, Panel, Seat
+from jury_judge.runs.estimated_caches import EstimatedCall
+from jury_judge.runs.prompt_sizes import PromptSizes, ReadingSizes
+
+_HEADING = 300
+"""Bytes of what stands around a peer's words."""
+
+_IN_PARTS = "parts"
+"""Calls of places that do not read the case whole begin alike, and unlike those of others."""
+
+
+class EstimatedCourse(NamedTuple):
+    """A course of debates. Answers of None tokens have the maximum length; `on_disk` for a byte of events and texts.
+
+    A picture is so many tokens, as many as its model may count where that is None.
+
+    The least counts 6 bytes a token (Japanese has 3 bytes a character), and only the messages; the others also count
+    tools and the answer's form. `read`: this share of what may be shown of cases that are not read whole, and
+    of the turns in which tools may read them.
+    """
+
+    rounds: int
+    tool_turns: int
+    answer_tokens: int | None
+    bytes_a_token: float
+    on_disk: float
+    picture_tokens: int | None
+    forms: bool = True
+    read: float = 1.0
+
+    def answer(self, place: Seat | FinalJudge) -> int:
+        """The tokens of each answer of a place."""
+        return self.answer_tokens or place.settings.max_output_tokens
+
+
+class EstimatedStep(NamedTuple):
+    """A step, and how many peers' blocks its prompt shows."""
+
+    place: Seat | FinalJudge
+    blocks: int
+
+    @property
+    def juror_id(self) -> str | None:
+        """Of the seat; None: the final judge's."""
+        return self.place.juror_id if isinstance(self.place, Seat) else None
+
+
+class EstimatedRequest(NamedTuple):
+    """One call: bytes of its messages, tools and form, its pictures, and the bytes that other calls begin with too."""
+
+    call: EstimatedCall
+    size: float
+    pictures: int
+    shared: int
+
+
+def rounds_of(panel: Panel) -> tuple[int, int]:
+    """The least and the most rounds, if every seat answers."""
+    rules = panel.discussion
+    if not rules.max_rounds:
+        return 0, 0
+    if rules.threshold <= 1 and not rules.always_discuss:
+        return 0, rules.max_rounds
+    if not rules.end_early:
+        return rules.max_rounds, rules.max_rounds
+    if rules.threshold <= 1 or rules.unanimity_ends:
+        return 1, rules.max_rounds
+    return min(rules.stagnation_rounds or rules.max_rounds, rules.max_rounds), rules.max_rounds
+
+
+def steps_of(panel: Panel, rounds: int) -> Iterator[EstimatedStep]:
+    """The steps of a debate of so many rounds."""
+    seats = len(panel.seats)
+    rules = panel.discussion
+    for seat in panel.seats:
+        yield EstimatedStep(seat, 0)
+    for number in range(1, rounds + 1):
+        for speaker, seat in enumerate(panel.seats):
+            spoken = speaker if rules.order == "sequential" else 0
+            yield EstimatedStep(seat, seats * number + spoken if rules.history == "all" else seats)
+    if panel.final.judge is not None:
+        yield EstimatedStep(panel.final.judge, seats * (rounds + 1))
+
+
+def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse) -> list[EstimatedRequest]:
+    """The requests of a step.
+
+    One; one for each turn of tools, which sends again what was said before and what the tools gave back; and before
+    these one for each part that a seat reads.
+    """
+    place = step.place
+    form = sizes.form if course.forms else 0
+    said = course.answer(place) * course.bytes_a_token
+    base = sizes.prompts[step.juror_id] + step.blocks * (said + _HEADING) + form
+    turns = 1 + (course.tool_turns if sizes.tools and isinstance(place, Seat) else 0)
+    reading = sizes.reading.get(step.juror_id)
+    if reading is None:
+        call = _call(step, sizes)
+        pictures = sizes.pictures if place.images else 0
+        sent = (base + turn * (said + sizes.records) for turn in range(turns))
+        return [EstimatedRequest(call, size, pictures, sizes.shared) for size in sent]
+    call = EstimatedCall(place, _IN_PARTS)
+    if reading.mode == "tools" and not step.blocks:
+        return list(_read_by_tools(call, base, said, reading, course))
+    parts = () if step.blocks else reading.parts
+    shown = min(reading.room, len(parts) * said) if parts else course.read * cited_bytes(reading.room)
+    return [
+        *(EstimatedRequest(call, part.size + form, part.pictures, reading.shared) for part in parts),
+        *(
+            EstimatedRequest(call, base + shown + turn * (said + sizes.records), 0, reading.shared)
+            for turn in range(turns)
+        ),
+    ]
+
+
+def _read_by_tools(
+    call: EstimatedCall, base: float, said: float, reading: ReadingSizes, course: EstimatedCourse
+) -> Iterator[EstimatedRequest]:
+    """At most, the first turn fills the room, and every turn that may follow is made."""
+    turns = int(course.read * MOST_READ_TURNS)
+    for turn in range(1 + turns):
+        share = min(1, turn) if course.answer_tokens is None else turn / max(1, turns)
+        shown = course.read * share * reading.room
+        yield EstimatedRequest(call, base + turn * said + shown, 0, reading.shared)
+
+
+def _call(step: EstimatedStep, sizes: PromptSizes) -> EstimatedCall:
+    if not sizes.tools or not isinstance(step.place, Seat):
+        return EstimatedCall(step.place, "none")
+    return EstimatedCall(step.place, "records and opinions" if step.blocks else "records")
