@@ -116,9 +116,9 @@ async def test_a_debate_takes_what_was_estimated(spec: dict[str, Any]) -> None:
     steps = await asked(resolved, case)
 
     assert found.calls.least <= steps.total() <= found.calls.most
-    assert {one.juror_id: one.calls for one in found.reading} == {
-        name: (steps[f"initial/{name}"],) * 3 for name in ("small", "middle")
-    }
+    assert ["small", "middle"] == [one.juror_id for one in found.reading]
+    for one in found.reading:
+        assert one.calls.least <= steps[f"initial/{one.juror_id}"] <= one.calls.most
 
 
 def test_an_estimate_of_tools_is_bounded_by_their_turns() -> None:
@@ -201,7 +201,6 @@ def test_a_dry_run_says_what_reading_in_parts_takes(tmp_path: Path, capsys: pyte
     parts = data["fit"]["seats"][0]["most_parts"]
     assert parts > 1
     assert f"Not read whole, of 1 case: 1 in {parts} parts by small." in said
-    assert f"  small takes {parts + 1} - {parts + 1} - {parts + 1} calls, " in said
-    assert [("small", {"least": parts + 1, "likely": parts + 1, "most": parts + 1})] == [
-        (one["juror_id"], one["calls"]) for one in data["reading"]
-    ]
+    (small,) = data["reading"]
+    assert ("small", parts + 1) == (small["juror_id"], small["calls"]["least"])
+    assert "  small takes {least} - {likely} - {most} calls, ".format(**small["calls"]) in said

@@ -20,6 +20,7 @@ from jury_debate.marking import mark
 from jury_debate.prompt_texts import fill
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_debate.reading.cited_items import cited_items
+from jury_debate.reading.closing_room import MOST_LEVELS, WANTED_SHARE, findings_bytes, kept_findings
 from jury_debate.reading.coverage import record_read
 from jury_debate.reading.cutting import middle
 from jury_debate.reading.guide import guide
@@ -42,15 +43,6 @@ _ROOM = 200_000
 
 _MOST_NAMED = 50
 """Items that are named as candidates for the decisive one."""
-
-_MOST_LEVELS = 12
-"""How often findings are gathered."""
-
-_GATHERED = 3
-"""Of so many findings that are gathered, one is kept."""
-
-_WANTED_SHARE = 4
-"""Of a closing call's room, one part of so many is for the items that were asked for."""
 
 
 class ReadingConversation:
@@ -265,7 +257,7 @@ class ReadingConversation:
         written = list(map(texts.written, self._findings))
         fits = sum(len(text.encode()) + 1 for text in written) <= room
         self._carried, others = self._graver(written)
-        groups = [] if fits or self._level == _MOST_LEVELS else batches([written[place] for place in others], room)
+        groups = [] if fits or self._level == MOST_LEVELS else batches([written[place] for place in others], room)
         groups = [[others[place] for place in group] for group in groups]
         if not any(len(group) > 1 for group in groups):
             self._ask_to_close()
@@ -297,7 +289,7 @@ class ReadingConversation:
         system, head, seat = self._common
         spec = self.assignment.spec
         instruction = self._prompts.gather_instruction(
-            spec.rubric, _kept(len(written)), evidence=spec.evidence is not None
+            spec.rubric, kept_findings(len(written)), evidence=spec.evidence is not None
         )
         shown = "\n".join([self._prompts.texts.reading.findings, *written]) + "\n\n"
         user = CallMessage(
@@ -319,7 +311,7 @@ class ReadingConversation:
                 one
                 for label, group in self._batches.items()
                 for one in (
-                    list(_checked(made[label], evidence))[: _kept(len(group))]
+                    list(_checked(made[label], evidence))[: kept_findings(len(group))]
                     if label in made and made[label].findings is not None
                     else group
                 )
@@ -346,7 +338,7 @@ class ReadingConversation:
 
     @property
     def _findings_room(self) -> int:
-        return self._room - self._room // _WANTED_SHARE
+        return findings_bytes(self._room)
 
     @property
     def _finding_texts(self) -> FindingTexts:
@@ -404,7 +396,7 @@ class ReadingConversation:
 
     def _wanted(self) -> Iterator[PartRef]:
         """The items that the parts asked for, exactly, as many as there is room for."""
-        room = self._room // _WANTED_SHARE
+        room = self._room // WANTED_SHARE
         items = cited_items(self._record.record, self._named("wanted"), self._prompts.texts, room)
         if items.text:
             yield self.parts.make(f"{self._prompts.texts.reading.wanted}\n\n{items.text}\n\n")
@@ -430,11 +422,6 @@ class ReadingConversation:
 def _place(window: WindowConversation) -> tuple[int, int]:
     """Of a window in the record; one that was halved stands before its halves."""
     return window.start, -window.end
-
-
-def _kept(findings: int) -> int:
-    """How many findings a call is asked for that gathers so many."""
-    return max(1, findings // _GATHERED)
 
 
 def _checked(window: WindowConversation, evidence: ShownEvidence | None) -> Iterator[CheckedFinding]:

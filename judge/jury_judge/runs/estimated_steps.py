@@ -1,16 +1,23 @@
 """The steps of an estimated debate, and the requests that each makes."""
 
 from collections.abc import Iterator
+from math import ceil
 from typing import NamedTuple
 
+from jury_debate.prompts_v2.finding_limits import LONGEST_FINDING, MOST_FINDING_ENTRIES, MOST_FINDINGS
 from jury_debate.reading.cited_items import cited_bytes
+from jury_debate.reading.closing_room import MOST_LEVELS, findings_bytes
 from jury_debate.reading.record_tools import MOST_READ_TURNS
+from jury_events.evidence import LONGEST_QUOTE
 from jury_events.panel import FinalJudge, Panel, Seat
 from jury_judge.runs.estimated_caches import EstimatedCall
 from jury_judge.runs.prompt_sizes import PromptSizes, ReadingSizes
 
 _HEADING = 300
 """Bytes of what stands around a peer's words."""
+
+_MOST_FOUND = MOST_FINDINGS * 4 * (LONGEST_FINDING + MOST_FINDING_ENTRIES * (LONGEST_QUOTE + 50) + 50)
+"""Bytes of all that the answer about one part may hold, with the lines around each finding and quotation."""
 
 _IN_PARTS = "parts"
 """Calls of places that do not read the case whole begin alike, and unlike those of others."""
@@ -93,7 +100,7 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
     """The requests of a step.
 
     One; one for each turn of tools, which sends again what was said before and what the tools gave back; and before
-    these one for each part that a seat reads.
+    these one for each part that a seat reads, and those that gather its findings where they are many.
     """
     place = step.place
     form = sizes.form if course.forms else 0
@@ -110,14 +117,35 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
     if reading.mode == "tools" and not step.blocks:
         return list(_read_by_tools(call, base, said, reading, course))
     parts = () if step.blocks else reading.parts
-    shown = min(reading.room, len(parts) * said) if parts else course.read * cited_bytes(reading.room)
+    found = len(parts) * _findings(course, place)
+    shown = min(reading.room, found) if parts else course.read * cited_bytes(reading.room)
     return [
         *(EstimatedRequest(call, part.size + form, part.pictures, reading.shared) for part in parts),
+        *(EstimatedRequest(call, base + size, 0, reading.shared) for size in _gathered(found, reading.room, course)),
         *(
             EstimatedRequest(call, base + shown + turn * (said + sizes.records), 0, reading.shared)
             for turn in range(turns)
         ),
     ]
+
+
+def _findings(course: EstimatedCourse, place: Seat | FinalJudge) -> float:
+    """The bytes of the findings of one part, as later calls are shown them; at least there are none."""
+    return min(_MOST_FOUND, course.answer(place) * course.bytes_a_token) if course.read else 0.0
+
+
+def _gathered(found: float, room: int, course: EstimatedCourse) -> Iterator[float]:
+    """The bytes of findings that each call shows which gathers some, until all fit.
+
+    At most, every call is filled to half, since findings are not divided, and keeps every second one.
+    """
+    most, full = findings_bytes(room), course.answer_tokens is not None
+    for _ in range(MOST_LEVELS):
+        if found <= most:
+            return
+        calls = ceil(found / most * (1 if full else 2))
+        yield from [min(most, found)] * calls
+        found /= 3 if full else 2
 
 
 def _read_by_tools(
