@@ -227,11 +227,13 @@ def test_a_dry_run_names_the_cases_that_are_longer_than_a_window(jury):
     )
     assert f"L{said}." in estimate.out
     assert f"l{said}" in summary.out
-    assert [["a", "own/m", "20,000", "1", "1"]] == [one.split() for one in summary.out.splitlines() if "own/m" in one]
-    assert data == {
-        "seats": [{"juror_id": "a", "model": "own/m", "window": 20_000, "too_long": 1, "too_long_cases": ["long"]}],
-        "windows_not_known": [],
-    }
+    assert [["a", "own/m", "20,000", "1", "0", "0", "1"]] == [
+        one.split() for one in summary.out.splitlines() if "own/m" in one
+    ]
+    (seat,) = data["seats"]
+    assert ("a", "own/m", 20_000, 1, 1, ["long"]) == tuple(
+        seat[name] for name in ("juror_id", "model", "window", "whole", "too_long", "too_long_cases")
+    )
 
 
 @pytest.mark.parametrize(
