@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate.calibrated import panel_digest, prompts_digest
+from jury_debate.errors import IllegalEvent, UnknownPrompts
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_debate.rules_registry import rules_of
-from jury_debate.state import SeatEvaluation
+from jury_debate.state import DebateState, SeatEvaluation
 from jury_events.codec import encode
 from jury_events.debate_events import (
     ConsensusChecked,
@@ -19,12 +20,23 @@ from jury_events.debate_events import (
     JurorEvaluated,
     StatementMade,
 )
+from jury_events.evaluation import ScenarioVerdict
 from jury_events.judgment import Judgment
 from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import VerdictScale
 from support.calibrations import a_calibration
-from support.debate_harness import SEATS, Answer, DebateHarness, Says, a_case, a_panel, by_round
+from support.debate_harness import (
+    SEATS,
+    SECRET,
+    Answer,
+    DebateHarness,
+    DeterministicParts,
+    Says,
+    a_case,
+    a_panel,
+    by_round,
+)
 from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
@@ -244,3 +256,61 @@ def test_a_failing_label_without_support_counts_half_where_the_panel_says_so() -
 
     assert (F, "wrong") == (whole.verdict, whole.label)
     assert (R, None, "nothing") == (halved.verdict, halved.label, halved.agreed_on)
+
+
+@pytest.mark.parametrize(
+    ("spec", "changes"),
+    [
+        (ANSWERS, {"label": "good"}),
+        (ANSWERS, {"label": "wrong"}),
+        (ANSWERS, {"verdict": R}),
+        ({}, {"label": "right"}),
+        (ANSWERS, {"scenarios": (ScenarioVerdict(scenario_id="s1", verdict=P, score=1.0, label="partial"),)}),
+    ],
+)
+def test_a_label_that_the_scale_does_not_have_with_that_outcome_breaks_a_law(
+    spec: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    word = "right" if spec else "safe_pass"
+    debate = a_debate([[Says(word)]] * 3, Says(word), **spec, discussion={"max_rounds": 1, "threshold": 2.0})
+    rules, state = debate.debate.rules, DebateState()
+    broken = []
+
+    for event in debate.events:
+        for forged in forgeries(event, changes):
+            with pytest.raises(IllegalEvent, match="none of the panel's scale"):
+                rules.evolve(state, forged)
+            broken.append(forged.type)
+        state = rules.evolve(state, event)
+
+    assert {"juror_evaluated", "statement_made", "judgment_rendered"} == set(broken)
+
+
+def forgeries(event: Any, changes: dict[str, Any]) -> list[Any]:
+    match event:
+        case JurorEvaluated():
+            return [event.changed(evaluation=event.evaluation.changed(**changes))]
+        case StatementMade():
+            return [
+                event.changed(
+                    statement=event.statement.changed(evaluation=event.statement.evaluation.changed(**changes))
+                )
+            ]
+        case JudgmentRendered() if event.judgment.judge is not None:
+            return [event.changed(judgment=event.judgment.changed(judge=event.judgment.judge.changed(**changes)))]
+    return []
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("fields", [YES_NO, {"task": "Is it right?"}, {"criteria": "none"}])
+def test_no_rules_open_a_debate_in_another_scale_under_prompts_1(version: int, fields: dict[str, Any]) -> None:
+    with pytest.raises(UnknownPrompts, match="needs prompts 2"):
+        rules_of(version).open_debate(
+            a_case(),
+            a_panel(prompts=2, **fields),
+            debate_id="d",
+            run_id=None,
+            secret=SECRET,
+            parts=DeterministicParts(),
+            prompts_version=1,
+        )

@@ -38,6 +38,10 @@ def open_debate(
     """See `Rules.open_debate`."""
     if prompts_version != prompts_v1.VERSION:
         raise UnknownPrompts(f"prompts version {prompts_version} is asked for under rules version 3 or later")
+    if panel.scale is not None or panel.task is not None or panel.rubric.of_rank:
+        raise UnknownPrompts(
+            "prompts 1 ask for the three verdicts; a scale or a task of the panel's own needs prompts 2"
+        )
     prompts = prompts_v1.load_prompts(panel.language)
     pieces = _pieces(case, panel, prompts, secret=secret, role_prompts=role_prompts or {}, judge_prompt=judge_prompt)
     return opening_event(
