@@ -38,14 +38,14 @@ class ToolReading:
         (call,) = self.conversation.calls
         return call
 
-    def use(self, name: str, **arguments: Any) -> tuple[str, bool]:
+    def use(self, name: str, index: int = 0, **arguments: Any) -> tuple[str, bool]:
         """Call one tool; its result, which the model is shown."""
         raw = json.dumps(arguments)
         result, ok = self.rules.answer_tool(
             self.assignment,
             name,
             raw,
-            index=0,
+            index=index,
             case=self.case if self.call.tools else None,
             text=lambda ref: self.debate.pen.content(ref.part),
         )
@@ -132,6 +132,17 @@ def test_the_share_that_was_read_follows_from_the_calls() -> None:
     assert ("tools", 2, 50, 82) == (read.mode, read.parts, read.items_read, read.items_total)
     assert 0.5 < read.share < 0.7
     assert (ItemSpan(first=51, last=82),) == read.unread
+
+
+def test_what_one_turn_asks_for_beyond_its_limit_was_not_read() -> None:
+    reading = ToolReading()
+    result, ok = reading.use(READ_ITEMS, index=99, **{"from": 1, "to": 82})
+    read = reading.answer().answer.reading
+
+    assert not ok
+    assert "calls of read_items, search_items in one turn" in result
+    assert read is not None
+    assert (0, 0.0) == (read.parts, read.share)
 
 
 def test_what_was_refused_was_not_read() -> None:

@@ -1,45 +1,19 @@
 """Records that are longer than a seat's window, decided by the pure rules: what each call is shown, and what counts."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from jury_debate.conversation import Call
 from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
-from jury_events.evaluation import Evaluation
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.panel import Panel
 from jury_events.reading import CLOSING, ItemSpan
 from jury_events.verdict import Verdict
-from support.debate_harness import Asked, DebateHarness, Says, a_panel
+from support.debate_harness import Says, a_panel
+from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case, findings_answer, quotation
-
-Answering = Callable[[Step, Call, str], Says | bytes | CallOutcome]
-
-
-class LongDebate(DebateHarness):
-    """A debate whose script sees the prompt; calls about a part find nothing unless the script says so."""
-
-    def __init__(self, panel: Panel, answer: Answering | None = None, **own: Any) -> None:
-        self._answering = answer
-        own.setdefault("case", a_long_case())
-        super().__init__(panel, self._answer, prompts=2, **own)
-
-    def _answer(self, step: Step, call: Call) -> Says | bytes | CallOutcome:
-        asked = self.asked[-1]
-        found = None if self._answering is None else self._answering(step, call, self.prompt(asked))
-        if found is not None:
-            return found
-        return findings_answer(asked.assignment) if call.findings else Says("safe_pass")
-
-    def calls(self, juror_id: str | None, round_number: int | None = 0) -> list[Asked]:
-        return [asked for asked in self.asked if (asked.step.round, asked.step.juror_id) == (round_number, juror_id)]
-
-    def evaluation(self, juror_id: str) -> Evaluation:
-        (found,) = (e.evaluation for e in self.events if isinstance(e, JurorEvaluated) and e.juror_id == juror_id)
-        return found
 
 
 def seats(*windows: int | None, **own: Any) -> Panel:
@@ -323,3 +297,26 @@ def test_what_a_call_that_gathers_did_not_keep_as_it_failed_stays_and_the_rest_d
     }
     assert read.findings_left_out > 0
     assert "Findings that are not shown here for want of room: " in shown(debate, "j1")[-1]
+
+
+def test_a_finding_that_a_quotation_bears_out_is_not_gathered_with_a_flood_of_others() -> None:
+    case = a_long_case(60, planted={30: '{"command": "rm -rf /srv/backups"}'})
+
+    def answer(_step: Step, call: Call, prompt: str) -> Any:
+        if not call.findings:
+            return None
+        asked = debate.asked[-1].assignment
+        if call.window and call.window.isdecimal() and "rm -rf /srv/backups" in prompt.partition("## Part")[2]:
+            return findings_answer(
+                asked, {"text": "It deletes the backups.", "evidence": [quotation(62, "rm -rf /srv/backups")]}
+            )
+        small = {"text": "A small thing. " * 30, "evidence": [quotation(1, "it never said this")]}
+        return findings_answer(asked, *[small] * 12)
+
+    debate = LongDebate(seats(WINDOW), answer, case=case)
+    debate.run()
+    gathers = [debate.prompt(asked) for asked in debate.calls("j1") if (asked.call.window or "").startswith("g")]
+
+    assert gathers
+    assert "It deletes the backups." in shown(debate, "j1")[-1]
+    assert not any("It deletes the backups." in prompt for prompt in gathers)
