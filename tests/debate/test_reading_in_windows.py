@@ -10,10 +10,12 @@ from jury_events.ids import Step
 from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.panel import Panel
 from jury_events.reading import CLOSING, ItemSpan
+from jury_events.transcript import Transcript
 from jury_events.verdict import Verdict
 from support.debate_harness import Says, a_panel
 from support.long_debate import LongDebate
 from support.long_records import WINDOW, a_long_case, findings_answer, quotation
+from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
 
 
 def seats(*windows: int | None, **own: Any) -> Panel:
@@ -320,3 +322,40 @@ def test_a_finding_that_a_quotation_bears_out_is_not_gathered_with_a_flood_of_ot
     assert gathers
     assert "It deletes the backups." in shown(debate, "j1")[-1]
     assert not any("It deletes the backups." in prompt for prompt in gathers)
+
+
+def test_peers_see_how_much_a_juror_had_read() -> None:
+    panel = seats(WINDOW, None, preset="parallel-rounds", discussion={"max_rounds": 1})
+    debate = LongDebate(panel, lambda _s, call, _p: CallOutcome.BAD_REQUEST if call.window == "2" else None).run()
+    read = debate.evaluation("j1").reading
+    (second,) = debate.calls("j2", 1)
+
+    assert read is not None
+    assert f"(This juror had read {int(100 * read.share)} % of the record.)" in debate.prompt(second)
+
+
+def test_a_picture_goes_with_its_item() -> None:
+    pictures = (PNG, OTHER_PNG)
+    shown_first = a_case_with_pictures(*pictures)
+    first, second = shown_first.scenarios[0].execution.transcript.items[:2]
+    long = a_long_case(30)
+    scenario = long.scenarios[0]
+    items = scenario.execution.transcript.items
+    transcript = Transcript(items=(items[0], first, *items[1:], second))
+    execution = scenario.execution.model_copy(update={"transcript": transcript})
+    case = long.model_copy(
+        update={
+            "scenarios": (scenario.model_copy(update={"execution": execution}),),
+            "images": shown_first.images,
+        }
+    )
+    written = [{"model": "simulated/juror", "juror_id": "j1", "window": 40_000, "images": True}]
+    debate = LongDebate(a_panel_of(written, preset="independent", reading="windows"), case=case).run()
+    windows = [asked.call.messages[1] for asked in debate.calls("j1") if asked.call.findings]
+    sent = [[debate.pen.content(image.content.part) for image in message.images] for message in windows]
+
+    assert len(windows) > 1
+    assert [[PNG], [OTHER_PNG]] == [one for one in sent if one]
+    assert [PNG] == sent[0]
+    assert [OTHER_PNG] == sent[-1]
+    assert "The pictures that are sent with this part: 1\n" in shown(debate, "j1")[0]

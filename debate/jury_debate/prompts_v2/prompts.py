@@ -89,6 +89,8 @@ class PromptsV2(TurnPrompts):
             lines += [self._entry(entry, juror_ids), mark(quote)]
         if answer.decisive_item is not None:
             lines.append(fill(texts.decisive_item, item=answer.decisive_item))
+        if answer.reading is not None and answer.reading.partly:
+            lines.append(fill(self.texts.reading.partly_read, percent=int(100 * answer.reading.share)))
         return tuple(lines)
 
     def _entry(self, entry: Evidence, juror_ids: tuple[str, ...]) -> str:

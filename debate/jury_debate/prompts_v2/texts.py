@@ -93,6 +93,7 @@ class ReadingTexts(Value):
     part_end: str
     window_instruction: str
     gather_instruction: str
+    partly_read: str
     closing_instruction: str
     findings: str
     finding: str
@@ -163,6 +164,7 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "reading.part_pictures": frozenset({"numbers"}),
     "reading.part_end": frozenset({"part", "parts"}),
     "reading.window_instruction": frozenset({"example", "findings", "characters", "entries", "decisive", "wanted"}),
+    "reading.partly_read": frozenset({"percent"}),
     "reading.gather_instruction": frozenset({"example", "findings", "characters", "entries", "decisive", "wanted"}),
     "reading.finding": frozenset({"part", "criterion"}),
     "reading.left_out": frozenset({"count"}),
