@@ -25,7 +25,7 @@ from jury_debate.debate import Debate
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_debate.rules_registry import rules_for
 from jury_debate.rules_v3.answer_parser import parse_answer
-from jury_debate.rules_v3.evidence import check_evidence
+from jury_debate.rules_v3.evidence import ShownEvidence
 from jury_debate.rules_v3.shown_items import shown_items
 from jury_debate.step_outcome import ParsedAnswer
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
@@ -53,9 +53,10 @@ class Check(NamedTuple):
 
     def run(self) -> list[str]:
         """Check the answer; the results."""
-        checked = check_evidence(self.answer, self.assignment, self.parts.content).checked
-        assert checked is not None
-        return [entry.result for entry in checked.entries]
+        spec = self.assignment.spec.evidence
+        assert spec is not None
+        shown = ShownEvidence(spec, self.assignment.marker, self.parts.content)
+        return [entry.result for entry in shown.checked_quotations(self.answer.quotations or ()).entries]
 
 
 def opened(words: str, characters: int, messages: int) -> tuple[Check, str]:

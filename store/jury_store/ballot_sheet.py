@@ -9,7 +9,12 @@ the order of the seats:
     verdict, score, confidence, changed
     asked, answered indexes in `models`: of a stale vote those of the vote that it repeats
     calls, input_tokens, output_tokens, cost    sums over the exchanges of the step
+    verified, normalised, elsewhere, not_found  how many quotations of the evaluation the check found so
+    decisive_item   the item that the evaluation names as the first that went wrong
+    read_percent    of the record, that the evaluation rests on, rounded down; null: all of it, read in one call
 
+Those of quotations are null where the evaluation was not asked for evidence. The last six are left out where they are
+null for every ballot.
 `rounds` is how many rounds began. Events of the stream `calls/` may come before or after the vote that they led to: the
 result is the same.
 """
@@ -27,6 +32,7 @@ from jury_events.canonical import canonical_json
 from jury_events.codec import SCHEMAS
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
+from jury_events.evidence_facts import RESULTS, EvaluationFacts
 from jury_events.ids import Step
 from jury_events.panel import CARRIAGE
 from jury_events.upcasters import upcast
@@ -52,8 +58,13 @@ _COLUMNS = (
     "output_tokens",
     "cost",
 )
+FURTHER_COLUMNS = (*RESULTS, "decisive_item", "read_percent")
+"""The columns that a packed sheet lacks where they are null for every ballot."""
+
+_FURTHER = len(_COLUMNS)
 _MODELS = (_ASKED, _ANSWERED)
-_NOT_ASKED: tuple[Any, ...] = (None, None, None, None, None, None, None, 0, 0, 0, 0.0)
+_UNQUOTED: tuple[None, ...] = (None,) * (len(RESULTS) + 1)
+_NOT_ASKED: tuple[Any, ...] = (None, None, None, None, None, None, None, 0, 0, 0, 0.0, *_UNQUOTED, None)
 _CARRIAGE = frozenset(CARRIAGE)
 
 _BY_A_MODEL = frozenset({"own", "stale", "synthetic"})
@@ -109,6 +120,8 @@ class BallotSheet:
         asked, answered = ([models[-1 if one is None else one] for one in found[_COLUMNS[name]]] for name in _MODELS)
         columns = [found[name] for name in _COLUMNS]
         columns[_ASKED], columns[_ANSWERED] = asked, answered
+        nothing = [None] * len(found["round"])
+        columns += [found.get(name, nothing) for name in FURTHER_COLUMNS]
         judge = len(sheet._index)
         sheet._rounds = found["rounds"]
         for round_, seat, *ballot in zip(found["round"], found["seat"], *columns, strict=True):
@@ -138,7 +151,7 @@ class BallotSheet:
             ballots.append(self._judge)
             rounds.append(self._rounds)
             seats.append(len(self._index))
-        columns = list(zip(*ballots, strict=True)) or list(repeat((), len(_COLUMNS)))
+        columns = list(zip(*ballots, strict=True)) or list(repeat((), len(_NOT_ASKED)))
         models = sorted({model for name in _MODELS for model in columns[name] if model is not None})
         index: dict[str | None, int | None] = {model: number for number, model in enumerate(models)}
         index[None] = None
@@ -152,7 +165,8 @@ class BallotSheet:
                 "rounds": self._rounds,
                 "round": rounds,
                 "seat": seats,
-                **dict(zip(_COLUMNS, columns, strict=True)),
+                **dict(zip(_COLUMNS, columns[:_FURTHER], strict=True)),
+                **(dict(zip(FURTHER_COLUMNS, columns[_FURTHER:], strict=True)) if _has_more(ballots) else {}),
             }
         )
 
@@ -298,6 +312,21 @@ def _take(ballot: _Ballot, evaluation: Any) -> None:
     ballot[_CONFIDENCE] = _number(evaluation["confidence"], 1)
     ballot[_ASKED] = _name(evaluation["model"])
     ballot[_ANSWERED] = None if version is None else _name(version)
+    facts, read = EvaluationFacts.read(evaluation), evaluation.get("reading")
+    results = () if facts is None else [one.result for one in facts.quotations]
+    quoted = _UNQUOTED if facts is None else (*map(results.count, RESULTS), facts.decisive_item)
+    ballot[_FURTHER:] = *quoted, None if read is None else _percent(read)
+
+
+def _has_more(ballots: list[_Ballot]) -> bool:
+    return any(value is not None for ballot in ballots for value in ballot[_FURTHER:])
+
+
+def _percent(read: Any) -> int:
+    total, part = _count(read["characters_total"]), _count(read["characters_read"])
+    if part > total:
+        raise ValueError("more was read than there is")
+    return 100 * part // total if total else 100
 
 
 @lru_cache(maxsize=4096)

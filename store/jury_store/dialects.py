@@ -52,6 +52,7 @@ class Dialect:
         self.events_by_id = sql(f"SELECT {_EVENT} FROM events WHERE stream = ? AND event_id {in_list}")
         self.read_stream = sql(f"SELECT {_EVENT} FROM events WHERE stream = ? AND version > ? ORDER BY version")
         self.read_streams = sql(f"SELECT {_EVENT} FROM events WHERE stream {in_list} ORDER BY stream, version")
+        self.first_events = sql(f"SELECT {_EVENT} FROM events WHERE stream {in_list} AND version = 1")
         self.read_all = sql(f"SELECT {_EVENT} FROM events WHERE position > ? ORDER BY position LIMIT ?")
         self.last_position = "SELECT value FROM counters WHERE name = 'position'"
         self.part_digests = sql(f"SELECT debate_id, digest FROM parts WHERE debate_id {in_list}")

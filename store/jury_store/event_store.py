@@ -111,6 +111,10 @@ class EventStore(ABC):
         """All events of the streams that exist, each in order, in one snapshot."""
 
     @abstractmethod
+    def first_events(self, streams: Collection[str]) -> dict[str, StoredEvent]:
+        """The first event of each of the streams that exist, in one snapshot."""
+
+    @abstractmethod
     def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
         """The next `limit` events after position `after`, of all streams, in commit order.
 

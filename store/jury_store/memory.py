@@ -106,6 +106,10 @@ class MemoryEventStore(EventStore):
         with self._lock:
             return {stream: list(self._streams[stream]) for stream in streams if stream in self._streams}
 
+    def first_events(self, streams: Collection[str]) -> dict[str, StoredEvent]:
+        with self._lock:
+            return {stream: self._streams[stream][0] for stream in streams if stream in self._streams}
+
     def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
         with self._lock:
             return self._log[max(after, 0) : max(after, 0) + limit]

@@ -137,6 +137,11 @@ class SqlEventStore(EventStore):
         with self._reading() as connection:
             return by_stream(read_events(connection, self._dialect.read_streams, (self._dialect.id_list(streams),)))
 
+    def first_events(self, streams: Collection[str]) -> dict[str, StoredEvent]:
+        with self._reading() as connection:
+            found = read_events(connection, self._dialect.first_events, (self._dialect.id_list(streams),))
+        return {event.stream: event for event in found}
+
     def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
         with self._reading() as connection:
             return read_events(connection, self._dialect.read_all, (after, limit))

@@ -1,4 +1,4 @@
-"""Statistics of what recorded debates quote: read from the log where the panel asked for evidence, and nowhere else."""
+"""Statistics of what recorded debates quote, from their ballots; no event is read for them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +10,7 @@ from jury_analysis.ballots import EVIDENCE, SCHEMA, STATISTICS_COLUMNS
 from jury_analysis.statistics import Statistics
 from jury_judge import Records
 from jury_judge.tables.ballot_sources import stored_ballots
+from jury_judge.tables.ballot_table import OF_EVIDENCE, ballot_table
 from jury_migrations.upgrading import upgrade
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -97,19 +98,27 @@ async def test_the_interval_is_over_clusters(store: EventStore, url: str) -> Non
 
 
 @pytest.mark.parametrize("spec", [{"prompts": 1}, {"answers": {"evidence": "off"}}])
-async def test_where_nothing_was_asked_nothing_is_read(store: EventStore, url: str, spec: dict[str, Any]) -> None:
-    for number in range(3):
-        store_debate(store, a_quoting_debate(**spec), f"c{number}")
-    read: list[str] = []
-    streams = store.read_streams
-    store.read_streams = lambda names: read.extend(names) or streams(names)  # type: ignore[method-assign,func-returns-value]
+async def test_where_nothing_was_asked_there_are_no_columns(store: EventStore, url: str, spec: dict[str, Any]) -> None:
+    store_debate(store, a_quoting_debate(**spec), "c1")
 
     ballots = stored_ballots(store, columns=STATISTICS_COLUMNS)
     (panel,) = (await of_store(url)).panels
 
-    assert [] == read
     assert not set(EVIDENCE.names) & set(ballots.column_names)
     assert (None, None) == (panel.quotations, panel.items)
+
+
+def test_no_event_is_read_for_counts(store: EventStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store_debate(store, a_quoting_debate(), "c1")
+    store_debate(store, a_quoting_debate(prompts=1), "c2", run_id="r0")
+    for name in ("read_stream", "read_streams", "first_events", "histories"):
+        monkeypatch.setattr(store, name, None)
+
+    found = ballot_table(store, columns=("seat", *OF_EVIDENCE.names)).to_pydict()
+
+    assert [GPT, CLAUDE, GEMINI] * 2 == found["seat"]
+    assert [1, 0, 1, None, None, None] == found["verified"]
+    assert [0, 1, 0, None, None, None] == found["not_found"]
 
 
 async def test_runs_with_and_without_evidence_are_counted_together(store: EventStore, url: str) -> None:

@@ -25,7 +25,7 @@ from jury_events.panel import Panel
 from jury_judge.panels.calibration_files import read_calibration
 from jury_judge.statistics.calibrating import calibrate_stored
 from jury_judge.tables.ballot_sources import stored_ballots
-from jury_judge.tables.counted_ballots import counted_ballots
+from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
 from jury_migrations.upgrading import upgrade
 from jury_replay.rescoring.recount import RecountRescoring
 from jury_replay.rescoring.results import RescoreStatus
@@ -92,7 +92,7 @@ def test_what_a_judgment_accepts_is_what_the_statistics_accept(
         applied[f"d{number:02}"] = live(panel, script, threshold)
         store_debate(store, debate, f"d{number:02}")
 
-    ballots = counted_ballots(store, stored_ballots(store), steps=True)
+    ballots = counted_ballots(store, stored_ballots(store, columns=COUNTED_COLUMNS))
     votes = last_votes(check(ballots, (*SCHEMA.names, *STEP_COLUMNS)), OURS)
     values = dict(zip(votes.matrix.debates.to_pylist(), signal_values(ITEM, votes).tolist(), strict=True))
 
@@ -132,7 +132,7 @@ def test_seats_that_abstain_for_lack_of_support(
     )
     script = by_round(dict(zip(SEATS, rounds, strict=True)), judge)
     store_debate(store, DebateHarness(panel, script, prompts=2).run(), "d")
-    ballots = counted_ballots(store, stored_ballots(store), steps=True)
+    ballots = counted_ballots(store, stored_ballots(store, columns=COUNTED_COLUMNS))
     votes = last_votes(check(ballots, (*SCHEMA.names, *STEP_COLUMNS)), OURS)
 
     assert value == pytest.approx(live(panel, script, 0.7).probability, abs=1e-9)

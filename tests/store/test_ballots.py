@@ -1,7 +1,7 @@
 """The ballots of debates: folded from both streams, stored when a debate ends, the same however they came about."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -12,16 +12,18 @@ from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.envelope import NewEvent
 from jury_events.evaluation import Evaluation, Statement
+from jury_events.evidence import Evidence, EvidenceResult, EvidenceSpan, quotes_part
 from jury_events.exchange import ExchangeRecorded, RequestMessage, Usage
 from jury_events.ids import Step
 from jury_events.judgment import Decider, Judgment
 from jury_events.local_events import DebateQuarantined
 from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.panel import Bands, CallSettings, FinalJudge, FinalRules, Seat, SpeakerOrder
+from jury_events.reading import RecordRead
 from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
 from jury_events.verdict import Verdict
 from jury_replay.verify import verify
-from jury_store.ballot_sheet import panel_fingerprint
+from jury_store.ballot_sheet import FURTHER_COLUMNS, panel_fingerprint
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import DebateFilter
 from jury_store.errors import StoreDamaged
@@ -53,12 +55,24 @@ class _Script(DebateScript):
     def start(self, **changes: Any) -> NewEvent:
         return self.opened(panel=TWO, **changes)
 
-    def evaluation(self, verdict: str, points: float, *, synthetic: bool = False, model: str = FIRST) -> Evaluation:
+    def evaluation(
+        self,
+        verdict: str,
+        points: float,
+        *,
+        synthetic: bool = False,
+        model: str = FIRST,
+        results: Sequence[EvidenceResult] | None = None,
+    ) -> Evaluation:
+        """`results`: those of its quotations, of item 7; None: it was not asked for evidence."""
         names = STANDARD_RUBRIC.names
         scores = Scores(dimensions=tuple(DimensionScore(dimension=name, points=points) for name in names))
         return Evaluation(
             verdict=Verdict(verdict), scores=scores, overall=scores.overall, confidence=0.75, synthetic=synthetic,
             rationale=self.pen.make("because"), model=model, model_version=f"{model}-7",
+            evidence=None if results is None else tuple(map(_quotation, results)),
+            quotes=None if results is None else self.pen.make(quotes_part(["said"] * len(results))),
+            decisive_item=7 if results else None,
         )  # fmt: skip
 
     def event(self, body: DebateEvent | ExchangeRecorded) -> NewEvent:
@@ -112,6 +126,11 @@ class _Script(DebateScript):
         return self.event(JudgmentRendered(judgment=judgment, exchanges=()))
 
 
+def _quotation(result: EvidenceResult) -> Evidence:
+    span = None if result == "not_found" else EvidenceSpan(item=7, start=0, end=4)
+    return Evidence(item=7, says="against", criterion=None, seat=None, result=result, span=span)
+
+
 def _append(store: EventStore, stream: str, *events: NewEvent) -> None:
     head = store.heads([stream]).get(stream)
     version = head.version if head else 0
@@ -125,11 +144,11 @@ def _append(store: EventStore, stream: str, *events: NewEvent) -> None:
     assert isinstance(answer, Appended), answer
 
 
-def _discussion(script: _Script) -> tuple[NewEvent, ...]:
-    """A evaluates, B abstains; in round 1, B speaks and A abstains; the judge decides."""
+def _discussion(script: _Script, results: Sequence[EvidenceResult] | None = None) -> tuple[NewEvent, ...]:
+    """A evaluates (`results`: of its quotations), B abstains; in round 1, B speaks, A abstains; the judge decides."""
     return (
         script.start(),
-        script.said_first(A, "safe_pass", 8.0),
+        script.said_first(A, "safe_pass", 8.0, results=results),
         script.abstained(0, B, stale=False),
         script.checked(over=False),
         script.round_started(1),
@@ -190,6 +209,44 @@ def test_every_column_of_a_debate_with_abstentions_and_a_judge(store: EventStore
         "output_tokens": [20, None, 7, 10, None],
         "cost": [0.75, None, 0.25, 0.25, 0.25],
     }
+
+
+@pytest.mark.parametrize(
+    ("results", "counts"),
+    [
+        (("verified", "not_found", "verified", "elsewhere"), {"verified": 2, "elsewhere": 1, "not_found": 1}),
+        (("normalised",), {"normalised": 1}),
+        ((), {}),
+    ],
+)
+def test_quotations_are_counted_where_they_were_asked_for(
+    store: EventStore, results: Sequence[EvidenceResult], counts: dict[str, int]
+) -> None:
+    script = _Script("d")
+    _append(store, script.stream, *_discussion(script, results))
+
+    columns = _columns(_only(store))
+
+    assert {
+        **{name: [counts.get(name, 0), None, None, None, None] for name in FURTHER_COLUMNS[:4]},
+        "decisive_item": [7 if results else None, None, None, None, None],
+        "read_percent": [None] * 5,
+    } == {name: columns[name] for name in FURTHER_COLUMNS}
+
+
+@pytest.mark.parametrize(("read", "total", "percent"), [(29, 100, 29), (2, 3, 66), (0, 0, 100), (0, 5, 0)])
+def test_the_share_of_the_record_that_a_vote_rests_on(store: EventStore, read: int, total: int, percent: int) -> None:
+    script = _Script("d")
+    reading = RecordRead(
+        mode="windows", parts=1, items_read=0, items_total=1, characters_read=read, characters_total=total
+    )
+    evaluation = script.evaluation("safe_pass", 8.0).changed(reading=reading)
+    said = JurorEvaluated(juror_id=A, evaluation=evaluation, peer_text=script.pen.make("shown"), exchanges=())
+    _append(store, script.stream, script.start(), script.event(said), script.cancelled())
+
+    columns = _columns(_only(store))
+
+    assert ([percent], [None]) == (columns["read_percent"], columns["verified"])
 
 
 def test_what_is_of_the_debate_comes_from_its_row(store: EventStore) -> None:
@@ -309,7 +366,9 @@ def test_streams_may_come_in_any_order(store: EventStore) -> None:
 
 def test_rows_projected_event_by_event_equal_the_rebuilt_ones(store: EventStore) -> None:
     scripts = [_Script(f"d{number}", seed=number) for number in range(3)]
-    streams = [(s.stream, list(_discussion(s))) for s in scripts] + [(s.calls, list(_calls(s))) for s in scripts]
+    quoted: list[tuple[EvidenceResult, ...] | None] = [None, ("verified", "not_found"), ()]
+    streams = [(s.stream, list(_discussion(s, results))) for s, results in zip(scripts, quoted, strict=True)]
+    streams += [(s.calls, list(_calls(s))) for s in scripts]
     while any(events for _, events in streams):
         for stream, events in streams:
             if events:

@@ -48,6 +48,7 @@ def test_a_stream_that_does_not_exist_is_empty(store: EventStore) -> None:
     assert store.read_stream("debate/none") == []
     assert store.heads(["debate/none"]) == {}
     assert store.read_streams(["debate/none"]) == {}
+    assert store.first_events(["debate/none"]) == {}
     assert store.parts("none") == {}
     assert store.read_all() == []
     assert store.last_position() == 0
@@ -63,6 +64,8 @@ def test_reading_continues_after_a_version_and_a_position(store: EventStore) -> 
         one.stream: 5,
         two.stream: 5,
     }
+    first = {name: store.read_stream(name)[0] for name in (one.stream, two.stream)}
+    assert first == store.first_events([one.stream, two.stream, "debate/none"])
 
 
 def test_a_stale_expected_version_is_refused(store: EventStore) -> None:

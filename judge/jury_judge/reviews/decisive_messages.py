@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from jury_events.errors import EventError
 from jury_events.review_facts import Review
+from jury_judge.stores.case_messages import CaseMessages
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
-from jury_views.message_of_item import message_of_item
+from jury_views.quotations import FIRST_WITH_EVIDENCE
 
 _PAGE = 50
 
@@ -25,16 +25,17 @@ class DecisiveMessages:
         for review, row in reviews:
             if review.decisive_item is not None:
                 named[row.debate_id].add(review.decisive_item)
-        ids = sorted(named)
-        self._found: dict[tuple[str, int], int | None] = {}
-        for start in range(0, len(ids), _PAGE):
-            for history in store.histories(ids[start : start + _PAGE]):
-                try:
-                    opened = history.opened
-                except EventError:
-                    continue  # jury verify reports it
-                for item in named[history.debate_id]:
-                    self._found[history.debate_id, item] = message_of_item(opened, history.texts, item)
+        cases = CaseMessages(store)
+        self._found: dict[tuple[str, int], int] = {}
+        debates = sorted(named)
+        for start in range(0, len(debates), _PAGE):
+            # The number of a message alone does not name one of a case with several scenarios.
+            found = cases.opened(debates[start : start + _PAGE])
+            opened = [one for one in found if one.prompts >= FIRST_WITH_EVIDENCE and one.scenarios == 1]
+            for debate_id, messages in cases.of(opened).items():
+                for item in named[debate_id]:
+                    if (message := messages.named(item)) is not None:
+                        self._found[debate_id, item] = message
 
     def of(self, review: Review, row: DebateRow) -> int | None:
         """The number of the message, from 0; None: the review names no item, or the message is not known."""

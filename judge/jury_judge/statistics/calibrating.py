@@ -15,7 +15,7 @@ from jury_judge.panels.calibration_files import calibration_bytes, write_file
 from jury_judge.panels.document import read_text
 from jury_judge.stores.debates import panel_of
 from jury_judge.tables.ballot_sources import stored_ballots
-from jury_judge.tables.counted_ballots import counted_ballots
+from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
 from jury_replay.output_path import check_output_path
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
@@ -74,7 +74,7 @@ def calibrate_ballots(
     """
     panel = None if store is None else calibrated_panel(store, ballots)
     if store is not None:
-        ballots = counted_ballots(store, ballots, steps=options.signal == "votes+step")
+        ballots = counted_ballots(store, ballots)
     return FoundCalibration(calibrate(ballots, labels, options), panel)
 
 
@@ -91,7 +91,7 @@ def calibrate_stored(
         DebateNotFound: there is none.
         AnalysisError, SettingError, EventError: as of `calibrate_ballots`.
     """
-    ballots = stored_ballots(store, wanted, run_ids=run_ids)
+    ballots = stored_ballots(store, wanted, run_ids=run_ids, columns=COUNTED_COLUMNS)
     return calibrate_ballots(ballots, labels, options or CalibrationOptions(), store)
 
 

@@ -37,6 +37,7 @@ from jury_judge.stores.seat_efforts import effort_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_file import BALLOTS, write_ballots
 from jury_judge.tables.ballot_sources import Votes, stored_ballots
+from jury_judge.tables.counted_ballots import COUNTED_COLUMNS
 from jury_judge.tables.frontier_file import FRONTIER, write_frontier
 from jury_judge.tables.label_sources import later_labels, with_later_labels
 from jury_judge.tables.vote_files import read_foreign_votes, read_vote_files
@@ -89,7 +90,7 @@ def calibration_report(asked: CalibrationSettings, say: Say) -> FoundCalibration
     cases = {part: read_case_ids(path) for part, path in asked.named_parts.items()}
     with _store_of(asked) as store:
         # A bound holds for cases like those that were labelled: reviews of the queue alone are a chosen part.
-        votes = _votes(asked, store, say, random_only=True)
+        votes = _votes(asked, store, say, columns=COUNTED_COLUMNS, random_only=True)
         return calibrate_ballots(votes.ballots, votes.labels, calibration_options(asked, votes.words, cases), store)
 
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import EVIDENCE
+from jury_analysis.ballots import MESSAGES
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import DebateNotFound, SettingError
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
-from jury_judge.tables.ballot_evidence import with_evidence
-from jury_judge.tables.ballot_table import OF_LABELS, ballot_table
+from jury_judge.tables.ballot_messages import with_messages
+from jury_judge.tables.ballot_table import OF_EVIDENCE, OF_LABELS, ballot_table
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
 
@@ -42,7 +42,8 @@ def stored_ballots(
     columns: Sequence[str] | None = None,
 ) -> pa.Table:
     """The ballots of finished debates: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded; and of
-    `MESSAGES` and `EVIDENCE`, where they are named, those that are known.
+    `MESSAGES` and `EVIDENCE`, where they are named, those that are known. Cases are read where `decisive_message` is
+    named, of debates in which a vote names an item.
 
     Args:
         store: open for reading.
@@ -56,14 +57,14 @@ def stored_ballots(
         SettingError: no debate has a seat of that name.
     """
     runs = tuple(dict.fromkeys(run_ids))
-    evidence = columns is not None and EVIDENCE.names[0] in columns
-    if columns is not None and evidence:
-        columns = (*columns, "run_id")
     tables = [_ballots(store, wanted._replace(run_id=run), columns) for run in runs or (wanted.run_id,)]
     found = of_seats(tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries(), seats)
+    asked = "verified" in found.column_names and not _is_empty(found["verified"])
     unknown = [name for name in OF_LABELS.names if name in found.column_names and _is_empty(found[name])]
+    unknown += [name for name in OF_EVIDENCE.names if name in found.column_names and not asked]
     found = found.drop_columns(unknown)
-    return with_evidence(store, found) if evidence else found
+    messages = asked and columns is not None and MESSAGES.names[0] in columns
+    return with_messages(store, found) if messages else found
 
 
 def of_seats(ballots: pa.Table, seats: Sequence[str], *, flag: str = "--seats") -> pa.Table:

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as arrow_json
 
-from jury_analysis.ballots import MESSAGES, SCHEMA
+from jury_analysis.ballots import EVIDENCE, MESSAGES, READING, SCHEMA
+from jury_store.ballot_sheet import FURTHER_COLUMNS
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.errors import StoreDamaged
@@ -24,7 +25,10 @@ LEAN_SCHEMA = pa.schema(
 OF_LABELS = pa.schema([MESSAGES.field(name) for name in ("label_message", "outcome_correct")])
 """Further columns of a debate that are read where they are named."""
 
-_READ = pa.schema([*LEAN_SCHEMA, *OF_LABELS])
+OF_EVIDENCE = pa.schema([field for field in EVIDENCE if field.name in FURTHER_COLUMNS])
+"""Further columns of a vote that are read where they are named, null where the vote was not asked for evidence."""
+
+_READ = pa.schema([*LEAN_SCHEMA, *OF_LABELS, *OF_EVIDENCE, *READING])
 
 _COLUMNS: dict[str, pa.DataType] = {
     "round": pa.int32(),
@@ -40,6 +44,7 @@ _COLUMNS: dict[str, pa.DataType] = {
     "input_tokens": pa.int64(),
     "output_tokens": pa.int64(),
     "cost": pa.float64(),
+    **{field.name: field.type for field in (*OF_EVIDENCE, *READING)},
 }
 """The columns of a packed sheet (`jury_store.ballot_sheet`)."""
 
@@ -74,7 +79,8 @@ def ballot_table(
         store: open for reading.
         wanted: which debates.
         ended_only: only debates that are completed, failed or cancelled.
-        columns: the names of those to keep, `OF_LABELS` among them; None: all of `SCHEMA`. Fewer need less memory.
+        columns: the names of those to keep, `OF_LABELS`, `OF_EVIDENCE` and `READING` among them; None: all of `SCHEMA`.
+            Fewer need less memory.
 
     Raises:
         StoreDamaged: the table of ballots was altered.
@@ -93,7 +99,8 @@ def ballot_table(
 def batches_of(
     ballots: Iterable[Sequence[DebateBallots]], columns: Sequence[str] = SCHEMA.names
 ) -> Iterator[pa.RecordBatch]:
-    """Record batches with these columns of `LEAN_SCHEMA` and `OF_LABELS`, each with dictionaries of its own.
+    """Record batches with these columns of `LEAN_SCHEMA`, `OF_LABELS`, `OF_EVIDENCE` and `READING`, each with
+    dictionaries of its own.
 
     Raises:
         StoreDamaged: the table of ballots was altered.
@@ -127,10 +134,13 @@ def _unpacked(debates: Sequence[DebateBallots], names: Sequence[str]) -> pa.Reco
         raise ValueError("a line is not one sheet")
     lists = {name: packed[name].chunk(0) for name in schema.names}
     lengths = {name: pc.list_value_length(column) for name, column in lists.items()}
-    if any(not lengths[name].equals(lengths["round"]) for name in of_sheet):
+    always = [name for name in of_sheet if name not in FURTHER_COLUMNS]
+    if any(not lengths[name].equals(lengths["round"]) for name in always):
         raise ValueError("the columns of a sheet differ in length")
     of_debate = pc.list_parent_indices(lists["round"]).cast(_INDEX)
-    flat = {name: lists[name].flatten() for name in of_sheet}
+    flat = {name: lists[name].flatten() for name in always}
+    for name in set(of_sheet).difference(always):
+        flat[name] = _where_there(lists[name], lengths["round"], of_debate)
     cast = pc.is_valid(flat["kind"])  # others were asked, but their votes are not recorded yet
     of_debate = of_debate.filter(cast)
     flat = {name: column.filter(cast) for name, column in flat.items()}
@@ -152,6 +162,15 @@ def _unpacked(debates: Sequence[DebateBallots], names: Sequence[str]) -> pa.Reco
             columns[name] = _encoded(pa.array(column, kind)).take(of_debate)
     lean = pa.schema([_READ.field(name) for name in names])
     return pa.RecordBatch.from_arrays([_encoded(columns[name]) for name in names], schema=lean)
+
+
+def _where_there(column: pa.ListArray, lengths: pa.Array, of_debate: pa.Array) -> pa.Array:
+    """The values of a column that some sheets lack: null for the ballots of those."""
+    own = pc.list_value_length(column)
+    if not pc.all(pc.equal(own, lengths), min_count=0).as_py():
+        raise ValueError("the columns of a sheet differ in length")
+    there = column.is_valid().take(of_debate)
+    return pc.replace_with_mask(pa.nulls(len(of_debate), column.type.value_type), there, column.flatten())
 
 
 def _starts(column: pa.ListArray) -> pa.Array:

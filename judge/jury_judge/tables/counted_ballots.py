@@ -4,22 +4,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import EVIDENCE
+from jury_analysis.ballots import SCHEMA
 from jury_events.verdict import Verdict
 from jury_judge.stores.debates import panel_of
-from jury_judge.tables.ballot_evidence import with_evidence
+from jury_judge.tables.ballot_table import OF_EVIDENCE
 from jury_store.event_store import EventStore
 
 _READ = ("debate_id", "role", "seat", "kind", "verdict", "verified", "normalised")
 
 
-def counted_ballots(store: EventStore, ballots: pa.Table, *, steps: bool) -> pa.Table:
+COUNTED_COLUMNS = (*SCHEMA.names, *OF_EVIDENCE.names)
+"""The columns from which it follows what judgments count."""
+
+
+def counted_ballots(store: EventStore, ballots: pa.Table) -> pa.Table:
     """The ballots of one panel as its judgments count them.
 
     Args:
         store: of the ballots, open for reading.
-        ballots: columns of `SCHEMA`, by debate and round.
-        steps: with the columns of `EVIDENCE`, where a vote was asked for evidence.
+        ballots: the columns `COUNTED_COLUMNS` that are known, by debate and round.
 
     Raises:
         EventError: an opening event is gone, or does not decode.
@@ -27,8 +30,6 @@ def counted_ballots(store: EventStore, ballots: pa.Table, *, steps: bool) -> pa.
     if not ballots.num_rows:
         return ballots
     abstaining = panel_of(store, ballots["debate_id"][0].as_py()).panel.answers.unsupported == "abstain"
-    if steps or abstaining:
-        ballots = with_evidence(store, ballots)
     return _without_unsupported(ballots) if abstaining else ballots
 
 
@@ -37,7 +38,7 @@ def _without_unsupported(ballots: pa.Table) -> pa.Table:
 
     Debates that a final judge decided are as they were: it decides as it does (`jury_debate.rules_v3.support`).
     """
-    if EVIDENCE.names[0] not in ballots.column_names:
+    if OF_EVIDENCE.names[0] not in ballots.column_names:
         return ballots
     columns = [ballots[name].cast(pa.string()).to_pylist() for name in _READ[:5]]
     columns += [ballots[name].to_pylist() for name in _READ[5:]]

@@ -25,9 +25,8 @@ from jury_events.parts import encode_digest
 from jury_events.review_facts import Review
 from jury_judge.reviews.decisive_messages import DecisiveMessages
 from jury_judge.reviews.review_labels import CountedReviews
-from jury_judge.tables.ballot_evidence import with_reading
+from jury_judge.stores.case_messages import CaseMessages, OpenedCase
 from jury_judge.tables.ballot_table import batches_of
-from jury_judge.tables.case_messages import CaseMessages, OpenedCase
 from jury_judge.tables.csv_file import CsvFile, check_csv_path
 from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS, evidence_rows, may_quote
 from jury_replay.selection import DebateSelection
@@ -207,9 +206,8 @@ def export_tables(
                     on_debate()
             for label in labels.rows():
                 files["labels"].add(label)
-            for batch in batches_of(_ballots(store, selection, ended_only=True)):
-                read = with_reading(store, pa.Table.from_batches([batch]))
-                files["ballots"].write(read.cast(BALLOTS))
+            for batch in batches_of(_ballots(store, selection, ended_only=True), BALLOTS.names):
+                files["ballots"].write(pa.Table.from_batches([batch]).cast(BALLOTS))
         for name in TABLES:
             partial[name].replace(paths[name])
         return {name: one.rows for name, one in files.items()}
@@ -405,8 +403,8 @@ def _evidence(
     store: EventStore, cases: CaseMessages, rows: Sequence[DebateRow], contents: _Contents | None
 ) -> Iterator[dict[str, Any]]:
     streams = store.read_streams([debate_stream(row.debate_id) for row in rows])
-    quoting = (stream for stream in streams.values() if any(map(may_quote, stream)))
-    messages = cases.of([found for stream in quoting if (found := OpenedCase.of_stream(stream)) is not None])
+    opening = (stream[0] for stream in streams.values() if any(map(may_quote, stream)))
+    messages = cases.of([found for first in opening if (found := OpenedCase.of_event(first)) is not None])
     for row in rows:
         texts = None if contents is None else contents.get(row.debate_id, {})
         stream = streams.get(debate_stream(row.debate_id), ())

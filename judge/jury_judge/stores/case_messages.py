@@ -1,7 +1,7 @@
 """Which message of the source an item of a recorded debate comes from: read from the case that was recorded."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple, Self
 
@@ -12,6 +12,7 @@ from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
+from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part
 from jury_events.provenance import with_provenance
 from jury_replay.recorded_case import policy_of_piece
@@ -28,6 +29,7 @@ class OpenedCase(NamedTuple):
     """
 
     debate_id: str
+    prompts: int
     scenarios: int
     inline: bool
     language: str
@@ -41,6 +43,7 @@ class OpenedCase(NamedTuple):
         policy = next((piece.text for piece in opened.pieces if piece.name == OPERATOR_POLICY), None)
         return cls(
             debate_id=opened.debate_id,
+            prompts=opened.prompts,
             scenarios=len(opened.scenarios),
             inline=opened.panel.artifacts.mode == "inline",
             language=opened.panel.language,
@@ -50,12 +53,10 @@ class OpenedCase(NamedTuple):
         )
 
     @classmethod
-    def of_stream(cls, stream: Sequence[StoredEvent]) -> Self | None:
-        """Of the events of a debate; None where texts were erased, or its opening event cannot be read."""
-        if not stream or any(stored.type == "texts_erased" for stored in stream):
-            return None
+    def of_event(cls, first: StoredEvent) -> Self | None:
+        """Of the first event of a debate; None where it opens no debate, or cannot be read (see `jury verify`)."""
         try:
-            opened = decode(stream[0])
+            opened = decode(first)
         except EventError:
             return None
         return cls.of(opened) if isinstance(opened, DebateOpened) else None
@@ -76,6 +77,11 @@ class CaseMessages:
     def __init__(self, store: EventStore) -> None:
         self._store = store
         self._known: OrderedDict[_Texts, ItemMessages] = OrderedDict()
+
+    def opened(self, debate_ids: Collection[str]) -> list[OpenedCase]:
+        """What the opening events of debates refer to; those that cannot be read are left out."""
+        events = self._store.first_events([debate_stream(one) for one in debate_ids])
+        return [one for one in map(OpenedCase.of_event, events.values()) if one is not None]
 
     def of(self, debates: Sequence[OpenedCase]) -> dict[str, ItemMessages]:
         """The messages of the items of debates, by debate; those whose case was erased or altered are left out (see
