@@ -3,20 +3,23 @@
 import click
 
 from jury_cli.exits import Exit
+from jury_events.bundled_scales import BUNDLED_SCALES
 from jury_events.panel import Language
 from jury_judge.panels.document import BUNDLED_PANELS, bundled_panel_text
-from jury_judge.panels.scales import SCALES, check_panel_file, scale_panel_text
 
 
 @click.command("panel")
 @click.argument("name", type=click.Choice(BUNDLED_PANELS), required=False)
-@click.option("--scale", type=click.Choice(SCALES), help="Print a panel that judges in this scale.")
+@click.option("--scale", type=click.Choice(BUNDLED_SCALES), help="Print a panel that judges in this scale.")
 @click.option("--language", type=click.Choice(["en", "ja"]), default="en", show_default=True, help="Of --scale.")
 @click.option("--check", "path", metavar="FILE", help="Read the labels, criteria and meanings of a panel critically.")
 def command(name: str | None, scale: str | None, language: Language, path: str | None) -> int:
     """Print a panel file: copy it, change it, and pass it to --panel."""
     if [name, scale, path].count(None) != 2:  # noqa: PLR2004  (all but one)
         raise click.UsageError(f"name a bundled panel ({', '.join(BUNDLED_PANELS)}), or write --scale or --check")
+    # Imported here: they know stores, which help does not need.
+    from jury_judge.panels.scales import check_panel_file, scale_panel_text
+
     if path is not None:
         checked = check_panel_file(path)
         print("\n".join(checked.lines) or f"{path}: nothing to mend in what the panel judges by")

@@ -10,15 +10,12 @@ from jury_debate.presets import PRESETS
 from jury_debate.prompts import PROMPTS
 from jury_debate.scale_review import review_scale
 from jury_debate.scale_spec import written_scale
-from jury_events.bundled_scales import BUNDLED_SCALES, bundled_scale
+from jury_events.bundled_scales import bundled_scale
 from jury_events.panel import Language
 from jury_judge.panels.calibration_files import with_calibration
 from jury_judge.panels.document import BUNDLED_PANELS, read_document, readable_message
 from jury_judge.panels.files import field_in, written_spec
 from jury_judge.panels.prompt_files import with_prompts
-
-SCALES = BUNDLED_SCALES
-"""The names of the bundled scales."""
 
 SCALE_PROMPTS = max(PROMPTS)
 """The prompts that ask in any scale."""
@@ -33,7 +30,7 @@ def scale_panel_text(name: str, language: Language) -> str:
     """A panel file with a bundled scale, its criteria and its question written out.
 
     Args:
-        name: one of `SCALES`.
+        name: one of `BUNDLED_SCALES`.
         language: of the panel.
     """
     known = bundled_scale(name, language)
