@@ -359,3 +359,22 @@ def test_a_picture_goes_with_its_item() -> None:
     assert [PNG] == sent[0]
     assert [OTHER_PNG] == sent[-1]
     assert "The pictures that are sent with this part: 1\n" in shown(debate, "j1")[0]
+
+
+def test_a_closing_call_that_is_too_long_is_asked_again_with_less() -> None:
+    def answer(_step: Step, call: Call, _prompt: str) -> Any:
+        if call.findings:
+            small = {"text": "A small thing. " * 30, "evidence": [quotation(1, "Tidy up", "context")]}
+            return findings_answer(debate.asked[-1].assignment, small, wanted=[2, 3])
+        return CallOutcome.CONTEXT_TOO_LONG if call.turn < 3 else None
+
+    debate = LongDebate(seats(WINDOW), answer)
+    debate.run()
+    closings = [asked for asked in debate.calls("j1") if asked.call.window == CLOSING]
+    sizes = [len(debate.prompt(asked)) for asked in closings]
+
+    assert [1, 2, 3] == [asked.call.turn for asked in closings]
+    assert sizes[0] > sizes[1] > sizes[2]
+    exchanges = next(event.exchanges for event in debate.events if isinstance(event, JurorEvaluated))
+    assert f"initial/j1/simulated%2Fjuror/{CLOSING}:3/1" == exchanges[-1]
+    assert len(set(exchanges)) == len(exchanges) == len(debate.calls("j1"))

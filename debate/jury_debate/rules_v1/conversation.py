@@ -50,7 +50,7 @@ class StepConversation:
 
     def _start_model(self) -> None:
         self._messages = list(self.assignment.messages)
-        self._turn = 0
+        self._turn = self.turns_before
         self._tool_turns = 0
         self._repairs = 0
         self._next_turn()
@@ -67,6 +67,9 @@ class StepConversation:
             window=self._window,
             findings=self.asks_findings,
         )
+
+    turns_before = 0
+    """Turns of an earlier conversation under the same window, which this one goes on from."""
 
     asks_findings = False
     """Whether the answers are findings; a later version asks for them."""

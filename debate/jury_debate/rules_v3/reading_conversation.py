@@ -1,7 +1,8 @@
 """A step that reads the record in parts: one call a part, independent of the others, then one that closes.
 
 Where the closing call has no room for all findings, they are gathered first: calls that show as many as there is room
-for ask for the most important ones, at most a third, until all fit. So every finding is read by a call. Those against
+for ask for the most important ones, at most a third, until all fit. A closing call that is too long is asked
+again with half of the room. So every finding is read by a call. Those against
 the agent that a quotation bears out are gathered only where they alone are too many.
 
 A request with all of the record that the provider finds too long is read in halves; so is a part, until it is small.
@@ -31,7 +32,7 @@ from jury_debate.rules_v3.evidence import ShownEvidence
 from jury_debate.rules_v3.findings import CheckedFinding, FindingTexts, batches, shown_findings
 from jury_debate.rules_v3.kept_records import KeptRecord, kept_record
 from jury_debate.rules_v3.least_read import with_reading
-from jury_debate.rules_v3.window_conversation import ReaderConversation, WholeConversation, WindowConversation
+from jury_debate.rules_v3.window_conversation import ClosingConversation, WholeConversation, WindowConversation
 from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
 from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.parts import ImageRef, PartRef, PartRegistry
@@ -40,6 +41,9 @@ from jury_events.reading import CLOSING
 _GUIDE = 24_000
 _ROOM = 200_000
 """Bytes of what calls show where no window is known."""
+
+_MOST_SHRINKS = 4
+"""How often a closing call that is too long is asked again with half of the room."""
 
 _MOST_NAMED = 50
 """Items that are named as candidates for the decisive one."""
@@ -62,7 +66,9 @@ class ReadingConversation:
         self._carried: list[CheckedFinding] = []
         self._covers: dict[str, frozenset[str]] = {}
         self._open: dict[str, WindowConversation] = {}
-        self._closing: ReaderConversation | None = None
+        self._closing: ClosingConversation | None = None
+        self._closed: list[str] = []
+        self._turns = self._shrunk = 0
         self._level = 0
         self._kept: KeptRecord | None = None
         self.outcome: Outcome | None = None
@@ -145,7 +151,12 @@ class ReadingConversation:
         closing = self._closing
         assert closing is not None
         closing.apply_reply(reply, CLOSING)
-        exchanges = (*self._exchanges, *closing.exchanges)
+        if closing.too_long:
+            self._closed += closing.exchanges
+            self._turns, self._shrunk, self._closing = closing.turns, self._shrunk + 1, None
+            self._gather_or_close()
+            return
+        exchanges = (*self._exchanges, *self._closed, *closing.exchanges)
         match closing.outcome:
             case Answered() as answered:
                 read = with_reading(answered.answer, self._read, self._reading.least_read)
@@ -324,7 +335,9 @@ class ReadingConversation:
         shown = [seat, *self._found(), *self._wanted(), self.parts.make(self._closing_instruction())]
         user = CallMessage("user", (*head, *shown), shared=len(head))
         assignment = self.assignment._replace(messages=(system, user))
-        self._closing = ReaderConversation(assignment, self.parts, self._record, CLOSING)
+        self._closing = ClosingConversation(
+            assignment, self.parts, self._record, turns_before=self._turns, shrinks=self._shrunk < _MOST_SHRINKS
+        )
 
     def _closing_instruction(self) -> str:
         text = self._prompts.texts.reading.closing_instruction
@@ -334,7 +347,7 @@ class ReadingConversation:
 
     @property
     def _room(self) -> int:
-        return self._reading.room or min(_ROOM, self._places[-1] // 4)
+        return (self._reading.room or min(_ROOM, self._places[-1] // 4)) >> self._shrunk
 
     @property
     def _findings_room(self) -> int:

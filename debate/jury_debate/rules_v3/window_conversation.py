@@ -11,6 +11,7 @@ from jury_debate.rules_v3.kept_records import KeptRecord
 from jury_debate.step_outcome import ParsedFindings
 from jury_events.outcome import FailureReason
 from jury_events.parts import PartRegistry
+from jury_events.reading import CLOSING
 
 
 class WindowConversation(before.StepConversation):
@@ -75,3 +76,30 @@ class ReaderConversation(OneFormConversation):
     def shown(self, spec: EvidenceSpec) -> ShownEvidence:
         """See `OneFormConversation`."""
         return ShownEvidence(spec, self.assignment.marker, self.parts.content, self._kept.items)
+
+
+class ClosingConversation(ReaderConversation):
+    """Asks for the evaluation after the parts were read.
+
+    `too_long`: the provider says that it shows too much, and may be asked again with less.
+    """
+
+    too_long = False
+
+    def __init__(
+        self, assignment: Assignment, parts: PartRegistry, kept: KeptRecord, *, turns_before: int, shrinks: bool
+    ) -> None:
+        self.turns_before = turns_before
+        self._shrinks = shrinks
+        super().__init__(assignment, parts, kept, CLOSING)
+
+    @property
+    def turns(self) -> int:
+        """The turns so far, those before this conversation too."""
+        return self._turn
+
+    def _next_model(self, reason: FailureReason) -> None:
+        if reason is FailureReason.CONTEXT_TOO_LONG and self._shrinks:
+            self.too_long = True
+        else:
+            super()._next_model(reason)
