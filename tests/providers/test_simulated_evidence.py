@@ -479,3 +479,13 @@ def test_evidence_about_any_text_is_taken_and_true_but_for_the_jurors_own_errors
         assert len(json.dumps(SimulatedReader().read(request).answer["evidence"])) < 8 * 3_000
     for evaluation in debate.evaluations:
         assert sum(not one.entry.supports for one in debate.quoted(evaluation)) <= 1
+
+
+def test_an_item_that_only_a_quotation_shows_gets_the_number_of_a_shown_one_or_its_own() -> None:
+    """The closing call of a reading in parts shows findings whose items are no part of its prompt."""
+    entry = EvidenceEntry(5, "the refund was sent twice", "against")
+    numbers = {
+        written.item for drawn in range(300) for written in misquoted([entry], str(drawn), [2, 4, 8], careful=False)
+    }
+
+    assert {5, 8} == numbers

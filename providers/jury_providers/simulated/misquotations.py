@@ -21,7 +21,7 @@ def misquoted(
     Args:
         entries: as they stand in their items.
         drawn_by: decides, with each entry, what happens: the same always gives the same.
-        items: the numbers of all items.
+        items: the numbers of all items that are shown, in their order.
         careful: whether the juror was shown how its quotations were checked: then neither words nor numbers go wrong.
     """
     for entry in entries:
@@ -57,7 +57,6 @@ def _loosely(quote: str) -> str:
 
 
 def _neighbour(item: int, items: Sequence[int]) -> int:
-    """The item after this one, else the one before it."""
-    place = items.index(item)
-    near = [*items[place + 1 : place + 2], *items[:place][-1:]]
+    """The shown item after this one, else the one before it; the item itself may be shown by a quotation only."""
+    near = [*[number for number in items if number > item][:1], *[number for number in items if number < item][-1:]]
     return near[0] if near else item
