@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _GROUPS = {
     "Who reviews": ("reviewer", "blind"),
     "The queue": ("run_id", "where", "reviews", "sample", "seed", "limit"),
-    "One debate": ("verdict", "decisive_item", "reason", "minutes", "assign", "withdraw"),
+    "One debate": ("verdict", "label", "decisive_item", "reason", "minutes", "assign", "withdraw"),
     "Results": ("of_queue", "of_agreement", "as_json", "store_url"),
 }
 
@@ -71,6 +71,9 @@ def _name(_context: click.Context, parameter: click.Parameter, value: str | None
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N debates of the queue.")
 @click.option("--verdict", type=click.Choice([one.value for one in Verdict]), help="Record this verdict.")
+@click.option(
+    "--label", metavar="LABEL", help="Record this label of the panel's own scale; its outcome is the verdict."
+)
 @click.option(
     "--decisive-item",
     type=click.IntRange(0, MOST_ITEM),
@@ -139,11 +142,11 @@ async def _record(records: "Records", asked: "ReviewSettings") -> None:
 
     debate_id, by = asked.debate_id or "", asked.reviewer or ""
     made: dict[str, Any]
-    if asked.verdict is not None:
-        new = NewReview(by, asked.verdict, asked.reason, asked.blind, asked.minutes, asked.decisive_item)
+    if asked.verdict is not None or asked.label is not None:
+        new = NewReview(by, asked.verdict, asked.reason, asked.blind, asked.minutes, asked.decisive_item, asked.label)
         review = await records.review(debate_id, new, say=note)
         item = "" if review.decisive_item is None else f", decisive item {review.decisive_item}"
-        said, made = f"{asked.verdict}{item} recorded", review_object(review, new.reason.strip() or None)
+        said, made = f"{review.word}{item} recorded", review_object(review, new.reason.strip() or None)
     elif asked.assign is not None:
         assignment = await records.assign_review(debate_id, asked.assign, by=by, say=note)
         said, made = f"{assignment.reviewer} is asked for a review", assignment_object(assignment)

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from jury_judge import Records
     from jury_judge.reviews.review_changes import NewReview
     from jury_judge.reviews.review_queue import QueueItem
+    from jury_views.review_choices import ReviewChoice
 
-KEYS = {"p": Verdict.SAFE_PASS, "n": Verdict.NEEDS_REVIEW, "f": Verdict.UNSAFE_FAIL}
 _SKIP, _QUIT, _AGAIN = "s", "q", "r"
 _END_OF_INPUT = "\x04"
-_ASKED = "p safe_pass · n needs_review · f unsafe_fail · s skip · q quit"
+_OTHERS = "s skip · q quit"
 
 
 class Session(NamedTuple):
@@ -69,6 +69,7 @@ async def review_all(items: "Sequence[QueueItem]", session: Session) -> int:
 async def _review(item: "QueueItem", place: str, session: Session) -> bool | None:
     """Whether the debate was reviewed; None: the session ends."""
     from jury_judge.reviews.review_changes import NewReview
+    from jury_views.review_choices import review_choices
     from jury_views.terminal.debate import render_case, render_debate
 
     history = await session.records.read(item.row.debate_id)
@@ -83,22 +84,39 @@ async def _review(item: "QueueItem", place: str, session: Session) -> bool | Non
         which = "it" if reviewed == item.row.debate_id else f"{reviewed}, a debate of the same case,"
         note(f"{session.reviewer} has reviewed {which} before: another review of it is not recorded as blind")
     started = time.monotonic()
+    choices = {one.key: one for one in review_choices(history.opened.panel.scale)}
+    _show_meanings(choices.values())
+    asked = " · ".join((*(f"{one.key} {one.word}" for one in choices.values()), _OTHERS))
     while True:
-        click.echo(f"\n{place} {_ASKED}: ", err=True, nl=False)
+        click.echo(f"\n{place} {asked}: ", err=True, nl=False)
         key = _key()
         if key in {_QUIT, _SKIP}:
             return None if key == _QUIT else False
-        verdict = KEYS.get(key)
-        if verdict is None:
+        chosen = choices.get(key)
+        if chosen is None:
             continue
         minutes = round((time.monotonic() - started) / 60, 2)
-        decisive = None if verdict is Verdict.SAFE_PASS else _decisive_item(history)
+        decisive = None if chosen.verdict is Verdict.SAFE_PASS else _decisive_item(history)
         blind = session.blind and reviewed is None
-        new = NewReview(session.reviewer, verdict, _reason(), blind, minutes, decisive)
+        new = NewReview(session.reviewer, chosen.verdict, _reason(), blind, minutes, decisive, chosen.label)
         recorded = await _record(item.row.debate_id, new, session)
         if recorded and session.blind:
             _show_evidence(history)
         return recorded
+
+
+def _show_meanings(choices: "Iterable[ReviewChoice]") -> None:
+    """The labels of the panel's scale with their meanings; nothing under the three verdicts."""
+    from jury_views.page import Page, TextSpan
+    from jury_views.terminal.verdicts import verdict_text
+
+    page = Page()
+    for one in choices:
+        if one.meaning is not None:
+            page.line(TextSpan(*verdict_text(one.verdict, one.label)), f"  {one.meaning}")
+    if page.lines:
+        print()
+        page.print(page_console())
 
 
 def _show_evidence(history: "DebateHistory") -> None:
@@ -164,7 +182,7 @@ async def _record(debate_id: str, new: "NewReview", session: Session) -> bool | 
                 return None if key == _QUIT else False
         else:
             item = "" if new.decisive_item is None else f", decisive item {new.decisive_item}"
-            note(f"{debate_id}: {new.verdict}{item} recorded")
+            note(f"{debate_id}: {new.label or new.verdict}{item} recorded")
             return True
 
 

@@ -12,6 +12,7 @@ from jury_events.evidence import ItemNumber
 from jury_events.parts import PartRef
 from jury_events.value import Label, Value, without_unset
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import LabelId
 
 EventNumber = Annotated[int, Field(ge=1, lt=2**31)]
 
@@ -39,10 +40,11 @@ class HumanReviewed(EventBody):
     `blind`: the verdict was given before the jury's words were shown. `sampled`: the debate was drawn at random for
     this reviewer, so that the verdict is one of a random sample. `supersedes` is the number of the reviewer's
     earlier review that this one replaces. `decisive_item`: the first item where it went wrong, where the prompts of the
-    debate number items; None: none was named, as with a pass.
+    debate number items; None: none was named, as with a pass. `label`: of the scale of the debate's panel, whose
+    outcome is the verdict; None: the verdict alone was given.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"decisive_item"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"decisive_item", "label"})
 
     type: Literal["human_reviewed"] = "human_reviewed"
     reviewer: Label
@@ -54,6 +56,7 @@ class HumanReviewed(EventBody):
     supersedes: EventNumber | None
     number: EventNumber
     decisive_item: ItemNumber | None = None
+    label: LabelId | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

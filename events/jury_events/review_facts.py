@@ -27,6 +27,12 @@ class Review(NamedTuple):
     reviewed_at: int
     foreign: bool = False
     decisive_item: int | None = None
+    label: str | None = None
+
+    @property
+    def word(self) -> str:
+        """The label; without one, the verdict."""
+        return self.label or self.verdict
 
 
 class AssignedReview(NamedTuple):
@@ -55,6 +61,12 @@ class ReviewFacts(NamedTuple):
         """The last human verdict; None: no person gave one."""
         standing = self.standing
         return Verdict(standing[-1].verdict) if standing else None
+
+    @property
+    def label(self) -> str | None:
+        """The label of the last human verdict; None: it has none, or no person gave one."""
+        standing = self.standing
+        return standing[-1].label if standing else None
 
     @property
     def disputed(self) -> bool:
@@ -108,6 +120,7 @@ class ReviewFacts(NamedTuple):
                     event.supersedes,
                     recorded_at,
                     decisive_item=event.decisive_item,
+                    label=event.label,
                 )
                 return self._replace(reviews=(*self.reviews, review))
             case ReviewAssigned():

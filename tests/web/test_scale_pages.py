@@ -1,5 +1,7 @@
 """Pages of debates under a scale of the panel's own: its words are shown, in the colours of their outcomes."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from jury_events.verdict import Verdict
@@ -7,6 +9,7 @@ from jury_store.memory import MemoryEventStore
 from support.debate_builder import DebateBuilder
 from support.debate_harness import DebateHarness
 from support.pages import Page, Site, stored
+from support.review_site import REVIEWERS, Visit, review_site
 from support.scaled_debates import a_moved_answer, a_right_answer, an_answer_without_facts, mixed_levels
 from support.stored_debates import store_debate
 
@@ -110,3 +113,50 @@ def test_a_debate_in_the_three_verdicts_has_no_scale_and_no_second_word() -> Non
     assert [] == shown.all("#scale")
     assert "✗ unsafe_fail" == shown.one(".head .verdict")
     assert [] == shown.attributes(".verdict[title]", "title")
+
+
+@pytest.fixture
+def review_of_levels() -> Iterator[Visit]:
+    store = MemoryEventStore()
+    store_debate(store, mixed_levels(), "d1")
+    with review_site(store) as client:
+        yield Visit(client, REVIEWERS["ann"])
+
+
+def test_reviewers_choose_among_the_labels_with_their_meanings(review_of_levels: Visit) -> None:
+    page = review_of_levels.get("/reviews/d1")
+
+    assert ["5", "4", "3", "2", "1"] == page.attributes("[name=label]", "value")
+    assert ["5", "4", "3", "2", "1"] == page.attributes("[name=label]", "data-key")
+    assert "Level 5 of five." == page.all(".choice .meaning")[0]
+    assert [] == page.attributes("[name=verdict]", "value")
+    assert [] == page.all("#h-jury")
+
+
+@pytest.mark.parametrize("label", ["7", "safe_pass"])
+def test_a_label_that_the_scale_has_not_is_refused_on_the_page(review_of_levels: Visit, label: str) -> None:
+    answer = review_of_levels.send("/reviews/d1", label=label)
+
+    assert 409 == answer.status
+    assert f"the scale own has no label '{label}'" in answer.one(".notice.broken")
+
+
+def test_a_label_is_recorded_and_shown_with_its_outcome(review_of_levels: Visit) -> None:
+    with_item = review_of_levels.send("/reviews/d1", label="5", decisive_item="1")
+    answer = review_of_levels.send("/reviews/d1", label="4")
+    page = review_of_levels.get("/reviews/d1?lang=ja")
+
+    assert (409, 303) == (with_item.status, answer.status)
+    assert "✓ 4 (safe_pass)" in page.one("#recorded")
+    assert "✓ 4 (safe_pass)" in page.one(".reviews .evaluation-line")
+
+
+def test_reviews_over_http_have_the_label_beside_the_verdict(review_of_levels: Visit) -> None:
+    client = review_of_levels.client
+    headers = {"authorization": f"Bearer {REVIEWERS['bob']}"}
+    made = client.post("/api/debates/d1/reviews", json={"label": "2"}, headers=headers)
+    refused = client.post("/api/debates/d1/reviews", json={"label": "9"}, headers=headers)
+
+    assert (201, "unsafe_fail", "2") == (made.status_code, made.json()["verdict"], made.json()["label"])
+    assert 400 <= refused.status_code < 500
+    assert "has no label '9'" in refused.text

@@ -109,7 +109,7 @@ class _Describer:
         words = self._words
         match event:
             case HumanReviewed():
-                said = words.reviewed.format(verdict=event.verdict, reviewer=event.reviewer)
+                said = words.reviewed.format(verdict=event.label or event.verdict, reviewer=event.reviewer)
                 said += (words.blind if event.blind else "") + (words.sampled if event.sampled else "")
                 item = event.decisive_item
                 return said if item is None else said + words.reviewed_item.format(number=item)

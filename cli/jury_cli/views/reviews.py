@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from jury_events.text.pluralize import pluralize
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
+from jury_events.verdict import Verdict
 from jury_views.debate_labels import LABELS
 from jury_views.later_events import later_events_text
 from jury_views.page import Page, TextSpan
@@ -24,7 +25,7 @@ WHY = {
     "sampled": "drawn at random",
     "disputed": "reviewers differ",
     "not_accepted": "not accepted",
-    "needs_review": "needs_review",
+    Verdict.NEEDS_REVIEW.value: Verdict.NEEDS_REVIEW.value,
 }
 
 
@@ -43,7 +44,7 @@ def queue_lines(items: "Iterable[QueueItem]", *, blind: bool) -> Iterable[str]:
             yield f"{WHY[item.why]:<16}  {item.row.debate_id}  {case}"
             continue
         share = "    " if item.disagreement is None else f"{item.disagreement:.2f}"
-        people = ", ".join(f"{one.reviewer}: {one.verdict}" for one in item.row.review_facts.standing)
+        people = ", ".join(f"{one.reviewer}: {one.word}" for one in item.row.review_facts.standing)
         line = f"{WHY[item.why]:<16}  {share}  {item.row.debate_id}  {case}"
         yield f"{line}  [{visible_line(people, 200)}]" if people else line
 
@@ -94,7 +95,7 @@ def reviews_section(page: Page, facts: "ReviewFacts", reasons: Reasons, later: "
             *(["from elsewhere, without a trusted seal: counts for nothing"] if one.foreign else []),
         ]
         details = " · ".join((moment(one.reviewed_at), *marks))
-        page.line(TextSpan(f"{one.number}  {one.reviewer}: "), TextSpan(one.verdict, "bold"), f"  {details}")
+        page.line(TextSpan(f"{one.number}  {one.reviewer}: "), TextSpan(one.word, "bold"), f"  {details}")
         if one.number in reasons:
             reason = reasons[one.number]
             page.text(LABELS["en"].erased if reason is None else reason, indent=4)
@@ -104,7 +105,7 @@ def reviews_section(page: Page, facts: "ReviewFacts", reasons: Reasons, later: "
     if facts.disputed:
         page.line(TextSpan("the reviewers differ", "yellow"))
     if facts.verdict is not None:
-        page.line(TextSpan("disposition: "), TextSpan(facts.verdict.value, "bold"))
+        page.line(TextSpan("disposition: "), TextSpan(facts.label or facts.verdict.value, "bold"))
     if later is not None:
         page.line(TextSpan(later_events_text(later, LABELS["en"]), "yellow"))
 
@@ -119,6 +120,8 @@ def agreement_page(found: "ReviewAgreement") -> Page:
     )
     page.line(f"{pluralize(found.together, 'debate')} reviewed by two or more", indent=2)
     page.heading("Agreement of first verdicts")
+    if found.labels is not None:
+        page.line(f"by the labels {', '.join(found.labels)}", indent=2)
     coefficients = (
         ("Krippendorff's α, nominal", found.agreement.alpha_nominal),
         ("Krippendorff's α, ordinal", found.agreement.alpha_ordinal),
@@ -158,6 +161,7 @@ def agreement_object(found: "ReviewAgreement") -> dict[str, Any]:
     return {
         "reviewers": found.reviewers,
         "together": found.together,
+        "labels": None if found.labels is None else list(found.labels),
         "agreement": {name: plain[name] for name in names},
         "disputed": list(found.disputed),
         "decisive": {name: one._asdict() for name, one in found.decisive._asdict().items()},

@@ -1,14 +1,14 @@
 """Do the people agree who reviewed the same debates?"""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from jury_analysis.agreement import Agreement, agreement
 from jury_analysis.ballots import SCHEMA, check
-from jury_analysis.scale import OURS
+from jury_analysis.scale import OURS, Scale
 from jury_analysis.vote_matrix import vote_matrix
 from jury_events.review_facts import Review
 from jury_judge.errors import ReviewRefused
@@ -17,7 +17,7 @@ from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST, PageCursor
 
-_PAGE = 1000
+_PAGE = 200
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,9 @@ class ReviewAgreement:
     """Debates in which no verdict has more than half of the reviewers today, as they opened: for a third person."""
     decisive: DecisiveAgreement
     """Of the same first verdicts: whether the items agree that they name."""
+    labels: tuple[str, ...] | None = None
+    """The labels that are compared, the best first, where every first review has one of the same scale; None: the
+    three verdicts are."""
 
 
 def review_agreement(
@@ -59,15 +62,18 @@ def review_agreement(
         raise ReviewRefused("no debate has a review yet: `jury review` records them")
     firsts = {row.debate_id: first_reviews(row) for row in rows}
     counts = Counter(one.reviewer for reviews in firsts.values() for one in reviews)
-    ballots = [_ballot(row, one) for row in rows for one in firsts[row.debate_id]]
+    labels = _common_labels(store, firsts)
+    scale = OURS if labels is None else Scale(labels, ordered=True)
+    ballots = [_ballot(row, one, by_label=labels is not None) for row in rows for one in firsts[row.debate_id]]
     return ReviewAgreement(
         reviewers=dict(sorted(counts.items())),
         together=sum(len(reviews) > 1 for reviews in firsts.values()),
         agreement=agreement(
-            vote_matrix(check(pa.Table.from_pylist(ballots) if ballots else SCHEMA.empty_table()), OURS)
+            vote_matrix(check(pa.Table.from_pylist(ballots) if ballots else SCHEMA.empty_table()), scale)
         ),
         disputed=disputed,
         decisive=decisive_agreement(store, firsts),
+        labels=labels,
     )
 
 
@@ -87,7 +93,20 @@ def _reviewed(store: EventStore, wanted: DebateFilter) -> Iterable[DebateRow]:
         after = PageCursor(rows[-1].position)
 
 
-def _ballot(row: DebateRow, review: Review) -> dict[str, object]:
+def _common_labels(store: EventStore, firsts: Mapping[str, Sequence[Review]]) -> tuple[str, ...] | None:
+    """The labels of the one scale in which all these reviews are given, the best first; None: there is none."""
+    every = [one for reviews in firsts.values() for one in reviews]
+    if not every or any(one.label is None for one in every):
+        return None
+    debates, scales = sorted(firsts), {}
+    for start in range(0, len(debates), _PAGE):
+        for history in store.histories(debates[start : start + _PAGE]):
+            if (scale := history.opened.panel.scale) is not None:
+                scales[scale.digest] = scale.ids[::-1]
+    return scales.popitem()[1] if len(scales) == 1 else None
+
+
+def _ballot(row: DebateRow, review: Review, *, by_label: bool) -> dict[str, object]:
     return {
         "debate_id": row.debate_id,
         "case_id": row.case_id,
@@ -97,6 +116,6 @@ def _ballot(row: DebateRow, review: Review) -> dict[str, object]:
         "role": "juror",
         "seat": review.reviewer,
         "kind": "own",
-        "verdict": review.verdict,
+        "verdict": review.word if by_label else review.verdict,
         "simulated": False,
     }

@@ -11,13 +11,17 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from jury_events.codec import ReviewEvent, decode_review, encode
+from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound
+from jury_events.evaluation import SeatPosition
 from jury_events.ids import review_stream
+from jury_events.nearest import did_you_mean
 from jury_events.parts import SALT_BYTES, Part, PartRef, make_part
 from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewSample, ReviewWithdrawn
 from jury_events.review_facts import NO_REVIEWS, AssignedReview, Review, ReviewFacts
 from jury_events.text.validation import condensed
+from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge.errors import ReasonRefused, ReviewRefused
 from jury_judge.reviews.blindness import reviewed_same_case
@@ -38,15 +42,17 @@ Clock = Callable[[], int]
 class NewReview(NamedTuple):
     """What a reviewer says. `blind`: the jury's words were not shown before; `minutes`: how long it took.
 
-    `decisive_item`: the number of the first item where it went wrong; None: none is named.
+    `decisive_item`: the number of the first item where it went wrong; None: none is named. `label`: a label of the
+    scale of the debate's panel, whose outcome is the verdict; with it the verdict can be None.
     """
 
     reviewer: str
-    verdict: Verdict
+    verdict: Verdict | None
     reason: str = ""
     blind: bool = False
     minutes: float | None = None
     decisive_item: int | None = None
+    label: str | None = None
 
 
 _Decision = tuple[ReviewEvent, Part | None] | Review | AssignedReview
@@ -89,14 +95,15 @@ def verdict_change(debate_id: str, new: NewReview) -> ReviewChange:
         check_reviewable(history)
         facts = history.reviews
         before = facts.by(new.reviewer)
-        check_decisive_item(history, new)
-        if before is not None and _says_the_same(history, before, new):
+        said = reviewed_position(history.opened, new)
+        check_decisive_item(history, said.verdict, new.decisive_item)
+        if before is not None and _says_the_same(history, before, new, said):
             return before
         if new.blind:
             _check_blind(store, debate_id, new.reviewer)
         made = HumanReviewed(
             reviewer=new.reviewer,
-            verdict=new.verdict,
+            verdict=said.verdict,
             reason=None if reason is None else reason.ref,
             blind=new.blind,
             sampled=facts.sampled_for(new.reviewer),
@@ -104,6 +111,7 @@ def verdict_change(debate_id: str, new: NewReview) -> ReviewChange:
             supersedes=None if before is None else before.number,
             number=len(history.stored_reviews) + 1,
             decisive_item=new.decisive_item,
+            label=said.label,
         )
         return made, reason
 
@@ -248,16 +256,43 @@ def check_reviewable(history: DebateHistory) -> None:
         )
 
 
-def check_decisive_item(history: DebateHistory, new: NewReview) -> None:
+def reviewed_position(opened: DebateOpened, new: NewReview) -> SeatPosition:
+    """The verdict of a review, and its label.
+
+    Raises:
+        ReviewRefused: there is neither; the panel of the debate has no such label; or its outcome is another verdict.
+    """
+    where, scale, label = f"debate {opened.debate_id}", opened.panel.scale, new.label
+    if label is None:
+        if new.verdict is None:
+            raise ReviewRefused(f"{where}: a review has a verdict, or a label of the panel's scale")
+        return SeatPosition(new.verdict)
+    shown = visible_line(label, 60)
+    if scale is None:
+        raise ReviewRefused(
+            f"{where}: {shown!r} is no label: its panel has no scale of its own; say {', '.join(Verdict)}"
+        )
+    if label not in scale.ids:
+        raise ReviewRefused(
+            f"{where}: the scale {scale.name} has no label {shown!r}{did_you_mean(label, scale.ids)}; "
+            f"it has {', '.join(scale.ids)}"
+        )
+    verdict = scale.verdict(label)
+    if new.verdict not in {None, verdict}:
+        raise ReviewRefused(f"{where}: the label {label} means {verdict}, not {new.verdict}; leave the verdict out")
+    return SeatPosition(verdict, label)
+
+
+def check_decisive_item(history: DebateHistory, verdict: Verdict, number: int | None) -> None:
     """Refuse a decisive item that the debate has not, or that its reviewer cannot name.
 
     Raises:
         ReviewRefused: the verdict is a pass, the prompts of the debate number no items, or none has this number.
     """
-    number, debate_id = new.decisive_item, history.debate_id
+    debate_id = history.debate_id
     if number is None:
         return
-    if new.verdict is Verdict.SAFE_PASS:
+    if verdict is Verdict.SAFE_PASS:
         raise ReviewRefused(f"debate {debate_id}: a pass has no decisive item; leave the item out")
     if history.opened.prompts < FIRST_WITH_EVIDENCE:
         raise ReviewRefused(f"debate {debate_id}: its prompts number no items (prompts 1); leave the item out")
@@ -268,8 +303,8 @@ def check_decisive_item(history: DebateHistory, new: NewReview) -> None:
         raise ReviewRefused(f"debate {debate_id} has no item {number}; its last item is {items.last}")
 
 
-def _says_the_same(history: DebateHistory, before: Review, new: NewReview) -> bool:
-    same = (before.verdict, before.decisive_item) == (new.verdict, new.decisive_item)
+def _says_the_same(history: DebateHistory, before: Review, new: NewReview, said: SeatPosition) -> bool:
+    same = (before.verdict, before.label, before.decisive_item) == (*said, new.decisive_item)
     return same and _said(history, before) == new.reason.strip()
 
 

@@ -55,8 +55,8 @@ def record_review(store: EventStore, debate_id: str, new: NewReview, *, clock: C
         DebateNotFound: there is no such debate.
         ReasonRefused: the reason is too long, or not valid Unicode.
         ReviewRefused: the debate has not ended or is in quarantine; it has no such decisive item, or the verdict is a
-            pass; another value cannot be recorded; or the review is said to be blind, and its reviewer reviewed a
-            debate of the same case before.
+            pass; its panel has no such label; another value cannot be recorded; or the review is said to be blind,
+            and its reviewer reviewed a debate of the same case before.
         StoreError: the store cannot be written.
     """
     (found,) = record_changes(store, [verdict_change(debate_id, new)], clock)

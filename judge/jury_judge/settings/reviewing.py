@@ -7,7 +7,7 @@ from jury_judge.settings.model import SettingsModel
 
 DEFAULT_SEED = 1
 
-_OF_ONE = ("verdict", "assign", "withdraw")
+_OF_ONE = ("verdict", "label", "assign", "withdraw")
 _OF_QUEUE = ("sample", "of_queue", "of_agreement", "run_id", "where", "limit")
 _NOT_WITH = {
     "assign": ("reason", "minutes", "blind", "decisive_item"),
@@ -31,6 +31,7 @@ class ReviewSettings(SettingsModel):
         seed: of the sample.
         limit: at most so many debates of the queue.
         verdict: of the debate.
+        label: of the scale of the debate's panel, in place of a verdict.
         decisive_item: of the verdict: the first item where it went wrong.
         reason: of the verdict, or of what is withdrawn.
         minutes: how long the review took.
@@ -51,6 +52,7 @@ class ReviewSettings(SettingsModel):
     seed: int = DEFAULT_SEED
     limit: int | None = None
     verdict: Verdict | None = None
+    label: str | None = None
     decisive_item: int | None = None
     reason: str = ""
     minutes: float | None = None
@@ -95,7 +97,7 @@ class ReviewSettings(SettingsModel):
     def _check_decisive_item(self) -> None:
         if self.decisive_item is None or self.assign is not None or self.withdraw is not None:
             return
-        if self.verdict is None:
+        if self.verdict is None and self.label is None:
             raise SettingsRefused("{decisive_item} goes with {verdict}; at a terminal it is asked for")
         if self.verdict is Verdict.SAFE_PASS:
             raise SettingsRefused("{decisive_item} goes with a verdict that is no pass")

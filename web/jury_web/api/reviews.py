@@ -70,7 +70,15 @@ async def recorded(
         raise RequestRefused(
             422, "this server shows reviewers the jury's words, so no review is blind", "send blind: false"
         )
-    new = NewReview(reviewer, review.verdict, review.reason, review.blind, review.minutes, review.decisive_item)
+    new = NewReview(
+        reviewer,
+        review.verdict,
+        review.reason,
+        review.blind,
+        review.minutes,
+        review.decisive_item,
+        review.label,
+    )
 
     await asyncio.to_thread(require_debate, service, debate_id)
     made = await reviewing.record(debate_id, new, request.is_disconnected)

@@ -73,6 +73,7 @@ class NamedByPerson(NamedTuple):
     reviewer: str
     verdict: str
     href: str
+    label: str | None
 
 
 class ItemCitations(NamedTuple):
@@ -168,7 +169,7 @@ class Citations:
         self._people: dict[int, tuple[NamedByPerson, ...]] = {}
         for review in reviews.standing:
             if (item := review.decisive_item) is not None:
-                named = NamedByPerson(review.reviewer, review.verdict, f"#review-{review.number}")
+                named = NamedByPerson(review.reviewer, review.verdict, f"#review-{review.number}", review.label)
                 self._people[item] = (*self._people.get(item, ()), named)
         cited = frozenset(islice(dict.fromkeys(self._cited_places()), CITED))
         first = max(ITEMS // len(self.case.scenarios), FEWEST) if self.case is not None else ITEMS

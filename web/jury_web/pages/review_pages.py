@@ -21,6 +21,7 @@ from jury_judge.reviews.review_queue import QueueItem
 from jury_judge.serving.reviewing import Reviewing
 from jury_judge.serving.store_reader import StoreReader
 from jury_judge.statistics.run_reports import RunReports
+from jury_views.review_choices import review_choices
 from jury_web.chunks import chunks
 from jury_web.pages.page_request import PageNotFound, PageRequest
 from jury_web.pages.review_page import CaseToReview, case_to_review
@@ -46,7 +47,7 @@ _BAD_REQUEST, _FORBIDDEN, _CONFLICT, _TOO_MANY, _UNAVAILABLE = 400, 403, 409, 42
 class ReviewForm(NamedTuple):
     """What a reviewer entered. `since`: when the page was shown, in seconds since 1970-01-01 UTC.
 
-    `decisive`: the number of an item, as it was sent; "": none.
+    `decisive`: the number of an item, as it was sent; "": none. `label`: of the scale of the panel; "": none.
     """
 
     verdict: Verdict | None = None
@@ -55,6 +56,7 @@ class ReviewForm(NamedTuple):
     token: str = ""
     then: str = ""
     decisive: str = ""
+    label: str = ""
 
     @classmethod
     def of(cls, body: bytes) -> "ReviewForm":
@@ -76,7 +78,13 @@ class ReviewForm(NamedTuple):
         # The number of an item that the page does not show counts instead of a marked one.
         decisive = fields.get("decisive_number", "").strip() or fields.get("decisive_item", "").strip()
         return cls(
-            verdict, reason, fields.get("since", ""), fields.get("form_token", ""), fields.get("then", ""), decisive
+            verdict,
+            reason,
+            fields.get("since", ""),
+            fields.get("form_token", ""),
+            fields.get("then", ""),
+            decisive,
+            fields.get("label", ""),
         )
 
     @property
@@ -203,15 +211,25 @@ class ReviewPages:
             raise PageNotFound("reviews are recorded with a reviewer's token only; log in with yours")
         if not request.visitor.sent_form(form.token):
             return self._page(request, form, problem="review_old_form", status=_FORBIDDEN)
-        if form.verdict is None:
+        if form.verdict is None and not form.label:
             return self._page(request, form, problem="review_no_verdict", status=_CONFLICT)
         if form.decisive and form.decisive_item is None:
             return self._page(request, form, problem="review_no_such_item", status=_CONFLICT)
-        if form.decisive and form.verdict is Verdict.SAFE_PASS:
-            return self._page(request, form, problem="review_pass_with_item", status=_CONFLICT)
         reading = self._reader.history(request.debate_id)
+        scale = reading.opened.panel.scale
+        passes = {one.word for one in review_choices(scale) if one.verdict is Verdict.SAFE_PASS}
+        if form.decisive and (form.label or form.verdict) in passes:
+            return self._page(request, form, problem="review_pass_with_item", status=_CONFLICT)
         shown = self._shown(reading, reviewer)
-        return NewReview(reviewer, form.verdict, form.reason, shown.blind, form.minutes, form.decisive_item)
+        return NewReview(
+            reviewer,
+            form.verdict,
+            form.reason,
+            shown.blind,
+            form.minutes,
+            form.decisive_item,
+            form.label or None,
+        )
 
     def _page(
         self, request: PageRequest, form: ReviewForm, *, problem: str = "", message: str = "", status: int = 200
@@ -235,7 +253,7 @@ class ReviewPages:
             problem=problem,
             message=message,
             most_reason=MAX_REASON,
-            verdicts=tuple(Verdict),
+            choices=review_choices(reading.opened.panel.scale),
             writable=writable,
             choosing=writable and page.last_item > 0 and page.ended and not page.quarantined,
             chosen=_chosen(form, page),

@@ -290,8 +290,7 @@ const unfold = () => {
   const folded = review.closest("details");
   if (folded) folded.open = true;
 };
-const choose = (verdict) => {
-  const choice = document.getElementById(`verdict-${verdict}`);
+const choose = (choice) => {
   unfold();
   choice.checked = true;
   changed(choice);
@@ -312,20 +311,18 @@ const decide = () => {
 const settle = ({ target }) => {
   const none = document.getElementById("no-item");
   if (!review || target.form !== review || !none) return;
-  const [number, pass] = [document.getElementById("item-number"), document.getElementById("verdict-safe_pass")];
-  const isPass = target === pass && pass.checked;
+  const number = document.getElementById("item-number");
+  const isPass = target.dataset.outcome === "pass" && target.checked;
   if (isPass || (target === number && number.value)) none.checked = true;
   if (number && (isPass || target.name === "decisive_item")) number.value = "";
   const item = review.querySelector('#item-number:valid')?.value || review.elements.decisive_item.value;
-  if (item && !isPass) pass.checked = false;
+  if (item && !isPass) for (const pass of review.querySelectorAll('[data-outcome="pass"]')) pass.checked = false;
   const shown = document.getElementById("chosen-item");
   shown.value = item ? `★ ${shown.dataset.text.replace("{number}", item)}` : "";
 };
 document.addEventListener("change", settle);
 const reviewKeys = review && {
-  p: () => choose("safe_pass"),
-  n: () => choose("needs_review"),
-  f: () => choose("unsafe_fail"),
+  ...Object.fromEntries([...review.querySelectorAll("[data-key]")].map((one) => [one.dataset.key, () => choose(one)])),
   d: decide,
   r: () => document.getElementById("reason").focus(),
 };

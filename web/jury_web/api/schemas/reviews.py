@@ -27,6 +27,7 @@ class ReviewSummary(CamelModel):
     reviewed_at: Moment
     foreign: bool
     decisive_item: Annotated[int | None, Field(description="The first item where it went wrong; null: none is named.")]
+    label: Annotated[str | None, Field(description="Of the scale of the panel; null: the verdict alone was given.")]
     stands: bool
     reason: Annotated[str | None, Field(description="Null in lists, and where there is none or it was erased.")]
 
@@ -42,9 +43,9 @@ class RecordedReview(ReviewSummary):
 
 
 class ReviewRequest(CamelModel):
-    """A verdict of the reviewer whose token the request has."""
+    """A verdict of the reviewer whose token the request has, or a label of the scale of the debate's panel."""
 
-    verdict: Verdict
+    verdict: Annotated[Verdict | None, Field(description="Null, or left out: that of the label.")] = None
     reason: Annotated[str, Field(max_length=MAX_REASON)] = ""
     blind: Annotated[bool, Field(description="The reviewer did not see the jury's words before.")] = False
     minutes: Annotated[float | None, Field(ge=0, le=100_000, allow_inf_nan=False, description="How long it took.")] = (
@@ -53,6 +54,9 @@ class ReviewRequest(CamelModel):
     decisive_item: Annotated[
         int | None,
         Field(ge=0, le=MOST_ITEM, description="The first item where it went wrong, where the prompts number items."),
+    ] = None
+    label: Annotated[
+        str | None, Field(max_length=100, description="Of the scale of the panel; its outcome is the verdict.")
     ] = None
 
 

@@ -101,6 +101,7 @@ class ReviewPageLabels(TranslatedLabels):
     review_person = Translation("Reviewer", "レビュアー")
     reviewed_together = Translation("Debates with two reviewers or more: {count}", "2人以上がレビューした議論: {count}")
     review_agreement = Translation("Agreement of first verdicts", "最初の判定の一致")
+    review_by_labels = Translation("By the labels {labels}", "判定語ごと: {labels}")
     review_pair = Translation("Pair", "組")
     review_raw = Translation("Same verdict", "同じ判定")
     review_weighted = Translation("κ, linear weights", "κ（線形重み）")
