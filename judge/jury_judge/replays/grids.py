@@ -12,6 +12,7 @@ from jury_events.calibration import Calibration
 from jury_events.errors import SettingError
 from jury_events.nearest import did_you_mean
 from jury_events.panel import Bands, History, Order
+from jury_events.reading import ReadingRule
 from jury_events.rubric import RUBRICS, Dimension, Rubric
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict_scale import VERDICTS
@@ -312,4 +313,6 @@ _FORMS: Mapping[str, _Form] = {
     "outcomes": _Form(_outcomes, f"LABEL:OUTCOME/LABEL:OUTCOME with {', '.join(VERDICTS)}, as partial:pass"),
     "critical": _Form(_critical, "CRITERION:CAP/CRITERION:CAP with review, fail or off, as facts:fail"),
     "critical_below": _Form(_critical_below, "CRITERION:SHARE with shares above 0 and at most 1, as facts:0.6"),
+    "reading": _words(*get_args(ReadingRule)),
+    "least_read": _Form(_number, "a share from 0 to 1, as 0.5"),
 }

@@ -7,12 +7,14 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from jury_debate import prompts_v1
 from jury_debate.calibrated import items_unknown, mismatch
 from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.thresholds import checked_threshold
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
-from jury_events.panel import Bands, FinalMethod, History, Order, Panel, UnsupportedRule, Weight
+from jury_events.panel import Bands, FinalMethod, History, LeastRead, Order, Panel, UnsupportedRule, Weight
+from jury_events.reading import ReadingRule
 from jury_events.rubric import CriticalCap, DimensionName, Rubric
 from jury_events.value import JurorId, Value
 from jury_events.verdict_scale import LabelId, OutcomeWord, VerdictScale
@@ -26,8 +28,8 @@ MOST_SETTINGS = 1000
 RECOUNT_ONLY = ("rubric", "without", "synthetic")
 """Settings under which no juror was asked: for recounts only."""
 
-STRICT_ONLY = ("order", "history")
-"""Settings that change only what jurors are shown: without effect on fixed positions."""
+STRICT_ONLY = ("order", "history", "reading", "least_read")
+"""Settings that change what jurors are shown, or what their answers count with it: not answered by fixed positions."""
 
 
 class SeatWeight(Value):
@@ -66,7 +68,7 @@ class Setting(Value):
     whether evaluations that stand in for blocked answers are counted, as they were in the recorded debate.
     `unsupported`: what failing verdicts without support count, without effect where no evidence was asked for.
     `calibration`: of the resulting panel; `off`: every verdict stands. `outcomes`, `critical` and `critical_below` name
-    some labels and criteria, the others keep theirs.
+    some labels and criteria, the others keep theirs. `reading` and `least_read` hold for every seat.
     """
 
     threshold: Annotated[float, AfterValidator(checked_threshold)] | None = None
@@ -89,6 +91,8 @@ class Setting(Value):
     outcomes: Annotated[tuple[LabelOutcome, ...], Field(min_length=1)] | None = None
     critical: Annotated[tuple[CriterionCap, ...], Field(min_length=1)] | None = None
     critical_below: Annotated[tuple[CriterionBound, ...], Field(min_length=1)] | None = None
+    reading: ReadingRule | None = None
+    least_read: LeastRead | None = None
 
     @model_validator(mode="after")
     def _seats_named_once(self) -> Self:
@@ -138,6 +142,11 @@ class Setting(Value):
                 discussion["speakers"] = panel.discussion.speakers.changed(base=base)
             if discussion:
                 fields["discussion"] = panel.discussion.changed(**discussion)
+            if read := {name: changes[name] for name in _READING if name in changes}:
+                if prompts == prompts_v1.VERSION:
+                    raise NotApplicable("under prompts 1 every juror was sent the whole record")
+                seats = fields.get("seats", panel.seats)
+                fields |= read | {"seats": tuple(seat.changed(**dict.fromkeys(read)) for seat in seats)}
             fields |= self._judged_by(panel)
             fields["final"] = panel.final.changed(**self._final(panel))
             if self.unsupported is not None:
@@ -246,6 +255,8 @@ KEYS = tuple(Setting.model_fields)
 _DISCUSSION = (
     "threshold", "max_rounds", "always_discuss", "unanimity_ends", "end_early", "stagnation_rounds", "order", "history",
 )  # fmt: skip
+
+_READING = ("reading", "least_read")
 
 
 def written(value: Any) -> str:

@@ -10,9 +10,11 @@ from jury_debate.errors import DebateError
 from jury_debate.rules_registry import rules_under
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import DebateNotFound, EventError, UnknownPart
-from jury_events.ids import FINAL
+from jury_events.ids import FINAL, Step
 from jury_events.panel import Panel
 from jury_events.parts import PartBuffer
+from jury_events.reading import ReadingPlan
+from jury_events.text.pluralize import pluralize
 from jury_replay.errors import JudgeMissing, ReplayError
 from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Memo, Replayer
@@ -75,6 +77,8 @@ class StrictRescoring:
                 step = replayer.missing.step.id
                 asked = any(exchange.step == step for exchange in history.exchanges)
                 why = "not asked as this setting asks it" if asked else "not asked"
+                if setting.reading is not None:
+                    why += _needed(replayer.debate.state.debate.reading, replayer.missing.step)
                 rows.append(maker.open(setting, RescoreStatus.UNDETERMINED, f"{step} was {why}", step))
                 continue
             rows.append(maker.answered(setting, _result(replayer)))
@@ -96,6 +100,16 @@ def replay_under(history: DebateHistory, panel: Panel, pen: PartBuffer, memo: Me
     """
     opened = reopen(history, rules_under(history.opened.rules, panel), pen, panel=panel)
     return Replayer(history, opened, pen, strict=True, memo=memo).run()
+
+
+def _needed(plan: ReadingPlan | None, step: Step) -> str:
+    """How a step would read the record under another rule."""
+    planned = None if plan is None else plan.of(step.juror_id)
+    if planned is None:
+        return ": with the whole record"
+    if planned.mode == "windows" and not step.round:
+        return f": in {pluralize(len(planned.windows), 'part')}, a call each, and one that closes"
+    return ": by tools" if planned.mode == "tools" and not step.round else ": with the items that others cite"
 
 
 def _result(replayer: Replayer) -> Result:

@@ -1,0 +1,96 @@
+"""Debates over long records rescored under another reading: what was not asked so is named, with what it would take."""
+
+import re
+
+import pytest
+
+from jury_debate.panel_spec import PanelSpec, resolve
+from jury_events.errors import SettingError
+from jury_events.reading import ReadingRule
+from jury_judge.replays.grids import load_grid
+from jury_providers.simulated.script import Script
+from jury_replay.errors import NotApplicable, SettingRefused
+from jury_replay.rescoring.results import RescoreStatus
+from jury_replay.rescoring.rows import RescoreRow
+from jury_replay.rescoring.settings import Grid, Setting
+from jury_replay.rescoring.strict import StrictRescoring
+from support.debate_harness import a_panel
+from support.long_records import WINDOW, a_long_case
+from support.runtime_harness import KeptStore, Run, completed
+
+
+async def a_debate(script: Script | None = None, **spec: object) -> KeptStore:
+    """One seat, whose window the record does not fit."""
+    run = Run(KeptStore())
+    seat = {"model": "simulated/juror", "juror_id": "j", "window": WINDOW}
+    written = {"seats": [seat], "preset": "independent", "final": {"method": "majority_vote"}, **spec}
+    run.resolved, run.prompts = resolve(PanelSpec.model_validate(written), prompts=2), 2
+    run.cases = {"d0": a_long_case(12)}
+    assert completed((await run.execute(script=script or Script())).values())
+    return run.store
+
+
+def rescored(store: KeptStore, **settings: object) -> RescoreRow:
+    (history,) = store.histories(["d0"])
+    (row,) = StrictRescoring(Grid.of({name: (value,) for name, value in settings.items()})).rows(history)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("recorded", "asked", "needs"),
+    [
+        ("auto", "whole", "with the whole record"),
+        ("auto", "tools", "by tools"),
+        ("whole", "auto", r"in \d parts, a call each, and one that closes"),
+        ("tools", "windows", r"in \d parts, a call each, and one that closes"),
+    ],
+)
+async def test_what_another_reading_needs_is_named(recorded: str, asked: str, needs: str) -> None:
+    row = rescored(await a_debate(reading=recorded), reading=asked)
+
+    assert (RescoreStatus.UNDETERMINED, "initial/j") == (row.status, row.undetermined_step)
+    assert re.fullmatch(f"initial/j was not asked as this setting asks it: {needs}", row.reason)
+
+
+async def test_a_reading_that_is_the_same_is_determined() -> None:
+    row = rescored(await a_debate(reading="windows"), reading="auto")
+
+    assert (RescoreStatus.DETERMINED, False) == (row.status, row.flipped)
+
+
+async def test_the_share_that_a_seat_must_have_read_is_rescored_exactly() -> None:
+    store = await a_debate(Script(scripted={"*/initial/*:2": ("bad_request",)}))
+    low, high = (rescored(store, least_read=share) for share in (0.1, 0.99))
+
+    assert ("safe_pass", "safe_pass", False) == (low.old_verdict, low.new_verdict, low.flipped)
+    assert ("safe_pass", "needs_review", True) == (high.old_verdict, high.new_verdict, high.flipped)
+
+
+def test_a_setting_holds_for_every_seat() -> None:
+    seats = [
+        {"model": "simulated/a", "juror_id": "a", "reading": "tools", "least_read": 0.1},
+        {"model": "simulated/b", "juror_id": "b"},
+    ]
+    panel = a_panel(prompts=2, seats=seats, final={"method": "majority_vote"})
+    changed = Setting(reading="windows").apply(panel, 2)
+
+    assert ("windows", [None, None]) == (changed.reading, [seat.reading for seat in changed.seats])
+    assert [0.1, None] == [seat.least_read for seat in changed.seats]
+
+
+@pytest.mark.parametrize("reading", ["whole", "windows"])
+def test_prompts_1_have_no_reading(reading: ReadingRule) -> None:
+    with pytest.raises(NotApplicable, match="under prompts 1 every juror was sent the whole record"):
+        Setting(reading=reading).apply(a_panel(final={"method": "majority_vote"}), 1)
+
+
+@pytest.mark.parametrize("setting", ["reading=windows", "least_read=0.5"])
+def test_a_recount_cannot_answer(setting: str) -> None:
+    with pytest.raises(SettingRefused, match="only strict can answer"):
+        load_grid([setting], None).check("recount")
+
+
+@pytest.mark.parametrize("setting", ["reading=half", "least_read=2", "least_read=nan"])
+def test_values_that_mean_nothing_are_refused(setting: str) -> None:
+    with pytest.raises(SettingError):
+        load_grid([setting], None)
