@@ -43,6 +43,8 @@ WRITTEN = {
     "critical=facts:fail/form:off": Setting(
         critical=(CriterionCap(criterion="facts", cap="fail"), CriterionCap(criterion="form", cap="off"))
     ),
+    "reading=windows": Setting(reading="windows"),
+    "least_read=0.5": Setting(least_read=0.5),
     "critical_below=facts:0.6": Setting(critical_below=(CriterionBound(criterion="facts", share=0.6),)),
 }
 

@@ -151,11 +151,13 @@ def _gathered(found: float, room: int, course: EstimatedCourse) -> Iterator[floa
 def _read_by_tools(
     call: EstimatedCall, base: float, said: float, reading: ReadingSizes, course: EstimatedCourse
 ) -> Iterator[EstimatedRequest]:
-    """At most, the first turn fills the room, and every turn that may follow is made."""
+    """At most, the first turn fills the room, and every turn that may follow is made; else each shows as much."""
     turns = int(course.read * MOST_READ_TURNS)
     for turn in range(1 + turns):
-        share = min(1, turn) if course.answer_tokens is None else turn / max(1, turns)
-        shown = course.read * share * reading.room
+        if course.answer_tokens is None:
+            shown = float(min(1, turn) * reading.room)
+        else:
+            shown = course.read * min(reading.room, reading.record) * turn / max(1, turns)
         yield EstimatedRequest(call, base + turn * said + shown, 0, reading.shared)
 
 

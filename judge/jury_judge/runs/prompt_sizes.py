@@ -21,13 +21,14 @@ class ReadingSizes(NamedTuple):
     """How a place reads the case that it is not shown whole.
 
     `parts`: the requests that show a part each. `room`: bytes that other requests may show beside what all of them do,
-    `shared` those that all begin with.
+    `shared` those that all begin with, `record` those of the case.
     """
 
     mode: ReadingMode
     parts: tuple[RequestSize, ...]
     room: int
     shared: int
+    record: int
 
 
 class PromptSizes(NamedTuple):
@@ -78,13 +79,14 @@ def prompt_sizes(case: Case, resolved: ResolvedPanel, operator_policy: str | Non
 
 def _reading(rehearsal: Rehearsal) -> dict[str | None, ReadingSizes]:
     plan, pieces = rehearsal.opened.reading, rehearsal.pieces
+    record = 0 if plan is None else len(rehearsal.case_piece(images=False).encode())
     found: dict[str | None, ReadingSizes] = {}
     for planned in () if plan is None else plan.seats:
         juror_id = planned.juror_id
         parts = rehearsal.first_sizes(juror_id) if juror_id is not None and planned.mode == "windows" else ()
         begins = ("system", OPERATOR_POLICY, GUIDE + (juror_id or "final"))
         shared = sum(len(pieces[name]) for name in begins if name in pieces)
-        found[juror_id] = ReadingSizes(planned.mode, parts, planned.room, shared)
+        found[juror_id] = ReadingSizes(planned.mode, parts, planned.room, shared, record)
     return found
 
 
