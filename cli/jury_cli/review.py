@@ -76,7 +76,7 @@ def _name(_context: click.Context, parameter: click.Parameter, value: str | None
 )
 @click.option(
     "--decisive-item",
-    type=click.IntRange(0, MOST_ITEM),
+    type=click.IntRange(1, MOST_ITEM),
     metavar="N",
     help="The first item where it went wrong, by its number; only of debates under prompts 2.",
 )

@@ -106,6 +106,28 @@ def test_a_long_text_in_one_line_has_the_same_spans() -> None:
     assert "the order was  paid" == text[found.start : found.end]
 
 
+def test_a_place_after_many_in_the_middle_of_letters_is_found() -> None:
+    text = "cafe\u0301 " * 500 + "Cafe noir"
+    found = SearchedText(text).normalised("CAFE")
+
+    assert found is not None
+    assert "Cafe" == text[found.start : found.end]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("ß" * 200_000, "sss"),
+        ("cafe\u0301 " * 33_000, "CAFE"),
+        ("a" + "\u0301" * 200_000, "\u0301" * 200),
+        ("a" + "\u0301\u0316" * 100_000, "abc"),
+    ],
+)
+def test_texts_that_could_take_quadratic_time(text: str, quote: str) -> None:
+    """Each took minutes or hours before places and marks had a bound."""
+    assert SearchedText(text).normalised(quote) is None
+
+
 ITEMS = [(1, "one order"), (2, ""), (3, "two orders"), (4, "one order"), (7, "ord")]
 
 

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
+from operator import attrgetter
 from typing import NamedTuple
 
 from jury_events.evidence import SHORTEST_QUOTE
@@ -20,6 +21,12 @@ _AROUND = "….． \t\r\n\u3000" + _QUOTATION_MARKS
 
 _PIECE = 2048
 """Characters; how much of a text is mapped character by character to find the span of a normal form."""
+
+_MOST_MARKS = 64
+"""Characters by which a piece may be longer, to end with a letter: ordering very many marks takes quadratic time."""
+
+_MOST_PLACES = 1000
+"""Places in the middle of letters at which a normal form is found and passed over; then it counts as not found."""
 
 
 class Found(NamedTuple):
@@ -34,6 +41,7 @@ class SearchedText:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._mapped: dict[int, list[_Character]] = {}
 
     def around(self, found: Found, more: int) -> str:
         """A place with at most `more` characters before and behind it."""
@@ -49,13 +57,15 @@ class SearchedText:
         wanted = "".join(map(_normal_form, _pieces(quote.strip(_AROUND))))
         if len(wanted) < SHORTEST_QUOTE:
             return None
-        start = self._normal.find(wanted)
-        while start >= 0:
+        start = -1
+        for _ in range(_MOST_PLACES):
+            start = self._normal.find(wanted, start + 1)
+            if start < 0:
+                break
             first, last = self._character(start), self._character(start + len(wanted) - 1)
             # Not in the middle of a letter: "cafe" is no quotation of "café".
             if first.first == start and last.last == start + len(wanted) - 1:
                 return Found(first.start, last.end)
-            start = self._normal.find(wanted, start + 1)
         return None
 
     @cached_property
@@ -77,16 +87,22 @@ class SearchedText:
 
     def _character(self, at: int) -> "_Character":
         """The character of the text of which the normal form has a part at this index."""
-        in_text, in_form = self._starts
-        piece = bisect_right(in_form, at) - 1
-        start, first = in_text[piece], in_form[piece]
+        piece = bisect_right(self._starts[1], at) - 1
+        mapped = self._mapped.get(piece)
+        if mapped is None:
+            mapped = self._mapped[piece] = self._map(piece)
+        return mapped[bisect_right(mapped, at, key=_first_index) - 1]
+
+    def _map(self, piece: int) -> list["_Character"]:
+        """The characters of a piece that have a part in the normal form."""
+        start, first = (starts[piece] for starts in self._starts)
+        found = []
         for character in _characters(self._text_pieces[piece]):
-            last = first + len(_normal_form(character)) - 1
-            end = start + len(character)
-            if first <= at <= last:
-                return _Character(start, end, first, last)
-            start, first = end, last + 1
-        raise AssertionError("every part of the normal form comes from a character")
+            end, behind = start + len(character), first + len(_normal_form(character))
+            if behind > first:
+                found.append(_Character(start, end, first, behind - 1))
+            start, first = end, behind
+        return found
 
 
 class _Character(NamedTuple):
@@ -96,6 +112,9 @@ class _Character(NamedTuple):
     end: int
     first: int
     last: int
+
+
+_first_index = attrgetter("first")
 
 
 class SearchedItems:
@@ -166,11 +185,15 @@ def _normal_form(text: str) -> str:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text in pieces of about `_PIECE` characters, cut before a letter: normal forms of pieces join."""
+    """The text in pieces of about `_PIECE` characters, cut before a letter: normal forms of pieces join.
+
+    A letter with more than `_MOST_MARKS` marks may be cut: it is found as it stands, and perhaps not in another order.
+    """
     start = 0
     while start < len(text):
         end = start + _PIECE
-        while end < len(text) and not _begins(text[end]):
+        longest = min(len(text), end + _MOST_MARKS)
+        while end < longest and not _begins(text[end]):
             end += 1
         yield text[start:end]
         start = end
