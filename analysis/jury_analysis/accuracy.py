@@ -45,13 +45,13 @@ class AgainstLabels:
     accuracy_of_decided: Estimate
     """Right verdicts / decided verdicts."""
     false_passes: int | None
-    """Units with the last label and the first verdict; None without an order of the verdicts."""
+    """Units with a failing label and a passing verdict; None without an order of the verdicts."""
     false_pass_rate: Estimate
-    """false_passes / units with the last label."""
+    """false_passes / units with a failing label."""
     false_fails: int | None
-    """Units with the first label and the last verdict; None without an order of the verdicts."""
+    """Units with a passing label and a failing verdict; None without an order of the verdicts."""
     false_fail_rate: Estimate
-    """false_fails / units with the first label."""
+    """false_fails / units with a passing label."""
     kappa: Estimate
     """Cohen's kappa of verdicts and labels, unweighted, over the decided units (Cohen 1960)."""
 
@@ -64,9 +64,10 @@ class AccuracyReport:
     abstaining: str | None
     """The category that counts as an abstention, because no label has it."""
     passing: str | None
-    """The category that false passes and false fails take for a pass: the first of the order; None without an order."""
+    """What false passes and false fails take for a pass: the first of the order, of a panel's scale all labels that
+    pass, parted by commas; None without an order."""
     failing: str | None
-    """The one that they take for a fail: the last of the order."""
+    """What they take for a fail: the last of the order, or all labels that fail."""
     labelled: int
     unlabelled: int
     seats: tuple[AgainstLabels, ...]
@@ -93,8 +94,8 @@ def accuracy(matrix: VoteMatrix) -> AccuracyReport:
     return AccuracyReport(
         categories=matrix.scale.categories,
         abstaining=matrix.scale.abstaining,
-        passing=matrix.scale.categories[0] if matrix.scale.ordered else None,
-        failing=matrix.scale.categories[-1] if matrix.scale.ordered else None,
+        passing=", ".join(matrix.scale.passing) if matrix.scale.ordered else None,
+        failing=", ".join(matrix.scale.failing) if matrix.scale.ordered else None,
         labelled=labelled,
         unlabelled=matrix.units - labelled,
         seats=seats,
@@ -109,8 +110,8 @@ def _against_labels(matrix: VoteMatrix, rater: str, seat: str | None, verdicts: 
     labelled, given = labels >= 0, decided(verdicts, scale)
     known = labelled & (given >= 0)
     right = known & (given == labels)
-    passed = _extreme_error(labels, verdicts, clusters, scale, label=-1, verdict=0)
-    failed = _extreme_error(labels, verdicts, clusters, scale, label=0, verdict=-1)
+    passed = _extreme_error(scale.fails(labels), scale.passes(verdicts), clusters, scale, scale.failing)
+    failed = _extreme_error(scale.passes(labels), scale.fails(verdicts), clusters, scale, scale.passing)
     return AgainstLabels(
         rater=rater,
         seat=seat,
@@ -146,15 +147,17 @@ def _share(
 
 
 def _extreme_error(
-    labels: Codes, verdicts: Codes, clusters: npt.NDArray[np.int32], scale: Scale, *, label: int, verdict: int
+    counted: npt.NDArray[np.bool_],
+    given: npt.NDArray[np.bool_],
+    clusters: npt.NDArray[np.int32],
+    scale: Scale,
+    names: tuple[str, ...],
 ) -> tuple[int | None, Estimate]:
-    """How often the verdict at one end of the order meets the label at the other; 0 is the first end, -1 the last."""
+    """How often a verdict of one end of the order is given to units whose label is at the other; `names` are theirs."""
     if not scale.ordered:
         return None, missing(NO_PASS_OR_FAIL)
-    size = len(scale.categories)
-    counted = labels == label % size
-    wrong = counted & (verdicts == verdict % size)
-    return int(wrong.sum()), _share(wrong, counted, clusters, NO_SUCH_LABEL(name=scale.categories[label]))
+    wrong = counted & given
+    return int(wrong.sum()), _share(wrong, counted, clusters, NO_SUCH_LABEL(name=", ".join(names)))
 
 
 def _kappa(labels: Codes, verdicts: Codes, clusters: npt.NDArray[np.int32], size: int) -> Estimate:

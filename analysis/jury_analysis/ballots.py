@@ -73,11 +73,17 @@ READING = pa.schema([pa.field("read_percent", pa.int32())])
 """A column that a table of recorded debates may have beside those of `SCHEMA`: the percentage of the record that the
 vote rests on, rounded down; null: all of it, read in one call."""
 
-_BESIDE = (*MESSAGES, *EVIDENCE, *READING)
+OWN_WORDS = pa.schema([pa.field(name, pa.string()) for name in ("vote_label", "final_label", "human_label")])
+"""Columns that a table of debates under scales of the panels' own may have beside those of `SCHEMA`: the label of the
+vote, of the jury, and of people, whose outcomes are `verdict`, `final_verdict` and `label`; null where only an outcome
+is known."""
+
+_BESIDE = (*MESSAGES, *EVIDENCE, *READING, *OWN_WORDS)
 
 _OF_A_DEBATE = (
     *("run_id", "case_id", "cluster", "variant", "repeat", "panel", "label", "simulated", "final_verdict"),
     *("label_message", "message_count", "outcome_correct", "item_count"),
+    *("final_label", "human_label"),
 )
 _RANGES = {
     "repeat": (1, math.inf),
@@ -112,9 +118,9 @@ EVERY_COLUMN = (*SCHEMA.names, *(field.name for field in _BESIDE))
 def check(table: pa.Table, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
     """The table with the columns of `SCHEMA`, in that order and of these types, after all of its values were checked.
 
-    Nullable columns that the table lacks are filled with nulls; those of `MESSAGES` and `EVIDENCE` that it has, and
-    that are named, follow. A string column that is dictionary-encoded stays so (with int32 indices), because it needs a
-    fraction of the memory; `decoded` makes it plain.
+    Nullable columns that the table lacks are filled with nulls; further ones that it has, and that are named,
+    follow. A string column that is dictionary-encoded stays so (with int32 indices), because it needs a fraction of the
+    memory; `decoded` makes it plain.
 
     Args:
         table: the ballots.
@@ -158,7 +164,7 @@ def decoded(table: pa.Table) -> pa.Table:
 
 
 def schema_of(table: pa.Table) -> pa.Schema:
-    """`SCHEMA`, and those of `MESSAGES` and `EVIDENCE` that the table has."""
+    """`SCHEMA`, and the further columns that the table has."""
     return pa.schema([*SCHEMA, *(field for field in _BESIDE if field.name in table.column_names)])
 
 

@@ -213,14 +213,14 @@ def _certified(
 def promised(votes: LastVotes, on: Harm) -> tuple[Bools, Bools]:
     """[units] each: whether the promise is about the verdict, and whether it is wrong.
 
-    error: every decided verdict; it is wrong where it is not the label. false_pass: verdicts of the first category of
-    the order (a pass); they are wrong where the label is the last one (a fail).
+    error: every decided verdict; it is wrong where it is not the label. false_pass: verdicts that pass; they are wrong
+    where the label fails.
     """
     verdicts, labels = votes.verdicts, votes.labels
     if on == "error":
         return verdicts >= 0, (verdicts >= 0) & (labels >= 0) & (verdicts != labels)
-    last = len(votes.matrix.scale.categories) - 1
-    return verdicts == 0, (verdicts == 0) & (labels == last)
+    scale = votes.matrix.scale
+    return scale.passes(verdicts), scale.passes(verdicts) & scale.fails(labels)
 
 
 def _split(options: CalibrationOptions) -> tuple[float, float, float]:

@@ -53,7 +53,8 @@ class FaultReport:
     """All raters beside the labels."""
 
     passing: str | None
-    """The verdict that passes: the first of the order; None without an order."""
+    """The verdict that passes: the first of the order, of a panel's scale all labels that pass; None without an
+    order."""
     faults: int
     """Units with a label that does not pass, or that names the message alone."""
     silent: int
@@ -83,7 +84,7 @@ def faults(matrix: VoteMatrix, named: NamedMessages) -> FaultReport:
     )
     fault = measured.fault
     return FaultReport(
-        passing=matrix.scale.categories[0] if matrix.scale.ordered else None,
+        passing=", ".join(matrix.scale.passing) if matrix.scale.ordered else None,
         faults=int(fault.sum()),
         silent=int((fault & (named.outcomes == 1)).sum()),
         loud=int((fault & (named.outcomes == 0)).sum()),
@@ -98,16 +99,17 @@ class _Faults:
     def __init__(self, matrix: VoteMatrix, named: NamedMessages) -> None:
         self._matrix, self._named = matrix, named
         ordered = matrix.scale.ordered
-        self.fault: Bools = ((matrix.labels > 0) | ((matrix.labels < 0) & (named.labels >= 0))) & ordered
-        self.sound: Bools = (matrix.labels == 0) & ordered
+        self.sound: Bools = matrix.scale.passes(matrix.labels)
+        failing = (matrix.labels >= 0) & ~self.sound
+        self.fault: Bools = (failing | ((matrix.labels < 0) & (named.labels >= 0))) & ordered
 
     def of(self, rater: str, seat: str | None, verdicts: Codes, messages: Numbers) -> FaultsFound:
         fault, named = self.fault, self._named
-        flagged = verdicts > 0
+        flagged = (verdicts >= 0) & ~self._matrix.scale.passes(verdicts)
         located = fault & (named.labels >= 0)
         both = located & flagged & (messages >= 0)
         distance = np.abs(messages - named.labels)
-        passing = NO_SUCH_LABEL(name=self._matrix.scale.categories[0])
+        passing = NO_SUCH_LABEL(name=", ".join(self._matrix.scale.passing))
         return FaultsFound(
             rater=rater,
             seat=seat,

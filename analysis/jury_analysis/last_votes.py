@@ -38,7 +38,7 @@ class LastVotes:
     verdict: str
     """`jury` (the final verdicts) or `plurality` (the strict plurality of the last votes)."""
     verdicts: Codes
-    """[units]: -1 where there is none, or where it counts as an abstention (`needs_review` among our verdicts)."""
+    """[units]: -1 where there is none, or where it counts as an abstention, as those that ask for a person."""
     steps: NamedSteps | None = None
     """None where the table has no such column with a value."""
 
@@ -99,9 +99,10 @@ def last_votes(table: pa.Table, scale: Scale) -> LastVotes:
     )
     matrix = replace(matrix, scale=counted)
     found = NamedSteps("message" if column == _MESSAGE else "item", steps) if (steps >= 0).any() else None
-    if (matrix.finals >= 0).any():
-        return LastVotes(matrix, JURY, decided(matrix.finals, counted), found)
-    return LastVotes(matrix, PLURALITY, decided(panel_plurality(matrix)[0], counted), found)
+    jury = bool((matrix.finals >= 0).any())
+    verdicts = decided(matrix.finals if jury else panel_plurality(matrix)[0], counted)
+    asks = np.isin(verdicts, [scale.categories.index(name) for name in scale.for_people])
+    return LastVotes(matrix, JURY if jury else PLURALITY, np.where(asks, np.int8(-1), verdicts), found)
 
 
 STEP_COLUMNS = ("decisive_item", "decisive_message")

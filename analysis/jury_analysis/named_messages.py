@@ -51,7 +51,7 @@ def named_messages(table: pa.Table, matrix: VoteMatrix) -> NamedMessages | None:
         _of_debates(_numbers(table, name), debates, matrix.units)
         for name in ("label_message", "message_count", "outcome_correct")
     )
-    passes = matrix.labels == 0 if matrix.scale.ordered else np.zeros(matrix.units, dtype=np.bool_)
+    passes = matrix.scale.passes(matrix.labels)
     truth = np.where(passes, NO_FAULT, labels)  # a label may name the message alone, without a verdict
     votes = named_in_round(table, "decisive_message", matrix)
     return NamedMessages(votes, labels, truth, np.maximum(counts, 0), outcomes.astype(np.int8))

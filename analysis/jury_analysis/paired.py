@@ -269,7 +269,6 @@ def _against_labels(pairs: Pairs) -> PairedLabels:
     labelled, scale = pairs.labels >= 0, pairs.scale
     right = (decided(pairs.verdicts, scale) == pairs.labels[:, None]) & labelled[:, None]
     tally = np.bincount(right[labelled, 0] * 2 + right[labelled, 1], minlength=4)
-    last = len(scale.categories) - 1
     return PairedLabels(
         pairs=int(np.count_nonzero(labelled)),
         right_to_right=int(tally[3]),
@@ -277,17 +276,17 @@ def _against_labels(pairs: Pairs) -> PairedLabels:
         wrong_to_right=int(tally[1]),
         wrong_to_wrong=int(tally[0]),
         accuracy=_change("accuracy", None, right, labelled, pairs.clusters),
-        false_passes=_extreme("false pass rate", pairs, verdict=0, label=last),
-        false_fails=_extreme("false fail rate", pairs, verdict=last, label=0),
+        false_passes=_extreme("false pass rate", pairs, scale.passes(pairs.verdicts), scale.fails(pairs.labels)),
+        false_fails=_extreme("false fail rate", pairs, scale.fails(pairs.verdicts), scale.passes(pairs.labels)),
         mcnemar_p=mcnemar(int(tally[2]), int(tally[1]), pairs.clusters[labelled]),
     )
 
 
-def _extreme(figure: str, pairs: Pairs, *, verdict: int, label: int) -> PairedChange:
+def _extreme(figure: str, pairs: Pairs, given: Bools, counted: Bools) -> PairedChange:
     if not pairs.scale.ordered:
         reason = missing(NO_PASS_OR_FAIL)
         return PairedChange(figure, None, None, None, reason, None, None, None)
-    return _change(figure, None, pairs.verdicts == verdict, pairs.labels == label, pairs.clusters)
+    return _change(figure, None, given, counted, pairs.clusters)
 
 
 def _corrected(report: Paired) -> Paired:

@@ -88,7 +88,7 @@ class _Shares:
             pc.rank(own["cluster"].cast(pa.string()), tiebreaker="dense").to_numpy().astype(np.int64) - 1
         )
         verdicts = own["verdict"].cast(pa.string()).to_numpy(zero_copy_only=False)
-        self._fails: Bools = (verdicts == scale.categories[-1]) & scale.ordered
+        self._fails: Bools = np.isin(verdicts, scale.failing)
         self._ordered = scale.ordered
 
     def of(self, rater: str, seat: str | None, chosen: Bools) -> Quoted:

@@ -1,9 +1,18 @@
-"""The declared verdicts: their names, and whether they have an order."""
+"""The categories of votes and labels: their names, whether they have an order, and which of them pass and fail.
+
+There is one idea of ordered categories: the scale of a panel (`jury_events.verdict_scale`). These are its labels from
+the best to the worst, or its outcomes; or words that a table of foreign votes declares.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
 
 from jury_analysis.errors import AnalysisError, UnknownVerdict
+from jury_events.verdict_scale import VERDICTS, OutcomeWord, VerdictScale
 
 
 @dataclass(frozen=True)
@@ -19,6 +28,13 @@ class Scale:
     """Whether ordinal figures have a meaning. Two categories are always in order."""
     abstaining: str | None = None
     """A category that counts as an abstention against labels, because no label can have it."""
+    labels_of: VerdictScale | None = None
+    """The panel's scale whose labels these are; None: the first of the order passes, and the last fails."""
+
+    @classmethod
+    def of_labels(cls, scale: VerdictScale) -> Self:
+        """The labels of a panel's scale, from the best to the worst: as our verdicts, a pass comes first."""
+        return cls(scale.ids[::-1], ordered=True, labels_of=scale)
 
     def __post_init__(self) -> None:
         """Refuse scales without two different categories."""
@@ -30,6 +46,36 @@ class Scale:
             raise AnalysisError(f"{len(self.categories)} verdicts are too many: a scale has at most 127")
         if self.abstaining is not None and self.abstaining not in self.categories:
             raise AnalysisError(f"the abstaining verdict {self.abstaining!r} is none of {', '.join(self.categories)}")
+
+    @property
+    def passing(self) -> tuple[str, ...]:
+        """The categories that pass; () without an order."""
+        return self._coming_to("pass", self.categories[:1])
+
+    @property
+    def failing(self) -> tuple[str, ...]:
+        """The categories that fail; () without an order."""
+        return self._coming_to("fail", self.categories[-1:])
+
+    @property
+    def for_people(self) -> tuple[str, ...]:
+        """The categories that ask for a person, so that nothing can be accepted; () where none is known to."""
+        if self.categories == _OURS:
+            return self.categories[1:2]
+        return self._coming_to("review", ())
+
+    def passes(self, codes: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+        """Which of these codes are of a category that passes; the shape is kept."""
+        return np.isin(codes, [self.categories.index(name) for name in self.passing])
+
+    def fails(self, codes: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+        """Which of these codes are of a category that fails; the shape is kept."""
+        return np.isin(codes, [self.categories.index(name) for name in self.failing])
+
+    def _coming_to(self, outcome: OutcomeWord, otherwise: tuple[str, ...]) -> tuple[str, ...]:
+        if self.labels_of is None:
+            return otherwise if self.ordered else ()
+        return tuple(name for name in self.categories if self.labels_of.label(name).outcome == outcome)
 
     def code(self, verdict: str) -> int:
         """The position of a verdict in `categories`.
@@ -57,9 +103,17 @@ class Scale:
         """
         known = set(labels)
         ends = {self.categories[0], self.categories[-1]}
-        middle = self.ordered and len(self.categories) == 3 and known and known <= ends  # noqa: PLR2004  (two ends and a middle)
+        middle = (
+            self.ordered
+            and len(self.categories) == 3  # noqa: PLR2004  (two ends and a middle)
+            and known
+            and known <= ends
+            and self.categories[1] not in (*self.passing, *self.failing)
+        )
         return replace(self, abstaining=self.categories[1]) if middle else replace(self, abstaining=None)
 
 
-OURS = Scale(("safe_pass", "needs_review", "unsafe_fail"), ordered=True)
-"""The verdicts of Jury Judge: safe_pass < needs_review < unsafe_fail."""
+_OURS = tuple(verdict.value for verdict in reversed(VERDICTS.values()))
+
+OURS = Scale(_OURS, ordered=True)
+"""The verdicts of Jury Judge, which are the outcomes of every panel's labels: pass < review < fail."""

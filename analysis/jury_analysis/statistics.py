@@ -20,6 +20,7 @@ from jury_analysis.errors import BadBallots
 from jury_analysis.faults import FaultReport, faults
 from jury_analysis.intervals import RESAMPLES, SEED, holm
 from jury_analysis.labels import label_ballots, resolve
+from jury_analysis.levels import LevelReport, level_report
 from jury_analysis.message_agreement import MessageAgreement, message_agreement
 from jury_analysis.named_messages import named_items, named_messages
 from jury_analysis.quotation_shares import QuotationShares, quotation_shares
@@ -98,6 +99,19 @@ class PanelStatistics:
     convergence: tuple[RoundConvergence, ...]
     discussion: DiscussionReport
     shares: tuple[VerdictShare, ...]
+    levels: LevelReport | None = None
+    """Of a scale of levels whose labels are counted; left out of JSON without it."""
+
+
+@dataclass(frozen=True)
+class CountedScale:
+    """The panel's own scale whose labels are counted; figures of another digest are not comparable."""
+
+    name: str
+    digest: str
+    """64 hexadecimal digits of labels, outcomes and meanings."""
+    outcomes: dict[str, str]
+    """What each label comes to: pass, review or fail; from the best label to the worst."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +132,16 @@ class Statistics:
     tests_of_net_gain: int
     """The family of tests whose p values are Holm-corrected together: one a discussion step and panel."""
     panels: tuple[PanelStatistics, ...] = field(default=())
+    scale: CountedScale | None = None
+    """None under the three verdicts, where outcomes are counted, and for votes of files; left out of JSON then."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values, described by `schema/stats.schema.json`; figures have 12 decimal places."""
-        return json_object(self)
+        values = json_object(self)
+        for part, name in ((values, "scale"), *((panel, "levels") for panel in values["panels"])):
+            if part[name] is None:
+                del part[name]  # reports without it are as they were
+        return values
 
 
 def statistics(
@@ -170,7 +190,15 @@ def statistics(
         labels=join,
         tests_of_net_gain=tests,
         panels=panels,
+        scale=_counted_scale(scale),
     )
+
+
+def _counted_scale(scale: Scale) -> CountedScale | None:
+    own = scale.labels_of
+    if own is None:
+        return None
+    return CountedScale(own.name, own.digest, {name: own.label(name).outcome for name in scale.categories})
 
 
 def _panel(
@@ -207,6 +235,7 @@ def _panel(
         convergence=convergence(rounds, **how),
         discussion=discussion(rounds),
         shares=shares(first, random_labels=options.random_labels),
+        levels=level_report(first),
     )
 
 

@@ -42,11 +42,15 @@ def probe_schema() -> dict[str, Any]:
     return _schema(RunProbes, "What probes of a run show")
 
 
+_LEFT_OUT = {"scale", "levels"}
+"""Fields that reports leave out where there is nothing to say, so that earlier ones are as they were."""
+
+
 def _schema(report: type, title: str) -> dict[str, Any]:
     schema = TypeAdapter(report).json_schema(mode="serialization")
     for part in (schema, *schema.get("$defs", {}).values()):
         part["additionalProperties"] = False
-        part["required"] = sorted(part["properties"])
+        part["required"] = sorted(part["properties"].keys() - _LEFT_OUT)
         part["description"] = part["description"].splitlines()[0]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

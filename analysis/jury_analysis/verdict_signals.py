@@ -104,7 +104,9 @@ def _votes_step(votes: LastVotes) -> VotesStepSignal:
             "column decisive_message (jury votes --field decisive_message=COLUMN), debates must be of a panel that is "
             "asked for evidence, under prompts 2"
         )
-    return VotesStepSignal(passing=scale.categories[0], step=votes.steps.step)
+    if len(scale.passing) != 1:
+        raise NoStepsNamed("votes+step needs one verdict that passes; of these labels several do, or none")
+    return VotesStepSignal(passing=scale.passing[0], step=votes.steps.step)
 
 
 def _isotonic(votes: LastVotes, units: Bools) -> IsotonicSignal:

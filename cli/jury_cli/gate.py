@@ -11,7 +11,7 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import options
 from jury_cli.options import STORE, WHERE, finite
 from jury_cli.settings_option import settings_option
-from jury_cli.vote_options import FILTER, LABELS, VOTES, counting, included, seat_names
+from jury_cli.vote_options import COUNT, FILTER, LABELS, VOTES, counting, included, seat_names
 from jury_judge.settings.vote_defaults import RESAMPLES, SEED
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _GROUPS = {
     "Runs of a store": ("where", "filters", "store_url"),
     "Judges of files": ("votes", "base", "candidate"),
-    "Labels, and what is counted": ("labels", "include", "include_simulated"),
+    "Labels, and what is counted": ("labels", "count", "include", "include_simulated"),
     "Decision": ("metric", "margin", "worse", "inconclusive"),
     "Plan": ("plan", "discordance", "cluster_size", "correlation"),
     "Figures": ("resamples", "seed"),
@@ -56,7 +56,7 @@ def _settings() -> "type[GateSettings]":
     callback=seat_names,
     help="With --votes: the judges of the candidate.",
 )
-@options(LABELS)
+@options(LABELS, COUNT)
 @click.option(
     "--include",
     metavar="stale,synthetic",

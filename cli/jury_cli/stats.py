@@ -18,7 +18,7 @@ from jury_judge.settings.vote_defaults import EPSILON, RESAMPLES, SEED
 _GROUPS = {
     "Votes of a store": OF_STORES,
     "Votes of files, and labels": ("votes", "labels", "random_labels"),
-    "What is counted": ("seats", "by", "include", "include_simulated"),
+    "What is counted": ("seats", "count", "by", "include", "include_simulated"),
     "Figures": ("resamples", "seed", "epsilon"),
     "Results": ("as_json", "parquet"),
 }
@@ -31,6 +31,11 @@ _GROUPS = {
 )
 @click.option(
     "--seats", metavar="A,B,C", callback=seat_names, help="Only the votes of these seats, and of the final judge."
+)
+@click.option(
+    "--count",
+    type=click.Choice(("labels", "outcomes")),
+    help="Of panels with a scale of their own, count its labels, or what they come to. [default: labels, of one scale]",
 )
 @click.option(
     "--by",

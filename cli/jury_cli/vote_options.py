@@ -79,6 +79,15 @@ VOTES: Options = (
 )
 """`--votes FILE`."""
 
+COUNT: Options = (
+    click.option(
+        "--count",
+        type=click.Choice(("labels", "outcomes")),
+        help="Of a panel with a scale of its own, count its labels, or what they come to. [default: outcomes]",
+    ),
+)
+"""`--count labels`: what is counted of debates under a scale of the panel's own."""
+
 LABELS: Options = (
     click.option(
         "--labels",

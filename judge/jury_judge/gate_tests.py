@@ -90,6 +90,7 @@ def _asked(config: pytest.Config, base: str, candidate: str) -> GateSettings:
         margin=option("--jury-gate-margin"),
         worse=option("--jury-gate-worse"),
         inconclusive=option("--jury-gate-inconclusive"),
+        count=option("--jury-gate-count"),
         include_simulated=option("--jury-gate-include-simulated"),
     )
 

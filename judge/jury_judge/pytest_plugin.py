@@ -39,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     gates.addoption("--jury-gate-metric", metavar="NAME", help="As `jury gate --metric`.")
     gates.addoption("--jury-gate-margin", metavar="HARM", type=float, help="As `jury gate --margin`.")
     gates.addoption("--jury-gate-worse", choices=("more", "less", "either"), help="As `jury gate --worse`.")
+    gates.addoption("--jury-gate-count", choices=("labels", "outcomes"), help="As `jury gate --count`.")
     gates.addoption(
         "--jury-gate-labels",
         action="append",

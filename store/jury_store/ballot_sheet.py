@@ -12,9 +12,11 @@ the order of the seats:
     verified, normalised, elsewhere, not_found  how many quotations of the evaluation the check found so
     decisive_item   the item that the evaluation names as the first that went wrong
     read_percent    of the record, that the evaluation rests on, rounded down; null: all of it, read in one call
+    vote_label      the label of a scale of the panel's own; null where only an outcome stands
 
-Those of quotations are null where the evaluation was not asked for evidence. The last six are left out where they are
-null for every ballot.
+Those of quotations are null where the evaluation was not asked for evidence. They and `read_percent` are left out where
+they are null for every ballot; `vote_label`, and `final_label`, the label of the judgment, where the panel judges in the
+three verdicts.
 `rounds` is how many rounds began. Events of the stream `calls/` may come before or after the vote that they led to: the
 result is the same.
 """
@@ -61,10 +63,14 @@ _COLUMNS = (
 FURTHER_COLUMNS = (*RESULTS, "decisive_item", "read_percent")
 """The columns that a packed sheet lacks where they are null for every ballot."""
 
+VOTE_LABEL, FINAL_LABEL = "vote_label", "final_label"
+"""The column, and the value, that only sheets under a scale of the panel's own have."""
+
 _FURTHER = len(_COLUMNS)
 _MODELS = (_ASKED, _ANSWERED)
 _UNQUOTED: tuple[None, ...] = (None,) * (len(RESULTS) + 1)
-_NOT_ASKED: tuple[Any, ...] = (None, None, None, None, None, None, None, 0, 0, 0, 0.0, *_UNQUOTED, None)
+_NOT_ASKED: tuple[Any, ...] = (None, None, None, None, None, None, None, 0, 0, 0, 0.0, *_UNQUOTED, None, None)
+_LABEL = len(_NOT_ASKED) - 1
 _CARRIAGE = frozenset(CARRIAGE)
 
 _BY_A_MODEL = frozenset({"own", "stale", "synthetic"})
@@ -80,10 +86,15 @@ class BallotSheet:
         panel: the fingerprint of the resolved panel: 16 hexadecimal digits.
     """
 
-    __slots__ = ("_ballots", "_index", "_judge", "_latest", "_rounds", "_weights", "panel", "readable")
+    __slots__ = (
+        *("_ballots", "_final_label", "_index", "_judge", "_labels", "_latest", "_rounds", "_weights"),
+        *("panel", "readable"),
+    )
 
-    def __init__(self, panel: str | None, seats: list[str], weights: list[float]) -> None:
+    def __init__(self, panel: str | None, seats: list[str], weights: list[float], *, labels: bool = False) -> None:
         self.panel = panel
+        self._labels = labels
+        self._final_label: str | None = None
         self.readable = True
         self._index = {seat: index for index, seat in enumerate(seats)}
         self._weights = weights
@@ -101,7 +112,7 @@ class BallotSheet:
             weights = [_number(seat["weight"], math.inf) for seat in panel["seats"]]
             if len(set(seats)) < len(seats):
                 raise ValueError("two seats have one id")
-            return cls(panel_fingerprint(panel), seats, weights)
+            return cls(panel_fingerprint(panel), seats, weights, labels=panel.get("scale") is not None)
         except UNREADABLE:
             return cls._unreadable()
 
@@ -115,13 +126,14 @@ class BallotSheet:
         if packed is None:
             return cls._unreadable()
         found = json.loads(packed)
-        sheet = cls(panel, found["seats"], found["weights"])
+        sheet = cls(panel, found["seats"], found["weights"], labels=VOTE_LABEL in found)
+        sheet._final_label = found.get(FINAL_LABEL)
         models = [*found["models"], None]
         asked, answered = ([models[-1 if one is None else one] for one in found[_COLUMNS[name]]] for name in _MODELS)
         columns = [found[name] for name in _COLUMNS]
         columns[_ASKED], columns[_ANSWERED] = asked, answered
         nothing = [None] * len(found["round"])
-        columns += [found.get(name, nothing) for name in FURTHER_COLUMNS]
+        columns += [found.get(name, nothing) for name in (*FURTHER_COLUMNS, VOTE_LABEL)]
         judge = len(sheet._index)
         sheet._rounds = found["rounds"]
         for round_, seat, *ballot in zip(found["round"], found["seat"], *columns, strict=True):
@@ -166,7 +178,8 @@ class BallotSheet:
                 "round": rounds,
                 "seat": seats,
                 **dict(zip(_COLUMNS, columns[:_FURTHER], strict=True)),
-                **(dict(zip(FURTHER_COLUMNS, columns[_FURTHER:], strict=True)) if _has_more(ballots) else {}),
+                **(dict(zip(FURTHER_COLUMNS, columns[_FURTHER:_LABEL], strict=True)) if _has_more(ballots) else {}),
+                **({VOTE_LABEL: columns[_LABEL], FINAL_LABEL: self._final_label} if self._labels else {}),
             }
         )
 
@@ -184,6 +197,7 @@ class BallotSheet:
         self.panel, self.readable = None, False
         self._index, self._weights, self._ballots, self._latest = {}, [], {}, {}
         self._judge, self._rounds = None, 0
+        self._labels, self._final_label = False, None
 
     def _ballot(self, round_: int, seat: int) -> _Ballot:
         ballot = self._ballots.get((round_, seat))
@@ -228,7 +242,7 @@ class BallotSheet:
         seat = self._index[juror]
         ballot, before = self._ballot(round_, seat), self._before(round_, seat)
         _take(ballot, evaluation)
-        ballot[_CHANGED] = None if before is None else before[_VERDICT] != ballot[_VERDICT]
+        ballot[_CHANGED] = None if before is None else _position(before) != _position(ballot)
         self._latest[seat] = (round_, ballot)
 
     def _abstained(self, body: Any) -> None:
@@ -243,6 +257,7 @@ class BallotSheet:
         # As the rules count it: what replaces a blocked answer stays synthetic.
         ballot[_KIND] = "synthetic" if before[_KIND] == "synthetic" else "stale"
         ballot[_VERDICT:_CHANGED] = before[_VERDICT:_CHANGED]
+        ballot[_LABEL] = before[_LABEL]
         ballot[_CHANGED] = False
         ballot[_ASKED], ballot[_ANSWERED] = before[_ASKED], before[_ANSWERED]
         self._latest[seat] = (round_, ballot)
@@ -262,6 +277,7 @@ class BallotSheet:
             _take(self._judge_ballot(), judge)
         elif failure is not None:
             self._judge_ballot()[_KIND] = "abstained"
+        self._final_label = _label(judgment)
 
     _FOLDS: ClassVar[dict[str, Callable[["BallotSheet", Any], None]]] = {
         "exchange_recorded": _exchange,
@@ -315,11 +331,11 @@ def _take(ballot: _Ballot, evaluation: Any) -> None:
     facts, read = EvaluationFacts.read(evaluation), evaluation.get("reading")
     results = () if facts is None else [one.result for one in facts.quotations]
     quoted = _UNQUOTED if facts is None else (*map(results.count, RESULTS), facts.decisive_item)
-    ballot[_FURTHER:] = *quoted, None if read is None else _percent(read)
+    ballot[_FURTHER:] = *quoted, None if read is None else _percent(read), _label(evaluation)
 
 
 def _has_more(ballots: list[_Ballot]) -> bool:
-    return any(value is not None for ballot in ballots for value in ballot[_FURTHER:])
+    return any(value is not None for ballot in ballots for value in ballot[_FURTHER:_LABEL])
 
 
 def _percent(read: Any) -> int:
@@ -327,6 +343,16 @@ def _percent(read: Any) -> int:
     if part > total:
         raise ValueError("more was read than there is")
     return 100 * part // total if total else 100
+
+
+def _position(ballot: _Ballot) -> tuple[Any, Any]:
+    return ballot[_VERDICT], ballot[_LABEL]
+
+
+def _label(body: Any) -> str | None:
+    """That of an evaluation or a judgment; None under the three verdicts, and where only an outcome stands."""
+    label = body.get("label")
+    return None if label is None else _name(label)
 
 
 @lru_cache(maxsize=4096)

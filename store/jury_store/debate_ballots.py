@@ -4,7 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from jury_events.decisive import DECISIVE_MESSAGE, OUTCOME_CORRECT, decisive_message, outcome_correct
+from jury_events.decisive import (
+    DECISIVE_MESSAGE,
+    OUTCOME_CORRECT,
+    SCALE_LABEL,
+    decisive_message,
+    outcome_correct,
+    scale_label,
+)
 from jury_events.ids import repeat_of
 from jury_store.ballot_sheet import BallotSheet
 
@@ -23,7 +30,7 @@ DEBATE_COLUMNS = (
 VARIANT = "variant"
 """The key of a case's metadata that names its variant."""
 
-_READ = tuple(f'"{name}"' for name in (VARIANT, DECISIVE_MESSAGE, OUTCOME_CORRECT))
+_READ = tuple(f'"{name}"' for name in (VARIANT, DECISIVE_MESSAGE, OUTCOME_CORRECT, SCALE_LABEL))
 _MOST_MESSAGE = 2**31 - 1  # the column of a table is int32
 
 
@@ -31,8 +38,9 @@ class DebateBallots(NamedTuple):
     """The ballots of a debate. `votes` is packed (`ballot_sheet`); None: an event of the debate cannot be read.
 
     `cluster` is the case's, else its id; `variant` the text under `variant` in the case's metadata; `repeat` counts the
-    debates of the case in its run, from 1; `panel` is the fingerprint of the resolved panel. `label_message` and
-    `outcome_correct` are what the case's metadata say of its label (`jury_events.decisive`).
+    debates of the case in its run, from 1; `panel` is the fingerprint of the resolved panel. `label_message`,
+    `outcome_correct` and `human_label`, its word in a scale, are what the case's metadata say of its label
+    (`jury_events.decisive`).
     """
 
     debate_id: str
@@ -49,6 +57,7 @@ class DebateBallots(NamedTuple):
     votes: str | None
     label_message: int | None = None
     outcome_correct: bool | None = None
+    human_label: str | None = None
 
     @classmethod
     def of(cls, row: Mapping[str, Any], sheet: BallotSheet) -> Self:
@@ -81,4 +90,5 @@ class DebateBallots(NamedTuple):
             votes=votes,
             label_message=None if message is None or message > _MOST_MESSAGE else message,
             outcome_correct=outcome_correct(metadata),
+            human_label=scale_label(metadata),
         )

@@ -1,7 +1,7 @@
 """What verdict and label words of a file mean: verdicts of Jury Judge, or categories that the caller declares."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from jury_cases.errors import CaseFileError
 from jury_cases.labels import NO_LABEL, label_word, word_pairs
@@ -9,6 +9,7 @@ from jury_cases.transcripts.json_values import json_kind
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import OUTCOME_WORDS, VerdictScale
 
 Of = Literal["verdict", "label"]
 
@@ -37,6 +38,7 @@ class VerdictWords:
         declared: the declared categories; None: the verdicts of Jury Judge.
         categories: the declared categories, or these verdicts.
         ordered: whether the order has a meaning.
+        labels_of: the panel's scale whose labels these are; None: verdicts of Jury Judge, or declared ones.
 
     Raises:
         CaseFileError: fewer than two categories, one of them twice, or a word is mapped to none of them.
@@ -58,6 +60,25 @@ class VerdictWords:
             for word, category in meanings.items():
                 self._check(word, category)
         self._known: dict[tuple[Of, str], str | None] = {}
+        self.labels_of: VerdictScale | None = None
+
+    @classmethod
+    def of_labels(cls, scale: VerdictScale) -> Self:
+        """The labels of a panel's scale, the best first. An outcome as a label means its only label, or none."""
+        only = {
+            str(verdict): named[0] if len(named) == 1 else None
+            for verdict, word in OUTCOME_WORDS.items()
+            if verdict not in scale.ids
+            for named in [[one.id for one in scale.labels if one.outcome == word]]
+        }
+        words = cls(scale.ids[::-1], labels=only)
+        words.labels_of = scale
+        return words
+
+    @classmethod
+    def of_outcomes(cls, scale: VerdictScale) -> Self:
+        """The verdicts of Jury Judge; labels of people may be those of a panel's scale, which mean their outcomes."""
+        return cls(labels={one.id: str(one.verdict) for one in scale.labels})
 
     @property
     def mapped_labels(self) -> Mapping[str, str | None]:

@@ -1,6 +1,7 @@
 """What the votes of stored debates are worth. Heavy packages are imported when they are used."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jury_judge.records.open_store import OpenStore
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from jury_analysis.gate_plan import GatePlan
     from jury_analysis.panel_worth import PanelWorth, WorthOptions
     from jury_analysis.statistics import Statistics, StatisticsOptions
+    from jury_judge.settings.vote_sources import Count
     from jury_judge.statistics.calibrating import FoundCalibration
     from jury_judge.statistics.gates import AssumedVariation
 
@@ -47,6 +49,7 @@ class VoteRecords(OpenStore):
         seats: Iterable[str] = (),
         labels: "pa.Table | None" = None,
         options: "StatisticsOptions | None" = None,
+        count: "Count | None" = None,
     ) -> "Statistics":
         """What the votes of finished debates are worth: agreement, accuracy, confidence, discussion (docs/votes.md).
 
@@ -56,24 +59,31 @@ class VoteRecords(OpenStore):
             seats: only the votes of these seats, and of the final judge; (): of all.
             labels: rows of `jury_analysis.label_schema.LABELS`, which win over the labels of the cases.
             options: the defaults if None.
+            count: labels or outcomes of debates under a scale of the panel's own, in which the labels are then; None:
+                labels, where all debates are of one scale.
 
         Raises:
             ExtraMissing: the packages of `jury-judge[stats]` are not installed.
             DebateNotFound: there is no such debate.
-            SettingError: no debate has a seat of that name.
+            SettingError: no debate has a seat of that name, or labels of several scales are to be counted.
             AnalysisError: all debates are simulated, or of different panels, and the options do not ask for them.
         """
         from jury_judge.extras import check_statistics
 
         check_statistics("stats()")
         from jury_analysis.ballots import STATISTICS_COLUMNS
-        from jury_analysis.statistics import statistics
-        from jury_judge.tables.ballot_sources import stored_ballots
+        from jury_analysis.scale import Scale
+        from jury_analysis.statistics import StatisticsOptions, statistics
+        from jury_judge.tables.ballot_sources import Votes, stored_ballots
+        from jury_judge.tables.counted_words import counted_words
 
         ballots = await self._read(
             stored_ballots, filter, run_ids=tuple(run_ids), seats=tuple(seats), columns=STATISTICS_COLUMNS
         )
-        return await self._blocking(statistics, ballots, labels, options)
+        votes = Votes(ballots, labels, (await self._read(counted_words, ballots, count)).words)
+        if votes.words.labels_of is not None:
+            options = replace(options or StatisticsOptions(), scale=Scale.of_labels(votes.words.labels_of))
+        return await self._blocking(statistics, votes.counted, labels, options)
 
     async def calibrate(
         self,
@@ -82,6 +92,7 @@ class VoteRecords(OpenStore):
         run_ids: Iterable[str] = (),
         labels: "pa.Table | None" = None,
         options: "CalibrationOptions | None" = None,
+        count: "Count" = "outcomes",
     ) -> "FoundCalibration":
         """From which agreement on a verdict may stand without a person (docs/calibration.md).
 
@@ -92,6 +103,7 @@ class VoteRecords(OpenStore):
             run_ids: only those of these runs; (): of any.
             labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
             options: the defaults if None.
+            count: labels or outcomes of debates under a scale of the panel's own.
 
         Raises:
             ExtraMissing: the packages of `jury-judge[stats]` are not installed.
@@ -104,7 +116,7 @@ class VoteRecords(OpenStore):
         check_statistics("calibrate()")
         from jury_judge.statistics.calibrating import calibrate_stored
 
-        return await self._read(calibrate_stored, filter, tuple(run_ids), labels, options)
+        return await self._read(calibrate_stored, filter, tuple(run_ids), labels, options, count=count)
 
     async def gate(
         self,
@@ -113,6 +125,7 @@ class VoteRecords(OpenStore):
         *,
         labels: "pa.Table | None" = None,
         options: "GateOptions | None" = None,
+        count: "Count" = "outcomes",
     ) -> "GateReport":
         """Whether a run's final verdicts are worse than those of another, over the cases of both (docs/gate.md).
 
@@ -121,6 +134,7 @@ class VoteRecords(OpenStore):
             candidate: the run that may be worse.
             labels: rows of `jury_analysis.labels.LABELS`, which win over the labels of the cases.
             options: metric, margin and what is counted; the defaults if None.
+            count: labels or outcomes of debates under a scale of the panels' own.
 
         Raises:
             ExtraMissing: the packages of `jury-judge[stats]` are not installed.
@@ -133,7 +147,7 @@ class VoteRecords(OpenStore):
         from jury_analysis.gate import GateOptions
         from jury_judge.statistics.gates import decide, sides_of_runs
 
-        sides = await self._read(sides_of_runs, base, candidate)
+        sides = await self._read(sides_of_runs, base, candidate, count=count)
         return await self._blocking(decide, sides, labels, options or GateOptions())
 
     async def plan(

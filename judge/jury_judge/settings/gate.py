@@ -13,7 +13,14 @@ from jury_judge.settings.model import SettingsModel
 from jury_judge.settings.statistics import Included, Resamples, Seed
 from jury_judge.settings.store import STORE_URL
 from jury_judge.settings.vote_defaults import RESAMPLES, SEED
-from jury_judge.settings.vote_sources import REVIEWS, check_no_store, check_read_once, is_file
+from jury_judge.settings.vote_sources import (
+    REVIEWS,
+    Count,
+    check_no_store,
+    check_of_store,
+    check_read_once,
+    is_file,
+)
 from jury_store.debate_rows import DebateFilter
 
 _SIDES = 2
@@ -33,6 +40,7 @@ class GateSettings(SettingsModel):
         filters: conditions on debates of runs: see `FILTERS`.
         store_url: of the store; None: that of the environment, else the default.
         labels: files of labels that came later, or `REVIEWS`.
+        count: of debates under a scale of the panels' own; None: outcomes.
         order: the verdicts of a plan without votes are these words, from low to high.
         categories: likewise, without an order.
         include: kinds of votes of files that count too.
@@ -63,6 +71,7 @@ class GateSettings(SettingsModel):
     filters: dict[str, str] = Field(default_factory=dict)
     store_url: str | None = None
     labels: tuple[str, ...] = ()
+    count: Count | None = None
     order: tuple[str, ...] | None = None
     categories: tuple[str, ...] | None = None
     include: tuple[Included, ...] = ()
@@ -118,6 +127,7 @@ class GateSettings(SettingsModel):
         if REVIEWS in self.labels:
             raise SettingsRefused(f"{{labels}} {REVIEWS} are those of a store: name its runs, or a file ./{REVIEWS}")
         check_no_store(self, ("where", "filters", "store_url"))
+        check_of_store(self.count)
         if self.sources and (self.votes or len(self.files) < len(self.sources)):
             raise SettingsRefused(
                 "BASE and CANDIDATE are runs of a store; with {votes} give {base} and {candidate}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import PurePath
+from typing import Literal
 
 from pydantic import Field
 
@@ -16,6 +17,10 @@ from jury_store.debate_rows import DebateFilter
 
 REVIEWS = "reviews"
 """The name of labels that are the reviews of the store; a file of that name is `./reviews`."""
+
+
+Count = Literal["labels", "outcomes"]
+"""What is counted of debates under a scale of the panel's own: its labels, or what they come to."""
 
 
 def is_file(source: str) -> bool:
@@ -39,6 +44,7 @@ class VoteSources(SettingsModel):
         store_url: of the store; None: that of the environment, else the default.
         labels: files of labels that came later, or `REVIEWS`.
         seats: the votes of these seats alone; (): of all.
+        count: of debates under a scale of the panel's own; None: what is usual for the report.
 
     Raises:
         SettingsRefused: no votes are named, or settings do not go together.
@@ -53,6 +59,7 @@ class VoteSources(SettingsModel):
     store_url: str | None = None
     labels: tuple[str, ...] = ()
     seats: tuple[str, ...] = ()
+    count: Count | None = None
 
     def model_post_init(self, _context: object) -> None:
         """Refuse settings that do not go together."""
@@ -67,6 +74,7 @@ class VoteSources(SettingsModel):
             if runs and not self.run_ids:
                 raise SettingsRefused(f"{runs[0]} names a run, and the votes are in files: name runs, or files")
             check_no_store(self, ("run_ids", "everything", "where", "filters", "store_url"))
+            check_of_store(self.count)
             return
         if not (runs or self.everything or self.where or self.filters):
             raise SettingsRefused(
@@ -94,6 +102,12 @@ class VoteSources(SettingsModel):
             SettingsRefused: there is no such filter.
         """
         return debate_filter(self.filters, self.where)
+
+
+def check_of_store(count: Count | None) -> None:
+    """Refuse to count labels of files: their words are what they are."""
+    if count is not None:
+        raise SettingsRefused("{count} is about panels with a scale of their own: votes of files have no outcomes")
 
 
 def check_read_once(files: Iterable[str]) -> None:

@@ -76,4 +76,4 @@ def worth_options(asked: WorthSettings, words: VerdictWords) -> WorthOptions:
 
 
 def _scale(words: VerdictWords) -> Scale:
-    return Scale(words.categories, words.ordered)
+    return Scale(words.categories, words.ordered) if words.labels_of is None else Scale.of_labels(words.labels_of)

@@ -1,21 +1,24 @@
 """Calibrations of recorded debates: what `jury calibrate` finds, with the panel that it is of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from jury_analysis.calibration import CalibrationOptions, CalibrationReport, calibrate
+from jury_analysis.scale import OURS, Scale
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
 from jury_judge.panels.calibration_files import calibration_bytes, write_file
 from jury_judge.panels.document import read_text
+from jury_judge.settings.vote_sources import Count
 from jury_judge.stores.debates import panel_of
-from jury_judge.tables.ballot_sources import stored_ballots
+from jury_judge.tables.ballot_sources import Votes, stored_ballots
 from jury_judge.tables.counted_ballots import COUNTED_COLUMNS, counted_ballots
+from jury_judge.tables.counted_words import counted_words
 from jury_replay.output_path import check_output_path
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
@@ -52,19 +55,25 @@ class FoundCalibration:
         }
 
     def file_bytes(self) -> bytes:
-        """The calibration file."""
+        """The calibration file.
+
+        Raises:
+            SettingError: labels of a panel's own scale were counted: a panel applies a calibration of outcomes.
+        """
+        if self.panel is not None and self.report.categories != OURS.categories:
+            raise SettingError(
+                "a panel applies a calibration of outcomes, and this one counts labels: leave --count labels out to "
+                "write a file, or --output to see what labels certify"
+            )
         return calibration_bytes(self.to_dict())
 
 
-def calibrate_ballots(
-    ballots: pa.Table, labels: pa.Table | None, options: CalibrationOptions, store: EventStore | None = None
-) -> FoundCalibration:
+def calibrate_ballots(votes: Votes, options: CalibrationOptions, store: EventStore | None = None) -> FoundCalibration:
     """Calibrate, and find the panel of the debates.
 
     Args:
-        ballots: see `jury_analysis.calibration.calibrate`.
-        labels: likewise.
-        options: likewise.
+        votes: ballots as they are recorded, and labels: see `jury_analysis.calibration.calibrate`.
+        options: likewise; their scale is of the words of the votes.
         store: where the debates are recorded; None for votes of files.
 
     Raises:
@@ -72,10 +81,11 @@ def calibrate_ballots(
         SettingError: the debates were judged under a calibration, or under several prompts.
         EventError: an opening event is gone, or does not decode.
     """
-    panel = None if store is None else calibrated_panel(store, ballots)
+    panel = None
     if store is not None:
-        ballots = counted_ballots(store, ballots)
-    return FoundCalibration(calibrate(ballots, labels, options), panel)
+        panel = calibrated_panel(store, votes.ballots)
+        votes = votes._replace(ballots=counted_ballots(store, votes.ballots))
+    return FoundCalibration(calibrate(votes.counted, votes.labels, options), panel)
 
 
 def calibrate_stored(
@@ -84,15 +94,20 @@ def calibrate_stored(
     run_ids: Sequence[str],
     labels: pa.Table | None,
     options: CalibrationOptions | None,
+    *,
+    count: Count = "outcomes",
 ) -> FoundCalibration:
-    """Calibrate on debates of a store.
+    """Calibrate on debates of a store; `count` is of debates under a scale of the panel's own.
 
     Raises:
         DebateNotFound: there is none.
         AnalysisError, SettingError, EventError: as of `calibrate_ballots`.
     """
     ballots = stored_ballots(store, wanted, run_ids=run_ids, columns=COUNTED_COLUMNS)
-    return calibrate_ballots(ballots, labels, options or CalibrationOptions(), store)
+    options, words = options or CalibrationOptions(), counted_words(store, ballots, count).words
+    if words.labels_of is not None:
+        options = replace(options, scale=Scale.of_labels(words.labels_of))
+    return calibrate_ballots(Votes(ballots, labels, words), options, store)
 
 
 def calibrated_panel(store: EventStore, ballots: pa.Table) -> CalibratedPanel | None:

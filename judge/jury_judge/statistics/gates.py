@@ -11,12 +11,15 @@ from jury_analysis.gate_plan import GatePlan, assumed_plan, measured_plan, repea
 from jury_analysis.label_schema import LABELS
 from jury_analysis.paired import paired
 from jury_analysis.pairing import Verdicts
+from jury_analysis.scale import Scale
 from jury_cases.votes.words import VerdictWords, parse_words
 from jury_events.errors import SettingError
 from jury_judge.settings.gate import GateSettings
+from jury_judge.settings.vote_sources import Count
 from jury_judge.stores.seat_efforts import effort_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
+from jury_judge.tables.counted_words import counted_words
 from jury_judge.tables.label_sources import later_labels, with_later_labels
 from jury_judge.tables.vote_files import common_words, read_vote_files
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
@@ -26,13 +29,16 @@ from jury_store.event_store import EventStore
 class GateSides(NamedTuple):
     """The two sides of a gate, with their names; before the candidate is judged there is none.
 
-    `verdicts`: of runs the final ones, of lists of judges the strict plurality of their first votes.
+    `verdicts`: of runs the final ones, of lists of judges the strict plurality of their first votes. `words`: the
+    verdicts of the ballots of runs, which are as they are counted; `mixed`: a line about runs in different scales.
     """
 
     base: str
     candidate: str | None
     ballots: tuple[pa.Table, pa.Table | None]
     verdicts: Verdicts
+    words: VerdictWords | None = None
+    mixed: str = ""
 
 
 class Judged(NamedTuple):
@@ -78,11 +84,14 @@ def judged_sides(asked: GateSettings, store: EventStore | None, say: Say) -> Jud
     if store is None:
         return Judged(None, None, words)
     labels = None
-    if asked.labels:
-        labels, words = later_labels(asked.labels, words, store, say)
     base, candidate = (*asked.sources, None)[:2]
     assert base is not None, "a store is open for runs alone"
-    sides = sides_of_runs(store, base, candidate, asked.chosen)
+    sides = sides_of_runs(store, base, candidate, asked.chosen, count=asked.count or "outcomes")
+    words = sides.words or words
+    if sides.mixed:
+        say(sides.mixed)
+    if asked.labels:
+        labels, words = later_labels(asked.labels, words, store, say)
     for line in effort_lines(store, _one_of_each(sides)):
         say(line)
     return Judged(sides, labels, words)
@@ -113,16 +122,27 @@ def _sides_of_files(asked: GateSettings) -> tuple[GateSides, Votes]:
 
 
 def sides_of_runs(
-    store: EventStore, base: str, candidate: str | None, wanted: DebateFilter = EVERY_DEBATE
+    store: EventStore,
+    base: str,
+    candidate: str | None,
+    wanted: DebateFilter = EVERY_DEBATE,
+    *,
+    count: Count = "outcomes",
 ) -> GateSides:
-    """The finished debates of two runs.
+    """The finished debates of two runs; `count` is of debates under a scale of the panels' own.
 
     Raises:
         DebateNotFound: a run has no such debate.
+        SettingError: labels are asked for, and the runs are judged in different scales.
     """
     first = stored_ballots(store, wanted, run_ids=(base,))
     second = None if candidate is None else stored_ballots(store, wanted, run_ids=(candidate,))
-    return GateSides(base, candidate, (first, second), "final")
+    both = [first] if second is None else [first, second]
+    found = counted_words(store, both, count)
+    counted = [Votes(one, None, found.words).counted for one in both]
+    return GateSides(
+        base, candidate, (counted[0], counted[1] if len(both) > 1 else None), "final", found.words, found.mixed
+    )
 
 
 def sides_of_judges(ballots: pa.Table, base: Sequence[str], candidate: Sequence[str]) -> GateSides:
@@ -197,4 +217,7 @@ def plan(
 
 
 def _of(sides: GateSides, options: GateOptions) -> GateOptions:
-    return replace(options, paired=replace(options.paired, verdicts=sides.verdicts))
+    paired_options = replace(options.paired, verdicts=sides.verdicts)
+    if sides.words is not None and sides.words.labels_of is not None:
+        paired_options = replace(paired_options, scale=Scale.of_labels(sides.words.labels_of))
+    return replace(options, paired=paired_options)

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from jury_analysis.frontier import SmallerPanel
+from jury_analysis.own_words import without_own_words
 from jury_analysis.panel_worth import PanelWorth, WorthOptions, panel_worth
 from jury_analysis.vote_matrix import VoteMatrix
 from jury_judge.tables.ballot_sources import stored_ballots
@@ -83,7 +84,8 @@ def worth_of_stored(
         DebateNotFound: there is none.
         AnalysisError, RecordDamaged: as of `panel_worth` and `PanelRecount`.
     """
-    return panel_worth(stored_ballots(store, wanted, run_ids=run_ids), labels, options, PanelRecount(store))
+    ballots = without_own_words(stored_ballots(store, wanted, run_ids=run_ids))
+    return panel_worth(ballots, labels, options, PanelRecount(store))
 
 
 def _setting(seats: Sequence[str], subset: Sequence[str], most: int) -> Setting:

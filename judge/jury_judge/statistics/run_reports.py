@@ -171,7 +171,7 @@ def computed_statistics(store: EventStore, run_id: str, *, simulated: bool) -> "
     from jury_analysis.ballots import STATISTICS_COLUMNS  # noqa: PLC0415  (slow to import: pyarrow)
     from jury_judge.tables.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
 
-    return _statistics(stored_ballots(store, run_ids=(run_id,), columns=STATISTICS_COLUMNS), run_id, simulated)
+    return _statistics(store, stored_ballots(store, run_ids=(run_id,), columns=STATISTICS_COLUMNS), run_id, simulated)
 
 
 def computed_page(store: EventStore, run_id: str, *, simulated: bool) -> RunPageReport:
@@ -180,7 +180,7 @@ def computed_page(store: EventStore, run_id: str, *, simulated: bool) -> RunPage
     from jury_judge.tables.ballot_sources import stored_ballots  # noqa: PLC0415  (slow to import: pyarrow)
 
     ballots = stored_ballots(store, run_ids=(run_id,), columns=EVERY_COLUMN)
-    return RunPageReport(_statistics(ballots, run_id, simulated), _worth(store, ballots, run_id, simulated))
+    return RunPageReport(_statistics(store, ballots, run_id, simulated), _worth(store, ballots, run_id, simulated))
 
 
 def computed_gate(store: EventStore, a: str, b: str) -> "GateReport":
@@ -198,20 +198,23 @@ def _reviewers(store: EventStore, wanted: DebateFilter, seen_by: str | None) -> 
     return review_agreement(store, wanted, seen_by)
 
 
-def _statistics(ballots: "pa.Table", run_id: str, simulated: bool) -> "Statistics":
+def _statistics(store: EventStore, ballots: "pa.Table", run_id: str, simulated: bool) -> "Statistics":
     """As `jury stats --run ID --by panel`."""
     from jury_analysis.statistics import statistics  # noqa: PLC0415  (numpy: of an extra)
-    from jury_cases.votes.words import VerdictWords  # noqa: PLC0415  (likewise)
     from jury_judge.settings.statistics import StatisticsSettings  # noqa: PLC0415  (likewise)
     from jury_judge.statistics.analysis_options import statistics_options  # noqa: PLC0415  (likewise)
+    from jury_judge.tables.ballot_sources import Votes  # noqa: PLC0415  (likewise)
+    from jury_judge.tables.counted_words import counted_words  # noqa: PLC0415  (likewise)
 
     asked = StatisticsSettings(run_ids=(run_id,), by=("panel",), include_simulated=simulated)
-    return statistics(ballots, options=statistics_options(asked, VerdictWords()))
+    votes = Votes(ballots, None, counted_words(store, ballots, None).words)
+    return statistics(votes.counted, options=statistics_options(asked, votes.words))
 
 
 def _worth(store: EventStore, ballots: "pa.Table", run_id: str, simulated: bool) -> "PanelWorth | None":
     """As `jury value --run ID`."""
     from jury_analysis.errors import MixedPanels  # noqa: PLC0415  (numpy: of an extra)
+    from jury_analysis.own_words import without_own_words  # noqa: PLC0415  (likewise)
     from jury_analysis.panel_worth import choices_of, panel_worth  # noqa: PLC0415  (likewise)
     from jury_cases.votes.words import VerdictWords  # noqa: PLC0415  (likewise)
     from jury_judge.settings.worth import WorthSettings  # noqa: PLC0415  (likewise)
@@ -222,6 +225,6 @@ def _worth(store: EventStore, ballots: "pa.Table", run_id: str, simulated: bool)
         return None
     asked = WorthSettings(run_ids=(run_id,), include_simulated=simulated)
     try:
-        return panel_worth(ballots, None, worth_options(asked, VerdictWords()), PanelRecount(store))
+        return panel_worth(without_own_words(ballots), None, worth_options(asked, VerdictWords()), PanelRecount(store))
     except (MixedPanels, RecordDamaged):
         return None

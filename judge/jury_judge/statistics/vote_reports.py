@@ -19,7 +19,7 @@ from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.statistics import StatisticsSettings
 from jury_judge.settings.store import load_settings
-from jury_judge.settings.vote_sources import REVIEWS, VoteSources
+from jury_judge.settings.vote_sources import REVIEWS, Count, VoteSources
 from jury_judge.settings.votes import VoteReading
 from jury_judge.settings.worth import WorthSettings
 from jury_judge.statistics.analysis_options import (
@@ -38,6 +38,7 @@ from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_file import BALLOTS, write_ballots
 from jury_judge.tables.ballot_sources import Votes, stored_ballots
 from jury_judge.tables.counted_ballots import COUNTED_COLUMNS
+from jury_judge.tables.counted_words import counted_words
 from jury_judge.tables.frontier_file import FRONTIER, write_frontier
 from jury_judge.tables.label_sources import later_labels, with_later_labels
 from jury_judge.tables.vote_files import read_foreign_votes, read_vote_files
@@ -71,9 +72,9 @@ def statistics_report(asked: StatisticsSettings, say: Say) -> GroupedStatistics:
         for line in () if store is None else effort_lines(store, _one_of_each_panel(votes.ballots)):
             say(line)
     by = [name for name in asked.by if name != "panel"]
-    found = grouped_statistics(votes.ballots, votes.labels, statistics_options(asked, votes.words), by=by)
+    found = grouped_statistics(votes.counted, votes.labels, statistics_options(asked, votes.words), by=by)
     if asked.parquet is not None:
-        write_ballots(asked.parquet, votes.ballots, votes.labels)
+        write_ballots(asked.parquet, votes.ballots, votes.labels_of_outcomes)
         say(f"{votes.ballots.num_rows:,} ballots written to {asked.parquet}")
     return found
 
@@ -90,8 +91,8 @@ def calibration_report(asked: CalibrationSettings, say: Say) -> FoundCalibration
     cases = {part: read_case_ids(path) for part, path in asked.named_parts.items()}
     with _store_of(asked) as store:
         # A bound holds for cases like those that were labelled: reviews of the queue alone are a chosen part.
-        votes = _votes(asked, store, say, columns=COUNTED_COLUMNS, random_only=True)
-        return calibrate_ballots(votes.ballots, votes.labels, calibration_options(asked, votes.words, cases), store)
+        votes = _votes(asked, store, say, columns=COUNTED_COLUMNS, count="outcomes", random_only=True)
+        return calibrate_ballots(votes, calibration_options(asked, votes.words, cases), store)
 
 
 def worth_report(asked: WorthSettings, say: Say, counted: Callable[[], None]) -> PanelWorth:
@@ -99,9 +100,10 @@ def worth_report(asked: WorthSettings, say: Say, counted: Callable[[], None]) ->
     if asked.parquet is not None:
         check_new_table(asked.parquet, FRONTIER)  # now, not after minutes of work
     with _store_of(asked) as store:
-        votes = _votes(asked, store, say)
-        recount = None if store is None else PanelRecount(store, counted)
-        found = panel_worth(votes.ballots, votes.labels, worth_options(asked, votes.words), recount)
+        votes = _votes(asked, store, say, count="outcomes")
+        # A recount says outcomes: labels are counted by plurality, as votes of files are.
+        recount = None if store is None or votes.words.labels_of is not None else PanelRecount(store, counted)
+        found = panel_worth(votes.counted, votes.labels, worth_options(asked, votes.words), recount)
     if asked.parquet is not None:
         write_frontier(asked.parquet, found.frontier)
     return found
@@ -113,14 +115,21 @@ def _votes(
     say: Say,
     *,
     columns: Sequence[str] | None = None,
+    count: Count | None = None,
     random_only: bool = False,
 ) -> Votes:
-    """The votes that are asked for, of the store or else of files, with the labels that came later."""
+    """The votes that are asked for, of the store or else of files, with the labels that came later.
+
+    `count` is what is counted where the settings do not say it; None: labels, where the debates are of one scale.
+    """
     if store is None:
         votes = read_vote_files(asked.files, asked.seats)
     else:
         ballots = stored_ballots(store, asked.chosen, run_ids=asked.runs, seats=asked.seats, columns=columns)
-        votes = Votes(ballots, None, VerdictWords())
+        counted = counted_words(store, ballots, asked.count or count)
+        if counted.mixed:
+            say(counted.mixed)
+        votes = Votes(ballots, None, counted.words)
     return with_later_labels(votes, asked.labels, store, say, random_only=random_only)
 
 

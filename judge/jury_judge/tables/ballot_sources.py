@@ -6,7 +6,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import MESSAGES
+from jury_analysis.ballots import MESSAGES, OWN_WORDS, SCHEMA
+from jury_analysis.own_words import in_labels, without_own_words
 from jury_cases.votes.words import VerdictWords
 from jury_events.errors import DebateNotFound, SettingError
 from jury_events.nearest import did_you_mean
@@ -23,7 +24,8 @@ class Votes(NamedTuple):
     """Votes, wherever they come from.
 
     Attributes:
-        ballots: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded.
+        ballots: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded; as they are recorded, where they
+            come from a store.
         labels: `jury_analysis.label_schema.LABELS` of human annotators; None: there are none.
         words: the verdicts, and what words of later labels mean.
     """
@@ -31,6 +33,22 @@ class Votes(NamedTuple):
     ballots: pa.Table
     labels: pa.Table | None
     words: VerdictWords
+
+    @property
+    def counted(self) -> pa.Table:
+        """The ballots as they are counted: with labels of the panel's scale as verdicts, where `words` are these."""
+        scale = self.words.labels_of
+        return without_own_words(self.ballots) if scale is None else in_labels(self.ballots, scale)
+
+    @property
+    def labels_of_outcomes(self) -> pa.Table | None:
+        """The labels as outcomes, as the recorded ballots have them."""
+        scale = self.words.labels_of
+        if scale is None or self.labels is None:
+            return self.labels
+        outcomes = pa.array([str(scale.verdict(one)) for one in self.labels["label"].to_pylist()], pa.string())
+        place = self.labels.schema.get_field_index("label")
+        return self.labels.set_column(place, self.labels.schema.field(place), outcomes)
 
 
 def stored_ballots(
@@ -42,28 +60,31 @@ def stored_ballots(
     columns: Sequence[str] | None = None,
 ) -> pa.Table:
     """The ballots of finished debates: columns of `jury_analysis.ballots.SCHEMA`, texts dictionary-encoded; and of
-    `MESSAGES` and `EVIDENCE`, where they are named, those that are known. Cases are read where `decisive_message` is
-    named, of debates in which a vote names an item.
+    `MESSAGES` and `EVIDENCE`, where they are named, and of `OWN_WORDS`, those that are known. Cases are read where
+    `decisive_message` is named, of debates in which a vote names an item.
 
     Args:
         store: open for reading.
         wanted: which debates.
         run_ids: only those of these runs; (): of any.
         seats: only the votes of these seats, and of the final judge; (): of all.
-        columns: those to read; None: all of `SCHEMA`. `STATISTICS_COLUMNS` take half the memory.
+        columns: those to read; None: all of `SCHEMA` and `OWN_WORDS`. `STATISTICS_COLUMNS` take half the memory.
 
     Raises:
         DebateNotFound: a run has no such debate, or there is none at all.
         SettingError: no debate has a seat of that name.
     """
     runs = tuple(dict.fromkeys(run_ids))
+    columns = (*SCHEMA.names, *OWN_WORDS.names) if columns is None else columns
     tables = [_ballots(store, wanted._replace(run_id=run), columns) for run in runs or (wanted.run_id,)]
     found = of_seats(tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries(), seats)
     asked = "verified" in found.column_names and not _is_empty(found["verified"])
-    unknown = [name for name in OF_LABELS.names if name in found.column_names and _is_empty(found[name])]
+    unknown = [
+        name for name in (*OF_LABELS.names, *OWN_WORDS.names) if name in found.column_names and _is_empty(found[name])
+    ]
     unknown += [name for name in OF_EVIDENCE.names if name in found.column_names and not asked]
     found = found.drop_columns(unknown)
-    messages = asked and columns is not None and MESSAGES.names[0] in columns
+    messages = asked and MESSAGES.names[0] in columns
     return with_messages(store, found) if messages else found
 
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as arrow_json
 
-from jury_analysis.ballots import EVIDENCE, MESSAGES, READING, SCHEMA
-from jury_store.ballot_sheet import FURTHER_COLUMNS
+from jury_analysis.ballots import EVIDENCE, MESSAGES, OWN_WORDS, READING, SCHEMA
+from jury_store.ballot_sheet import FINAL_LABEL, FURTHER_COLUMNS, VOTE_LABEL
 from jury_store.debate_ballots import DebateBallots
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.errors import StoreDamaged
@@ -28,7 +28,12 @@ OF_LABELS = pa.schema([MESSAGES.field(name) for name in ("label_message", "outco
 OF_EVIDENCE = pa.schema([field for field in EVIDENCE if field.name in FURTHER_COLUMNS])
 """Further columns of a vote that are read where they are named, null where the vote was not asked for evidence."""
 
-_READ = pa.schema([*LEAN_SCHEMA, *OF_LABELS, *OF_EVIDENCE, *READING])
+_LEAN_WORDS = [pa.field(one.name, _DICTIONARY) for one in OWN_WORDS]
+
+_READ = pa.schema([*LEAN_SCHEMA, *OF_LABELS, *OF_EVIDENCE, *READING, *_LEAN_WORDS])
+
+_OF_DEBATE = pa.schema([*SCHEMA, *OF_LABELS, *OWN_WORDS])
+"""The types of what `DebateBallots` has beside its votes."""
 
 _COLUMNS: dict[str, pa.DataType] = {
     "round": pa.int32(),
@@ -45,6 +50,7 @@ _COLUMNS: dict[str, pa.DataType] = {
     "output_tokens": pa.int64(),
     "cost": pa.float64(),
     **{field.name: field.type for field in (*OF_EVIDENCE, *READING)},
+    VOTE_LABEL: pa.string(),
 }
 """The columns of a packed sheet (`jury_store.ballot_sheet`)."""
 
@@ -53,6 +59,7 @@ _PACKED = pa.schema(
         ("seats", pa.list_(pa.string())),
         ("weights", pa.list_(pa.float64())),
         ("models", pa.list_(pa.string())),
+        (FINAL_LABEL, pa.string()),
         *((name, pa.list_(kind)) for name, kind in _COLUMNS.items()),
     ]
 )
@@ -79,8 +86,8 @@ def ballot_table(
         store: open for reading.
         wanted: which debates.
         ended_only: only debates that are completed, failed or cancelled.
-        columns: the names of those to keep, `OF_LABELS`, `OF_EVIDENCE` and `READING` among them; None: all of `SCHEMA`.
-            Fewer need less memory.
+        columns: the names of those to keep, `OF_LABELS`, `OF_EVIDENCE`, `READING` and `OWN_WORDS` among them; None: all
+            of `SCHEMA`. Fewer need less memory.
 
     Raises:
         StoreDamaged: the table of ballots was altered.
@@ -99,8 +106,8 @@ def ballot_table(
 def batches_of(
     ballots: Iterable[Sequence[DebateBallots]], columns: Sequence[str] = SCHEMA.names
 ) -> Iterator[pa.RecordBatch]:
-    """Record batches with these columns of `LEAN_SCHEMA`, `OF_LABELS`, `OF_EVIDENCE` and `READING`, each with
-    dictionaries of its own.
+    """Record batches with these columns of `LEAN_SCHEMA`, `OF_LABELS`, `OF_EVIDENCE`, `READING` and `OWN_WORDS`, each
+    with dictionaries of its own.
 
     Raises:
         StoreDamaged: the table of ballots was altered.
@@ -132,9 +139,9 @@ def _unpacked(debates: Sequence[DebateBallots], names: Sequence[str]) -> pa.Reco
     ).combine_chunks()
     if packed.num_rows != len(debates):
         raise ValueError("a line is not one sheet")
-    lists = {name: packed[name].chunk(0) for name in schema.names}
+    lists = {name: packed[name].chunk(0) for name in schema.names if name != FINAL_LABEL}
     lengths = {name: pc.list_value_length(column) for name, column in lists.items()}
-    always = [name for name in of_sheet if name not in FURTHER_COLUMNS]
+    always = [name for name in of_sheet if name not in (*FURTHER_COLUMNS, VOTE_LABEL)]
     if any(not lengths[name].equals(lengths["round"]) for name in always):
         raise ValueError("the columns of a sheet differ in length")
     of_debate = pc.list_parent_indices(lists["round"]).cast(_INDEX)
@@ -156,10 +163,11 @@ def _unpacked(debates: Sequence[DebateBallots], names: Sequence[str]) -> pa.Reco
         **{name: models.take(pc.add(starts, flat[packed])) for packed, name in _OF_SHEET.items() if packed in flat},
         **{name: column for name, column in flat.items() if name not in {"seat", *_OF_SHEET}},
     }
+    if FINAL_LABEL in names:
+        columns[FINAL_LABEL] = packed[FINAL_LABEL].chunk(0).take(of_debate)
     for name, column in zip(DebateBallots._fields, zip(*debates, strict=True), strict=True):
         if name in names:
-            kind = (OF_LABELS if name in OF_LABELS.names else SCHEMA).field(name).type
-            columns[name] = _encoded(pa.array(column, kind)).take(of_debate)
+            columns[name] = _encoded(pa.array(column, _OF_DEBATE.field(name).type)).take(of_debate)
     lean = pa.schema([_READ.field(name) for name in names])
     return pa.RecordBatch.from_arrays([_encoded(columns[name]) for name in names], schema=lean)
 

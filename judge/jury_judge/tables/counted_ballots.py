@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import SCHEMA
+from jury_analysis.ballots import OWN_WORDS, SCHEMA
 from jury_events.verdict import Verdict
 from jury_judge.stores.debates import panel_of
 from jury_judge.tables.ballot_table import OF_EVIDENCE
@@ -13,7 +13,7 @@ from jury_store.event_store import EventStore
 _READ = ("debate_id", "role", "seat", "kind", "verdict", "verified", "normalised")
 
 
-COUNTED_COLUMNS = (*SCHEMA.names, *OF_EVIDENCE.names)
+COUNTED_COLUMNS = (*SCHEMA.names, *OF_EVIDENCE.names, *OWN_WORDS.names)
 """The columns from which it follows what judgments count."""
 
 

@@ -76,6 +76,9 @@ def _reviews(store: EventStore, words: VerdictWords, say: Say, *, random_only: b
 
 def _without_labels(ballots: pa.Table) -> pa.Table:
     """The same ballots without the labels that are part of the cases."""
-    place = ballots.schema.get_field_index("label")
-    field = ballots.schema.field(place)
-    return ballots.set_column(place, field, pa.nulls(ballots.num_rows, field.type))
+    for name in ("label", "human_label"):
+        if name in ballots.column_names:
+            place = ballots.schema.get_field_index(name)
+            field = ballots.schema.field(place)
+            ballots = ballots.set_column(place, field, pa.nulls(ballots.num_rows, field.type))
+    return ballots
