@@ -15,6 +15,8 @@ from jury_judge.panels.document import BUNDLED_PANELS, bundled_panel_text
 @click.option("--check", "path", metavar="FILE", help="Read the labels, criteria and meanings of a panel critically.")
 def command(name: str | None, scale: str | None, language: Language, path: str | None) -> int:
     """Print a panel file: copy it, change it, and pass it to --panel."""
+    from jury_judge.panels.scales import check_panel_file, scale_panel_text
+
     if [name, scale, path].count(None) != 2:  # noqa: PLR2004  (all but one)
         raise click.UsageError(f"name a bundled panel ({', '.join(BUNDLED_PANELS)}), or write --scale or --check")
     # Imported here: they know stores, which help does not need.
