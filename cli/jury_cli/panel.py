@@ -20,7 +20,6 @@ def command(name: str | None, scale: str | None, language: Language, path: str |
     if [name, scale, path].count(None) != 2:  # noqa: PLR2004  (all but one)
         raise click.UsageError(f"name a bundled panel ({', '.join(BUNDLED_PANELS)}), or write --scale or --check")
     # Imported here: they know stores, which help does not need.
-    from jury_judge.panels.scales import check_panel_file, scale_panel_text
 
     if path is not None:
         checked = check_panel_file(path)

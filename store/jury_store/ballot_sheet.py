@@ -14,9 +14,9 @@ the order of the seats:
     read_percent    of the record, that the evaluation rests on, rounded down; null: all of it, read in one call
     vote_label      the label of a scale of the panel's own; null where only an outcome stands
 
-Those of quotations are null where the evaluation was not asked for evidence. They and `read_percent` are left out where
-they are null for every ballot; `vote_label`, and `final_label`, the label of the judgment, where the panel judges in the
-three verdicts.
+Those of quotations are null where the evaluation was not asked for evidence. They and `read_percent` are left out
+where they are null for every ballot; `vote_label`, and `final_label`, which is of the judgment, where the panel judges
+in the three verdicts.
 `rounds` is how many rounds began. Events of the stream `calls/` may come before or after the vote that they led to: the
 result is the same.
 """
