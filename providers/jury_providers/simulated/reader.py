@@ -87,7 +87,10 @@ class SimulatedReader:
         if prompt.task == "window":
             return ReaderOutput((), window_answer(prompt, case), "")
         if prompt.task in {"gather", "closing"}:
-            case = case._replace(findings=(own_findings(prompt),))
+            found = own_findings(prompt)
+            # The calls about parts showed the items in which these stand.
+            items = {*case.document.items, *(one.item for finding in found for one in finding.cited)}
+            case = case._replace(findings=(found,), document=case.document._replace(items=tuple(sorted(items))))
         if prompt.task == "gather":
             return ReaderOutput((), window_answer(prompt, case), "")
         if any(message.pictures for message in request.messages):
