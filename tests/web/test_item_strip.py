@@ -2,10 +2,14 @@
 
 import pytest
 
+from jury_events.debate_events import JurorEvaluated, StatementMade
+from jury_events.evaluation import Evaluation
+from jury_events.reading import ItemSpan, RecordRead
 from jury_events.transcript import Message
+from jury_events.verdict import Verdict
 from jury_views.quotations import evaluations_of
 from jury_web.pages.citations import Citations
-from jury_web.pages.item_strip import ItemStrip, StripReading, StripSeat, item_strip
+from jury_web.pages.item_strip import ItemStrip, StripSeat, item_strip
 from jury_web.pages.text_previews import TextPreviews
 from support.debate_builder import DebateBuilder
 from support.debate_harness import Says
@@ -14,12 +18,21 @@ from support.pages import Page, Site, stored
 
 ADDRESS = "/debates/d1"
 PASSES = Says("safe_pass", 90.0)
+READ = RecordRead(
+    mode="windows",
+    parts=3,
+    items_read=899,
+    items_total=1002,
+    characters_read=9,
+    characters_total=10,
+    unread=(ItemSpan(first=201, last=300), ItemSpan(first=1000, last=1002)),
+)
 
 
-def strip_of(debate: EvidenceDebate, **given: object) -> ItemStrip:
-    evaluations = evaluations_of(debate.events)
-    citations = Citations(debate.opened, TextPreviews(debate.texts, ()), evaluations, {})
-    found = item_strip(debate.opened.panel, evaluations, citations, **given)  # type: ignore[arg-type]
+def strip_of(debate: EvidenceDebate) -> ItemStrip:
+    made = evaluations_of(debate.events)
+    citations = Citations(debate.opened, TextPreviews(debate.texts, ()), made, {})
+    found = item_strip(debate.opened.panel, made, citations)
     assert found is not None
     return found
 
@@ -30,6 +43,26 @@ def long(*cited: int, says: str = "against") -> EvidenceDebate:
     entries = tuple(quoting(number, f"Message {number}.", says=says) for number in cited)
     table = all_saying(Says("unsafe_fail", evidence=entries, decisive_item=cited[-1]))
     return EvidenceDebate(table, PASSES, case=a_cited_case(*more))
+
+
+def partly_read() -> EvidenceDebate:
+    """With evaluations that rest on a part of the record."""
+    debate = long(900)
+    debate.events = [
+        event.model_copy(update={"evaluation": _partly(event.evaluation)})
+        if isinstance(event, JurorEvaluated)
+        else event.model_copy(
+            update={"statement": event.statement.model_copy(update={"evaluation": _partly(event.statement.evaluation)})}
+        )
+        if isinstance(event, StatementMade)
+        else event
+        for event in debate.events
+    ]
+    return debate
+
+
+def _partly(evaluation: Evaluation) -> Evaluation:
+    return evaluation.model_copy(update={"reading": READ, "answered": Verdict.SAFE_PASS})
 
 
 def first(found: ItemStrip) -> StripSeat:
@@ -68,12 +101,38 @@ def test_a_column_stands_where_one_of_its_quotations_does():
 
 
 def test_spans_that_a_seat_did_not_read_are_shown_and_counted():
-    debate = long(900)
-    seat = debate.opened.panel.juror_ids[0]
-    found = first(strip_of(debate, readings={seat: StripReading(3, ((201, 300), (1000, 1002)))}))
+    found = first(strip_of(partly_read()))
 
     assert [(201, 300), (1000, 1002)] == [(one.first, one.last) for one in found.unread]
-    assert (103, 3) == (found.unread_items, found.reading and found.reading.parts)
+    assert READ == found.read
+
+
+@pytest.mark.parametrize(
+    ("language", "lines"),
+    [
+        (
+            "en",
+            [
+                "read 899 of 1002 items in 3 parts (90 %)",
+                "not read: items 201–300, 1000–1002",
+                "answered safe_pass; it read less than the panel wants",
+            ],
+        ),
+        (
+            "ja",
+            [
+                "1002項目中899項目を3部に分けて読了（90 %）",
+                "未読の項目: 201–300, 1000–1002",
+                "回答はsafe_pass。ただし陪審団が求める割合を読んでいない",
+            ],
+        ),
+    ],
+)
+def test_the_page_says_how_much_each_evaluation_rests_on(language: str, lines: list[str]):
+    page = page_of(partly_read(), f"{ADDRESS}?lang={language}")
+
+    assert lines == page.all(".evaluation .sub")[:3]
+    assert "; ".join(lines[:2]) == page.table("#strip-numbers table")[0][7]
 
 
 def test_quotations_of_items_that_do_not_exist_have_no_mark():

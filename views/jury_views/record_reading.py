@@ -3,7 +3,8 @@
 from typing import Any
 
 from jury_events.evaluation import Evaluation
-from jury_events.reading import ItemSpan
+from jury_events.reading import ItemSpan, RecordRead
+from jury_events.verdict import Verdict
 from jury_views.debate_labels import DebateLabels
 
 _MOST_SPANS = 5
@@ -34,9 +35,14 @@ def reading_object(evaluation: Evaluation) -> dict[str, Any] | None:
     }
 
 
-def reading_lines(evaluation: Evaluation, words: DebateLabels) -> tuple[str, ...]:
-    """The same for people; () where all of the record was read in one call."""
-    read = evaluation.reading
+def reading_lines(read: RecordRead | None, answered: Verdict | None, words: DebateLabels) -> tuple[str, ...]:
+    """The same for people; () where all of the record was read in one call.
+
+    Args:
+        read: `reading` of an evaluation.
+        answered: `answered` of it.
+        words: of the reader's language.
+    """
     if read is None:
         return ()
     how = getattr(words, f"read_{read.mode}").format(
@@ -49,8 +55,8 @@ def reading_lines(evaluation: Evaluation, words: DebateLabels) -> tuple[str, ...
         lines.append(words.not_read.format(items=f"{spans}{more}"))
     if read.findings_left_out:
         lines.append(words.findings_left_out.format(count=read.findings_left_out))
-    if evaluation.answered is not None:
-        lines.append(words.answered_on_less.format(verdict=evaluation.answered.value))
+    if answered is not None:
+        lines.append(words.answered_on_less.format(verdict=answered.value))
     return tuple(lines)
 
 

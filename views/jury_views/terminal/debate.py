@@ -281,7 +281,7 @@ class _DebateView:
             said = words.other_model.format(asked=evaluation.model, answered=other)
             self._page.line(TextSpan(said, "yellow"), indent=2)
         partly = evaluation.partly_read or evaluation.answered is not None
-        for line in reading_lines(evaluation, words):
+        for line in reading_lines(evaluation.reading, evaluation.answered, words):
             self._page.line(TextSpan(line, "yellow" if partly else "dim"), indent=2)
         self._page.line(TextSpan(_points(evaluation, self._panel.rubric), "dim"), indent=2)
         for scenario in evaluation.scenarios:

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from types import MappingProxyType
 from typing import NamedTuple
 
 from jury_events.evidence import Says
 from jury_events.panel import Panel
+from jury_events.reading import RecordRead
 from jury_views.events_by_phase import role_of
 from jury_views.quotations import StepEvaluation
 from jury_web.pages.citations import JUDGE, Citations
@@ -19,13 +19,6 @@ _LINKS = 20
 """Quoted items of a seat that the table links."""
 
 _SIDES: tuple[Says, ...] = ("for", "context", "against")
-
-
-class StripReading(NamedTuple):
-    """How a seat read the case: `parts` requests with the items, of which `unread` (first, last) were in none."""
-
-    parts: int
-    unread: tuple[tuple[int, int], ...] = ()
 
 
 class StripColumn(NamedTuple):
@@ -50,8 +43,8 @@ class StripSeat(NamedTuple):
     """The row of a seat, or of the final judge, where `role` is None.
 
     `links` are the numbers and addresses of the first items that it quotes, `more` the number of the others. `counts`
-    are quoted items by side, `standing` those with a quotation that is in the item. `reading` is None where the whole
-    case was in each request. `spoke`: it has an evaluation.
+    are quoted items by side, `standing` those with a quotation that is in the item. `read` is `reading` of its last
+    evaluation; None: the whole case, in one call. `spoke`: it has an evaluation.
     """
 
     role: str | None
@@ -59,12 +52,11 @@ class StripSeat(NamedTuple):
     marks: tuple[StripMark, ...]
     decisive: StripColumn | None
     unread: tuple[StripColumn, ...]
-    unread_items: int
     counts: Mapping[Says, int]
     standing: int
     links: tuple[tuple[int, str | None], ...]
     more: int
-    reading: StripReading | None
+    read: RecordRead | None
 
 
 class ItemStrip(NamedTuple):
@@ -75,16 +67,12 @@ class ItemStrip(NamedTuple):
     each: int
 
 
-_WHOLE: Mapping[str | None, StripReading] = MappingProxyType({})
-
-
 def item_strip(
     panel: Panel,
     evaluations: Iterable[StepEvaluation],
     citations: Citations,
     *,
     rows: int | None = None,
-    readings: Mapping[str | None, StripReading] = _WHOLE,
 ) -> ItemStrip | None:
     """The strip; None where jurors are not asked for quotations, or no item has a number.
 
@@ -93,7 +81,6 @@ def item_strip(
         evaluations: in the order of the record.
         citations: of the same debate, for links.
         rows: seats at most; None: all.
-        readings: how seats read the case, by id (None: the final judge), where that was not whole.
     """
     if not citations.asked or not citations.last_item:
         return None
@@ -102,9 +89,9 @@ def item_strip(
         if not one.evaluation.synthetic:
             made.setdefault(one.step.juror_id, []).append(one)
     row = _Rows(citations)
-    seats = [row.seat(role_of(panel, seat), made.get(seat, ()), readings.get(seat)) for seat in panel.juror_ids[:rows]]
+    seats = [row.seat(role_of(panel, seat), made.get(seat, ())) for seat in panel.juror_ids[:rows]]
     if JUDGE in made:
-        seats.append(row.seat(None, made[JUDGE], readings.get(JUDGE)))
+        seats.append(row.seat(None, made[JUDGE]))
     return ItemStrip(tuple(seats), citations.last_item, row.each)
 
 
@@ -114,24 +101,24 @@ class _Rows:
         self._items = citations.last_item
         self.each = -(-self._items // _COLUMNS)
 
-    def seat(self, role: str | None, made: Sequence[StepEvaluation], reading: StripReading | None) -> StripSeat:
+    def seat(self, role: str | None, made: Sequence[StepEvaluation]) -> StripSeat:
         entries = [entry for one in made for entry in one.evaluation.evidence or () if entry.seat is None]
         quoted = sorted({(one.item, one.says, one.supports) for one in entries if 1 <= one.item <= self._items})
         numbers = list(dict.fromkeys(number for number, _, _ in quoted))
         decisive = made[-1].evaluation.decisive_item if made else None
-        unread = () if reading is None else reading.unread
+        read = made[-1].evaluation.reading if made else None
+        unread = () if read is None else read.unread
         return StripSeat(
             role=role,
             spoke=bool(made),
             marks=tuple(self._marks(quoted)),
             decisive=None if decisive is None or not 1 <= decisive <= self._items else self._column(decisive, decisive),
-            unread=tuple(self._column(*span) for span in unread),
-            unread_items=sum(last - first + 1 for first, last in unread),
+            unread=tuple(self._column(span.first, span.last) for span in unread),
             counts=Counter(says for _, says in {(number, says) for number, says, _ in quoted}),
             standing=len({number for number, _, stands in quoted if stands}),
             links=tuple((number, self._citations.item_link(number)) for number in numbers[:_LINKS]),
             more=max(0, len(numbers) - _LINKS),
-            reading=reading,
+            read=read,
         )
 
     def _marks(self, quoted: list[tuple[int, Says, bool]]) -> Iterator[StripMark]:

@@ -19,6 +19,7 @@ from jury_views.acceptance_line import acceptance_line
 from jury_views.case_facts import case_facts, omissions_line
 from jury_views.consensus_line import reached_line
 from jury_views.durations import duration, rate
+from jury_views.record_reading import reading_lines
 from jury_views.review_choices import review_choices
 from jury_views.terms import term
 from jury_web.pages.number_formats import amount, decimals, dollars, p_value, points, share, size
@@ -58,6 +59,7 @@ def environment() -> Environment:
         term=term,
         reached=reached_line,
         acceptance=acceptance_line,
+        reading_lines=reading_lines,
         unescaped=unescape,
     )
     made.filters.update(duration=duration, rate=rate, outcome=_outcome)

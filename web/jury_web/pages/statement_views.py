@@ -9,6 +9,7 @@ from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.panel import Panel
+from jury_events.reading import RecordRead
 from jury_events.rubric import Dimension, DimensionScore
 from jury_events.verdict import Verdict
 from jury_views.answered_by import is_stand_in, other_model
@@ -34,7 +35,7 @@ class EvaluationView(NamedTuple):
     """An evaluation. `other_model` answered instead of `model`; `stand_in`: a simulated juror did.
 
     `evidence`: what it quotes; None where it was asked for nothing. `label` as in `SeatPosition`. `subscores`: none
-    where the panel asks for no points.
+    where the panel asks for no points. `read` and `answered` are its `reading` and `answered`.
     """
 
     verdict: Verdict
@@ -49,6 +50,8 @@ class EvaluationView(NamedTuple):
     synthetic: bool
     scenarios: tuple[ScenarioVerdict, ...]
     evidence: EvaluationEvidence | None
+    read: RecordRead | None
+    answered: Verdict | None
 
 
 class RecordedCall(NamedTuple):
@@ -174,6 +177,8 @@ class StatementViews:
             synthetic=evaluation.synthetic,
             scenarios=evaluation.scenarios,
             evidence=self._citations.of(event_id),
+            read=evaluation.reading,
+            answered=evaluation.answered,
         )
 
     def calls(self, exchanges: tuple[str, ...]) -> tuple[RecordedCall, ...]:

@@ -13,7 +13,5 @@ class ItemStripLabels(TranslatedLabels):
     strip_unread = Translation("not read", "未読")
     strip_read = Translation("read", "読んだ項目")
     strip_all_read = Translation("all", "すべて")
-    strip_parts = Translation("all, in {count} parts", "すべて（{count}回に分割）")
-    strip_not_read = Translation("{count} of {items} items not read", "{items}項目中{count}項目が未読")
     strip_stand = Translation("in the item", "該当あり")
     strip_quoted = Translation("quoted items", "引用した項目")
