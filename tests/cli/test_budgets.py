@@ -236,6 +236,18 @@ def test_a_dry_run_names_the_cases_that_are_longer_than_a_window(jury):
     )
 
 
+def test_a_run_warns_of_cases_that_are_longer_than_a_window(jury):
+    cases = jury.write("long.jsonl", {"case_id": "long", "question": "Go.", "response": "x" * 100_000})
+    jury.write("p.yaml", "seats: [{model: simulated/m, juror_id: a, window: 20000}]\nfinal: {method: median}\n")
+
+    ran = jury.run(cases, "--panel", "p.yaml")
+
+    assert (
+        "jury: warning: longer than the window of a model, whose calls would fail (context_too_long), of 1 case: "
+        "1 for a (20,000 tokens: long)"
+    ) in ran.err.splitlines()
+
+
 @pytest.mark.parametrize(
     "options",
     [(), ("--panel", "adk-sequential"), ("--panel", "independent"), ("--language", "ja")],

@@ -117,22 +117,29 @@ class CaseFit:
         for seat in self.seats:
             seat.add(case.case_id, sizes)
 
-    def lines(self) -> Iterator[str]:
-        """A line with the cases that are too long, and one with those that are not read whole, where there are any."""
-        of = f"of {pluralize(self.cases, 'case')}"
-        if long := [seat for seat in self.seats if seat.too_long]:
-            counted = [f"{seat.too_long:,} for {seat.name} ({seat.window:,} tokens: {_named(seat)})" for seat in long]
-            yield (
-                "longer than the window of a model, whose calls would fail (context_too_long), "
-                f"{of}: {', '.join(counted)}"
-            )
-        if not_whole := [seat for seat in self.seats if seat.not_whole]:
-            yield f"not read whole, {of}: {', '.join(map(_read, not_whole))}"
+    @property
+    def too_long(self) -> str | None:
+        """A line with the cases that are too long for seats; None where there are none."""
+        long = [seat for seat in self.seats if seat.too_long]
+        if not long:
+            return None
+        counted = [f"{seat.too_long:,} for {seat.name} ({seat.window:,} tokens: {_named(seat)})" for seat in long]
+        what = "longer than the window of a model, whose calls would fail (context_too_long)"
+        return f"{what}, {self._of}: {', '.join(counted)}"
 
     @property
-    def unknown(self) -> tuple[str, ...]:
-        """The models of which no window is known."""
-        return tuple(dict.fromkeys(seat.model for seat in self.seats if seat.window is None))
+    def not_whole(self) -> str | None:
+        """A line with the cases that seats do not read whole; None where there are none."""
+        found = [_read(seat) for seat in self.seats if seat.not_whole]
+        return f"not read whole, {self._of}: {', '.join(found)}" if found else None
+
+    def lines(self) -> Iterator[str]:
+        """The lines that there are."""
+        yield from (line for line in (self.too_long, self.not_whole) if line is not None)
+
+    @property
+    def _of(self) -> str:
+        return f"of {pluralize(self.cases, 'case')}"
 
     def data(self) -> dict[str, Any]:
         """The counts as JSON data."""

@@ -221,8 +221,10 @@ class PreparedRun:
         if line is not None:
             yield line
         more = "" if checked.total is not None else "; jury cases --summary reads them all"
-        for line in checked.fit.lines():
-            yield f"warning: {line}{more}"
+        if checked.fit.too_long is not None:
+            yield f"warning: {checked.fit.too_long}{more}"
+        if checked.fit.not_whole is not None:
+            yield f"{checked.fit.not_whole}{more}"
 
     def closing_remarks(self, *, whole: bool) -> Iterator[str]:
         """Lines about the cases at the end of a run; `whole`: it was not interrupted."""
