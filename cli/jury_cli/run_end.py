@@ -35,7 +35,13 @@ def end_run(run_id: str, results: Results, outcome: RunOutcome, wanted: ReportSe
     results.finish()
     tally = results.tally
     judged = [condition.judge(tally.counts, tally.finished) for condition in wanted.conditions]
-    for line in (headline(run_id, tally, outcome), *course(outcome), *_agreement(tally), *results.remarks()):
+    for line in (
+        headline(run_id, tally, outcome),
+        *_by_label(tally),
+        *course(outcome),
+        *_agreement(tally),
+        *results.remarks(),
+    ):
         note(line)
     for one in judged:
         note(f"fail if {one.says}")
@@ -81,6 +87,10 @@ def course(outcome: RunOutcome) -> list[str]:
     else:
         lines.append(str(outcome.run_spent))
     return lines
+
+
+def _by_label(tally: Tally) -> list[str]:
+    return [f"by label: {tally.label_shares}"] if tally.labels else []
 
 
 def _agreement(tally: Tally) -> list[str]:

@@ -13,7 +13,8 @@
 So `cluster~`, with an empty VALUE, matches everything with a cluster, and `cluster!~` everything without one.
 
 Lists of recorded debates have the fields of `EVIDENCE_VALUES` too, whose values are known: `evidence=not_found`. A
-debate that was not asked for evidence has no value of them.
+debate that was not asked for evidence has no value of them. `final_label` is the label of the verdict under a scale of
+the panel's own.
 """
 
 import json
@@ -39,6 +40,10 @@ METADATA = "metadata."
 
 _PLAIN = ("tags", "cluster", "label", "case_id")
 FIELDS = (*_PLAIN, f"{METADATA}NAME")
+
+FINAL_LABEL = "final_label"
+_RECORDED = (FINAL_LABEL, *EVIDENCE_VALUES)
+"""Fields of recorded debates alone."""
 
 # The first operator ends the field: a name that contains an operator cannot be queried.
 _CONDITION = re.compile(r"(?P<field>.*?)(?P<operator>!=|!~|=|~)(?P<value>.*)", re.DOTALL)
@@ -82,7 +87,7 @@ def parse_condition(text: str, *, recorded: bool = False) -> Condition:
 
     Args:
         text: the condition.
-        recorded: whether it chooses among recorded debates, by their evidence too.
+        recorded: whether it chooses among recorded debates, by their label and evidence too.
 
     Raises:
         BadCondition: it has no operator, an unknown field, or an impossible value.
@@ -128,12 +133,12 @@ def parse_field(text: str, *, recorded: bool = False) -> str:
         BadCondition: the field is unknown.
     """
     field = text.strip()
-    if field in EVIDENCE_VALUES and not recorded:
+    if field in _RECORDED and not recorded:
         raise BadCondition(
             f"{field} is a field of recorded debates, by which lists of debates choose (jury list); here, fields are "
             f"{', '.join(FIELDS)}"
         )
-    fields = (*_PLAIN, *EVIDENCE_VALUES) if recorded else _PLAIN
+    fields = (*_PLAIN, *_RECORDED) if recorded else _PLAIN
     head, dot, name = field.partition(".")
     if field in fields or (f"{head}{dot}" == METADATA and _is_label(name)):
         return field
@@ -144,7 +149,7 @@ def parse_field(text: str, *, recorded: bool = False) -> str:
         near = f"{METADATA}{name if _is_label(name) else 'NAME'}"
     raise BadCondition(
         f"there is no field {_quoted(field)} (did you mean {_shortened(near)}?); fields are "
-        f"{', '.join((*FIELDS, *EVIDENCE_VALUES) if recorded else FIELDS)}"
+        f"{', '.join((*FIELDS, *_RECORDED) if recorded else FIELDS)}"
     )
 
 

@@ -7,13 +7,14 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from jury_events.case import MetadataValue
-from jury_events.conditions import Condition, Values, admitted, contains, field_values
+from jury_events.conditions import FINAL_LABEL, Condition, Values, admitted, contains, field_values
 from jury_events.debate_status import DebateStatus
 from jury_events.evidence_facts import EvidenceFacts
 from jury_events.local_events import Imported
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
+from jury_events.verdict import Verdict
 from jury_store.cached_calls import CachedCalls
-from jury_store.column_values import Dollars, Small, StoredText, Tokens, VerdictName, Whole
+from jury_store.column_values import Dollars, LabelName, Small, StoredText, Tokens, VerdictName, Whole
 
 ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 
@@ -39,6 +40,9 @@ class DebateRow:
     the seal of the first import. `quarantined` is the reason for the quarantine, `problem` the reason why the debate
     cannot be read.
 
+    `final_label` is the label of the verdict under a scale of the panel's own; None: the three verdicts, or only an
+    outcome was decided.
+
     `reviews` and `assignments` are those of people that were not withdrawn, `human_verdict` the last human verdict
     (`ReviewFacts`).
     """
@@ -57,6 +61,7 @@ class DebateRow:
     updated_at: Whole
     ended_at: Whole | None = None
     final_verdict: VerdictName | None = None
+    final_label: LabelName | None = None
     final_score: Annotated[int, Field(ge=0, le=100)] | None = None
     total_rounds: Small | None = None
     early_termination: bool | None = None
@@ -272,14 +277,16 @@ class DebateFilter(NamedTuple):
 
 def _may_need_review(row: Mapping[str, Any]) -> bool:
     return bool(
-        row["final_verdict"] == "needs_review" or row["accepted"] is False or row["reviews"] or row["assignments"]
+        row["final_verdict"] == Verdict.NEEDS_REVIEW or row["accepted"] is False or row["reviews"] or row["assignments"]
     )
 
 
 def condition_fields(row: Mapping[str, Any]) -> Values:
-    """The fields that conditions compare, of the case and of the evidence, from a row by column name."""
+    """The fields that conditions compare, of the case, the label and the evidence, from a row by column name."""
     evidence: EvidenceFacts | None = row["evidence"]
-    return {**_case_fields(row), **({} if evidence is None else evidence.values)}
+    label = row[FINAL_LABEL]
+    decided = {} if label is None else {FINAL_LABEL: (label,)}
+    return {**_case_fields(row), **decided, **({} if evidence is None else evidence.values)}
 
 
 def _case_fields(row: Mapping[str, Any]) -> Values:
@@ -299,7 +306,8 @@ MODEL = "model"
 class Totals:
     """Counts and sums over a list. `cost`: US dollars over the debates of known cost; `unknown_cost` counts the others.
 
-    `mean_score` is that of the completed debates, None where there are none.
+    `mean_score` is that of the completed debates, None where there are none. `labels` counts those of verdicts under
+    scales of panels' own, by label, sorted.
     """
 
     debates: int
@@ -317,6 +325,7 @@ class Totals:
     cache_write_tokens: int
     cost: float
     unknown_cost: int
+    labels: Mapping[str, int] = field(default_factory=dict)
 
 
 EVERY_DEBATE = DebateFilter()

@@ -5,8 +5,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, literal, not_, or_, select, type_coerce
 
-from jury_events.conditions import Condition
+from jury_events.conditions import FINAL_LABEL, Condition
 from jury_events.evidence_facts import EVIDENCE_VALUES
+from jury_events.verdict import Verdict
 from jury_store import search_index
 from jury_store.debate_ballots import DEBATE_COLUMNS
 from jury_store.debate_rows import MODEL, DebateFilter
@@ -17,7 +18,7 @@ from jury_store.schema import ballots, debates
 from jury_store.schema import debate_fields as _fields
 from jury_store.search_terms import query_terms
 
-FIELDS_IN_COLUMNS = frozenset({"label", "case_id"})
+FIELDS_IN_COLUMNS = frozenset({"label", "case_id", FINAL_LABEL})
 """Fields that are columns of `debates` and not in `debate_fields`."""
 
 
@@ -110,7 +111,7 @@ def _of_reviews(wanted: DebateFilter) -> Iterator[ColumnElement[bool]]:
         yield columns.human_verdict.is_not(None) if wanted.reviewed else columns.human_verdict.is_(None)
     if wanted.may_need_review:
         of_people = (type_coerce(column, Text) != "[]" for column in (columns.reviews, columns.assignments))
-        yield or_(columns.final_verdict == "needs_review", columns.accepted.is_(False), *of_people)
+        yield or_(columns.final_verdict == Verdict.NEEDS_REVIEW.value, columns.accepted.is_(False), *of_people)
     if wanted.with_reviews:
         yield type_coerce(columns.reviews, Text) != "[]"
 

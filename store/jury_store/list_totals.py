@@ -25,12 +25,15 @@ def totals_by_run(groups: Iterable[Row]) -> dict[str, Totals]:
 
 
 def sum_groups(groups: Iterable[Row]) -> Totals:
-    """Totals over groups of debates with equal status and verdict; each group has sums over its debates."""
+    """Totals over groups of debates with equal status, verdict and label; each group has sums over its debates."""
     found: Counter[str] = Counter()
+    labels: Counter[str] = Counter()
     cost = 0.0
     for group in groups:
         for name in outcome_counts(group):
             found[name] += group["debates"]
+        if group["final_label"] is not None and group["status"] != "unreadable":
+            labels[group["final_label"]] += group["debates"]
         for name in (*SUMS, "known_cost"):
             found[name] += int(group[name] or 0)
         found["scores"] += int(group["scores"] or 0) if group["status"] == "completed" else 0
@@ -40,4 +43,5 @@ def sum_groups(groups: Iterable[Row]) -> Totals:
         mean_score=found["scores"] / found["completed"] if found["completed"] else None,
         cost=cost,
         unknown_cost=found["debates"] - found["known_cost"],
+        labels=dict(sorted(labels.items())),
     )

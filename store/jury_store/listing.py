@@ -76,6 +76,8 @@ _OPENING = frozenset({"position", "run_id", "opened_at"})
 """Columns that no later event changes."""
 _UNCHANGED = _OPENING | {"ended_at", "imported", "problem"}
 
+_ENDS = (debates_table.c.status, debates_table.c.final_verdict, debates_table.c.final_label)
+"""By which totals are grouped."""
 _RUN = RowTypes.of("runs")
 _ENDED = RowTypes.of("debates", "debate_id", "position")
 _CASE = (
@@ -189,15 +191,12 @@ def debates(
 
 def totals(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> Totals:
     """Totals over the selected debates, up to date."""
-    columns = debates_table.c
-    return sum_groups(_groups(connection, dialect, wanted, columns.status, columns.final_verdict))
+    return sum_groups(_groups(connection, dialect, wanted, *_ENDS))
 
 
 def run_totals(connection: Connection, dialect: Dialect) -> dict[str, Totals]:
     """Totals of each run, up to date."""
-    columns = debates_table.c
-    groups = (columns.run_id, columns.status, columns.final_verdict)
-    return totals_by_run(_groups(connection, dialect, EVERY_DEBATE, *groups))
+    return totals_by_run(_groups(connection, dialect, EVERY_DEBATE, debates_table.c.run_id, *_ENDS))
 
 
 def cached_calls(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> tuple[CachedCalls, ...]:

@@ -12,6 +12,7 @@ from jury_events.ids import stream_debate
 from jury_events.local_events import Imported, import_proof
 from jury_events.parts import decode_digest
 from jury_events.review_facts import ReviewFacts
+from jury_events.verdict import Verdict
 from jury_store.ballot_sheet import UNREADABLE, BallotSheet
 from jury_store.cached_calls import CachedCalls, summed
 from jury_store.debate_rows import ENDED, DebateRow, row_fault
@@ -20,7 +21,7 @@ from jury_store.evidence_bits import evidence_bits
 
 Row = dict[str, Any]
 
-RUN_COUNTS = ("debates", "completed", "failed", "cancelled", "safe_pass", "needs_review", "unsafe_fail")
+RUN_COUNTS = ("debates", "completed", "failed", "cancelled", *(verdict.value for verdict in Verdict))
 _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
@@ -320,6 +321,8 @@ def _judgment(row: Row, _event: StoredEvent, body: Row) -> None:
         _quoted(row, None, judgment["judge"])
     row["status"] = "judging"
     row["final_verdict"] = judgment["verdict"]
+    # Left out of bodies where there is none.
+    row["final_label"] = judgment.get("label")
     row["final_score"] = judgment["score"]
     row["method"] = judgment["method"]
     row["decided_by"] = judgment["decided_by"]
@@ -334,6 +337,7 @@ def _completed(row: Row, event: StoredEvent, body: Row) -> None:
     row["ended_at"] = event.recorded_at
     for name in ("final_verdict", "final_score", "total_rounds", "early_termination", "end_reason"):
         row[name] = body[name]
+    row["final_label"] = body.get("final_label")
 
 
 def _failed(row: Row, event: StoredEvent, body: Row) -> None:

@@ -179,6 +179,7 @@ debates = Table(
     Column("updated_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
     Column("final_verdict", NAME),
+    Column("final_label", NAME),
     Column("final_score", Integer),
     Column("total_rounds", Integer),
     Column("early_termination", Boolean),

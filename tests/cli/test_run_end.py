@@ -86,7 +86,7 @@ def test_the_cost_stands_in_the_progress(capsys):
 
 
 def line(name: str, verdict: str = "safe_pass") -> dict:
-    fields = dict.fromkeys(("final_score", "quorum_met", "label", "votes"))
+    fields = dict.fromkeys(("final_score", "final_label", "quorum_met", "label", "votes", "vote_labels"))
     return {**fields, "case_id": name, "debate_id": f"r1~{name}", "status": "completed", "final_verdict": verdict,
             "simulated": False}  # fmt: skip
 

@@ -7,10 +7,17 @@ import pytest
 from jury_events.verdict import Verdict
 from jury_store.memory import MemoryEventStore
 from support.debate_builder import DebateBuilder
-from support.debate_harness import DebateHarness
+from support.debate_harness import DebateHarness, Says
 from support.pages import Page, Site, stored
 from support.review_site import REVIEWERS, Visit, review_site
-from support.scaled_debates import a_moved_answer, a_right_answer, an_answer_without_facts, mixed_levels
+from support.scaled_debates import (
+    a_moved_answer,
+    a_right_answer,
+    a_scaled_debate,
+    an_answer_without_facts,
+    mixed_levels,
+)
+from support.scales import LEVELS
 from support.stored_debates import store_debate
 
 
@@ -160,3 +167,32 @@ def test_reviews_over_http_have_the_label_beside_the_verdict(review_of_levels: V
     assert (201, "unsafe_fail", "2") == (made.status_code, made.json()["verdict"], made.json()["label"])
     assert 400 <= refused.status_code < 500
     assert "has no label '9'" in refused.text
+
+
+@pytest.mark.parametrize(("lang", "heading"), [("en", "By label"), ("ja", "判定語別")])
+def test_a_run_has_its_labels_with_their_outcomes_and_links_to_their_debates(lang: str, heading: str) -> None:
+    pages = site(d1=a_right_answer(), d2=an_answer_without_facts(), d3=a_right_answer())
+    shown = pages.get(f"/runs/r1?lang={lang}")
+    (link,) = [one for one in shown.attributes("#h-verdicts ~ .wide a", "href") if "final_label" in str(one)]
+    chosen = pages.get(str(link))
+
+    assert heading in shown.all("#h-verdicts ~ .wide th")
+    assert ["✓ right (safe_pass)", "2", "100%"] in shown.table("#h-verdicts ~ .wide")
+    assert ["✓ right (safe_pass)"] * 2 == [row[1].split(" Review")[0].strip() for row in chosen.table("table.list")]
+
+
+def test_a_run_of_levels_has_their_mean_and_split_votes_are_labels() -> None:
+    pages = site(
+        d1=a_scaled_debate((Says("5"),) * 3, **LEVELS), d2=a_scaled_debate((Says("5"), Says("4"), Says("4")), **LEVELS)
+    )
+    shown = pages.get("/runs/r1")
+
+    assert "mean level 4.5" == shown.one(".mean-level")
+    assert ["2 × ✓ 4 (safe_pass)", "1 × ✓ 5 (safe_pass)"] == shown.all("#h-split ~ .wide .vote-count")
+
+
+def test_the_list_counts_labels_in_its_totals_and_votes_for_a_label_in_the_agreement() -> None:
+    shown = site(d1=a_right_answer()).get("/?totals=1")
+
+    assert "right 1" == shown.one(".totals .badge")
+    assert "2 of 3" == shown.one("table.list .agree")

@@ -51,7 +51,7 @@ def executed_run_lines(found: "Sequence[ListedRun]") -> Iterator[str]:
 
 
 def _debate_cells(row: "DebateRow") -> tuple[str, ...]:
-    verdict = row.final_verdict if row.status == "completed" else row.status
+    verdict = (row.final_label or row.final_verdict) if row.status == "completed" else row.status
     score = "" if row.final_score is None else str(row.final_score)
     case = visible_line(row.case_id, 60)
     return moment(row.opened_at), f"{verdict:<12}", f"{score:>3}", row.debate_id, case, "  ".join(_marks(row))
@@ -102,7 +102,7 @@ def _marks(row: "DebateRow") -> Iterator[str]:
         checked = "" if row.imported == "verified" else ", not checked"
         yield f"[imported, sealed by {visible_line(row.imported_from or '?', 80)}{checked}]"
     if row.review_facts.standing:
-        people = ", ".join(f"{one.reviewer}: {one.verdict}" for one in row.review_facts.standing)
+        people = ", ".join(f"{one.reviewer}: {one.word}" for one in row.review_facts.standing)
         yield f"[{visible_line(people, 200)}]"
     if row.quarantined is not None:
         yield f"[in quarantine: {visible_line(row.quarantined, 80)}]"

@@ -30,6 +30,7 @@ COLUMNS: "Mapping[str, Callable[[DebateRow], Any]]" = {
     "run_id": lambda row: row.run_id,
     "status": lambda row: row.status,
     "final_verdict": lambda row: row.final_verdict if row.status == "completed" else None,
+    "final_label": lambda row: row.final_label if row.status == "completed" else None,
     "final_score": lambda row: row.final_score if row.status == "completed" else None,
     "disposition": lambda row: row.disposition,
     "reviewers": lambda row: ", ".join(one.reviewer for one in row.review_facts.standing),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jury_events.text.pluralize import pluralize
+from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:
     from jury_judge import Totals
@@ -15,7 +16,9 @@ def totals_lines(found: "Totals") -> Iterator[str]:
 
     ended = f"{found.completed:,} completed, {found.failed:,} failed, {found.cancelled:,} cancelled"
     yield f"{pluralize(found.debates, 'debate')}: {ended}"
-    yield f"{found.safe_pass:,} safe_pass, {found.needs_review:,} needs_review, {found.unsafe_fail:,} unsafe_fail"
+    yield ", ".join(f"{getattr(found, verdict.value):,} {verdict.value}" for verdict in Verdict)
+    if found.labels:
+        yield f"by label: {', '.join(f'{count:,} {label}' for label, count in found.labels.items())}"
     if found.mean_score is not None:
         yield f"mean score {found.mean_score:.1f}"
     unknown = f" + unknown in {pluralize(found.unknown_cost, 'debate')}" if found.unknown_cost else ""

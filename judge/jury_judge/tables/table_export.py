@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal
 
 import pyarrow as pa
 
-from jury_analysis.ballots import READING, SCHEMA
+from jury_analysis.ballots import OWN_WORDS, READING, SCHEMA
 from jury_analysis.label_schema import DECISIVE_MESSAGE
 from jury_analysis.label_schema import LABELS as LABEL_SCHEMA
 from jury_events.codec import decode
@@ -51,7 +51,7 @@ def _schema(*required: tuple[str, pa.DataType], **optional: pa.DataType) -> pa.S
     )
 
 
-BALLOTS = pa.schema([*SCHEMA, *READING])
+BALLOTS = pa.schema([*SCHEMA, *READING, *OWN_WORDS])
 """One row a vote, as `--ballots` reads them."""
 
 DEBATES = _schema(
@@ -79,6 +79,7 @@ DEBATES = _schema(
     panel=pa.string(),
     label=pa.string(),
     final_verdict=pa.string(),
+    final_label=pa.string(),
     final_score=pa.int32(),
     total_rounds=pa.int32(),
     early_termination=pa.bool_(),
@@ -138,6 +139,7 @@ LABELS = pa.schema(
         pa.field("reviewed_at", _TIME),
         pa.field("sample_label", pa.string()),
         pa.field("decisive_item", pa.int32()),
+        pa.field("scale_label", pa.string()),
         DECISIVE_MESSAGE,
     ]
 )
@@ -396,6 +398,7 @@ def _reviewed(review: Review, row: DebateRow, in_sample: Review | None) -> dict[
         "reviewed_at": review.reviewed_at,
         "sample_label": None if in_sample is None else in_sample.verdict,
         "decisive_item": review.decisive_item,
+        "scale_label": review.label,
     }
 
 

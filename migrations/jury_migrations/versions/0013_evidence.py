@@ -1,4 +1,7 @@
-"""In the lists: what the evaluations of a debate quote, and whether its seats name the same decisive item."""
+"""In the lists: what the evaluations of a debate quote, the decisive item of its seats, and the label of its verdict.
+
+No debate that was recorded before has a label: it belongs to a scale of the panel's own.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -17,6 +20,7 @@ _QUOTED = {
 
 def upgrade() -> None:
     """Add columns; where an evaluation was asked for evidence, the lists are rebuilt from the log."""
+    op.add_column("debates", sa.Column("final_label", sa.Text()))
     op.add_column("debates", sa.Column("evidence", sa.Text()))
     op.add_column("debates", sa.Column("evidence_values", sa.Integer()))
     quoted = _QUOTED[op.get_context().dialect.name]

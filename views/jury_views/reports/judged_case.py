@@ -9,6 +9,8 @@ class JudgedCase(NamedTuple):
 
     `status` is completed, failed or cancelled, or `unfinished`: then `problem` says why it could not go on. Without a
     verdict `verdict` and `score` (0-100) are None. `votes` has the verdict of each juror, None where it abstained.
+    Under a scale of the panel's own `final_label` is the label of the verdict, and votes are labels where they have
+    one.
     """
 
     case_id: str
@@ -21,6 +23,12 @@ class JudgedCase(NamedTuple):
     votes: Mapping[str, str | None] = {}
     simulated: bool = False
     problem: str | None = None
+    final_label: str | None = None
+
+    @property
+    def word(self) -> str | None:
+        """The label of the verdict; without one, the verdict."""
+        return self.final_label or self.verdict
 
     @property
     def is_over(self) -> bool:
@@ -38,6 +46,12 @@ def judged_case(line: Mapping[str, Any]) -> JudgedCase:
         score=line["final_score"],
         quorum_met=line["quorum_met"],
         label=line["label"],
-        votes=line["votes"] or {},
+        votes=_votes(line),
         simulated=line["simulated"],
+        final_label=line["final_label"],
     )
+
+
+def _votes(line: Mapping[str, Any]) -> dict[str, str | None]:
+    labels = line["vote_labels"] or {}
+    return {juror: labels.get(juror) or verdict for juror, verdict in (line["votes"] or {}).items()}

@@ -62,6 +62,7 @@ def _properties_of_case(case: JudgedCase) -> dict[str, str]:
         "debate_id": case.debate_id,
         "status": case.status,
         "verdict": case.verdict,
+        "final_label": case.final_label,
         "score": case.score,
         "label": case.label,
         "quorum_met": None if case.quorum_met is None else str(case.quorum_met).lower(),
@@ -95,7 +96,7 @@ def _kind(report: RunReport, case: JudgedCase) -> tuple[str | None, str]:
         return "error", f"the debate could not go on: {case.problem}"
     if case.verdict is None:
         return "error", f"the debate ended without a verdict: {case.status}"
-    judged = f"{case.verdict} {case.score}/100{simulated}"
+    judged = f"{case.word} {case.score}/100{simulated}"
     if case.quorum_met is False:
         return "error", f"too few jurors gave a usable answer (no quorum): {judged}"
     if case.verdict in report.failing:

@@ -36,7 +36,8 @@ def _shares(report: RunReport) -> list[str]:
         f"| {markdown_text(name)} | {count:,} | {count / tally.finished:.1%} |"
         for name, count in sorted(tally.ended_as.items())
     ]
-    return ["| ended as | debates | share |", "| --- | ---: | ---: |", *rows, ""] if rows else []
+    shares = ["| ended as | debates | share |", "| --- | ---: | ---: |", *rows, ""] if rows else []
+    return [*shares, *([f"By label: {markdown_text(tally.label_shares)}", ""] if tally.labels else [])]
 
 
 def _conditions(report: RunReport) -> list[str]:
@@ -89,10 +90,15 @@ def _why(case: JudgedCase, report: RunReport) -> str | None:
     if case.verdict is None:
         return markdown_text(case.status)
     if case.quorum_met is False:
-        return f"{case.verdict}, no quorum"
+        return f"{_said(case)}, no quorum"
     if case.verdict == Verdict.SAFE_PASS:
-        return f"{case.verdict}, which fails this run" if case.verdict in report.failing else None
-    return case.verdict
+        return f"{_said(case)}, which fails this run" if case.verdict in report.failing else None
+    return _said(case)
+
+
+def _said(case: JudgedCase) -> str:
+    """The verdict; the label of the panel's own scale stands before it."""
+    return str(case.verdict) if case.final_label is None else f"{markdown_text(case.final_label)} ({case.verdict})"
 
 
 def _totals(report: RunReport) -> list[str]:

@@ -39,13 +39,14 @@ class Named:
 class Tally:
     """The counts over the debates that have ended.
 
-    `ended_as` counts verdicts and, where there is none, statuses. `no_verdict` are those that failed or were cancelled,
-    `no_quorum` those whose jurors gave too few answers (a safe_pass is needs_review then). `labelled` counts those with
-    a verdict and a human label, `as_labelled` those of them whose verdict is it, `false_passes` those labelled
-    needs_review or unsafe_fail that got safe_pass.
+    `ended_as` counts verdicts and, where there is none, statuses; `labels` the labels of verdicts under scales of
+    panels' own. `no_verdict` are those that failed or were cancelled, `no_quorum` those whose jurors gave too few
+    answers (a pass needs review then). `labelled` counts those with a verdict and a human label, `as_labelled` those of
+    them whose verdict is it, `false_passes` those that passed against their label.
     """
 
     ended_as: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
     no_quorum: Named = field(default_factory=Named)
     no_verdict: Named = field(default_factory=Named)
     simulated: int = 0
@@ -60,6 +61,8 @@ class Tally:
         if case.verdict is None:
             self.no_verdict.take(case.debate_id)
             return
+        if case.final_label is not None:
+            self.labels[case.final_label] += 1
         if case.quorum_met is False:
             self.no_quorum.take(case.debate_id)
         if case.label is not None:
@@ -93,6 +96,12 @@ class Tally:
         )
 
     @property
+    def label_shares(self) -> str:
+        """The labels with their numbers and shares of the debates that are over; "" without any."""
+        found = sorted(self.labels.items(), key=lambda one: (-one[1], one[0]))
+        return ", ".join(f"{count:,} {label} ({count / self.finished:.1%})" for label, count in found)
+
+    @property
     def agreement(self) -> str | None:
         """The agreement of verdicts and labels, in one line; None without labels."""
         if not self.labelled:
@@ -102,4 +111,4 @@ class Tally:
             f"{self.as_labelled:,} of {self.labelled:,} as labelled (accuracy {self.as_labelled / self.labelled:.1%})"
         )
         said += f", {passes.count:,} false {'pass' if passes.count == 1 else 'passes'}"
-        return said + (f" (safe_pass against the label): {passes.names}" if passes.count else "")
+        return said + (f" ({Verdict.SAFE_PASS} against the label): {passes.names}" if passes.count else "")

@@ -8,6 +8,7 @@ from jury_events.conditions import parse_conditions
 from jury_events.debate_events import JudgmentRendered
 from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
+from jury_events.evaluation import SeatPosition
 from jury_events.judgment import Vote
 from jury_events.verdict import Verdict
 from jury_judge import DebateFilter, DebateRow, SortOrder
@@ -34,11 +35,11 @@ class LabelDisagreements(NamedTuple):
 
 
 class SplitVotes(NamedTuple):
-    """A debate whose votes are for different verdicts."""
+    """A debate whose votes are for different verdicts or labels."""
 
     debate: DebateRow
-    positions: tuple[tuple[str, int], ...]
-    """Verdicts with their votes, most votes first."""
+    positions: tuple[tuple[SeatPosition, int], ...]
+    """What is voted for, with the number of votes, most votes first."""
     lowest: float
     """Score of a vote."""
     highest: float
@@ -80,7 +81,7 @@ class SplitVoting:
         """The same histories; the votes of those that differ are kept."""
         for history in histories:
             votes = _votes(history)
-            if len({vote.position for vote in votes}) > 1:
+            if len({(vote.position, vote.label) for vote in votes}) > 1:
                 self._found[history.debate_id] = votes
             yield history
 
@@ -112,13 +113,13 @@ def _votes(history: DebateHistory) -> list[Vote]:
 
 
 def _nearness(votes: list[Vote]) -> tuple[bool, float, float]:
-    positions = Counter(vote.position for vote in votes)
+    positions = Counter((vote.position, vote.label) for vote in votes)
     scores = [vote.score or 0.0 for vote in votes]
-    opposed = len({_OUTCOMES[one] for one in positions if one in _OUTCOMES}) > 1
+    opposed = len({_OUTCOMES[one] for one, _ in positions if one in _OUTCOMES}) > 1
     return not opposed, max(positions.values()) / len(votes), min(scores) - max(scores)
 
 
 def _split(row: DebateRow, votes: list[Vote]) -> SplitVotes:
     scores = [vote.score for vote in votes if vote.score is not None]
-    positions = Counter(str(vote.position) for vote in votes)
+    positions = Counter(SeatPosition(vote.position, vote.label) for vote in votes if vote.position is not None)
     return SplitVotes(row, tuple(positions.most_common()), min(scores, default=0.0), max(scores, default=0.0))

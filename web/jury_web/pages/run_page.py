@@ -35,17 +35,29 @@ class RoundFlips(NamedTuple):
     stale: int
 
 
+class LabelCount(NamedTuple):
+    """Debates whose verdict has this label of a panel's own scale; `share` of those that have one."""
+
+    label: str
+    verdict: str
+    number: int
+    share: float
+
+
 class RunPage(NamedTuple):
-    """Scores, flips and cost are of `looked_at` debates of the run.
+    """Labels, scores, flips and cost are of `looked_at` debates of the run.
 
     `cost` is in US dollars, without the `unknown_cost` debates of unknown cost; `uncached` is what the same debates
     would have cost without prompt caches (None: unknown, or no cache was used). Of the input tokens,
-    `cache_read` were read from caches and `cache_written` written to them.
+    `cache_read` were read from caches and `cache_written` written to them. `mean_level` is that of the labels; None
+    where they are no numbers.
     """
 
     run: RunRow
     progress: tuple[Segment, ...]
     verdicts: tuple[Segment, ...]
+    labels: tuple[LabelCount, ...]
+    mean_level: float | None
     scores: Columns
     flips: tuple[RoundFlips, ...]
     flip_chart: Columns
@@ -98,6 +110,8 @@ def run_page(run: RunRow, latest: Sequence[DebateRow], histories: Iterable[Debat
         run=run,
         progress=stacked_bar(counts),
         verdicts=verdict_bar(run),
+        labels=label_counts(in_order),
+        mean_level=_mean_level(in_order),
         scores=columns([(_band(band), float(scores[band]), 0.0) for band in range(10)]),
         flips=flips,
         flip_chart=columns([(str(one.round), float(one.statements), float(one.changes)) for one in flips]),
@@ -119,6 +133,35 @@ def run_page(run: RunRow, latest: Sequence[DebateRow], histories: Iterable[Debat
 def verdict_bar(run: RunRow) -> tuple[Segment, ...]:
     """The verdicts of a run as a bar."""
     return stacked_bar({verdict.value: getattr(run, verdict.value) for verdict in Verdict})
+
+
+def label_counts(rows: Sequence[DebateRow]) -> tuple[LabelCount, ...]:
+    """The labels of verdicts: by outcome, the best first; the higher level first, else the more frequent one."""
+    counted = Counter(
+        (row.final_label, row.final_verdict) for row in rows if row.final_label is not None and row.final_verdict
+    )
+    found = [
+        LabelCount(label, verdict, number, number / counted.total()) for (label, verdict), number in counted.items()
+    ]
+    order = [verdict.value for verdict in Verdict]
+    return tuple(
+        sorted(
+            found,
+            key=lambda one: (
+                order.index(one.verdict),
+                -int(one.label) if one.label.isdecimal() else 0,
+                -one.number,
+                one.label,
+            ),
+        )
+    )
+
+
+def _mean_level(rows: Sequence[DebateRow]) -> float | None:
+    labels = [row.final_label for row in rows if row.final_label is not None]
+    if not labels or not all(label.isdecimal() for label in labels):
+        return None
+    return sum(map(int, labels)) / len(labels)
 
 
 def _band(band: int) -> str:

@@ -62,6 +62,9 @@ class DebateSummary(CamelModel):
     updated_at: Moment
     ended_at: Moment | None
     final_verdict: Verdict | None
+    final_label: Annotated[
+        str | None, Field(description="Of the panel's own scale; null: only an outcome was decided.")
+    ]
     final_score: Score | None
     total_rounds: int | None
     early_termination: bool | None
@@ -115,6 +118,7 @@ class DebateTotals(DebateCounts):
     cache_write_tokens: Annotated[int, Field(description="Of `inputTokens`, written to prompt caches.")]
     cost: float
     unknown_cost: int
+    labels: Annotated[dict[str, int], Field(description="Debates by the label of their verdict, under own scales.")]
 
 
 class DebateListing(Listing[DebateSummary]):

@@ -15,6 +15,7 @@ class RunLabels(TranslatedLabels):
     run_begun = Translation(
         "{ended} finished of {debates} debates begun so far", "これまでに開始した{debates}件中{ended}件終了"
     )
+    by_label = Translation("By label", "判定語別")
     run_open = Translation("open", "進行中")
     run_ahead = Translation("not begun", "未開始")
     live_now = Translation("Now", "現在の状況")
