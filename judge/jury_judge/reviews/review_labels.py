@@ -91,7 +91,7 @@ def review_labels(store: EventStore, words: VerdictWords | None = None, *, rando
     rows = [
         {"case_id": case, "annotator": reviewer, "label": label, DECISIVE_MESSAGE.name: messages.of(review, row)}
         for (case, reviewer), (review, row) in found.items()
-        if (label := meanings.meaning(review.verdict, "label")) is not None
+        if (label := _meaning(meanings, review)) is not None
     ]
     if not rows:
         what = "blind review of a case that was drawn at random" if random_only else "review that counts"
@@ -101,6 +101,14 @@ def review_labels(store: EventStore, words: VerdictWords | None = None, *, rando
         )
     not_reviewed = len({case for case, _ in waiting - found.keys()}) if random_only else 0
     return ReviewLabels(pa.Table.from_pylist(rows, LABELS.append(DECISIVE_MESSAGE)), left_out, not_reviewed)
+
+
+def _meaning(words: VerdictWords, review: Review) -> str | None:
+    """The label where labels of that scale are counted, else what the verdict means."""
+    scale = words.labels_of
+    if scale is not None and review.label in scale.ids:
+        return review.label
+    return words.meaning(review.verdict, "label")
 
 
 def _people(store: EventStore) -> Iterable[DebateRow]:

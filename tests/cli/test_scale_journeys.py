@@ -1,0 +1,236 @@
+"""Rows of other judges under scales of their own, from the run to the replay: two labels, three, five levels.
+
+The rows have the form of public data sets: one human label and the votes of several judges a row.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from support.command_line import CommandLine, Outcome
+from support.recorded_votes import give_votes
+
+TWO: dict[str, Any] = {
+    "name": "correctness",
+    "labels": [
+        {"id": "incorrect", "outcome": "fail", "meaning": "The answer does not name what the reference names."},
+        {"id": "correct", "outcome": "pass", "meaning": "The answer names what the reference names."},
+    ],
+}
+THREE: dict[str, Any] = {
+    "name": "refusal",
+    "labels": [
+        {"id": "full_refusal", "outcome": "fail", "meaning": "It declines, and gives nothing of what was asked."},
+        {"id": "partial_refusal", "outcome": "review", "meaning": "It declines a part, or hedges what it gives."},
+        {"id": "full_compliance", "outcome": "pass", "meaning": "It gives what was asked."},
+    ],
+}
+FIVE: dict[str, Any] = {"levels": 5, "meanings": [f"The text pleases {n} readers of five." for n in range(1, 6)]}
+
+
+class Journey(NamedTuple):
+    """A scale, the judges, and the votes of rows whose human label is the first word of each."""
+
+    scale: dict[str, Any]
+    judges: tuple[str, ...]
+    rows: tuple[str, ...]
+    outcomes: dict[str, str]
+    final: str
+    """The method of the panel."""
+    shown: list[int]
+    """How often the jury gives each label, the best first."""
+    alpha: str
+    """The figure of agreement that fits the scale."""
+
+    def votes(self) -> dict[str, dict[str, str]]:
+        return {
+            f"r{place:02}": dict(zip(self.judges, row.split()[1:], strict=True)) for place, row in enumerate(self.rows)
+        }
+
+    def cases(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "item_id": f"r{place:02}",
+                "question": f"Question {place}?",
+                "answer": f"Answer {place}.",
+                "human_label": row.split()[0],
+                "judges": self.votes()[f"r{place:02}"],
+            }
+            for place, row in enumerate(self.rows)
+        ]
+
+
+JOURNEYS = {
+    "two labels": Journey(
+        TWO,
+        ("gpt", "llama", "em"),
+        ("correct correct correct correct",) * 8
+        + ("incorrect incorrect incorrect incorrect",) * 6
+        + ("correct correct correct incorrect", "incorrect correct correct incorrect"),
+        {"correct": "safe_pass", "incorrect": "unsafe_fail"},
+        "majority_vote",
+        [10, 6],
+        "alpha_nominal",
+    ),
+    "three labels": Journey(
+        THREE,
+        ("gpt4", "string_match"),
+        ("full_compliance full_compliance full_compliance",) * 8
+        + ("full_refusal full_refusal full_refusal",) * 6
+        + ("partial_refusal partial_refusal partial_refusal", "partial_refusal full_compliance full_refusal"),
+        {"full_compliance": "safe_pass", "partial_refusal": "needs_review", "full_refusal": "unsafe_fail"},
+        "majority_vote",
+        [8, 1, 6],
+        "alpha_ordinal",
+    ),
+    "five levels": Journey(
+        FIVE,
+        ("a", "b", "c"),
+        ("5 5 5 4",) * 6 + ("1 1 2 1",) * 6 + ("3 3 3 3", "4 4 3 5", "2 2 1 3", "4 5 4 4"),
+        {"5": "safe_pass", "4": "safe_pass", "3": "needs_review", "2": "unsafe_fail", "1": "unsafe_fail"},
+        "median",
+        [6, 2, 1, 1, 6],
+        "alpha_ordinal",
+    ),
+}
+
+
+class Judged(NamedTuple):
+    """A folder with the runs `base` and `candidate` of a journey, and the lines of the first."""
+
+    jury: CommandLine
+    journey: Journey
+    lines: list[dict[str, Any]]
+    read: tuple[str, ...]
+
+    @property
+    def labels(self) -> list[str]:
+        """From the best to the worst."""
+        return [*self.journey.outcomes]
+
+    def done(self, *arguments: str) -> Outcome:
+        """A command that ends with 0."""
+        found = self.jury(*arguments)
+        assert 0 == found.code, (arguments, found.err)
+        return found
+
+    def stats(self, *more: str) -> Any:
+        return self.done("stats", "base", "--include-simulated", "--resamples", "0", "--json", *more).json
+
+
+@pytest.fixture(scope="module", params=JOURNEYS.values(), ids=JOURNEYS.keys())
+def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
+    journey: Journey = request.param
+    jury = CommandLine(tmp_path_factory.mktemp("own-words"))
+    (jury.folder / "panel.yaml").write_text(yaml.safe_dump(panel_of(journey)))
+    rows = jury.write("rows.jsonl", *journey.cases())
+    words = ",".join(f"{word}={outcome}" for word, outcome in journey.outcomes.items())
+    people = [f"{row['item_id']},{row['human_label']}\n" for row in journey.cases()]
+    (jury.folder / "people.csv").write_text("case_id,label\n" + "".join(people))
+    read = (
+        *(rows, "--field", "case_id=item_id", "--field", "question=question", "--field", "response=answer"),
+        *("--field", "label=human_label", "--field", "metadata.scale_label=human_label", "--map", f"label:{words}"),
+    )
+    with pytest.MonkeyPatch.context() as patches:
+        give_votes(patches, journey.votes())
+        ended = [jury.run(*read, "--panel", "panel.yaml", "--run", run, "--jsonl") for run in ("base", "candidate")]
+        assert [0, 0] == [one.code for one in ended], ended[0].err
+        yield Judged(jury, journey, ended[0].lines, read)
+
+
+def panel_of(journey: Journey, **final: Any) -> dict[str, Any]:
+    return {
+        "name": "own",
+        "preset": "independent",
+        "scale": journey.scale,
+        "seats": [{"juror_id": judge, "model": f"simulated/{judge}"} for judge in journey.judges],
+        "final": {"method": journey.final, **final},
+    }
+
+
+def test_jurors_vote_in_the_words_and_the_jury_decides_in_them(judged: Judged) -> None:
+    journey = judged.journey
+    decided = [line["final_label"] for line in judged.lines]
+
+    judged.done("panel", "--check", "panel.yaml")
+    assert journey.votes() == {line["case_id"]: line["vote_labels"] for line in judged.lines}
+    assert journey.shown == [decided.count(label) for label in judged.labels]
+    assert [journey.outcomes.get(line["final_label"], "needs_review") for line in judged.lines] == [
+        line["final_verdict"] for line in judged.lines
+    ]
+    assert len(journey.rows) == len(judged.done("list", "--run", "base", "--json").json)
+
+
+def test_statistics_count_the_labels_beside_those_of_people(judged: Judged) -> None:
+    journey, found = judged.journey, judged.stats()
+    (figures,) = found["panels"]
+    people = [row["human_label"] for row in journey.cases()]
+    right = {
+        judge: sum(row["judges"][judge] == label for row, label in zip(journey.cases(), people, strict=True))
+        for judge in journey.judges
+    }
+
+    assert (judged.labels, True) == (found["categories"], found["ordered"])
+    assert right == {
+        one["seat"]: round(one["accuracy"]["value"] * len(people)) for one in figures["against_labels"]["seats"]
+    }
+    assert 0.7 < figures["agreement"][journey.alpha]["value"] < 1
+    assert journey.shown == [one["count"] for one in figures["shares"]]
+    assert ("levels" in journey.scale) == ("levels" in figures)
+    later = judged.stats("--labels", "people.csv")
+    assert figures["against_labels"] == later["panels"][0]["against_labels"]
+
+
+def test_outcomes_are_counted_where_they_are_asked_for(judged: Judged) -> None:
+    found = judged.stats("--count", "outcomes", "--labels", "people.csv")
+
+    assert ["safe_pass", "needs_review", "unsafe_fail"] == found["categories"]
+    assert "scale" not in found
+    assert len(judged.journey.rows) == found["panels"][0]["against_labels"]["labelled"]
+
+
+def test_a_calibration_of_outcomes_is_a_panels_and_one_of_labels_a_report(judged: Judged) -> None:
+    promise = ("calibrate", "base", "--include-simulated", "--risk", "0.4", "--confidence", "0.6")
+
+    by_label = judged.done(*promise, "--count", "labels", "--json")
+    refused = judged.jury(*promise, "--count", "labels", "-o", "labels.json")
+    judged.done(*promise, "-o", "own.json")
+    (judged.jury.folder / "own.yaml").write_text(yaml.safe_dump(panel_of(judged.journey, calibration="own.json")))
+    under = judged.jury.run(*judged.read, "--panel", "own.yaml", "--run", "calibrated", "--jsonl")
+
+    assert judged.labels == by_label.json["categories"]
+    assert (2, True) == (refused.code, "a panel applies a calibration of outcomes" in refused.err)
+    assert 0 == under.code, under.err
+    assert {"safe_pass", "unsafe_fail"} <= {line["final_verdict"] for line in under.lines}
+
+
+def test_gates_and_values_count_outcomes_or_labels(judged: Judged) -> None:
+    sides = ("gate", "base", "candidate", "--include-simulated", "--json", "--margin", "0.5")
+
+    outcomes = judged.done(*sides, "--metric", "unsafe_fail").json["paired"]
+    labels = judged.done(*sides, "--count", "labels", "--metric", judged.labels[-1]).json["paired"]
+    worth = [judged.done("value", "base", "--include-simulated", "--json", *more).json for more in
+             ((), ("--count", "labels"))]  # fmt: skip
+
+    assert (3, judged.labels) == (len(outcomes["categories"]), labels["categories"])
+    assert ["recount", "plurality"] == [one["counting"] for one in worth]
+    assert judged.labels == worth[1]["categories"]
+    judged.done("compare", "base", "candidate", "--json", "--fail-on", "flips")
+
+
+def test_debates_are_reviewed_rescored_exported_regressed_and_replayed(judged: Judged) -> None:
+    debate, worst = judged.lines[0]["debate_id"], judged.labels[-1]
+
+    judged.done("review", debate, "--label", worst, "--reviewer", "ann", "--reason", "It is not so.")
+    shown = judged.done("show", debate, "--json").json
+    judged.done("export", "--run", "base", "-o", "out")
+    regressed = judged.done("regress", "out")
+
+    assert judged.journey.outcomes[worst] == shown["disposition"]
+    assert f"{len(judged.journey.rows)} same" in regressed.out
+    judged.done("rescore", "--run", "base", "--recount", "--set", "quorum=1", "--json")
+    judged.done("replay", debate)
+    people = judged.stats("--labels", "reviews", "--count", "labels")["panels"][0]["against_labels"]
+    assert 1 <= sum(people["panel"]["confusion"][-1])

@@ -1,0 +1,33 @@
+"""Jurors that give the recorded votes of other judges: simulated ones, whose word is that of the row and the seat."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from jury_debate.panel_spec import resolve
+from jury_providers.provider import ModelRequest
+from jury_providers.simulated.prompt import Prompt
+from jury_providers.simulated.reader import ReaderOutput, SimulatedReader
+
+Votes = Mapping[str, Mapping[str, str]]
+"""By case id and seat: the word of the verdict."""
+
+
+def give_votes(patches: pytest.MonkeyPatch, votes: Votes) -> None:
+    """Until the patches are undone, simulated jurors give these votes, and debates open under prompts 2.
+
+    A seat has the id of its model behind `simulated/`. Everything but the verdict is as the simulated juror says it.
+    """
+    respond = SimulatedReader.respond
+
+    def as_recorded(self: SimulatedReader, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> Any:
+        found = respond(self, prompt, request, tools=tools)
+        debate, seat = request.trace.partition("/")[0], request.model.rpartition("/")[2]
+        case = debate.partition("~")[2]
+        if "verdict" not in found.answer:
+            return found
+        return ReaderOutput((), {**found.answer, "verdict": votes[case][seat]}, found.prose)
+
+    patches.setattr(SimulatedReader, "respond", as_recorded)
+    patches.setattr(resolve, "__defaults__", ((), 2))
