@@ -29,18 +29,25 @@ def faults_section(page: Page, found: "FaultReport") -> None:
 
 
 def messages_section(page: Page, found: "MessageAgreement", named: str) -> None:
-    """Do the seats name the same message (or item, which is what `named` says), and is it the label's?"""
+    """Do the seats name the same message (or item, which is what `named` says), and is it the label's?
+
+    Labels name messages alone, so that of items nothing is said of what is right.
+    """
     figures = Figures()
+    labelled = named == "message"
     page.heading(f"The {named} that went wrong (first evaluations)")
     rows = [
         ("all seats that name one name the same", figures.share(found.one_message), f"{found.one_message.n:,}"),
         ("raw agreement", figures.share(found.raw), f"{found.raw.n:,}"),
         ("corrected for chance", figures.number(found.corrected), f"{found.corrected.n:,}"),
-        ("right where a plurality names it", figures.share(found.plurality_right), f"{found.plurality_right.n:,}"),
-        ("right where more than half name it", figures.share(found.majority_right), f"{found.majority_right.n:,}"),
     ]
+    if labelled:
+        rows += [
+            ("right where a plurality names it", figures.share(found.plurality_right), f"{found.plurality_right.n:,}"),
+            ("right where more than half name it", figures.share(found.majority_right), f"{found.majority_right.n:,}"),
+        ]
     page.table([("", "value [95 %]", "debates"), *rows], indent=2)
-    _pairs(page, figures, found.pairs, named)
+    _pairs(page, figures, found.pairs, named, labelled=labelled)
     figures.print_notes(page)
 
 
@@ -53,7 +60,7 @@ def _rater(figures: Figures, one: "FaultsFound") -> tuple[str, ...]:
     return (name, *(figures.share(share) for share in shares))
 
 
-def _pairs(page: Page, figures: Figures, pairs: "tuple[MessagePair, ...]", named: str) -> None:
+def _pairs(page: Page, figures: Figures, pairs: "tuple[MessagePair, ...]", named: str, *, labelled: bool) -> None:
     """Those that agree least, as of verdicts."""
     if not pairs:
         return
@@ -63,12 +70,12 @@ def _pairs(page: Page, figures: Figures, pairs: "tuple[MessagePair, ...]", named
             *(visible_line(seat, 40) for seat in one.seats),
             figures.share(one.same),
             f"{one.same.n:,}",
-            figures.share(one.right),
-            f"{one.right.n:,}",
+            *((figures.share(one.right), f"{one.right.n:,}") if labelled else ()),
         )
         for one in shown
     ]
     page.blank()
-    page.table([("pair of seats", "", f"same {named}", "debates", "right then", "debates"), *rows], indent=2)
+    right = ("right then", "debates") if labelled else ()
+    page.table([("pair of seats", "", f"same {named}", "debates", *right), *rows], indent=2)
     if len(shown) < len(pairs):
         page.line(f"and {pluralize(len(pairs) - len(shown), 'pair')} of closer agreement (--json has all)", indent=2)
