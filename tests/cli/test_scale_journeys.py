@@ -117,7 +117,13 @@ class Judged(NamedTuple):
         return found
 
     def stats(self, *more: str) -> Any:
-        return self.done("stats", "base", "--include-simulated", "--resamples", "0", "--json", *more).json
+        found = self.done("stats", "base", "--include-simulated", "--resamples", "0", "--json", *more)
+        assert ("outcomes" not in more) == (f"the labels of the scale {self.scale_name} (" in found.err)
+        return found.json
+
+    @property
+    def scale_name(self) -> str:
+        return str(self.journey.scale.get("name", "own"))
 
 
 @pytest.fixture(scope="module", params=JOURNEYS.values(), ids=JOURNEYS.keys())

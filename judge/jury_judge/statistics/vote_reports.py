@@ -14,6 +14,7 @@ from jury_analysis.gate_plan import GatePlan
 from jury_analysis.panel_worth import PanelWorth, panel_worth
 from jury_analysis.run_probes import RunProbes
 from jury_cases.votes.words import VerdictWords
+from jury_events.text.visible_text import visible_line
 from jury_judge.report_files import check_report_path
 from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
@@ -129,6 +130,8 @@ def _votes(
         counted = counted_words(store, ballots, asked.count or count)
         if counted.mixed:
             say(counted.mixed)
+        if (scale := counted.words.labels_of) is not None:
+            say(f"the labels of the scale {visible_line(scale.name, 60)} ({scale.digest[:16]}) are counted")
         votes = Votes(ballots, None, counted.words)
     return with_later_labels(votes, asked.labels, store, say, random_only=random_only)
 
