@@ -8,12 +8,15 @@ from typing import Any
 from jury_cases.artifact_sources import ArtifactSources
 from jury_cases.errors import ArtifactSourceError, CaseFileError
 from jury_cases.files import CaseFiles
+from jury_cases.labels import Labels
+from jury_cases.options import CaseOptions
 from jury_cases.outline import Fetch
 from jury_cases.recorded_cases import RecordedCases
-from jury_cases.rows import read_case
+from jury_cases.rows import RowReading, read_case
 from jury_cases.seen_ids import SeenIds
 from jury_events.case import Case
 from jury_events.text.visible_text import visible_line
+from jury_events.verdict_scale import VerdictScale
 
 CaseInput = Case | Mapping[str, Any]
 """A case, or a mapping with the fields of a case file's row."""
@@ -22,8 +25,13 @@ Roots = Sequence[Path] | None
 """Allowed folders of record files."""
 
 
-def case_of(given: CaseInput, default_id: str = "case") -> Case:
+def case_of(given: CaseInput, default_id: str = "case", scale: VerdictScale | None = None) -> Case:
     """The case, without records referred to by URI.
+
+    Args:
+        given: the case.
+        default_id: its id where it has none.
+        scale: of the panel that judges: a label is read in its words.
 
     Raises:
         CaseFileError: a field of the mapping is invalid.
@@ -33,7 +41,7 @@ def case_of(given: CaseInput, default_id: str = "case") -> Case:
     if not isinstance(given, Mapping):
         raise CaseFileError(f"a case is a Case or a table of its fields, not a {type(given).__name__}")
     row = {str(name): list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-    return read_case(row, default_id=default_id)
+    return read_case(row, RowReading(labels=Labels(scale=scale)), default_id=default_id)
 
 
 def with_records(case: Case, hosts: frozenset[str], roots: Roots = None) -> Case:
@@ -46,7 +54,10 @@ def with_records(case: Case, hosts: frozenset[str], roots: Roots = None) -> Case
 
 
 def case_source(
-    cases: Iterable[CaseInput] | str | os.PathLike[str], hosts: frozenset[str], roots: Roots = None
+    cases: Iterable[CaseInput] | str | os.PathLike[str],
+    hosts: frozenset[str],
+    roots: Roots = None,
+    scale: VerdictScale | None = None,
 ) -> Callable[[Fetch], Iterator[Case]]:
     """A function that iterates the cases from the start at each call; an iterator's cases are kept in a file.
 
@@ -55,17 +66,19 @@ def case_source(
         hosts: allowed hosts of `http(s):` records.
         roots: allowed folders of record files, besides the case file's folder; None: no others for case files, any
             for cases and mappings.
+        scale: of the panel that judges: labels are read in its words.
     """
     if isinstance(cases, str | os.PathLike):
-        return CaseFiles([os.fspath(cases)], allowed_hosts=hosts, artifact_roots=roots or ())
+        options = CaseOptions(labels=Labels(scale=scale))
+        return CaseFiles([os.fspath(cases)], options, allowed_hosts=hosts, artifact_roots=roots or ())
     if isinstance(cases, CaseFiles):
         return cases
     if not _are_cases(cases):
         raise CaseFileError(f"cases: must be cases, or the path of a case file, not a {type(cases).__name__}")
     if isinstance(cases, Iterator):
-        kept = RecordedCases(_checked(cases))
+        kept = RecordedCases(_checked(cases, scale))
         return lambda fetch: _with_records(kept, ArtifactSources(Path(), hosts, roots=roots), fetch)
-    return lambda fetch: _with_records(_checked(cases), ArtifactSources(Path(), hosts, roots=roots), fetch)
+    return lambda fetch: _with_records(_checked(cases, scale), ArtifactSources(Path(), hosts, roots=roots), fetch)
 
 
 def _are_cases(cases: Any) -> bool:
@@ -73,12 +86,12 @@ def _are_cases(cases: Any) -> bool:
     return isinstance(cases, Iterable) and not isinstance(cases, Case | Mapping)
 
 
-def _checked(given: Iterable[CaseInput]) -> Iterator[Case]:
+def _checked(given: Iterable[CaseInput], scale: VerdictScale | None) -> Iterator[Case]:
     """The cases, without records referred to by URI."""
     with SeenIds() as seen:
         for number, one in enumerate(given, start=1):
             try:
-                case = case_of(one, f"case-{number}")
+                case = case_of(one, f"case-{number}", scale)
                 _check_id(case, number, seen)
             except CaseFileError as error:
                 raise CaseFileError(f"case {number}: {error}") from error

@@ -1,4 +1,4 @@
-"""Maps human labels to verdicts: known words, or those of `--map label:WORD=VERDICT`."""
+"""Maps human labels to verdicts: known words, labels of the panel's scale, or words of `--map label:WORD=VERDICT`."""
 
 import json
 from collections import Counter
@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jury_cases.errors import CaseFileError
+from jury_events.evaluation import SeatPosition
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import VerdictScale
 
 NO_LABEL = "none"
 """The verdict in `--map` for a word that means "no label"."""
@@ -26,20 +28,30 @@ class UnknownLabel(CaseFileError):
 
 
 class Labels:
-    """The verdicts of label words.
+    """What label words mean: verdicts, and labels of the scale in which the cases are judged.
 
     Args:
-        words: verdicts by word as in the file; None: no label.
+        words: their meanings by word as in the file; None: no label.
         refuse: whether unknown words are refused; otherwise they count as no label.
+        scale: of the panel, whose labels are understood as they are; None: its verdicts are those of the documents.
     """
 
-    def __init__(self, words: Mapping[str, Verdict | None] | None = None, *, refuse: bool = True) -> None:
-        self._words = dict(words or {})
+    def __init__(
+        self,
+        words: Mapping[str, Verdict | SeatPosition | None] | None = None,
+        *,
+        refuse: bool = True,
+        scale: VerdictScale | None = None,
+    ) -> None:
+        self._words = {
+            word: SeatPosition(meant) if isinstance(meant, Verdict) else meant for word, meant in (words or {}).items()
+        }
         self._refuse = refuse
+        self._scale = scale
 
     def lenient(self) -> "Labels":
         """The same, with unknown words as no label."""
-        return Labels(self._words, refuse=False)
+        return Labels(self._words, refuse=False, scale=self._scale)
 
     @property
     def mapped(self) -> tuple[str, ...]:
@@ -52,16 +64,11 @@ class Labels:
         Raises:
             ValueError: the word is unknown.
         """
-        if word in self._words:
-            return self._words[word]
-        if word.lower() in _BOOLEANS:  # as JSON writes them, and as pandas does
-            for mapped, verdict in self._words.items():
-                if mapped.lower() == word.lower():
-                    return verdict
-        return Verdict.from_label(word)
+        meant = self._meant(word)
+        return None if meant is None else meant.verdict
 
-    def verdict(self, written: Any) -> Verdict | None:
-        """The verdict of an unparsed label; None for null and blank text.
+    def position(self, written: Any) -> SeatPosition | None:
+        """The verdict of an unparsed label, with the label of the scale where it is one; None for null and blank text.
 
         Raises:
             UnknownLabel: the label is unknown.
@@ -70,16 +77,35 @@ class Labels:
         if word is None:
             return None
         try:
-            return self.meaning(word)
+            return self._meant(word)
         except ValueError as error:
             if not self._refuse:
                 return None
             shown = visible_line(word, 60)
+            known = [*(() if self._scale is None else self._scale.ids), *Verdict]
             raise UnknownLabel(
                 f"label: {shown!r} is not understood; say what it means with --map label:{shown}=VERDICT "
-                f"(safe_pass, needs_review, unsafe_fail, or {NO_LABEL})",
+                f"({', '.join(dict.fromkeys(known))}, or {NO_LABEL})",
                 word,
             ) from error
+
+    def verdict(self, written: Any) -> Verdict | None:
+        """The verdict alone, as `position`."""
+        found = self.position(written)
+        return None if found is None else found.verdict
+
+    def _meant(self, word: str) -> SeatPosition | None:
+        if word in self._words:
+            return self._words[word]
+        if word.lower() in _BOOLEANS:  # as JSON writes them, and as pandas does
+            for mapped, meant in self._words.items():
+                if mapped.lower() == word.lower():
+                    return meant
+        return _of_scale(word.lower(), self._scale) or SeatPosition(Verdict.from_label(word))
+
+
+def _of_scale(word: str, scale: VerdictScale | None) -> SeatPosition | None:
+    return SeatPosition(scale.verdict(word), word) if scale is not None and word in scale.ids else None
 
 
 def label_word(written: Any) -> str | None:
@@ -90,13 +116,17 @@ def label_word(written: Any) -> str | None:
     return word or None
 
 
-def parse_map(given: tuple[str, ...]) -> Labels:
+def parse_map(given: tuple[str, ...], scale: VerdictScale | None = None) -> Labels:
     """Parse values of `--map`: `label:fail=unsafe_fail,false=safe_pass`.
+
+    Args:
+        given: the values.
+        scale: of the panel that judges: words may mean its labels.
 
     Raises:
         CaseFileError: invalid syntax or verdict.
     """
-    words: dict[str, Verdict | None] = {}
+    words: dict[str, SeatPosition | None] = {}
     for one in given:
         part, colon, pairs = one.partition(":")
         if part != "label" or not colon or not pairs:
@@ -107,8 +137,8 @@ def parse_map(given: tuple[str, ...]) -> Labels:
         for word, verdict in word_pairs(pairs):
             if word in words:
                 raise CaseFileError(f"--map {visible_line(word)!r} is there twice; keep one of them")
-            words[word] = _verdict(verdict)
-    return Labels(words)
+            words[word] = _position(verdict, scale)
+    return Labels(words, scale=scale)
 
 
 def word_pairs(pairs: str) -> Iterator[tuple[str, str]]:
@@ -130,18 +160,21 @@ def labels_of(words: Mapping[str, str | None]) -> Labels:
     Raises:
         CaseFileError: a verdict is invalid.
     """
-    return Labels({str(word): None if verdict is None else _verdict(verdict) for word, verdict in words.items()})
+    return Labels({str(word): None if verdict is None else _position(verdict, None) for word, verdict in words.items()})
 
 
-def _verdict(word: str) -> Verdict | None:
+def _position(word: str, scale: VerdictScale | None) -> SeatPosition | None:
     if word == NO_LABEL:
         return None
+    if (found := _of_scale(word, scale)) is not None:
+        return found
     try:
-        return Verdict(word)
+        return SeatPosition(Verdict(word))
     except ValueError as error:
+        known = [*(() if scale is None else scale.ids), *Verdict]
         raise CaseFileError(
-            f"labels: {visible_line(word)!r} is not a verdict{did_you_mean(word, [*Verdict, NO_LABEL])}; "
-            f"write {', '.join(Verdict)} or {NO_LABEL}"
+            f"labels: {visible_line(word)!r} is not a verdict{did_you_mean(word, [*known, NO_LABEL])}; "
+            f"write {', '.join(dict.fromkeys(known))} or {NO_LABEL}"
         ) from error
 
 

@@ -20,6 +20,7 @@ from jury_cases.transcripts.chat import read_message
 from jury_cases.transcripts.json_values import json_kind
 from jury_cases.transcripts.reading import first_prompt, last_answer, split_system
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, Image, QuestionSpec, Scenario
+from jury_events.decisive import SCALE_LABEL
 from jury_events.errors import EventError
 from jury_events.text.validation import condensed
 from jury_events.text.visible_text import visible_line
@@ -108,6 +109,7 @@ def _apply_fields(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None
 def case_of_draft(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) -> Case:
     """The case of a draft; raises as `read_case`."""
     scenarios, images = _scenarios(draft, row, reading)
+    label = reading.labels.position(draft.label)
     try:
         return Case(
             case_id=_case_id(draft.case_id, default_id),
@@ -117,8 +119,12 @@ def case_of_draft(draft: CaseDraft, row: Any, reading: RowReading, default_id: s
             security_gate_uri=draft.security_gate_uri,
             agent_card_uri=draft.agent_card_uri,
             images=images,
-            label=reading.labels.verdict(draft.label),
-            metadata=metadata_of(draft.metadata) | decisive_of(draft.decisive_message, draft.decisive_agent),
+            label=None if label is None else label.verdict,
+            metadata=(
+                metadata_of(draft.metadata)
+                | decisive_of(draft.decisive_message, draft.decisive_agent)
+                | ({} if label is None or label.label is None else {SCALE_LABEL: label.label})
+            ),
             tags=tags_of(draft.tags),
             cluster=_cluster(draft.cluster),
             agent_cost=cost_of(draft.agent_cost),

@@ -151,6 +151,7 @@ def command(**given: Any) -> int:
     from jury_cli.judging import note_line
     from jury_judge.extras import check_statistics
     from jury_judge.sessions.planned_probe import PlannedProbe
+    from jury_judge.sessions.planned_run import loaded_panel
     from jury_judge.settings.probe import ProbeSettings
 
     check_statistics("jury probe")
@@ -158,7 +159,10 @@ def command(**given: Any) -> int:
     asked = ProbeSettings.of(**given)
     if not asked.paths:
         return _report(asked, as_json=as_json, fail_on_finding=fail_on_finding)
-    probe = PlannedProbe(asked.files(asked.paths, artifact_hosts(), stdin=standard_input(asked.paths)), asked)
+    loaded = loaded_panel(asked.run)
+    stdin = standard_input(asked.paths)
+    files = asked.files(asked.paths, artifact_hosts(), stdin=stdin, scale=loaded.panel.scale)
+    probe = PlannedProbe(files, asked, loaded)
     for line in probe.check_twins():
         note_line(line)
     if dry_run:

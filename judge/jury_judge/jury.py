@@ -226,7 +226,7 @@ class Jury(Records):
             StoreLocked: another process writes to the store.
             JuryClosed: the Jury was left before the debate ended.
         """
-        read = case_of(case)
+        read = case_of(case, scale=self._loaded.panel.scale)
         check_ids(run_id, debate_id, submission_id)
         named = debate_id or (fresh_debate_id(read) if run_id is None else id_of(run_id, read.case_id))
         feed = self.feed
@@ -276,7 +276,9 @@ class Jury(Records):
         run = Run(
             run_id=run_id or fresh_run_id(),
             resolved=self._loaded.resolved,
-            cases=self._loaded.redaction.cases(case_source(cases, self._settings.artifact_hosts, self._roots)),
+            cases=self._loaded.redaction.cases(
+                case_source(cases, self._settings.artifact_hosts, self._roots, self._loaded.panel.scale)
+            ),
             concurrency=concurrency or self._concurrency,
             adopt=self._adopt,
             repeats=repeat,

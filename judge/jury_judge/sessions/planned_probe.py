@@ -11,6 +11,7 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_events.errors import SettingError
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused, escaped
+from jury_judge.panels.files import LoadedPanel
 from jury_judge.probes.markings import comparable_marking, other_marking
 from jury_judge.probes.registry import INJECTION, MARKING, SPEAKERS, absent_twins, twins_alone, with_twins
 from jury_judge.probes.reversed_seats import reversed_seats
@@ -36,6 +37,7 @@ class PlannedProbe:
     Args:
         cases: whose twins are judged beside them: `asked.files(…)`.
         asked: the probes, and how they are judged.
+        loaded: the panel; None loads that of the settings.
 
     Attributes:
         asked: the same, with the id of the run.
@@ -48,8 +50,8 @@ class PlannedProbe:
         SettingsRefused: a run with another panel would have too long an id.
     """
 
-    def __init__(self, cases: Cases, asked: ProbeSettings) -> None:
-        self._planned = PlannedRun(cases, asked.run)
+    def __init__(self, cases: Cases, asked: ProbeSettings, loaded: LoadedPanel | None = None) -> None:
+        self._planned = PlannedRun(cases, asked.run, loaded=loaded)
         self.asked = asked.model_copy(update={"run_id": self._planned.run.run_id})
         self.runs = tuple(self._runs())
 

@@ -65,7 +65,7 @@ class PlannedRun:
         self.cases = cases
         self.settings = settings
         self.environ = os.environ if environ is None else environ
-        self.loaded = loaded or _load(settings, self.environ)
+        self.loaded = loaded or loaded_panel(settings, self.environ)
         self.run = Run(
             run_id=settings.run_id or generated or fresh_run_id(),
             resolved=self.loaded.resolved,
@@ -80,7 +80,7 @@ class PlannedRun:
     def of_example(cls, settings: RunSettings, generated: str, environ: Mapping[str, str] | None = None) -> Self:
         """The run of the bundled case, in the language of the panel, under a generated id."""
         surroundings = os.environ if environ is None else environ
-        loaded = _load(settings, surroundings)
+        loaded = loaded_panel(settings, surroundings)
         case = load_example(loaded.panel.language)
         return cls(_OneCase(case), settings, loaded=loaded, environ=surroundings, generated=generated)
 
@@ -118,8 +118,15 @@ class PlannedRun:
         return lambda fetch: without_omissions(self.cases(fetch), images_seen=images_seen)
 
 
-def _load(settings: RunSettings, environ: Mapping[str, str]) -> LoadedPanel:
-    return load_panel(settings.panel_name, environ, settings.overrides, read_keys(settings.trust))
+def loaded_panel(settings: RunSettings, environ: Mapping[str, str] | None = None) -> LoadedPanel:
+    """The panel of a run, before its cases are read; raises as `PlannedRun`.
+
+    Args:
+        settings: of the run.
+        environ: where settings are read; None is `os.environ`.
+    """
+    surroundings = os.environ if environ is None else environ
+    return load_panel(settings.panel_name, surroundings, settings.overrides, read_keys(settings.trust))
 
 
 class _OneCase:

@@ -13,6 +13,7 @@ from jury_cases.options import CaseOptions
 from jury_cases.policy_files import read_policy
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.errors import BadCondition
+from jury_events.verdict_scale import VerdictScale
 from jury_judge.settings.model import SettingsModel
 
 
@@ -86,6 +87,7 @@ class CaseSettings(SettingsModel):
         *,
         refuse_labels: bool = True,
         stdin: BinaryIO | None = None,
+        scale: VerdictScale | None = None,
     ) -> CaseFiles:
         """The cases of files.
 
@@ -94,11 +96,12 @@ class CaseSettings(SettingsModel):
             hosts: where `http(s):` records may come from.
             refuse_labels: whether labels that are not understood are refused; else they are none.
             stdin: for `-`.
+            scale: of the panel that judges: labels are read in its words.
 
         Raises:
             CaseFileError: a setting cannot be used.
         """
-        mapped = parse_map(self.mappings)
+        mapped = parse_map(self.mappings, scale)
         options = CaseOptions(
             format=self.case_format,
             fields=self.fields,
