@@ -41,6 +41,7 @@ KEYS = {
     "cluster",
     "agent_cost",
     "omissions",
+    "read",
 }
 
 
