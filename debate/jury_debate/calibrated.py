@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from jury_debate import prompts_v1
-from jury_debate.prompts import PROMPTS_VERSION
 from jury_events.calibration import Calibration
 from jury_events.canonical import canonical_json
 from jury_events.panel import Panel
@@ -16,9 +15,7 @@ def panel_digest(panel: Panel) -> str:
     return sha256(canonical_json(fields)).hexdigest()
 
 
-def prompts_digest(
-    role_prompts: Mapping[str, str], judge_prompt: str | None, prompts_version: int = PROMPTS_VERSION
-) -> str:
+def prompts_digest(role_prompts: Mapping[str, str], judge_prompt: str | None, prompts_version: int) -> str:
     """64 hexadecimal digits of the custom prompts of a panel, and of the version of the others."""
     fields = {"prompts": prompts_version, "role_prompts": dict(role_prompts), "judge_prompt": judge_prompt}
     return sha256(canonical_json(fields)).hexdigest()

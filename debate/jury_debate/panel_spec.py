@@ -208,7 +208,7 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = P
     seats = spec.seats or _simulated_seats()
     try:
         judged_by = resolve_scale(spec.scale, spec.task, spec.rubric, spec.criteria, spec.language)
-        texts = load_prompts(PROMPTS_VERSION if judged_by.scale is None else max(PROMPTS), spec.language)
+        texts = load_prompts(prompts if judged_by.scale is None else max(PROMPTS), spec.language)
         built = _seats(seats, texts, spec.settings, own_servers, own_scale=judged_by.scale is not None)
         ids = tuple(seat.juror_id for seat in built)
         panel = Panel(

@@ -15,8 +15,8 @@ RULES: Mapping[int, Rules] = {
     2: RulesV2(),
     3: RulesV3(),
 }
-LATEST = RULES[2]
-"""New debates under prompts 1 use it. Version 3 belongs to prompts 2, which are opened where they are named."""
+RULES_OF_PROMPTS_1 = RULES[2]
+"""New debates under prompts 1 use it. Later prompts have later rules: prompts 2 version 3."""
 
 CALIBRATIONS_SINCE = 2
 """Version 1 takes no notice of a calibration."""
@@ -40,7 +40,7 @@ def rules_for(prompts: int) -> Rules:
     Raises:
         UnknownRules: the prompts are of a newer Jury Judge.
     """
-    return LATEST if prompts == prompts_v1.VERSION else rules_of(prompts + 1)
+    return RULES_OF_PROMPTS_1 if prompts == prompts_v1.VERSION else rules_of(prompts + 1)
 
 
 def rules_under(version: int, panel: Panel) -> Rules:

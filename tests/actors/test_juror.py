@@ -134,7 +134,7 @@ async def test_the_exchange_is_recorded_as_it_was_sent_and_answered(make_harness
         harness.clerk.text(first.response.digest),
     )
     assert ["".join(asking.texts[ref.part].decode() for ref in message.parts) for message in first.request] == [
-        message.text for message in harness.provider.requests[0].messages
+        message.whole for message in harness.provider.requests[0].messages
     ]
 
 

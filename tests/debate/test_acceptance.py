@@ -6,8 +6,9 @@ import pytest
 
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, read_spec, resolve
+from jury_debate.prompts import PROMPTS
 from jury_debate.recorded_panel import recorded_panel, spec_of
-from jury_debate.rules_registry import LATEST
+from jury_debate.rules_registry import rules_for
 from jury_events.calibration import SignalVote
 from jury_events.judgment import Acceptance, Judgment
 from jury_events.outcome import CallOutcome
@@ -155,10 +156,19 @@ def test_a_calibrated_panel_may_have_another_name() -> None:
     assert "careful" == resolve(read_spec(calibrated(INDEPENDENT) | {"name": "careful"})).panel.name
 
 
-def test_a_recorded_panel_keeps_its_calibration() -> None:
-    resolved, pen = resolve(read_spec(calibrated(INDEPENDENT, signal=WEIGHTS))), DeterministicParts()
-    opened = LATEST.open_debate(a_case(), resolved.panel, debate_id="d", run_id=None, secret=SECRET, parts=pen)
+@pytest.mark.parametrize("prompts", PROMPTS)
+def test_a_recorded_panel_keeps_its_calibration(prompts: int) -> None:
+    resolved, pen = resolve(read_spec(calibrated(INDEPENDENT, prompts, signal=WEIGHTS))), DeterministicParts()
+    opened = rules_for(prompts).open_debate(
+        a_case(),
+        resolved.panel,
+        debate_id="d",
+        run_id=None,
+        secret=SECRET,
+        parts=pen,
+        prompts_version=resolved.prompts,
+    )
 
     assert resolved == recorded_panel(opened, pen.texts)
     assert resolved == resolve(spec_of(resolved))
-    assert 2 == opened.rules
+    assert (prompts, prompts + 1) == (opened.prompts, opened.rules)

@@ -7,7 +7,7 @@ import pytest
 
 from jury_debate.conversation import Reply, ToolTurn
 from jury_debate.debate import Debate
-from jury_debate.rules_registry import LATEST
+from jury_debate.rules_registry import RULES_OF_PROMPTS_1
 from jury_debate.rules_v1.conversation import StepConversation
 from jury_debate.step_outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord
@@ -24,11 +24,12 @@ def a_conversation(
 ):
     settings = {"tries": tries, "deadline_seconds": deadline_seconds, **(carriage or {})}
     panel = a_panel(
+        prompts=1,
         seats=[{"model": "simulated/a", "juror_id": "one", "fallbacks": list(fallbacks), "settings": settings}],
         answers={"repairs": repairs},
         artifacts={"max_turns": max_turns},
     )
-    opened = LATEST.open_debate(
+    opened = RULES_OF_PROMPTS_1.open_debate(
         a_case(security_gate_records=records), panel, debate_id="d", run_id=None, secret=SECRET, parts=pen
     )
     assignment = Debate(opened, SECRET, pen).assign(Step(0, "one"))
@@ -95,7 +96,7 @@ def test_an_answer_that_shows_its_ballot_to_others_is_repaired(field) -> None:
             }
         ).encode()
 
-    harness = DebateHarness(a_panel(), script)
+    harness = DebateHarness(a_panel(prompts=1), script, prompts=1)
     ballots = {step.juror_id: harness.debate.assign(step).spec.ballot for step in harness.debate.pending_steps()}
 
     harness.run()

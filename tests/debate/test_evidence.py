@@ -160,8 +160,8 @@ def test_an_event_has_results_and_spans_and_its_texts_are_one_part() -> None:
 
 
 def test_bodies_without_evidence_are_as_before() -> None:
-    panel = a_panel(*SEATS, preset="independent")
-    before = DebateHarness(panel, lambda _step, _call: Says("safe_pass")).run()
+    panel = a_panel(*SEATS, prompts=1, preset="independent")
+    before = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), prompts=1).run()
     off = a_debate(verdict="safe_pass", answers={"evidence": "off"})
 
     for debate in (before, off):

@@ -8,19 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_debate import prompts_v1
+from jury_debate import prompt_texts, prompts_v1
 from jury_debate.artifact_tools import TOOLS
 from jury_debate.assignment import AnswerSpec
 from jury_debate.errors import UnknownPrompts
-from jury_debate.prompt_texts import PLACEHOLDERS, fill
-from jury_debate.prompts import LANGUAGES, PROMPTS, PROMPTS_VERSION, load_prompts
+from jury_debate.prompt_texts import fill
+from jury_debate.prompts import LANGUAGES, PROMPTS, load_prompts
+from jury_debate.prompts_v2 import texts as texts_v2
 from jury_debate.reading.record_tools import READ_ITEMS, SEARCH_ITEMS
 from jury_debate.rules_v1.answer_parser import AnswerRefusal, parse_answer
 from jury_debate.seat_letters import seat_letter
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric
 from jury_events.verdict import Verdict
 
-ALL = [(version, language) for version in range(1, PROMPTS_VERSION + 1) for language in LANGUAGES]
+PLACEHOLDERS = {1: prompt_texts.PLACEHOLDERS, 2: texts_v2.PLACEHOLDERS}
+ALL = [(version, language) for version in PROMPTS for language in LANGUAGES]
 every_file = pytest.mark.parametrize(("version", "language"), ALL)
 
 
@@ -52,8 +54,9 @@ def test_every_text_has_exactly_its_declared_placeholders(version: int, language
 
     found = {path: set(string.Template(text).get_identifiers()) for path, text in texts.items()}
 
-    assert {path: set(PLACEHOLDERS.get(path, ())) for path in texts} == found
-    assert PLACEHOLDERS.keys() <= texts.keys()
+    declared = PLACEHOLDERS[version]
+    assert {path: set(declared.get(path, ())) for path in texts} == found
+    assert declared.keys() <= texts.keys()
     assert all(string.Template(text).is_valid() for text in texts.values())
 
 

@@ -235,8 +235,9 @@ def test_a_policy_that_no_case_has_is_not_shown() -> None:
 def test_under_prompts_1_the_operators_policy_stands_in_the_case_as_before() -> None:
     def requests(policy: str | None) -> list[str]:
         case = with_policies(a_case(), POLICY)
-        panel = a_panel(*SEATS, preset="independent")
-        debate = DebateHarness(panel, lambda _step, _call: Says("safe_pass"), case=case, operator_policy=policy)
+        panel = a_panel(*SEATS, prompts=1, preset="independent")
+        script = by_round({seat: [Says("safe_pass")] for seat in SEATS})
+        debate = DebateHarness(panel, script, case=case, prompts=1, operator_policy=policy)
         return [debate.prompt(asked) for asked in debate.run().asked]
 
     assert requests(None) == requests(POLICY)

@@ -7,8 +7,9 @@ import pytest
 from jury_debate.calibrated import panel_digest
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
+from jury_debate.prompts import PROMPTS
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel, spec_of
-from jury_debate.rules_registry import LATEST
+from jury_debate.rules_registry import rules_for
 from jury_events.canonical import canonical_json
 from jury_events.panel import CARRIAGE
 from jury_replay.fork import branch_id
@@ -41,10 +42,11 @@ def a_resolved(spec: object) -> ResolvedPanel:
     return resolve(PanelSpec.model_validate(spec))
 
 
+@pytest.mark.parametrize("prompts", PROMPTS)
 @pytest.mark.parametrize("spec", PANELS)
-def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object) -> None:
-    resolved, pen = a_resolved(spec), DeterministicParts()
-    opened = LATEST.open_debate(
+def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object, prompts: int) -> None:
+    resolved, pen = resolve(PanelSpec.model_validate(spec), prompts=prompts), DeterministicParts()
+    opened = rules_for(prompts).open_debate(
         a_case(),
         resolved.panel,
         debate_id="d",
@@ -53,6 +55,7 @@ def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object) -
         parts=pen,
         role_prompts=resolved.role_prompts,
         judge_prompt=resolved.judge_prompt,
+        prompts_version=prompts,
     )
 
     assert resolved == recorded_panel(opened, pen.texts)

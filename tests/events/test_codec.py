@@ -31,7 +31,9 @@ from jury_events.upcasters import UPCASTERS
 from support.samples import sample_events
 
 GOLDEN = Path(__file__).parent / "golden"
-SAMPLES = sample_events()
+SAMPLES = sample_events(prompts=1)
+GOLDEN_PROMPTS_2 = Path(__file__).parent / "golden_prompts_2"
+SAMPLES_PROMPTS_2 = sample_events(prompts=2)
 
 
 def stored(event_type: str, body: bytes, *, schema: int | None = None, event_id: str | None = None) -> StoredEvent:
@@ -64,6 +66,14 @@ def test_the_bytes_of_an_event_are_those_of_its_golden_file(name: str) -> None:
 
     assert golden == encode(SAMPLES[name], recorded_at=0).body
     assert SAMPLES[name] == read(stored(name, golden))
+
+
+@pytest.mark.parametrize("name", sorted(name for name in SCHEMAS if SAMPLES[name] != SAMPLES_PROMPTS_2[name]))
+def test_the_bytes_of_an_event_under_prompts_2_are_those_of_its_golden_file(name: str) -> None:
+    golden = (GOLDEN_PROMPTS_2 / f"{name}.{SCHEMAS[name]}.json").read_bytes()
+
+    assert golden == encode(SAMPLES_PROMPTS_2[name], recorded_at=0).body
+    assert SAMPLES_PROMPTS_2[name] == read(stored(name, golden))
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))

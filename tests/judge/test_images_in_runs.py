@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.rules_registry import LATEST
+from jury_debate.rules_registry import RULES_OF_PROMPTS_1
 from jury_events.codec import decode, encode
 from jury_events.debate_events import DebateOpened
 from jury_events.exchange import ExchangeRecorded
@@ -101,7 +101,9 @@ def open_as_before_pictures(run: Run, case_schema: int = 2) -> None:
     pen = PartBuffer(lambda: bytes(16))
     panel = run.resolved.panel
     blind = panel.changed(seats=tuple(seat.changed(images=False) for seat in panel.seats))
-    opened = LATEST.open_debate(run.cases["d0"], blind, debate_id="d0", run_id="run", secret=bytes(32), parts=pen)
+    opened = RULES_OF_PROMPTS_1.open_debate(
+        run.cases["d0"], blind, debate_id="d0", run_id="run", secret=bytes(32), parts=pen
+    )
     part = json.loads(pen.text(opened.case)) | {"schema": case_schema}
     opened = opened.changed(case=pen.make(json.dumps(part)))
     now = encode(opened, recorded_at=1, parts=_named(opened, pen.take()))

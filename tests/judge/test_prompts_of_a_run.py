@@ -54,9 +54,10 @@ def jury(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
+@pytest.mark.parametrize("first", [1, 2])
 @pytest.mark.parametrize("policy", ["of the run", "of the case"])
 def test_a_debate_that_was_cut_short_goes_on_under_its_prompts_and_with_its_policy(
-    jury: CommandLine, monkeypatch: pytest.MonkeyPatch, policy: str
+    jury: CommandLine, monkeypatch: pytest.MonkeyPatch, policy: str, first: int
 ) -> None:
     own = {"policy": POLICY} if policy == "of the case" else {}
     cases = jury.write(
@@ -66,16 +67,17 @@ def test_a_debate_that_was_cut_short_goes_on_under_its_prompts_and_with_its_poli
     given = (cases, "--run", "r", "--policy", "policy.md")
     meter = Meter()
     meter.breaks = lambda trace: "/final/" in trace
+    monkeypatch.setattr(resolve, "__defaults__", ((), first))
     with patch("jury_actors.runtime.provider_factory", meter.factory):
         begun = jury.run(*given, "--limit", "1")
     unfinished = jury("list", "--run", "r", "--unfinished", "--json").json
-    # What opens by default moves on between the two.
-    monkeypatch.setattr(resolve, "__defaults__", ((), 2))
+    # What opens by default changes between the two.
+    monkeypatch.setattr(resolve, "__defaults__", ((), 3 - first))
     resumed, replayed = jury.run(*given), jury("replay", "--run", "r")
 
     assert (4, 0, 0) == (begun.code, resumed.code, replayed.code), resumed.err
     assert ["judging"] == [row["status"] for row in unfinished]
-    assert [1, 1] == versions(f"sqlite:///{jury.folder / 'jury.db'}")
+    assert [first, first] == versions(f"sqlite:///{jury.folder / 'jury.db'}")
 
 
 def versions(store_url: str) -> list[int]:

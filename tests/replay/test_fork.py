@@ -1,14 +1,16 @@
 """A branch keeps the events before it, repeats no call, and continues as any debate does."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 
 import pytest
 
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.recorded_panel import spec_of
-from jury_debate.rules_v1.ballots import ballot_id, datamark
+from jury_debate.rules_v1.ballots import ballot_id, datamark, line_sign
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.codec import decode, encode
 from jury_events.debate_events import (
@@ -55,9 +57,11 @@ PRESETS = ("parallel-rounds", "adk-sequential")
 ENDS = ("final/judgment", "completed")
 
 
-async def a_debate(store: EventStore, **spec: object) -> ForkOrigin:
+async def a_debate(store: EventStore, prompts: int = PROMPTS_VERSION, **spec: object) -> ForkOrigin:
     """d0, tools and all kinds of trouble in it."""
-    await Run(store, case=a_case_with_records, **spec).execute(script=TROUBLED)
+    run = Run(store, case=a_case_with_records, **spec)
+    run.prompts = prompts
+    await run.execute(script=TROUBLED)
     return origin_in(store)
 
 
@@ -173,16 +177,19 @@ async def test_quotations_of_the_origins_answers_are_looked_for_in_the_branchs_o
     assert replay_history(store.histories([branch.debate_id])[0]).status is ReplayStatus.EQUAL
 
 
-async def test_a_branch_with_its_own_secret_shows_no_model_the_origins_marks(store: KeptStore) -> None:
-    origin = await a_debate(store)
+@pytest.mark.parametrize(("prompts", "mark"), [(1, datamark), (2, line_sign)])
+async def test_a_branch_with_its_own_secret_shows_no_model_the_origins_marks(
+    store: KeptStore, prompts: int, mark: Callable[[bytes], str]
+) -> None:
+    origin = await a_debate(store, prompts)
     branch = stored(store, a_branch(origin, "round-1/started", secret=OTHER_SECRET))
     finished = await execute_branch(store, branch, script=TROUBLED)
 
     assert finished.status == "completed"
-    prompts = asked_after(store, branch)
-    assert prompts
-    assert not any(datamark(SECRET) in prompt for prompt in prompts)
-    assert all(datamark(OTHER_SECRET) in prompt for prompt in prompts)
+    shown = asked_after(store, branch)
+    assert shown
+    assert not any(mark(SECRET) in prompt for prompt in shown)
+    assert all(mark(OTHER_SECRET) in prompt for prompt in shown)
     assert plain(store, "d0", SECRET)[1:] == plain(store, branch.debate_id, OTHER_SECRET)[2:]
     assert verify(store).ok
 
@@ -203,6 +210,7 @@ def plain(store: EventStore, debate_id: str, secret: bytes) -> list[object]:
     texts = {part.ref.part: part.content.decode("utf-8", "replace") for part in store.parts(debate_id).values()}
     marks = [
         datamark(secret),
+        line_sign(secret),
         *(ballot_id(secret, seat) for seat in ("sim-policy", "sim-security", "sim-misuse", None)),
     ]
 

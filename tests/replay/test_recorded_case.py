@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jury_debate.rules_registry import LATEST
+from jury_debate.rules_registry import RULES_OF_PROMPTS_1
 from jury_events.case import Case, Image
 from jury_events.parts import PartBuffer
 from jury_events.verdict import Verdict
@@ -34,7 +34,7 @@ def test_a_recorded_case_is_the_one_that_was_opened(seen: bool) -> None:
     panel = a_panel("a", "b", "c")
     panel = panel.changed(seats=tuple(seat.changed(images=seen) for seat in panel.seats))
     pen = PartBuffer(lambda: bytes(16))
-    opened = LATEST.open_debate(case, panel, debate_id="d", run_id=None, secret=bytes(32), parts=pen)
+    opened = RULES_OF_PROMPTS_1.open_debate(case, panel, debate_id="d", run_id=None, secret=bytes(32), parts=pen)
 
     found = recorded_case(opened, pen.text)
 

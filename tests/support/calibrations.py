@@ -5,6 +5,7 @@ from typing import Any
 
 from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate.prompts import PROMPTS_VERSION
 from jury_events.calibration import (
     Calibration,
     DawidSkeneSignal,
@@ -54,12 +55,12 @@ def a_calibration(**numbers: Any) -> Calibration:
     )
 
 
-def calibrated(spec: Mapping[str, Any], **numbers: Any) -> dict[str, Any]:
-    """The spec of a panel with a calibration of it; `numbers` as of `a_calibration`."""
-    resolved = resolve(PanelSpec.model_validate(spec))
+def calibrated(spec: Mapping[str, Any], prompts: int = PROMPTS_VERSION, **numbers: Any) -> dict[str, Any]:
+    """The spec of a panel with a calibration of it under these prompts; `numbers` as of `a_calibration`."""
+    resolved = resolve(PanelSpec.model_validate(spec), prompts=prompts)
     calibration = a_calibration(
         panel=panel_digest(resolved.panel),
-        prompts=prompts_digest(resolved.role_prompts, resolved.judge_prompt),
+        prompts=prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts),
         **numbers,
     )
     return {**spec, "final": {**spec.get("final", {}), "calibration": calibration}}

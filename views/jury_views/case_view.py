@@ -5,7 +5,7 @@ from textwrap import indent
 from pydantic import ValidationError
 
 from jury_debate.case_text import render_items
-from jury_debate.prompts import PROMPTS_VERSION, load_prompts
+from jury_debate.prompts import load_prompts
 from jury_events.case import Case, Scenario
 from jury_events.errors import EventError
 from jury_events.panel import Language
@@ -24,6 +24,7 @@ def add_case(
     text: str,
     words: DebateLabels,
     *,
+    prompts: int,
     full: bool,
     pictures: Pictures = NO_PICTURES,
     items: NumberedItems | None = None,
@@ -34,6 +35,7 @@ def add_case(
         page: takes the lines.
         text: the stored JSON.
         words: the headings.
+        prompts: the version that the debate was opened with.
         full: whether long texts are shown whole.
         pictures: those that were sent to some juror.
         items: the numbers of the items; None: those of a transcript count from 1.
@@ -43,7 +45,7 @@ def add_case(
     except (ValidationError, EventError):
         _passage(page, words.case, text, words, full=full)
         return
-    view = _CaseView(page, words, full=full, pictures=pictures, items=items)
+    view = _CaseView(page, words, prompts=prompts, full=full, pictures=pictures, items=items)
     for number, scenario in enumerate(case.scenarios, 1):
         if len(case.scenarios) > 1:
             page.line(TextSpan(f"{words.scenario} {scenario.scenario_id}", "bold"))
@@ -53,10 +55,18 @@ def add_case(
 
 class _CaseView:
     def __init__(
-        self, page: Page, words: DebateLabels, *, full: bool, pictures: Pictures, items: NumberedItems | None
+        self,
+        page: Page,
+        words: DebateLabels,
+        *,
+        prompts: int,
+        full: bool,
+        pictures: Pictures,
+        items: NumberedItems | None,
     ) -> None:
         self._page = page
         self._words = words
+        self._prompts = prompts
         self._full = full
         self._pictures = pictures
         self._items = items
@@ -70,7 +80,9 @@ class _CaseView:
             self._passage("expected_behavior", number, words.expected, question.expected_behavior)
         if count := len(execution.transcript):
             first = self._number("transcript", number, 0)
-            shown = transcript_text(execution.transcript, words.language, self._pictures, first=first or 1)
+            shown = transcript_text(
+                execution.transcript, words.language, self._prompts, self._pictures, first=first or 1
+            )
             _passage(self._page, f"{words.transcript} ({count})", shown, words, full=self._full)
         self._passage("response", number, words.response, execution.response or words.empty)
         if execution.error is not None:
@@ -98,17 +110,18 @@ class _CaseView:
 
 
 def transcript_text(
-    transcript: Transcript, language: Language, pictures: Pictures = NO_PICTURES, *, first: int = 1
+    transcript: Transcript, language: Language, prompts: int, pictures: Pictures = NO_PICTURES, *, first: int = 1
 ) -> str:
     """The transcript as jurors who see `pictures` are shown it, with indented texts instead of marked ones.
 
     Args:
         transcript: the items.
         language: of the headings.
+        prompts: their version.
         pictures: those that were sent to some juror.
         first: the number of the first item.
     """
-    texts = load_prompts(PROMPTS_VERSION, language).texts.case
+    texts = load_prompts(prompts, language).texts.case
 
     def marked(text: str) -> str:
         return indent(text, "    ", lambda _line: True)

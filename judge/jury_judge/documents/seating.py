@@ -94,7 +94,7 @@ def with_simulated_jurors(resolved: ResolvedPanel) -> ResolvedPanel:
         written = final.judge or JudgeSpec(model=_SIMULATED_JUDGE)
         judge = written.model_copy(update={"model": _SIMULATED_JUDGE, "fallbacks": ()})
         final = final.model_copy(update={"judge": judge})
-    return resolve(spec.model_copy(update={"seats": seats, "final": final}))
+    return resolve(spec.model_copy(update={"seats": seats, "final": final}), prompts=resolved.prompts)
 
 
 def with_turns(resolved: ResolvedPanel, turns: Any, rounds: int | None) -> tuple[ResolvedPanel, str]:
@@ -130,7 +130,7 @@ def with_stagnation(resolved: ResolvedPanel, rounds: Any) -> ResolvedPanel:
         raise SettingError(f"stagnation_threshold: must be a whole number, not {visible_line(repr(rounds), 40)}")
     try:
         changed = spec.model_copy(update={"discussion": type(spec.discussion).model_validate(discussion)})
-        return resolve(changed)
+        return resolve(changed, prompts=resolved.prompts)
     except PanelError as error:
         raise SettingError(f"stagnation_threshold: {error}") from error
 
@@ -140,7 +140,8 @@ def with_judge_fallbacks(resolved: ResolvedPanel) -> ResolvedPanel:
     spec = spec_of(resolved)
     assert spec.final.judge is not None
     judge = spec.final.judge.model_copy(update={"fallbacks": documents_fallbacks(spec.final.judge.model)})
-    return resolve(spec.model_copy(update={"final": spec.final.model_copy(update={"judge": judge})}))
+    final = spec.final.model_copy(update={"judge": judge})
+    return resolve(spec.model_copy(update={"final": final}), prompts=resolved.prompts)
 
 
 def _seat_of(model: str) -> SeatSpec:

@@ -156,7 +156,7 @@ class _DebateView:
         else:
             pictures = pictures_sent(opened.images, self._texts)
             items = numbered_items(opened, self._texts)
-            add_case(page, text, self._words, full=full, pictures=pictures, items=items)
+            add_case(page, text, self._words, prompts=opened.prompts, full=full, pictures=pictures, items=items)
         gate, card = opened.security_gate_records, opened.agent_card_records
         if gate or card:
             page.line(TextSpan(self._words.records.format(gate=gate, card=card), "dim"))
