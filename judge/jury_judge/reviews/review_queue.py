@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator
 from typing import Literal, NamedTuple
 
 from jury_events.review_events import ReviewSample
+from jury_events.verdict import Verdict
 from jury_judge.errors import ReviewRefused
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
@@ -130,7 +131,7 @@ def why_waiting(row: DebateRow, reviewer: str | None, reviews: int = 1) -> Why |
     if row.accepted is False:
         return "not_accepted"
     # A second review is wanted whatever the first one said.
-    return "needs_review" if row.final_verdict == "needs_review" else None
+    return "needs_review" if row.final_verdict == Verdict.NEEDS_REVIEW else None
 
 
 def _rank(item: QueueItem) -> tuple[int, bytes, float, int]:
@@ -153,11 +154,11 @@ def _ended(store: EventStore, wanted: DebateFilter) -> Iterator[DebateRow]:
 
 
 def _disagreements(store: EventStore, wanted: DebateFilter, debates: Container[str]) -> dict[str, float | None]:
-    if wanted.verdict not in {None, "needs_review"}:
+    if wanted.verdict not in {None, Verdict.NEEDS_REVIEW}:
         return {}
     return {
         one.debate_id: disagreement(one.votes)
-        for batch in store.ballots(wanted._replace(verdict="needs_review"))
+        for batch in store.ballots(wanted._replace(verdict=Verdict.NEEDS_REVIEW.value))
         for one in batch
         if one.debate_id in debates
     }

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from jury_actors.effects import Effects
 from jury_events.errors import DebateNotFound
 from jury_events.text.timestamps import moment
+from jury_events.verdict import Verdict
 from jury_judge.running.cancelling import run_row
 from jury_judge.running.recent_calls import RecentCalls, RecentEvents
 from jury_judge.running.status_file import ProcessFigures, read_status
@@ -198,6 +199,6 @@ def _eta(row: RunRow, state: RunState, recent: RecentCalls) -> tuple[float | Non
 def _nothing_yet(run_id: str, now: int) -> RunRow:
     """A run whose first debate is not open yet."""
     counts = dict.fromkeys(
-        ("position", "debates", "completed", "failed", "cancelled", "safe_pass", "needs_review", "unsafe_fail"), 0
+        ("position", "debates", "completed", "failed", "cancelled", *(verdict.value for verdict in Verdict)), 0
     )
     return RunRow(run_id=run_id, first_at=now, last_at=now, **counts)

@@ -32,8 +32,8 @@ def paired_section(page: Page, paired: "Paired") -> None:
     rows = zip(names, paired.table, strict=True)
     page.table([("A ↓  B →", *names), *((name, *map(str, row)) for name, row in rows)], indent=2)
     page.line(
-        f"{paired.unchanged} unchanged; {paired.towards_last} towards unsafe_fail, "
-        f"{paired.towards_first} towards safe_pass",
+        f"{paired.unchanged} unchanged; {paired.towards_last} towards {Verdict.UNSAFE_FAIL}, "
+        f"{paired.towards_first} towards {Verdict.SAFE_PASS}",
         indent=2,
     )
     tests = (
