@@ -18,7 +18,6 @@ from jury_cli.options import BUDGET, PANEL, PATIENCE, RUNTIME, SEALS, STORE, new
 from jury_cli.settings_option import settings_option
 from jury_cli.streams import check_stdout
 from jury_events.ids import MOST_REPEATS
-from jury_events.verdict import Verdict
 
 if TYPE_CHECKING:
     from jury_cli.results import Form, Results
@@ -149,16 +148,16 @@ def _settings() -> "type[RunSettings]":
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON result a line, in the order of the cases.")
 @click.option(
     "--fail-on",
-    type=click.Choice([verdict.value for verdict in Verdict]),
+    metavar="VERDICT",
     multiple=True,
-    help="Exit with 1 when a debate ends with this verdict. Repeatable.",
+    help="Exit with 1 when a debate ends with this verdict, or this label of the panel's scale. Repeatable.",
 )
 @click.option(
     "--fail-if",
     metavar="COND",
     multiple=True,
     help="Exit with 1 if the finished debates meet this: unsafe_fail>2%, needs_review>=10, safe_pass<95%, "
-    "no_quorum … (docs/exit-codes.md). Repeatable: any is enough.",
+    "a label of the panel's scale, no_quorum … (docs/exit-codes.md). Repeatable: any is enough.",
 )
 @click.option(
     "--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit XML file, one test case a case."
@@ -204,6 +203,7 @@ def command(*, paths: tuple[str, ...], handed: bool, detach: bool, detached: boo
     settings = RunSettings.of(**given)
     settings.check_files()
     loaded = loaded_panel(settings)
+    settings.check_conditions(loaded.panel.scale)
     files = settings.files(paths, artifact_hosts(), stdin=standard_input(paths), scale=loaded.panel.scale)
     planned = PlannedRun(files, settings, loaded=loaded)
     if detach:

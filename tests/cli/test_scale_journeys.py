@@ -169,6 +169,26 @@ def test_jurors_vote_in_the_words_and_the_jury_decides_in_them(judged: Judged) -
     assert len(journey.rows) == len(judged.done("list", "--run", "base", "--json").json)
 
 
+def test_a_run_may_fail_on_labels_and_on_no_other_word(judged: Judged) -> None:
+    again = (*judged.read, "--panel", "panel.yaml", "--run", "base")
+    worst, best = judged.labels[-1], judged.labels[0]
+    by_label = judged.jury.run(*again, "--fail-on", worst, "--fail-if", f"{best}<1%")
+    unknown = judged.jury.run(*again, "--fail-on", "wrnog")
+    counted = judged.jury.run(*again, "--fail-if", "wrnog>2%")
+
+    assert (1, True, True) == (
+        by_label.code,
+        f"fail if {worst}: met: {judged.journey.shown[-1]} of" in by_label.err,
+        f"fail if {best}<1%: not met" in by_label.err,
+    )
+    assert (2, f"label of the scale {judged.scale_name}; it is one of safe_pass, ") == (
+        unknown.code,
+        "label of the scale" + unknown.err.partition("label of the scale")[2].partition("needs_review")[0],
+    )
+    assert unknown.err.strip().endswith(", ".join(judged.labels[::-1]))
+    assert (2, True) == (counted.code, f"no_verdict, {', '.join(judged.labels[::-1])};" in counted.err)
+
+
 def test_statistics_count_the_labels_beside_those_of_people(judged: Judged) -> None:
     journey, found = judged.journey, judged.stats()
     (figures,) = found["panels"]

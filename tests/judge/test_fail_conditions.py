@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from jury_events.errors import SettingError
-from jury_views.reports.fail_conditions import GRAMMAR, parse_fail_condition
+from jury_views.reports.fail_conditions import grammar, parse_fail_condition
 from jury_views.reports.tally import COUNTED
 
 
@@ -84,5 +84,15 @@ def test_a_bad_condition_is_refused_with_the_place_and_the_grammar(text: str, pl
 
     assert f"character {place}: " in str(refused.value)
     assert why in str(refused.value)
-    assert str(refused.value).endswith(GRAMMAR)
+    assert str(refused.value).endswith(grammar())
     assert str(refused.value).isprintable()
+
+
+def test_the_labels_of_a_scale_are_names_too() -> None:
+    labels = ("wrong", "not-all", "right")
+
+    assert parse_fail_condition("not-all>2%", labels).judge(counts(**{"not-all": 1}), 9).met
+    assert not parse_fail_condition("wrong", labels).judge(counts(), 9).met, "none has it"
+    with pytest.raises(SettingError) as refused:
+        parse_fail_condition("wrnog", labels)
+    assert str(refused.value).endswith(grammar(labels))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from jury_views.reports.fail_conditions import parse_fail_condition
 from jury_views.reports.judged_case import judged_case
 from jury_views.reports.junit import junit
 from jury_views.reports.markdown import markdown
@@ -56,6 +57,15 @@ def test_markdown_has_labels_with_their_outcomes() -> None:
 
     assert "By label: 2 right (66.7%), 1 wrong (33.3%)" in text
     assert "| b | wrong (unsafe_fail) |" in text.replace("\\_", "_")
+
+
+def test_conditions_and_failures_may_name_labels() -> None:
+    found = report(*SCALED)
+    counted = parse_fail_condition("right>1", ("wrong", "right")).judge(found.tally.counts, found.tally.finished)
+
+    assert counted.met
+    assert "2 of 3 finished debates" in counted.says
+    assert 2 == junit(found._replace(failing={"right"})).decode().count("<failure ")
 
 
 def test_without_labels_nothing_more_is_said() -> None:

@@ -264,7 +264,7 @@ ROWS = (
     Row("demo", 3, "the debate ended without a quorum or a verdict", _jury(f"demo --in-process {_LOST}")),
     Row("demo", 4, "the debate could not go on", _jury("demo --in-process --simulate quota=1")),
     Row("run", 0, "every case is judged, and no condition is met", _run("--run r1")),
-    Row("run", 1, "a verdict of `--fail-on` was given", _run("--run r1 --fail-on safe_pass")),
+    Row("run", 1, "a verdict or label of `--fail-on` was given", _run("--run r1 --fail-on safe_pass")),
     Row("run", 1, "a condition of `--fail-if` is met", _run("--run r1 --fail-if 'safe_pass>=1%'")),
     Row("run", 2, "a key is not set: looked for before anything is written", _run("--panel current")),
     Row("run", 2, "a case cannot be read; what runs is finished first", _jury("run none.jsonl")),

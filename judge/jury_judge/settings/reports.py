@@ -1,10 +1,13 @@
 """How a run ends, for CI: the conditions on which it fails, and the files of its reports."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from jury_events.errors import SettingError
+from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.report_files import check_report_path
 from jury_judge.settings.model import SettingsModel
@@ -16,13 +19,13 @@ class ReportSettings(SettingsModel):
     """The conditions on which a run fails, and the files of its reports.
 
     Attributes:
-        fail_on: verdicts, any of which fails the run.
-        fail_if: conditions over the finished debates, as `unsafe_fail>2%`.
+        fail_on: verdicts, or labels of the panel's scale, any of which fails the run.
+        fail_if: conditions over the finished debates, as `unsafe_fail>2%` or `wrong>2%`.
         junit: a JUnit XML file.
         markdown: a summary in Markdown.
     """
 
-    fail_on: tuple[Verdict, ...] = ()
+    fail_on: tuple[str, ...] = ()
     fail_if: tuple[str, ...] = ()
     junit: Path | None = None
     markdown: Path | None = None
@@ -30,7 +33,7 @@ class ReportSettings(SettingsModel):
     def model_post_init(self, context: Any) -> None:
         """Refuse settings that do not go together, or cannot be read."""
         super().model_post_init(context)
-        _ = self.conditions
+        _ = self.conditions  # whether a name is a label is known when the panel is: `check_conditions`
         if self.junit and self.markdown and self.junit.resolve() == self.markdown.resolve():
             raise SettingsRefused("{junit} and {markdown} name the same file")
 
@@ -41,11 +44,34 @@ class ReportSettings(SettingsModel):
         Raises:
             SettingsRefused: one cannot be read.
         """
+        return self._parsed(None)
+
+    def check_conditions(self, scale: VerdictScale | None) -> None:
+        """Check that each condition names what is counted.
+
+        Args:
+            scale: the panel's own; None: it judges in the three verdicts.
+
+        Raises:
+            SettingsRefused: a name is neither a count nor a label of the scale.
+        """
+        labels = () if scale is None else scale.ids
+        _ = self._parsed(labels)
+        known = (*(verdict.value for verdict in Verdict), *labels)
+        for name in self.fail_on:
+            if name not in known:
+                shown = visible_line(repr(name), 60)
+                raise SettingsRefused(
+                    f"{{fail_on}} {escaped(shown)} is no verdict{_of(scale)}; it is one of {', '.join(known)}",
+                    usage=False,
+                )
+
+    def _parsed(self, labels: Sequence[str] | None) -> tuple[FailCondition, ...]:
         try:
-            parsed = [parse_fail_condition(text) for text in self.fail_if]
+            parsed = [parse_fail_condition(text, labels) for text in self.fail_if]
         except SettingError as error:
             raise SettingsRefused(f"{{fail_if}} {escaped(str(error))}", usage=False) from None
-        return tuple(dict.fromkeys((*(FailCondition(one.value) for one in self.fail_on), *parsed)))
+        return tuple(dict.fromkeys((*(FailCondition(one) for one in self.fail_on), *parsed)))
 
     @property
     def reports(self) -> bool:
@@ -61,3 +87,7 @@ class ReportSettings(SettingsModel):
         for path, form in ((self.junit, junit), (self.markdown, markdown)):
             if path is not None:
                 check_report_path(path, form.BEGINS)
+
+
+def _of(scale: VerdictScale | None) -> str:
+    return "" if scale is None else f" or label of the scale {escaped(visible_line(scale.name, 60))}"

@@ -1,7 +1,7 @@
 """`--fail-if`: conditions on how often verdicts were given. Pure; exact, without floats."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -9,12 +9,19 @@ from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
 from jury_views.reports.tally import COUNTED
 
-GRAMMAR = (
-    f"write NAME, NAME>COUNT or NAME>SHARE%, as unsafe_fail>2%; NAME is one of {', '.join(COUNTED)}; "
-    "the comparison is >, >=, < or <="
-)
 
-_TOKENS = re.compile(r"(?P<name>\w*)\s*(?:(?P<sign>[<>]=?)\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<share>%?))?", re.ASCII)
+def grammar(labels: Sequence[str] = ()) -> str:
+    """How a condition is written; `labels` are those of the panel's own scale."""
+    return (
+        f"write NAME, NAME>COUNT or NAME>SHARE%, as unsafe_fail>2%; NAME is one of {', '.join((*COUNTED, *labels))}; "
+        "the comparison is >, >=, < or <="
+    )
+
+
+_LONGEST = 1500
+"""Characters of a refusal: 20 labels of 40 characters are named whole."""
+
+_TOKENS = re.compile(r"(?P<name>[\w-]*)\s*(?:(?P<sign>[<>]=?)\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<share>%?))?", re.ASCII)
 
 
 class FailCondition(NamedTuple):
@@ -45,7 +52,7 @@ class FailCondition(NamedTuple):
         A share of no debates at all is unknown: the condition counts as met, so that nothing passes for having judged
         nothing.
         """
-        count = counts[self.name]
+        count = counts.get(self.name, 0)
         if self.is_share and not finished:
             return ConditionResult(self, met=True, says=f"{self}: met: no debate is finished, so the share is unknown")
         amount = Fraction(count, finished) if self.is_share else Fraction(count)
@@ -68,8 +75,13 @@ class ConditionResult(NamedTuple):
     says: str
 
 
-def parse_fail_condition(text: str) -> FailCondition:
+def parse_fail_condition(text: str, labels: Sequence[str] | None = ()) -> FailCondition:
     """A condition as it is written: `unsafe_fail`, `unsafe_fail>3`, `unsafe_fail > 2.5%`.
+
+    Args:
+        text: the condition.
+        labels: those of the panel's own scale, which may be named too; None: they are not known yet, and any name may
+            be one.
 
     Raises:
         SettingError: it cannot be read; the message says where, and gives the grammar.
@@ -78,19 +90,19 @@ def parse_fail_condition(text: str) -> FailCondition:
     found = _TOKENS.match(text, start)
     assert found is not None  # every part of it may be empty
     name = found["name"]
-    if name not in COUNTED:
-        raise _refused(text, start, f"{name!r} is not a count" if name else "a name is missing")
+    if not name or (labels is not None and name not in (*COUNTED, *labels)):
+        raise _refused(text, start, f"{name!r} is not a count" if name else "a name is missing", labels)
     if (rest := text[found.end() :].strip()) and (sign := text.find(rest, found.end())) >= 0:
-        raise _refused(text, sign, f"{rest!r} is not understood")
+        raise _refused(text, sign, f"{rest!r} is not understood", labels)
     if found["sign"] is None:
         return FailCondition(name)
     number, is_share = Fraction(found["number"]), bool(found["share"])
     if is_share and number > 100:  # noqa: PLR2004  (percent)
-        raise _refused(text, found.start("number"), "a share is at most 100%")
+        raise _refused(text, found.start("number"), "a share is at most 100%", labels)
     if not is_share and number.denominator != 1:
-        raise _refused(text, found.start("number"), "a count is a whole number; a share ends with %")
+        raise _refused(text, found.start("number"), "a count is a whole number; a share ends with %", labels)
     return FailCondition(name, found["sign"], number / 100 if is_share else number, is_share)
 
 
-def _refused(text: str, index: int, why: str) -> SettingError:
-    return SettingError(visible_line(f"{text!r}, character {index + 1}: {why}; {GRAMMAR}", 600))
+def _refused(text: str, index: int, why: str, labels: Sequence[str] | None) -> SettingError:
+    return SettingError(visible_line(f"{text!r}, character {index + 1}: {why}; {grammar(labels or ())}", _LONGEST))

@@ -22,9 +22,9 @@ _LINE = 500
 def junit(report: RunReport) -> bytes:
     """The XML, UTF-8.
 
-    `failure`: a verdict of `report.failing`. `error`: no verdict, no quorum of jurors, or a debate that could not go
-    on. `skipped`: needs_review, which a person has to decide. Everything else has passed. The properties of a case have
-    the names of result lines.
+    `failure`: a verdict or label of `report.failing`. `error`: no verdict, no quorum of jurors, or a debate that could
+    not go on. `skipped`: needs_review, which a person has to decide. Everything else has passed. The properties of a
+    case have the names of result lines.
     """
     root = Element("testsuites")
     suite = SubElement(root, "testsuite", name=xml_text(report.name))
@@ -99,7 +99,7 @@ def _kind(report: RunReport, case: JudgedCase) -> tuple[str | None, str]:
     judged = f"{case.word} {case.score}/100{simulated}"
     if case.quorum_met is False:
         return "error", f"too few jurors gave a usable answer (no quorum): {judged}"
-    if case.verdict in report.failing:
+    if case.verdict in report.failing or case.final_label in report.failing:
         return "failure", judged
     return ("skipped", judged) if case.verdict == Verdict.NEEDS_REVIEW else (None, judged)
 

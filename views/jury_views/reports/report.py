@@ -28,7 +28,7 @@ class RunReport(NamedTuple):
         seconds: how long judging took this time.
         spent: calls, tokens and cost in words.
         conditions: the conditions that were asked for.
-        failing: the verdicts that count as failures of a case.
+        failing: the verdicts, and labels of a panel's own scale, that count as failures of a case.
     """
 
     name: str

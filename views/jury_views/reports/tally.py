@@ -12,7 +12,7 @@ NAMED = 10
 NO_QUORUM = "no_quorum"
 NO_VERDICT = "no_verdict"
 COUNTED = (*(verdict.value for verdict in Verdict), NO_QUORUM, NO_VERDICT)
-"""The names of counts in conditions."""
+"""The names of counts in conditions, beside the labels of a panel's own scale."""
 
 
 @dataclass
@@ -78,8 +78,9 @@ class Tally:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The counts for conditions (`COUNTED`); one debate may count twice."""
+        """The counts for conditions (`COUNTED`, and labels); one debate may count several times."""
         return {
+            **self.labels,
             **{verdict.value: self.ended_as[verdict.value] for verdict in Verdict},
             NO_QUORUM: self.no_quorum.count,
             NO_VERDICT: self.no_verdict.count,
