@@ -166,6 +166,8 @@ def _decide(asked: "GateSettings", *, as_json: bool) -> Exit:
     if as_json:
         print(json.dumps(named.report.to_dict(), ensure_ascii=False, indent=2))
         note(headline(named))
+        if named.counted:
+            note(f"the {named.counted} are counted")
     else:
         gate_page(named).print(page_console())
     return _EXITS[named.outcome]

@@ -205,6 +205,8 @@ def test_statistics_count_the_labels_beside_those_of_people(judged: Judged) -> N
     assert 0.7 < figures["agreement"][journey.alpha]["value"] < 1
     assert journey.shown == [one["count"] for one in figures["shares"]]
     assert ("levels" in journey.scale) == ("levels" in figures)
+    plain = judged.done("stats", "base", "--include-simulated", "--resamples", "0").out
+    assert ("levels" in journey.scale) == ("Levels (1 to 5)" in plain) == ("difference to the label" in plain)
     later = judged.stats("--labels", "people.csv")
     assert figures["against_labels"] == later["panels"][0]["against_labels"]
 
@@ -237,10 +239,12 @@ def test_gates_and_values_count_outcomes_or_labels(judged: Judged) -> None:
 
     outcomes = judged.done(*sides, "--metric", "unsafe_fail").json["paired"]
     labels = judged.done(*sides, "--count", "labels", "--metric", judged.labels[-1]).json["paired"]
+    shown = judged.done(*(one for one in sides if one != "--json"), "--count", "labels", "--metric", judged.labels[-1])
     worth = [judged.done("value", "base", "--include-simulated", "--json", *more).json for more in
              ((), ("--count", "labels"))]  # fmt: skip
 
     assert (3, judged.labels) == (len(outcomes["categories"]), labels["categories"])
+    assert f"labels of the scale {judged.scale_name} (" in shown.out
     assert ["recount", "plurality"] == [one["counting"] for one in worth]
     assert judged.labels == worth[1]["categories"]
     judged.done("compare", "base", "candidate", "--json", "--fail-on", "flips")

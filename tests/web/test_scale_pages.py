@@ -196,3 +196,37 @@ def test_the_list_counts_labels_in_its_totals_and_votes_for_a_label_in_the_agree
 
     assert "right 1" == shown.one(".totals .badge")
     assert "2 of 3" == shown.one("table.list .agree")
+
+
+@pytest.mark.parametrize(
+    ("lang", "heading", "panel", "jury"),
+    [
+        ("en", "Levels (1 to 5)", "Panel (mean of the votes)", "Jury (final verdict)"),
+        ("ja", "段階（1〜5）", "陪審団（票の平均）", "陪審団（最終判定）"),
+    ],
+)
+def test_the_statistics_of_levels_have_their_means(lang: str, heading: str, panel: str, jury: str) -> None:
+    store = MemoryEventStore()
+    for number in range(4):
+        store_debate(store, mixed_levels(), f"r1~c{number}", run_id="r1", case_id=f"c{number}")
+
+    page = Site(store).get(f"/runs/r1/stats?lang={lang}&include_simulated=true")
+
+    section = page.tree.css_first("[aria-labelledby^=h-levels]")
+    assert section is not None
+    rows = {row.css_first("th").text(): [cell.text() for cell in row.css("td")] for row in section.css("tbody tr")}
+    assert heading == section.css_first("h2").text()
+    assert ["5.000", "4.000", "2.000", "3.667"] == [
+        rows[name][0].split(" ")[0] for name in ("gpt", "claude", "gemini", panel)
+    ]
+    assert jury not in rows, "no label is decided"
+
+
+def test_the_statistics_of_other_labels_have_no_levels() -> None:
+    store = MemoryEventStore()
+    store_debate(store, a_right_answer(), "r1~c0", run_id="r1", case_id="c0")
+
+    page = Site(store).get("/runs/r1/stats?include_simulated=true")
+
+    assert page.tree.css_first("[aria-labelledby^=h-agreement]") is not None
+    assert page.tree.css_first("[aria-labelledby^=h-levels]") is None

@@ -30,14 +30,18 @@ _SAYS = {
 
 
 class NamedGate(NamedTuple):
-    """A gate with the names of its sides; an inconclusive one may count as `pass` or `fail`. `worse` is the direction
-    that was asked for, if one was."""
+    """A gate with the names of its sides; an inconclusive one may count as `pass` or `fail`.
+
+    `worse` is the direction that was asked for, if one was; `counted` says what is counted of which scale of the
+    panels' own, "" without one.
+    """
 
     base: str
     candidate: str
     report: "GateReport"
     inconclusive: str | None = None
     worse: str | None = None
+    counted: str = ""
 
     @property
     def outcome(self) -> "Decision":
@@ -63,7 +67,8 @@ def headline(named: NamedGate) -> str:
 def facts(named: NamedGate) -> list[tuple[str, str]]:
     """What the decision is based on, as names and values."""
     gate = named.report.gate
-    rows = [
+    rows = [("counted", named.counted)] if named.counted else []
+    rows += [
         ("metric", f"{visible_line(gate.metric, 60)} ({_WORSE[gate.worse]})"),
         ("base", _side(gate.base, named.base)),
         ("candidate", _side(gate.candidate, named.candidate)),

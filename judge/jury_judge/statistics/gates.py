@@ -30,7 +30,8 @@ class GateSides(NamedTuple):
     """The two sides of a gate, with their names; before the candidate is judged there is none.
 
     `verdicts`: of runs the final ones, of lists of judges the strict plurality of their first votes. `words`: the
-    verdicts of the ballots of runs, which are as they are counted; `mixed`: a line about runs in different scales.
+    verdicts of the ballots of runs, which are as they are counted; `mixed`: a line about runs in different scales;
+    `counted`: what is counted of which scale of the panels' own.
     """
 
     base: str
@@ -39,6 +40,7 @@ class GateSides(NamedTuple):
     verdicts: Verdicts
     words: VerdictWords | None = None
     mixed: str = ""
+    counted: str = ""
 
 
 class Judged(NamedTuple):
@@ -140,9 +142,8 @@ def sides_of_runs(
     both = [first] if second is None else [first, second]
     found = counted_words(store, both, count)
     counted = [Votes(one, None, found.words).counted for one in both]
-    return GateSides(
-        base, candidate, (counted[0], counted[1] if len(both) > 1 else None), "final", found.words, found.mixed
-    )
+    tables = (counted[0], counted[1] if len(both) > 1 else None)
+    return GateSides(base, candidate, tables, "final", found.words, found.mixed, found.counted)
 
 
 def sides_of_judges(ballots: pa.Table, base: Sequence[str], candidate: Sequence[str]) -> GateSides:

@@ -14,7 +14,6 @@ from jury_analysis.gate_plan import GatePlan
 from jury_analysis.panel_worth import PanelWorth, panel_worth
 from jury_analysis.run_probes import RunProbes
 from jury_cases.votes.words import VerdictWords
-from jury_events.text.visible_text import visible_line
 from jury_judge.report_files import check_report_path
 from jury_judge.settings.calibration import CalibrationSettings
 from jury_judge.settings.gate import GateSettings
@@ -130,8 +129,8 @@ def _votes(
         counted = counted_words(store, ballots, asked.count or count)
         if counted.mixed:
             say(counted.mixed)
-        if (scale := counted.words.labels_of) is not None:
-            say(f"the labels of the scale {visible_line(scale.name, 60)} ({scale.digest[:16]}) are counted")
+        if counted.counted:
+            say(f"the {counted.counted} are counted")
         votes = Votes(ballots, None, counted.words)
     return with_later_labels(votes, asked.labels, store, say, random_only=random_only)
 
@@ -145,7 +144,14 @@ def gate_report(asked: GateSettings, say: Say) -> NamedGate:
     if judged.sides is None or judged.sides.candidate is None:
         raise AssertionError("settings refuse a gate without two sides")
     report = decide(judged.sides, judged.labels, gate_options(asked, judged.words))
-    return NamedGate(judged.sides.base, judged.sides.candidate, report, asked.inconclusive, asked.worse)
+    return NamedGate(
+        judged.sides.base,
+        judged.sides.candidate,
+        report,
+        inconclusive=asked.inconclusive,
+        worse=asked.worse,
+        counted=judged.sides.counted,
+    )
 
 
 def plan_report(asked: GateSettings, say: Say) -> GatePlan:

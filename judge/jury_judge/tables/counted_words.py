@@ -23,10 +23,12 @@ class CountedWords(NamedTuple):
     Attributes:
         words: the verdicts, and what words of later labels mean.
         mixed: a line about debates under different scales, of which only outcomes can be counted; "" without them.
+        counted: what is counted of which scale of the panels' own, with the digest; "" without one.
     """
 
     words: VerdictWords
     mixed: str = ""
+    counted: str = ""
 
 
 def counted_words(store: EventStore, ballots: pa.Table | Sequence[pa.Table], count: Count | None) -> CountedWords:
@@ -50,8 +52,8 @@ def counted_words(store: EventStore, ballots: pa.Table | Sequence[pa.Table], cou
         if scale is None:
             return CountedWords(VerdictWords())
         if count == "outcomes":
-            return CountedWords(VerdictWords.of_outcomes(scale))
-        return CountedWords(VerdictWords.of_labels(scale))
+            return CountedWords(VerdictWords.of_outcomes(scale), counted=f"outcomes of {_named(scale)}")
+        return CountedWords(VerdictWords.of_labels(scale), counted=f"labels of {_named(scale)}")
     names = sorted("the three verdicts" if one is None else visible_line(one.name, 60) for one in named.values())
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     judged = f"the debates are judged in {len(names)} scales ({shown})"
@@ -61,6 +63,10 @@ def counted_words(store: EventStore, ballots: pa.Table | Sequence[pa.Table], cou
             "--count labels out"
         )
     return CountedWords(VerdictWords(), mixed=f"{judged}: their outcomes are counted, and no label")
+
+
+def _named(scale: VerdictScale) -> str:
+    return f"the scale {visible_line(scale.name, 60)} ({scale.digest[:16]})"
 
 
 def _scales(store: EventStore, ballots: pa.Table) -> list[VerdictScale | None]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jury_analysis.discussion import DiscussionStep
     from jury_analysis.estimate import Estimate
     from jury_analysis.faults import FaultsFound
+    from jury_analysis.levels import LevelReport, LevelsGiven
     from jury_analysis.message_agreement import MessageAgreement
     from jury_analysis.quotation_shares import QuotationShares, Quoted
     from jury_analysis.shares import VerdictShare
@@ -48,6 +49,8 @@ class PanelView(NamedTuple):
     raters: "tuple[AgainstLabels, ...]"
     """Jury, panel, then seats; () without a label."""
     accuracies: DotPlot | None
+    levels: "tuple[LevelsGiven, ...]"
+    """Jury, panel, seats, then the labels of people; () where the labels are no levels."""
     finders: "tuple[FaultsFound, ...]"
     """Panel, then seats; () where no label is compared with messages and outcomes."""
     located: "tuple[tuple[str, MessageAgreement], ...]"
@@ -102,6 +105,7 @@ def _panel(panel: "PanelStatistics", categories: tuple[str, ...], names: Mapping
         accuracies=dot_plot([(one.seat or names[one.rater], one.accuracy) for one in raters[:MOST_ROWS]])
         if raters
         else None,
+        levels=() if panel.levels is None else _levels(panel.levels),
         finders=() if panel.faults is None else (panel.faults.panel, *panel.faults.seats[: MOST_ROWS - 1]),
         located=tuple(
             (name, found) for name, found in (("messages", panel.messages), ("items", panel.items)) if found is not None
@@ -111,6 +115,11 @@ def _panel(panel: "PanelStatistics", categories: tuple[str, ...], names: Mapping
         shares=stacked_bar(_counts(panel.shares, panel.debates)),
         share_intervals=dot_plot([(one.verdict, one.raw) for one in panel.shares]),
     )
+
+
+def _levels(found: "LevelReport") -> "tuple[LevelsGiven, ...]":
+    raters = (found.jury, found.panel, *found.seats[:MOST_ROWS], found.labels)
+    return tuple(one for one in raters if one is not None)
 
 
 def _quoted(found: "QuotationShares") -> "tuple[Quoted, ...]":

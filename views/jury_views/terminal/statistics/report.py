@@ -10,6 +10,7 @@ from jury_views.terminal.statistics.agreement import agreement_section, repeats_
 from jury_views.terminal.statistics.confidence import confidence_section
 from jury_views.terminal.statistics.discussion import discussion_section
 from jury_views.terminal.statistics.faults import faults_section, messages_section
+from jury_views.terminal.statistics.levels import levels_section
 from jury_views.terminal.statistics.quotations import quotations_section
 from jury_views.terminal.statistics.shares import shares_section
 
@@ -64,6 +65,8 @@ def _panel(page: Page, panel: "PanelStatistics") -> None:
     agreement_section(page, panel.agreement)
     repeats_section(page, panel.self_agreement)
     labels_section(page, panel.against_labels, panel.effective_votes)
+    if panel.levels is not None:
+        levels_section(page, panel.levels)
     if panel.faults is not None:
         faults_section(page, panel.faults)
     if panel.messages is not None:

@@ -63,6 +63,17 @@ class StatisticsLabels(TranslatedLabels):
         "independent ones would.",
         "陪審員数を上回っています。誤りに負の相関があり、独立な場合よりも互いを補っています。",
     )
+    stats_levels = Translation("Levels ({lowest} to {highest})", "段階（{lowest}〜{highest}）")
+    stats_levels_hint = Translation(
+        "Levels as numbers, before discussion; above zero the difference is milder than people.",
+        "段階を数値として扱います（議論前）。差が正であれば、人より甘い評価です。",
+    )
+    stats_level_panel = Translation("Panel (mean of the votes)", "陪審団（票の平均）")
+    stats_level_labels = Translation("Labels of people", "人によるラベル")
+    stats_level_mean = Translation("Mean level", "平均段階")
+    stats_level_difference = Translation("Difference to the label", "ラベルとの差")
+    stats_level_distance = Translation("Distance from the label", "ラベルとの差の絶対値")
+    stats_level_within_one = Translation("Within one", "差が1以内")
     stats_quotations = Translation("Do quotations stand where the seats say?", "引用は示された箇所にあるか")
     stats_quotations_hint = Translation(
         "{quotations} quotations in {evaluations} evaluations of all rounds that were asked for evidence.",
