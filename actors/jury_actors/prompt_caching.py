@@ -95,7 +95,12 @@ class PromptCaching:
 
     def _shared_tokens(self, assignment: Assignment) -> int:
         parts = [part for message in assignment.messages for part in message.parts[: message.shared]]
-        return estimated_tokens(sum(self._size(part) for part in parts))
+        size = sum(map(self._size, parts))
+        reading = assignment.reading
+        if reading is not None and reading.mode == "windows":
+            # Behind what all of its calls show, each shows a part of the record before the seat.
+            size += max(sum(map(self._size, reading.case[first:behind])) for first, behind in reading.windows)
+        return estimated_tokens(size)
 
 
 def _later_speakers(state: DebateState, assignment: Assignment) -> Sequence[str]:

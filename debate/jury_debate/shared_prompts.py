@@ -21,6 +21,7 @@ class PromptStart(NamedTuple):
     effort: str | None
     thinking: str | int | None
     tools: str = "none"
+    reading: str = ""
 
 
 class RoundsSeen:
@@ -45,6 +46,10 @@ class RoundsSeen:
 def prompt_start(panel: Panel, assignment: Assignment) -> PromptStart:
     """How the prompts of a step begin."""
     start = start_of(_place(panel, assignment.step))
+    reading = assignment.reading
+    if reading is not None and reading.mode != "whole":
+        # Seats of equal windows read equal parts; rounds show other things behind the outline.
+        start = start._replace(reading=f"{reading.mode} {reading.room} {reading.windows}")
     if not assignment.tools:
         return start
     return start._replace(tools="records" if assignment.opinions is None else "records and opinions")
@@ -67,6 +72,9 @@ def further_calls(panel: Panel, assignment: Assignment, waiting: Sequence[str], 
     if assignment.tools:
         # The model reads records first and answers then: the same prompt twice. Tools differ in the first round.
         now += 1
+    if assignment.reading is not None and assignment.reading.mode == "windows":
+        # Its own parts differ, and later rounds do not show them.
+        return float(now)
     judge = panel.final.judge
     judged = judge is not None and not assignment.tools and start_of(judge) == asked
     if assignment.tools and not step.round:

@@ -20,6 +20,7 @@ from jury_providers.prices import load_prices
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk
 from jury_providers.simulated.provider import SimulatedProvider
 from support.debate_harness import a_case
+from support.long_records import a_long_case as a_session
 from support.runtime_harness import KeptStore, Run, completed, fixed_effects
 
 MODEL = "openai/gpt-6-sol"
@@ -188,6 +189,39 @@ async def test_prompts_1_share_nothing_and_ask_that_nothing_is_kept() -> None:
         await it.play()
 
     assert {"none"} == set(it.models.caching("initial")) | set(it.models.caching("round"))
+
+
+def in_windows(count: int) -> dict[str, Any]:
+    seats = [{"model": MODEL, "juror_id": name, "window": 32_000} for name in "abc"[:count]]
+    return {"seats": seats, "discussion": {"max_rounds": 2, "end_early": False}}
+
+
+async def test_seats_of_equal_windows_read_the_parts_that_the_first_one_wrote() -> None:
+    async with running(**in_windows(3)) as it:
+        it.run.cases = {"d0": a_session(100)}
+        alone: list[set[str]] = []
+
+        async def begins(_request: ModelRequest, on_chunk: OnChunk | None) -> None:
+            await settled()
+            alone.append(it.models.steps("initial"))
+            assert on_chunk is not None
+            on_chunk("{")
+            on_chunk('"')
+            await it.models.others_asked.wait()
+
+        it.models.first = begins
+        await it.play()
+
+    assert {"a"} == alone[0]
+    assert {"30m"} == set(it.models.caching("initial/a/"))
+
+
+async def test_parts_that_no_other_seat_reads_are_not_kept_though_rounds_follow() -> None:
+    async with running(**in_windows(1)) as it:
+        it.run.cases = {"d0": a_session(100)}
+        await it.play()
+
+    assert {"none"} == set(it.models.caching("initial"))
 
 
 async def settled() -> None:

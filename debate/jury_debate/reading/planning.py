@@ -123,9 +123,23 @@ class ReadingPlanner:
         return estimated_tokens(size, pictures) <= request_tokens(place.window)
 
     def _left(self, juror_id: str | None) -> int:
-        """The bytes that are left beside a seat's instructions."""
+        """The bytes that are left beside a seat's instructions.
+
+        The longest of the seats of equal model and window count, so that these are shown equal outlines and parts,
+        which the provider keeps for all of them.
+        """
         window = self._window(juror_id)
-        return bytes_of(request_tokens(window)) - self._sizes[juror_id] - _FORM
+        return bytes_of(request_tokens(window)) - max(self._sizes[one] for one in self._alike(juror_id)) - _FORM
+
+    def _alike(self, juror_id: str | None) -> list[str | None]:
+        if juror_id is None:
+            return [None]
+        seat = self._panel.seat(juror_id)
+        return [
+            one.juror_id
+            for one in self._panel.seats
+            if (one.model, one.window, one.images) == (seat.model, seat.window, seat.images)
+        ]
 
     def _least_room(self, juror_id: str | None) -> int:
         """Where the instructions take most of the window, an eighth of it is used all the same."""

@@ -13,7 +13,7 @@ from jury_providers.caching import CachePolicy
 
 
 class EstimatedCall(NamedTuple):
-    """Calls of a place with equal `tools` begin alike: "none", "records", or "records and opinions"."""
+    """Calls of a place with equal `tools` begin alike: "none", "records", "records and opinions", or a part's name."""
 
     place: Seat | FinalJudge
     tools: str

@@ -12,6 +12,7 @@ from jury_events.evidence import LONGEST_QUOTE
 from jury_events.panel import FinalJudge, Panel, Seat
 from jury_judge.runs.estimated_caches import EstimatedCall
 from jury_judge.runs.prompt_sizes import PromptSizes, ReadingSizes
+from jury_judge.runs.rehearsal import RequestSize
 
 _HEADING = 300
 """Bytes of what stands around a peer's words."""
@@ -120,13 +121,22 @@ def requests_of(step: EstimatedStep, sizes: PromptSizes, course: EstimatedCourse
     found = len(parts) * _findings(course, place)
     shown = min(reading.room, found) if parts else course.read * cited_bytes(reading.room)
     return [
-        *(EstimatedRequest(call, part.size + form, part.pictures, reading.shared) for part in parts),
+        *(
+            _part_request(place, number, part, form, base - form - reading.shared)
+            for number, part in enumerate(parts, 1)
+        ),
         *(EstimatedRequest(call, base + size, 0, reading.shared) for size in _gathered(found, reading.room, course)),
         *(
             EstimatedRequest(call, base + shown + turn * (said + sizes.records), 0, reading.shared)
             for turn in range(turns)
         ),
     ]
+
+
+def _part_request(place: Seat | FinalJudge, number: int, part: RequestSize, form: int, own: float) -> EstimatedRequest:
+    """The call that shows a part; up to there those of seats of equal windows begin alike. `own`: the seat's bytes."""
+    call = EstimatedCall(place, f"part {number} for {place.window}")
+    return EstimatedRequest(call, part.size + form, part.pictures, max(0, int(part.size - own)))
 
 
 def _findings(course: EstimatedCourse, place: Seat | FinalJudge) -> float:
