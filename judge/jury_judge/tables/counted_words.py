@@ -54,7 +54,7 @@ def counted_words(store: EventStore, ballots: pa.Table | Sequence[pa.Table], cou
         if count == "outcomes":
             return CountedWords(VerdictWords.of_outcomes(scale), counted=f"outcomes of {_named(scale)}")
         return CountedWords(VerdictWords.of_labels(scale), counted=f"labels of {_named(scale)}")
-    names = sorted("the three verdicts" if one is None else visible_line(one.name, 60) for one in named.values())
+    names = _apart(list(named.values()))
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     judged = f"the debates are judged in {len(names)} scales ({shown})"
     if count == "labels":
@@ -63,6 +63,15 @@ def counted_words(store: EventStore, ballots: pa.Table | Sequence[pa.Table], cou
             "--count labels out"
         )
     return CountedWords(VerdictWords(), mixed=f"{judged}: their outcomes are counted, and no label")
+
+
+def _apart(scales: Sequence[VerdictScale | None]) -> list[str]:
+    """The names of scales; those of one name, as after a meaning is changed, with their digests."""
+    names = ["the three verdicts" if one is None else visible_line(one.name, 60) for one in scales]
+    return sorted(
+        name if one is None or names.count(name) == 1 else f"{name} {one.digest[:16]}"
+        for name, one in zip(names, scales, strict=True)
+    )
 
 
 def _named(scale: VerdictScale) -> str:
