@@ -199,13 +199,18 @@ def test_the_list_counts_labels_in_its_totals_and_votes_for_a_label_in_the_agree
 
 
 @pytest.mark.parametrize(
-    ("lang", "heading", "panel", "jury"),
+    ("lang", "heading", "panel", "jury", "scale"),
     [
-        ("en", "Levels (1 to 5)", "Panel (mean of the votes)", "Jury (final verdict)"),
-        ("ja", "段階（1〜5）", "陪審団（票の平均）", "陪審団（最終判定）"),
+        (
+            *("en", "Levels (1 to 5)", "Panel (mean of the votes)", "Jury (final verdict)"),
+            "The labels of the scale own (",
+        ),
+        ("ja", "段階（1〜5）", "陪審団（票の平均）", "陪審団（最終判定）", "尺度own（"),
     ],
 )
-def test_the_statistics_of_levels_have_their_means(lang: str, heading: str, panel: str, jury: str) -> None:
+def test_the_statistics_of_levels_have_their_means_and_name_the_scale(
+    lang: str, heading: str, panel: str, jury: str, scale: str
+) -> None:
     store = MemoryEventStore()
     for number in range(4):
         store_debate(store, mixed_levels(), f"r1~c{number}", run_id="r1", case_id=f"c{number}")
@@ -220,6 +225,7 @@ def test_the_statistics_of_levels_have_their_means(lang: str, heading: str, pane
         rows[name][0].split(" ")[0] for name in ("gpt", "claude", "gemini", panel)
     ]
     assert jury not in rows, "no label is decided"
+    assert any(line.startswith(scale) for line in page.all(".sub"))
 
 
 def test_the_statistics_of_other_labels_have_no_levels() -> None:

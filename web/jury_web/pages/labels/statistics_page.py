@@ -15,6 +15,9 @@ class StatisticsLabels(TranslatedLabels):
         "Intervals are 95 %, over clusters of cases; bootstrap of {resamples} resamples, seed {seed}",
         "区間は95%信頼区間（ケースのクラスター単位、ブートストラップ{resamples}回、シード{seed}）",
     )
+    stats_scale = Translation(
+        "The labels of the scale {name} ({digest}) are counted.", "尺度{name}（{digest}）のラベルを数えています。"
+    )
     stats_left_out = Translation("Left out:", "除外したもの:")
     unit_debates = Translation("debates", "議論")
     unit_votes = Translation("votes", "票")
