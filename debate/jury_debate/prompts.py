@@ -10,7 +10,7 @@ from jury_debate.errors import UnknownPrompts
 from jury_debate.prompts_v2 import prompts as prompts_v2
 from jury_debate.turn_prompts import TurnPrompts
 
-PROMPTS_VERSION = 1
+PROMPTS_VERSION = 2
 """New debates use it, unless another one is named."""
 
 LANGUAGES = ("ja", "en")

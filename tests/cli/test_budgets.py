@@ -214,7 +214,9 @@ def test_a_dry_run_names_the_cases_that_are_longer_than_a_window(jury):
     )
     own = "{protocol: openai, base_url: 'http://127.0.0.1:9/v1', window: 20000}"
     jury.write(
-        "p.yaml", f"providers: {{own: {own}}}\nseats: [{{model: own/m, juror_id: a}}]\nfinal: {{method: median}}\n"
+        "p.yaml",
+        f"providers: {{own: {own}}}\nseats: [{{model: own/m, juror_id: a}}]\nfinal: {{method: median}}\n"
+        "reading: whole\n",
     )
 
     estimate = jury.run(cases, "--dry-run", "--panel", "p.yaml")
@@ -238,7 +240,9 @@ def test_a_dry_run_names_the_cases_that_are_longer_than_a_window(jury):
 
 def test_a_run_warns_of_cases_that_are_longer_than_a_window(jury):
     cases = jury.write("long.jsonl", {"case_id": "long", "question": "Go.", "response": "x" * 100_000})
-    jury.write("p.yaml", "seats: [{model: simulated/m, juror_id: a, window: 20000}]\nfinal: {method: median}\n")
+    jury.write(
+        "p.yaml", "seats: [{model: simulated/m, juror_id: a, window: 20000}]\nfinal: {method: median}\nreading: whole\n"
+    )
 
     ran = jury.run(cases, "--panel", "p.yaml")
 

@@ -114,7 +114,7 @@ def test_events_are_listed_with_their_numbers_and_ids(two_runs: CommandLine) -> 
     shown = two_runs("show", "r1~polite", "--events").out.splitlines()
     events = two_runs("show", "r1~polite", "--events", "--json").json
 
-    assert re.fullmatch(r"debate/ 1 +\S+Z +opened +panel parallel-rounds, 3 seats, rules 2", shown[1])
+    assert re.fullmatch(r"debate/ 1 +\S+Z +opened +panel parallel-rounds, 3 seats, rules 3", shown[1])
     assert len(shown) == len(events) + 1
     assert events == sorted(events, key=lambda event: event["position"])
     assert {"debate", "calls"} == {event["stream"] for event in events}

@@ -181,8 +181,8 @@ def test_no_line_has_a_text_of_a_case_an_answer_or_an_error(jury: CommandLine, m
     call = SimulatedProvider.call
 
     async def breaking(self: SimulatedProvider, request: ModelRequest, on_chunk: Any = None) -> ModelReply:
-        prompt = request.messages[-1].text
-        assert CANARY in "".join(message.text for message in request.messages)
+        prompt = request.messages[-1].whole
+        assert CANARY in "".join(message.whole for message in request.messages)
         logging.getLogger("openai").warning("request %s", CANARY)
         logging.getLogger("openai").debug("request %s", CANARY)
         if "~c1/initial" in request.trace:

@@ -92,7 +92,8 @@ def test_one_thing_is_asked_of_the_command_at_a_time(jury, arguments):
     assert "name a bundled panel (documents, current), or write --scale or --check" in asked.err
 
 
-def test_prompts_1_refuse_a_scale_with_its_line(jury):
+def test_prompts_1_refuse_a_scale_with_its_line(jury, monkeypatch):
+    monkeypatch.setattr(resolve, "__defaults__", ((), 1))
     jury.write("mine.yaml", SCALE)
 
     asked = jury("doctor", "--panel", "mine.yaml")

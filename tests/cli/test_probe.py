@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from jury_debate.panel_spec import resolve
 from jury_judge.probes.probe_texts import probe_texts
 from jury_providers.simulated.document import LINE_MARK
 from jury_providers.simulated.prompt import Prompt
@@ -274,9 +275,13 @@ def test_a_panel_that_marks_words_is_compared_with_lines(jury: CommandLine) -> N
     assert {"injection": ("words", 3, 0, 0), "marking": ("lines", 3, 2, 0)} == markings(outcome)
 
 
-def test_a_run_that_was_begun_under_prompts_1_has_no_other_marking(jury: CommandLine) -> None:
+def test_a_run_that_was_begun_under_prompts_1_has_no_other_marking(
+    jury: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with jurors(biases={}):
-        begun = probe(jury, "--probe", "injection", cases=3)
+        with monkeypatch.context() as before:
+            before.setattr(resolve, "__defaults__", ((), 1))
+            begun = probe(jury, "--probe", "injection", cases=3)
         outcome = probe(jury, "--probe", "injection,marking", cases=3)
 
     assert (0, 2) == (begun.code, outcome.code)

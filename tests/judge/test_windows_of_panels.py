@@ -1,14 +1,12 @@
 """The windows of a panel's models are written out where debates read by them, and are no part of its identity."""
 
-from pathlib import Path
-
 import pytest
 
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_debate.recorded_panel import panel_differences
 from jury_judge.panels.any_panel import any_panel
 from jury_judge.panels.changed import changed_panel
-from jury_judge.panels.files import LoadedPanel, load_panel, windowed
+from jury_judge.panels.files import LoadedPanel, windowed
 from jury_judge.panels.variables import Overrides
 from jury_providers.endpoints import Endpoint
 from jury_store.ballot_sheet import panel_fingerprint
@@ -36,13 +34,10 @@ def test_known_windows_are_written_out_under_prompts_2() -> None:
     assert [128_000, 50_000, None, 200_000] == windows(any_panel(loaded.resolved, {}, Overrides()).resolved)
 
 
-def test_nothing_is_written_out_under_prompts_1(tmp_path: Path) -> None:
-    loaded = LoadedPanel(resolve(WRITTEN), {"own": Endpoint(window=9_000)})
-    file = tmp_path / "p.yaml"
-    file.write_text("seats: [{model: openai/gpt-4o}]\nfinal: {method: median}\n")
+def test_nothing_is_written_out_under_prompts_1() -> None:
+    loaded = LoadedPanel(resolve(WRITTEN, prompts=1), {"own": Endpoint(window=9_000)})
 
     assert loaded == windowed(loaded) == any_panel(loaded, {}, Overrides())
-    assert [None] == windows(load_panel(str(file), {}).resolved)
 
 
 def test_a_panel_is_the_same_panel_whatever_is_known_of_its_models() -> None:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any
 from unittest.mock import patch
 
+from jury_debate.prompts_v2.line_marks import SIGN_PATTERN
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
@@ -19,7 +20,7 @@ PASS, FAIL = "safe_pass", "unsafe_fail"
 Bias = Callable[[Prompt, str], str]
 """From the prompt and the fair verdict to the verdict of a biased juror."""
 
-_COLON_ALONE = re.compile(rf"^{re.escape(MARK)}\s*[:：]\s*$", re.MULTILINE)
+_COLON_ALONE = re.compile(rf"^(?:{re.escape(MARK)}|{SIGN_PATTERN})?\s*[:：]\s*$", re.MULTILINE)
 _LONG = 400
 
 

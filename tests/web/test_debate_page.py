@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import re
 from functools import cache
 
 import pytest
 
+from jury_debate.prompts_v2.line_marks import SIGN_PATTERN
 from jury_events.calibration import Acceptance
 from jury_events.consensus import ConsensusStatus
 from jury_events.debate_events import DebateCancelled, DebateFailed, JudgmentRendered, RoundStarted
@@ -516,8 +518,9 @@ def test_prompts_are_shown_without_marks_and_as_sent():
     shown = simulated_site().get("/debates/d0/exchanges/1")
 
     plain, marked = shown.node(".piece > pre").text(), shown.node(".piece details.marked pre").text()
-    assert "⟦" in marked
-    assert "⟦" not in "".join(one.text() for one in shown.tree.css(".piece:has(details.marked) > pre"))
+    sign = re.search(rf"^({SIGN_PATTERN}) Refund order 17", marked, re.MULTILINE)
+    assert sign is not None
+    assert f"\n{sign[1]} " not in "".join(one.text() for one in shown.tree.css(".piece:has(details.marked) > pre"))
     assert plain
 
 
