@@ -285,8 +285,7 @@ def test_a_run_that_was_begun_under_prompts_1_has_no_other_marking(
         outcome = probe(jury, "--probe", "injection,marking", cases=3)
 
     assert (0, 2) == (begun.code, outcome.code)
-    assert "begun with another panel" in outcome.err
-    assert "marking" in outcome.err
+    assert "begun under prompts 1, and this needs prompts 2" in outcome.err
 
 
 def test_all_probes_are_those_of_one_marking(jury: CommandLine) -> None:

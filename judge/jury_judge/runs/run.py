@@ -32,6 +32,7 @@ class Run:
         adopt: an imported debate counts as judged if its seal is signed by one of these keys.
         repeats: debates a case.
         operator_policy: the policy that was given for all cases without one; prompts 2 show it before the case.
+        earliest_prompts: a run that was begun under earlier ones is refused.
     """
 
     run_id: str
@@ -42,6 +43,7 @@ class Run:
     adopt: Collection[PublicKey] = ()
     repeats: int = 1
     operator_policy: str | None = None
+    earliest_prompts: int = 1
 
     def debate_ids(self, case: Case | str) -> tuple[str, ...]:
         """The ids of all debates of a case, or of a case id."""

@@ -108,7 +108,8 @@ class PlannedProbe:
         run, probes = self._planned.run, self.asked.probes
         of_first: list[str] = [probe for probe in probes if probe not in {SPEAKERS, MARKING}]
         if MARKING in probes:
-            run = replace(run, resolved=comparable_marking(run.resolved))
+            resolved = comparable_marking(run.resolved)
+            run = replace(run, resolved=resolved, earliest_prompts=resolved.prompts)
             of_first = list(dict.fromkeys((*of_first, INJECTION)))
         first = replace(run, cases=with_twins(run.cases, of_first))
         yield first
