@@ -232,6 +232,8 @@ def result(number: int) -> Line:
         "quorum_met": True,
         "label": None,
         "votes": {"a": "safe_pass\nthe second line"},
+        "vote_labels": None,
+        "final_label": None,
         "vote_kinds": {},
         "model_mismatches": [],
         "method": "majority_vote",

@@ -50,8 +50,8 @@ ROW: dict[str, Any] = {
 }
 """A row as of a file of failed runs of several agents: columns of roles, speakers and the message at fault."""
 
-WEB_SURFER = 3
-"""Its item: the question is the first message, and one item with it."""
+WEB_SURFER, EXPERT = 4, 6
+"""Their items: the reference is item 1, as what was expected, and the question is the first message."""
 
 PASSES = Says("safe_pass", 90.0)
 JUROR_A = "Juror A (Policy compliance: simulated)"
@@ -73,8 +73,8 @@ def naming(item: int) -> Says:
 
 def a_debate(case: Case, **spec: Any) -> EvidenceDebate:
     """A names another item than the label, B that of the label; C passes."""
-    table = {"gpt": [naming(5)], "claude": [naming(WEB_SURFER)], "gemini": [PASSES]}
-    return EvidenceDebate(table, naming(5), case=case, **spec)
+    table = {"gpt": [naming(EXPERT)], "claude": [naming(WEB_SURFER)], "gemini": [PASSES]}
+    return EvidenceDebate(table, naming(EXPERT), case=case, **spec)
 
 
 def page_of(debate: Any, address: str = "/debates/d1") -> Page:
@@ -89,11 +89,11 @@ def test_the_items_of_the_jury_and_the_message_of_the_label_stand_beside_each_ot
     page = page_of(a_debate(a_row(tmp_path)))
 
     assert [
-        f"★ item 3 1 of 4 name it WebSurfer {SURFED} {JUROR_B} ✗ unsafe_fail ◆ Named by the label",
-        f"★ item 5 2 of 4 name it Expert There are 9 albums. {JUROR_A} ✗ unsafe_failFinal judge ✗ unsafe_fail",
-        f"◆ Named by the label message 2, counted from 0 · at fault: WebSurfer item 3 WebSurfer {SURFED}",
+        f"★ item 4 1 of 4 name it WebSurfer {SURFED} {JUROR_B} ✗ unsafe_fail ◆ Named by the label",
+        f"★ item 6 2 of 4 name it Expert There are 9 albums. {JUROR_A} ✗ unsafe_failFinal judge ✗ unsafe_fail",
+        f"◆ Named by the label message 2, counted from 0 · at fault: WebSurfer item 4 WebSurfer {SURFED}",
     ] == page.all(".decisive-item")
-    assert ["#item-3"] == page.attributes(".by-label a", "href")
+    assert ["#item-4"] == page.attributes(".by-label a", "href")
 
 
 def test_the_item_of_the_message_is_marked_with_its_speaker(tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ def test_the_item_of_the_message_is_marked_with_its_speaker(tmp_path: Path) -> N
     assert "◆ Named by the label: message 2, counted from 0 · at fault: WebSurfer" == page.one(
         ".is-labelled .label-mark"
     )
-    assert ["item-3"] == page.attributes(".is-labelled", "id")
-    assert page.node("#item-3.is-decisive .decisive-mark").text()
+    assert ["item-4"] == page.attributes(".is-labelled", "id")
+    assert page.node("#item-4.is-decisive .decisive-mark").text()
     assert ["Orchestrator (thought)", "WebSurfer", "Terminal", "Expert"] == page.all(".item-name")
 
 
@@ -122,9 +122,9 @@ def test_simulated_jurors_name_items_beside_the_label(tmp_path: Path) -> None:
 
     page = page_of(of_harness(harness))
 
-    assert ["item 3"] == page.all(".decisive-item:not(.by-label) h3 a")
-    assert ["item 3"] == page.all(".by-label a")
-    assert "is-decisive is-labelled" in str(page.node("#item-3").attributes["class"])
+    assert ["item 4"] == page.all(".decisive-item:not(.by-label) h3 a")
+    assert ["item 4"] == page.all(".by-label a")
+    assert "is-decisive is-labelled" in str(page.node("#item-4").attributes["class"])
 
 
 def test_a_message_of_several_items_has_them_all(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_an_item_beyond_the_limit_of_a_page_is_shown_if_the_label_names_its_mess
 
 
 def test_jurors_that_are_asked_for_no_item_leave_the_label(tmp_path: Path) -> None:
-    for prompts, spec, anchor in ((1, {}, "i-1-3"), (2, {"answers": {"evidence": "off"}}, "item-3")):
+    for prompts, spec, anchor in ((1, {}, "i-1-3"), (2, {"answers": {"evidence": "off"}}, "item-4")):
         panel = a_panel(*SEATS, prompts=prompts, preset="independent", **spec)
         harness = DebateHarness(panel, lambda *_: PASSES, case=a_row(tmp_path), prompts=prompts).run()
 
@@ -222,8 +222,8 @@ def test_the_terminal_has_it_after_the_items_of_the_jury(tmp_path: Path) -> None
         lines = out.getvalue().splitlines()
         label = lines[lines.index("Named by the label") + 1 :]
 
-        assert [f"    ✗ unsafe_fail  {JUROR_B}", "    ◆ Named by the label"] == lines[lines.index("  item 3") + 2 :][:2]
-        assert ["◆ message 2, counted from 0", "  item 3"] == [label[0], label[2]]
+        assert [f"    ✗ unsafe_fail  {JUROR_B}", "    ◆ Named by the label"] == lines[lines.index("  item 4") + 2 :][:2]
+        assert ["◆ message 2, counted from 0", "  item 4"] == [label[0], label[2]]
         assert agent in {None, label[1]}
         assert 80 >= max(map(cell_len, label))
 
@@ -267,6 +267,6 @@ def test_a_blind_reviewer_does_not_see_it_before_the_own_verdict(tmp_path: Path)
 
     assert not before.tree.css(".by-label, .is-labelled, .label-mark")
     assert "amed by the label" not in before.text
-    assert 'id="item-3"' in before.text
+    assert 'id="item-4"' in before.text
     assert [403, 403, 403] == refused
     assert 1 == len(after.tree.css(".by-label"))

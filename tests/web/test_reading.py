@@ -99,7 +99,7 @@ def test_an_invalid_condition_gets_an_error_response() -> None:
 
     assert 422 == answer.status_code
     assert "there is no field 'tag' (did you mean tags?)" == answer.json()["error"]
-    fields = "tags, cluster, label, case_id, metadata.NAME, evidence, decisive, unsupported"
+    fields = "tags, cluster, label, case_id, metadata.NAME, final_label, evidence, decisive, unsupported"
     assert f"fields are {fields}" == answer.json()["remedy"]
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import MESSAGES, SCHEMA
+from jury_analysis.ballots import SCHEMA
 from jury_cases.errors import CaseFileError
-from jury_cases.votes.vote_columns import PLACE
+from jury_cases.votes.vote_columns import FURTHER, PLACE
 from jury_events.text.visible_text import visible_line
 
 _OF_A_DEBATE = (
@@ -18,12 +18,12 @@ _KEY = ("debate_id", "round", "role", "seat")
 
 
 def checked_votes(collected: pa.Table) -> pa.Table:
-    """The ballots, sorted by debate, round, role and seat. Columns of `MESSAGES` without a value are left out.
+    """The ballots, sorted by debate, round, role and seat. Columns of `FURTHER` without a value are left out.
 
     A fact of a debate that only some of its rows have is filled in the others; a cluster that none has is the case id.
 
     Args:
-        collected: the columns of the ballots table with dictionary-encoded texts, those of `MESSAGES`, and `PLACE`.
+        collected: the columns of the ballots table with dictionary-encoded texts, those of `FURTHER`, and `PLACE`.
 
     Raises:
         CaseFileError: a seat votes twice in a round of a debate, or two rows of a debate contradict each other.
@@ -39,7 +39,7 @@ def checked_votes(collected: pa.Table) -> pa.Table:
         table = table.set_column(table.schema.get_field_index(name), name, _one_a_debate(table, name))
     clusters = pc.coalesce(_plain(table["cluster"]), _plain(table["case_id"])).dictionary_encode()
     table = table.set_column(table.schema.get_field_index("cluster"), "cluster", clusters)
-    known = [name for name in MESSAGES.names if table[name].null_count < table.num_rows]
+    known = [name for name in FURTHER if table[name].null_count < table.num_rows]
     return table.select([*SCHEMA.names, *known])
 
 

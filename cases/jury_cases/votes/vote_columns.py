@@ -4,13 +4,16 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from jury_analysis.ballots import MESSAGES, SCHEMA
+from jury_analysis.ballots import EVIDENCE, MESSAGES, READING, SCHEMA
 from jury_cases.votes.vote_rows import Values, VotesOfRow
 
 PLACE = "place"
 """The column with the position of each row in its file, for messages."""
 
-_FIELDS = {field.name: field for field in (*SCHEMA, *MESSAGES)}
+FURTHER = tuple(field.name for field in (*MESSAGES, *EVIDENCE, *READING))
+"""Columns that ballots may have beside those of `SCHEMA`."""
+
+_FIELDS = {field.name: field for field in (*SCHEMA, *MESSAGES, *EVIDENCE, *READING)}
 _COLLECTED = (*_FIELDS, PLACE)
 
 _ROWS = 16_384
@@ -41,7 +44,7 @@ class VoteColumns:
             self._flush()
 
     def table(self) -> pa.Table:
-        """All votes in the order of their rows, with the columns of the ballots table, `MESSAGES` and `PLACE`."""
+        """All votes in the order of their rows, with the columns of the ballots table, `FURTHER` and `PLACE`."""
         self._flush()
         tables, self._tables = self._tables, []
         return pa.concat_tables(tables)
