@@ -1,6 +1,7 @@
 """Debates about records that are longer than a window, run by the actors: cut off, cancelled, replayed, carried off."""
 
 from collections.abc import Callable
+from contextlib import closing
 from io import StringIO
 from itertools import count
 from pathlib import Path
@@ -13,6 +14,7 @@ from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.debate_events import JurorEvaluated
 from jury_events.ids import debate_stream
+from jury_events.reading import RecordRead
 from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_replay.auditor import audit
 from jury_replay.cassettes.importing import import_cassette
@@ -25,6 +27,7 @@ from jury_replay.rescoring.strict import StrictRescoring
 from jury_replay.verify import verify
 from jury_store.errors import StoreFailed
 from jury_store.event_store import EventStore
+from jury_store.opening import open_store
 from jury_views.result_lines import line_of, result_of
 from jury_views.terminal.debate import render_debate
 from support.long_records import WINDOW, a_long_case
@@ -52,6 +55,10 @@ def a_run(store: EventStore, *windows: int | None, case: Case | None = None, **s
 def evaluations(store: EventStore) -> list[JurorEvaluated]:
     events = (decode(stored) for stored in store.read_stream(debate_stream("run~c0")))
     return [event for event in events if isinstance(event, JurorEvaluated)]
+
+
+def read_by_seat(store: EventStore) -> dict[str, RecordRead | None]:
+    return {event.juror_id: event.evaluation.reading for event in evaluations(store)}
 
 
 async def test_the_windows_of_a_step_are_asked_at_once(store: KeptStore) -> None:
@@ -149,6 +156,21 @@ async def test_a_cassette_carries_the_windows(
     assert verify(other).ok
     assert ["equal"] == [one.status for one in replay_chunk(other, ["run~c0"])]
     assert path.read_bytes() == write_cassette(again)
+
+
+@pytest.mark.parametrize("database", ["sqlite_url", "postgres_url"])
+async def test_both_databases_keep_a_debate_that_is_read_in_parts(
+    database: str, request: pytest.FixtureRequest
+) -> None:
+    kept = KeptStore()
+    await a_run(kept).execute(script=HALVED)
+    url = request.getfixturevalue(database)
+    with closing(open_store(url, write=True, run="run")) as store:
+        await a_run(store).execute(script=HALVED)
+    with closing(open_store(url, write=False)) as store:
+        assert verify(store).ok
+        assert ["equal"] == [one.status for one in replay_chunk(store, ["run~c0"])]
+        assert read_by_seat(kept) == read_by_seat(store)
 
 
 async def test_strict_rescoring_finds_the_answers_of_windows(store: KeptStore) -> None:
