@@ -4,10 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from jury_cases.examples import example_path
-from jury_debate.panel_spec import resolve
 from support.command_line import CommandLine
 from support.reference_data import FOLDER, needs_reference_data
 
@@ -83,9 +80,7 @@ def test_votes_that_name_no_message_are_refused_in_one_line(jury: CommandLine) -
     assert "no vote names one: votes of files need a column decisive_message" in found.err
 
 
-def test_a_panel_takes_it_says_so_and_replays_equal(jury: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Prompts 2 are not what opens by default.
-    monkeypatch.setattr(resolve, "__defaults__", ((), 2))
+def test_a_panel_takes_it_says_so_and_replays_equal(jury: CommandLine) -> None:
     fails = json.loads(example_path("en").read_text(encoding="utf-8"))
     passes = {"question": "What is 2 + 2?", "response": "4"}
     cases = [{**(fails if number % 5 else passes), "case_id": f"c{number:02}"} for number in range(50)]

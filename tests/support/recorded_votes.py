@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from jury_debate.panel_spec import resolve
 from jury_providers.provider import ModelRequest
 from jury_providers.simulated.prompt import Prompt
 from jury_providers.simulated.reader import ReaderOutput, SimulatedReader
@@ -15,7 +14,7 @@ Votes = Mapping[str, Mapping[str, str]]
 
 
 def give_votes(patches: pytest.MonkeyPatch, votes: Votes) -> None:
-    """Until the patches are undone, simulated jurors give these votes, and debates open under prompts 2.
+    """Until the patches are undone, simulated jurors give these votes.
 
     A seat has the id of its model behind `simulated/`. Everything but the verdict is as the simulated juror says it.
     """
@@ -30,4 +29,3 @@ def give_votes(patches: pytest.MonkeyPatch, votes: Votes) -> None:
         return ReaderOutput((), {**found.answer, "verdict": votes[case][seat]}, found.prose)
 
     patches.setattr(SimulatedReader, "respond", as_recorded)
-    patches.setattr(resolve, "__defaults__", ((), 2))
