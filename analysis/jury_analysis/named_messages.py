@@ -106,7 +106,7 @@ def named_in_round(table: pa.Table, column: str, matrix: VoteMatrix, number: int
 
     Args:
         table: checked ballots (`ballots.check`).
-        column: `decisive_message` or `decisive_item`; without it no vote names anything.
+        column: `decisive_message`, `decisive_item` or another of numbers from 0; without it no vote names anything.
         matrix: the votes of the round.
         number: of the round; 0 is the first evaluation.
     """

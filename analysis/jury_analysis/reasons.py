@@ -122,6 +122,7 @@ NO_AGREED_MESSAGE = _fixed(
 )
 NO_MESSAGE_COUNT = _fixed("how many could be named is not known", "指定できる箇所の数が分かりません")
 NO_QUOTATION = _fixed("nothing is quoted", "引用はありません")
+NO_LABELLED_VOTE = _fixed("no such vote has a label", "該当する票にラベルはありません")
 NO_FAILING_VERDICT = _fixed("no failing verdict was asked for evidence", "証拠を求められた不合格の判定はありません")
 NO_TWO_ANNOTATORS = _fixed("no case has two annotators", "2名の評価者がいるケースはありません")
 NO_OTHER_ANNOTATOR = _fixed("no case has a label of another annotator", "ほかの評価者のラベルがあるケースはありません")

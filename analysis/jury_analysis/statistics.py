@@ -24,6 +24,7 @@ from jury_analysis.levels import LevelReport, level_report
 from jury_analysis.message_agreement import MessageAgreement, message_agreement
 from jury_analysis.named_messages import named_items, named_messages
 from jury_analysis.quotation_shares import QuotationShares, quotation_shares
+from jury_analysis.read_shares import ReadShares, read_shares
 from jury_analysis.reasons import FEWER_THAN_TWO_VOTES
 from jury_analysis.report_object import json_object
 from jury_analysis.samples import BallotOptions, Exclusion, debates_in, panels_of, plain_text, without_simulated
@@ -101,6 +102,9 @@ class PanelStatistics:
     shares: tuple[VerdictShare, ...]
     levels: LevelReport | None = None
     """Of a scale of levels whose labels are counted; left out of JSON without it."""
+    reading: ReadShares | None = None
+    """None where every vote of the first evaluation rests on all of the record, read in one call; left out of JSON
+    then."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,8 @@ class Statistics:
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values, described by `schema/stats.schema.json`; figures have 12 decimal places."""
         values = json_object(self)
-        for part, name in ((values, "scale"), *((panel, "levels") for panel in values["panels"])):
+        of_panels = ((panel, name) for panel in values["panels"] for name in ("levels", "reading"))
+        for part, name in ((values, "scale"), *of_panels):
             if part[name] is None:
                 del part[name]  # reports without it are as they were
         return values
@@ -236,6 +241,7 @@ def _panel(
         discussion=discussion(rounds),
         shares=shares(first, random_labels=options.random_labels),
         levels=level_report(first),
+        reading=read_shares(table, first),
     )
 
 

@@ -42,7 +42,7 @@ def probe_schema() -> dict[str, Any]:
     return _schema(RunProbes, "What probes of a run show")
 
 
-_LEFT_OUT = {"scale", "levels"}
+_LEFT_OUT = {"scale", "levels", "reading"}
 """Fields that reports leave out where there is nothing to say, so that earlier ones are as they were."""
 
 

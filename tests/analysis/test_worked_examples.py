@@ -15,6 +15,7 @@ from jury_analysis.discussion import discussion
 from jury_analysis.effective_votes import effective_votes, probability_of_majority
 from jury_analysis.gate import gate
 from jury_analysis.quotation_shares import quotation_shares
+from jury_analysis.read_shares import read_shares
 from jury_analysis.scale import OURS
 from jury_analysis.self_agreement import self_agreement
 from jury_analysis.shares import shares
@@ -95,6 +96,19 @@ def test_quotations() -> None:
     assert f"verified 3/6 = {shown(found.all.verified.value)}," in text
     assert f"result 1/6 = {shown(found.all.not_found.value)}." in text
     assert 0.5 == found.all.unsupported.value
+
+
+def test_shares_read() -> None:
+    votes = ballots([(U,), (S,), (U,), (S,), (R,)], labels=[U] * 5)
+    votes = votes.append_column("read_percent", pa.array([None, 100, 99, 50, 10], pa.int32()))
+    found = read_shares(votes, vote_matrix(votes, OURS))
+    text = example("How much was read")
+
+    assert found is not None
+    assert f"3/5 = {shown(found.all.partly_read.value)} not on" in text
+    assert f"/5 = {shown(found.all.mean_share.value)}, right" in text
+    assert 0.5 == found.all.accuracy_of_whole.value
+    assert f"1/3 = {shown(found.all.accuracy_of_partly_read.value)}." in text
 
 
 def test_effective_votes() -> None:

@@ -23,6 +23,7 @@ from jury_web.app import AccessPolicy, create_app
 from support.debate_builder import DebateBuilder
 from support.located_debates import a_located_case, a_located_debate
 from support.pages import Site, keep, stored
+from support.partly_read_debates import BY_TOOLS, a_partly_read_debate
 from support.quoting_debates import a_quoting_debate
 from support.stored_debates import store_debate
 from support.waiting import until
@@ -126,6 +127,33 @@ def test_quotations_have_a_table_by_seat(language: str, words: tuple[str, str, s
     assert basis in section.text()
     assert ["12", "50.0%", "50.0%"] == [cell.split(" ")[0] for cell in rows["gpt"][:3]]
     assert "24" == rows[everything][0]
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "less", "everything"),
+    [
+        ("en", "How much was read", "Right with less", "All"),
+        ("ja", "記録を読んだ割合", "一部だけに基づく票の正解率", "全体"),
+    ],
+)
+@pytest.mark.parametrize("label", [FAIL, None])
+def test_shares_read_have_a_table_by_seat(
+    language: str, title: str, less: str, everything: str, label: Verdict | None
+) -> None:
+    store = MemoryEventStore()
+    for number in range(6):
+        store_debate(store, a_partly_read_debate(label), f"r1~c{number}")
+
+    page = Site(store).get(f"/runs/r1/stats?lang={language}")
+
+    section = page.tree.css_first("[aria-labelledby^=h-reading]")
+    assert section is not None
+    rows = {row.css_first("th").text(): [cell.text() for cell in row.css("td")] for row in section.css("tbody tr")}
+    assert title == section.css_first("h2").text()
+    assert ["6", "100%", "0%"] == [cell.split(" ")[0] for cell in rows[BY_TOOLS][:3]]
+    assert ["12", "50.0%", "50.0%"] == [cell.split(" ")[0] for cell in rows[everything][:3]]
+    assert (label is not None) == (less in section.text())
+    assert (5 if label else 3) == len(rows[everything])
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jury_analysis.levels import LevelReport, LevelsGiven
     from jury_analysis.message_agreement import MessageAgreement
     from jury_analysis.quotation_shares import QuotationShares, Quoted
+    from jury_analysis.read_shares import ReadShares, ShareRead
     from jury_analysis.shares import VerdictShare
     from jury_analysis.statistics import PanelStatistics, Statistics
     from jury_analysis.wording import Reason
@@ -57,6 +58,8 @@ class PanelView(NamedTuple):
     """Agreement on messages and on items, each where a vote names one: `messages`, `items`."""
     quoted: "tuple[Quoted, ...]"
     """Seats, the final judge, then all; () where no evaluation was asked for evidence."""
+    readers: "tuple[ShareRead, ...]"
+    """Seats, then all; () where every vote rests on all of the record, read in one call."""
     notes: "tuple[Reason, ...]"
     """What limits the figures, each once."""
     shares: tuple[Segment, ...]
@@ -111,6 +114,7 @@ def _panel(panel: "PanelStatistics", categories: tuple[str, ...], names: Mapping
             (name, found) for name, found in (("messages", panel.messages), ("items", panel.items)) if found is not None
         ),
         quoted=() if panel.quotations is None else _quoted(panel.quotations),
+        readers=() if panel.reading is None else _readers(panel.reading),
         notes=_notes_of(panel),
         shares=stacked_bar(_counts(panel.shares, panel.debates)),
         share_intervals=dot_plot([(one.verdict, one.raw) for one in panel.shares]),
@@ -125,6 +129,10 @@ def _levels(found: "LevelReport") -> "tuple[LevelsGiven, ...]":
 def _quoted(found: "QuotationShares") -> "tuple[Quoted, ...]":
     judge = () if found.judge is None else (found.judge,)
     return (*found.seats[:MOST_ROWS], *judge, found.all)
+
+
+def _readers(found: "ReadShares") -> "tuple[ShareRead, ...]":
+    return (*found.seats[:MOST_ROWS], found.all)
 
 
 def _notes_of(panel: "PanelStatistics") -> "tuple[Reason, ...]":

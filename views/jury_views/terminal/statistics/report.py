@@ -12,6 +12,7 @@ from jury_views.terminal.statistics.discussion import discussion_section
 from jury_views.terminal.statistics.faults import faults_section, messages_section
 from jury_views.terminal.statistics.levels import levels_section
 from jury_views.terminal.statistics.quotations import quotations_section
+from jury_views.terminal.statistics.reading import reading_section
 from jury_views.terminal.statistics.shares import shares_section
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def _panel(page: Page, panel: "PanelStatistics") -> None:
         messages_section(page, panel.items, "item")
     if panel.quotations is not None:
         quotations_section(page, panel.quotations)
+    if panel.reading is not None:
+        reading_section(page, panel.reading)
     if panel.annotators is not None:
         annotators_section(page, panel.annotators)
     confidence_section(page, panel.confidence)

@@ -89,6 +89,15 @@ class StatisticsLabels(TranslatedLabels):
     stats_unsupported = Translation("Fails without support", "裏付けのない不合格")
     stats_quoted_by_judge = Translation("Final judge", "最終判定者")
     stats_quoted_by_all = Translation("All", "全体")
+    stats_reading = Translation("How much was read", "記録を読んだ割合")
+    stats_reading_hint = Translation(
+        "Of votes before the discussion: the part of the record that they rest on, in one call or in parts.",
+        "議論前の票が、記録のどれだけに基づくかを示します（一度に読んだ場合も、分割して読んだ場合も含みます）。",
+    )
+    stats_partly_read = Translation("Not on the whole record", "記録の一部だけに基づく票")
+    stats_mean_read = Translation("Mean share read", "読んだ割合の平均")
+    stats_right_of_whole = Translation("Right with the whole record", "全体に基づく票の正解率")
+    stats_right_of_partly_read = Translation("Right with less", "一部だけに基づく票の正解率")
     stats_faults = Translation("Faults against labels", "ラベルと比べた誤りの発見")
     stats_faults_hint = Translation(
         "First verdicts. {faults} debates with a fault: {silent} with a correct outcome (silent), {loud} with a wrong "
