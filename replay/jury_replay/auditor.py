@@ -136,7 +136,7 @@ IF_SET = {
     "judge": {"answered", "decisive_item", "evidence", "label", "quotes", "reading", "window"},
     "seats": {"least_read", "reading", "window"},
     "exchange_recorded": {"window"},
-    "human_reviewed": {"decisive_item"},
+    "human_reviewed": {"decisive_item", "label"},
 }
 
 

@@ -16,6 +16,7 @@ from jury_providers.simulated.http.backend import SimulationBackend
 from jury_providers.simulated.http.delivery import NoResponse, Transmission
 from jury_providers.simulated.http.protocol import ProtocolHandler
 from jury_providers.simulated.http.server import simulation_server
+from jury_providers.simulated.reader import SimulatedReader
 from jury_providers.simulated.script import Script
 
 RUN = "r"
@@ -28,6 +29,9 @@ SEATS = {"one": "openai/one", "two": "anthropic/two"}
 """Jurors and their models: of which seat a request is."""
 
 LATENCY = 0.05
+
+_READER = SimulatedReader()
+"""Reads of which step a request is; the answers are made by one that does not read."""
 
 
 class ServedCalls:
@@ -49,7 +53,7 @@ class CountingBackend(SimulationBackend):
     async def answer(self, protocol: ProtocolHandler, raw: bytes, path: dict[str, object]) -> Transmission | NoResponse:
         request = protocol.read({**json.loads(raw), **path}).request
         [case, *_] = (found[0] for one in request.messages if (found := CASE.search(one.text)))
-        phase = "round-1" if self._reader.read_prompt(request).form.statement else "initial"
+        phase = _READER.read_prompt(request).step.partition("/")[0]
         exchange = exchange_id(f"{phase}/{request.model}", SEATS[request.model], 1, 1)
         self._calls.by_debate.setdefault(f"{RUN}~{case}", Counter())[exchange] += 1
         self._calls.in_flight += 1

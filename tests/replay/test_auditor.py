@@ -288,6 +288,7 @@ A_COMPLETION = DebateCompleted(
                 supersedes=None,
                 number=1,
                 decisive_item=3,
+                label="wrong",
             ),
         ),
         (
