@@ -124,7 +124,8 @@ class ReadingConversation:
         record = self._record.record
         half = middle(record, 0, len(record.content))
         if half is None:
-            self._give_up()
+            whole.ask_next_model()
+            self.outcome = whole.outcome
         else:
             self._add([("1", (0, half)), ("2", (half, len(record.content)))], parts=2)
 

@@ -53,9 +53,17 @@ class WindowConversation(before.StepConversation):
 
 
 class WholeConversation(OneFormConversation):
-    """Asks with all of the record in one request; `too_long` as of a part."""
+    """Asks with all of the record in one request.
+
+    `too_long`: the provider says that it is; the step halves the record, or calls `ask_next_model`.
+    """
 
     too_long = False
+
+    def ask_next_model(self) -> None:
+        """Go on as after any other failure of a model: the record is too small to be halved."""
+        self.too_long = False
+        super()._next_model(FailureReason.CONTEXT_TOO_LONG)
 
     def _next_model(self, reason: FailureReason) -> None:
         if reason is FailureReason.CONTEXT_TOO_LONG:
