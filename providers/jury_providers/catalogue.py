@@ -85,6 +85,13 @@ def model_lengths(model: str) -> ModelLengths:
     return ModelLengths()
 
 
+@cache
+def batch_facts(api: str) -> Mapping[str, Any]:
+    """The limits of batches over the API `api`, as `jury_providers.batches.limits` names them."""
+    facts: Mapping[str, Any] = _data()["batches"][api]
+    return facts
+
+
 def retirement_warnings(models: Iterable[str], today: date) -> list[str]:
     """One line for each of `models` (`provider/model`) that is retired or has a shutdown date."""
     return [_warning(model, known, today) for model in models if (known := _retirement(model)) is not None]
