@@ -16,7 +16,7 @@ FOLDERS = {
     folder: f"jury_{folder}"
     for folder in (
         *("events", "debate", "store", "migrations", "replay", "analysis", "providers", "actors"),
-        *("cases", "judge", "views", "web", "cli"),
+        *("cases", "judge", "views", "web", "integrations", "cli"),
     )
 }
 
@@ -47,6 +47,9 @@ BREAKS = [
     (LAYERS, "jury_views/terms.py", "import jury_judge.errors"),
     (LAYERS, "jury_judge/jury.py", "import jury_web.errors"),
     (LAYERS, "jury_web/errors.py", "import jury_cli.exits"),
+    (LAYERS, "jury_web/errors.py", "import jury_integrations.errors"),
+    (LAYERS, "jury_integrations/errors.py", "import jury_web.errors"),
+    (LAYERS, "jury_judge/errors.py", "import jury_integrations.errors"),
     (JUDGE, "jury_judge/panels/document.py", "import jury_judge.runs.run"),
     (JUDGE, "jury_judge/records/listing.py", "import jury_judge.jury"),
     (JUDGE, "jury_judge/stores/debates.py", "import jury_judge.comparisons.groups"),
@@ -62,6 +65,7 @@ BREAKS = [
     (DOORS, "jury_cli/cases.py", "from jury_cases.files import CaseFiles"),
     (DOORS, "jury_web/errors.py", "import jury_replay.errors"),
     (DOORS, "jury_web/errors.py", "import jury_debate.errors"),
+    (DOORS, "jury_integrations/errors.py", "import jury_cases.errors"),
     (PURE, "jury_debate/errors.py", "import ray"),
     (PURE, "jury_events/errors.py", "import sqlalchemy"),
     (REPLAY, "jury_replay/errors.py", "import ray"),

@@ -22,6 +22,7 @@ PRODUCT = (
     "judge",
     "views",
     "web",
+    "integrations",
     "cli",
 )
 DOCUMENTS = ("docs", "README.md", "CONTRIBUTING.md", "SECURITY.md", "pyproject.toml", "mkdocs.yml")

@@ -25,13 +25,22 @@ Roots = Sequence[Path] | None
 """Allowed folders of record files."""
 
 
-def case_of(given: CaseInput, default_id: str = "case", scale: VerdictScale | None = None) -> Case:
+def case_of(
+    given: CaseInput,
+    default_id: str = "case",
+    scale: VerdictScale | None = None,
+    *,
+    form: str | None = None,
+    policy: str | None = None,
+) -> Case:
     """The case, without records referred to by URI.
 
     Args:
         given: the case.
         default_id: its id where it has none.
         scale: of the panel that judges: a label is read in its words.
+        form: the name of a row's format; None: it is recognised.
+        policy: of a row without a policy.
 
     Raises:
         CaseFileError: a field of the mapping is invalid.
@@ -41,7 +50,7 @@ def case_of(given: CaseInput, default_id: str = "case", scale: VerdictScale | No
     if not isinstance(given, Mapping):
         raise CaseFileError(f"a case is a Case or a table of its fields, not a {type(given).__name__}")
     row = {str(name): list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-    return read_case(row, RowReading(labels=Labels(scale=scale)), default_id=default_id)
+    return read_case(row, RowReading(format=form, labels=Labels(scale=scale), policy=policy), default_id=default_id)
 
 
 def with_records(case: Case, hosts: frozenset[str], roots: Roots = None) -> Case:

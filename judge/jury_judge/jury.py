@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, M
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, date, datetime
 from functools import cache, partial
+from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import Self
@@ -18,6 +19,7 @@ from jury_actors.notices import Notice
 from jury_actors.observation.log_event import log_event
 from jury_actors.runtime import Runtime, RuntimeConfig
 from jury_cases.case_inputs import CaseInput, case_of, case_source, with_records
+from jury_debate.calibrated import panel_digest, prompts_digest
 from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.ids import debate_id as id_of
@@ -187,6 +189,26 @@ class Jury(Records):
     def panel(self) -> Panel:
         """The jurors and the rules, with every default filled in."""
         return self._loaded.panel
+
+    @property
+    def panel_digest(self) -> str:
+        """64 hexadecimal digits of all that a panel judges by: seats, rules, prompts; not its name."""
+        resolved = self._loaded.resolved
+        custom = prompts_digest(resolved.role_prompts, resolved.judge_prompt, resolved.prompts)
+        return sha256(f"{panel_digest(resolved.panel)}{custom}".encode()).hexdigest()
+
+    def read_case(self, given: CaseInput, *, form: str | None = None, policy: str | None = None) -> Case:
+        """The case of a row as `evaluate` reads it, before redaction and without records behind URIs.
+
+        Args:
+            given: a case, which stays as it is, or a row as in a case file.
+            form: the name of the row's format (`jury cases --formats`); None: it is recognised.
+            policy: the instructions of the judged agent, where the row has none.
+
+        Raises:
+            CaseFileError: a field is invalid, or there is nothing to judge.
+        """
+        return case_of(given, scale=self._loaded.panel.scale, form=form, policy=policy)
 
     async def __aenter__(self) -> Self:
         """See `Records`. A Jury that was left may be entered again, in another event loop too."""

@@ -16,6 +16,7 @@ _PACKAGES = (
     "jury_actors",
     "jury_cases",
     "jury_cli",
+    "jury_integrations",
     "jury_judge",
     "jury_providers",
     "jury_replay",

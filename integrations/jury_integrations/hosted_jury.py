@@ -1,0 +1,121 @@
+"""One jury for everything that a tool judges in one process."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from jury_events.case import Case
+from jury_events.errors import SettingError
+from jury_events.regular_files import read_failure, read_text
+from jury_events.text.visible_text import visible_line
+from jury_integrations.jury_outcome import JuryOutcome
+from jury_integrations.jury_thread import submit
+from jury_judge import Jury, Writing
+from jury_judge.documents.shared_jury import SharedJury
+
+LOCK_WAIT = 3600.0
+"""Seconds for which a process waits while another one judges into the same SQLite store."""
+
+_LONGEST_POLICY = 4 << 20
+_LONGEST_ID = 480
+
+
+class HostedJury:
+    """Judges rows of a tool; the same row again, in any process, costs nothing.
+
+    A case's id is the tool's id of it and a digest of its content, so that a changed answer is a new case. While
+    nothing is judged the store is free for other processes; while another one writes to it, this one waits, and logs
+    a line that says so.
+
+    Args:
+        host: names the tool in the default run.
+        panel: as of `Jury`; None: simulated jurors.
+        store: as of `Jury`.
+        policy: a file with the instructions that the judged agents had, where a case has none.
+        run: the run that the debates belong to; None: `{host}-{digest of the panel}`, so that another panel
+            begins another run.
+
+    Raises:
+        JuryError: a setting cannot be used; as `Jury`.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        *,
+        panel: str | None = None,
+        store: str | None = None,
+        policy: str | None = None,
+        run: str | None = None,
+    ) -> None:
+        self._panel, self._store, self._host = panel, store, host
+        first = self._jury()
+        self._policy = None if policy is None else _text_of(policy)
+        self.run = run or f"{host}-{first.panel_digest[:12]}"
+        self.store = first.store_url
+        self._reader = first
+        self._shared = SharedJury(self._jury)
+
+    def _jury(self) -> Jury:
+        writing = Writing(name=f"{self._host}-{os.getpid()}", lock_wait=LOCK_WAIT)
+        return Jury(self._panel, store=self._store, writing=writing)
+
+    def case(self, row: Mapping[str, Any], form: str | None = None) -> Case:
+        """The case of a row, with its digest in its id.
+
+        Args:
+            row: as in a file of cases.
+            form: the name of its format; None: it is recognised.
+
+        Raises:
+            CaseFileError: it has nothing to judge, or a field is invalid.
+        """
+        case = self._reader.read_case(row, form=form, policy=self._policy)
+        digest = sha256(case.to_part()).hexdigest()[:12]
+        return case.model_copy(update={"case_id": f"{case.case_id[:_LONGEST_ID]}.{digest}"})
+
+    async def _judged(self, case: Case) -> JuryOutcome:
+        async with self._shared.use() as jury:
+            return JuryOutcome.of(case, await jury.evaluate(case, run_id=self.run))
+
+    async def judged(self, case: Case) -> JuryOutcome:
+        """Judge a case, or read its verdict where it was judged, in any asyncio loop. Cancelling stops the debate.
+
+        Raises:
+            DebateUnfinished: the debate has no judgment.
+            JuryError: it could not go on, as `Jury.evaluate`; the same call goes on with it.
+        """
+        return await asyncio.wrap_future(submit(self._judged(case)))
+
+    def judge(self, case: Case) -> JuryOutcome:
+        """`judged`, for callers without an event loop."""
+        judging = submit(self._judged(case))
+        try:
+            return judging.result()
+        finally:
+            judging.cancel()
+
+
+@cache
+def hosted_jury(
+    host: str, panel: str | None = None, store: str | None = None, policy: str | None = None, run: str | None = None
+) -> HostedJury:
+    """The jury of this process with these settings: made once."""
+    return HostedJury(host, panel=panel, store=store, policy=policy, run=run)
+
+
+def _text_of(policy: str) -> str:
+    name = visible_line(policy, 1000)
+    try:
+        text = read_text(Path(policy), _LONGEST_POLICY)
+    except UnicodeDecodeError as error:
+        raise SettingError(f"policy: {name}: not UTF-8; save the file as UTF-8") from error
+    except (OSError, ValueError) as error:
+        raise SettingError(f"policy: {name}: cannot be read: {read_failure(error)}; name a text file") from error
+    if not text.strip():
+        raise SettingError(f"policy: {name}: the file is empty; leave policy out")
+    return text

@@ -1,0 +1,160 @@
+"""One jury for everything that a tool judges: in every kind of caller, once a case, beside other processes."""
+
+import asyncio
+import logging
+import multiprocessing
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from jury_cases.errors import CaseFileError
+from jury_events.errors import JuryError, SettingError
+from jury_integrations.errors import DebateUnfinished
+from jury_integrations.hosted_jury import HostedJury, hosted_jury
+from jury_integrations.jury_outcome import SIMULATED, JuryOutcome
+from jury_judge import CollaborativeJuryResult
+from jury_judge.errors import PanelFileError
+from jury_store.opening import open_store
+from jury_store.sqlite_lock import SqliteLock
+from support.runtime_harness import Meter
+from support.waiting import eventually
+
+
+@pytest.fixture
+def meter() -> Iterator[Meter]:
+    """Counts the calls of every runtime of the test."""
+    found = Meter()
+    with patch("jury_actors.runtime.provider_factory", found.factory):
+        yield found
+
+
+@pytest.fixture
+def hosted(sqlite_url: str) -> HostedJury:
+    return HostedJury("tool", panel="independent", store=sqlite_url)
+
+
+def a_row(number: int = 0, **fields: Any) -> dict[str, Any]:
+    return {"id": f"c{number}", "question": f"Refund order {number}.", "response": "Refunded to 4242.", **fields}
+
+
+def test_a_case_is_judged_with_all_that_a_tool_shows(hosted: HostedJury) -> None:
+    outcome = hosted.judge(hosted.case(a_row()))
+
+    assert outcome.passed == (outcome.verdict == "safe_pass")
+    assert outcome.score * 100 == outcome.result.final_score
+    assert {"debate_id", "run_id", "verdict", "score", "votes", "agreement", "rounds", "panel", "simulated"} == set(
+        outcome.metadata
+    )
+    assert outcome.metadata["debate_id"].startswith(f"{hosted.run}~c0.")
+    assert set(outcome.metadata["votes"]) == set(outcome.result.participating_jurors)
+    assert SIMULATED in outcome.explanation
+    assert f"jury show {outcome.result.debate_id}" == outcome.explanation.splitlines()[-1]
+
+
+def test_what_was_judged_costs_nothing_and_a_changed_answer_is_a_new_case(sqlite_url: str, meter: Meter) -> None:
+    ids = []
+    for row in (a_row(), a_row(label="safe_pass"), a_row(response="Refused.")):
+        hosted = HostedJury("tool", panel="independent", store=sqlite_url)
+        ids.append(hosted.judge(hosted.case(row)).metadata["debate_id"])
+
+    assert ids[0] == ids[1] != ids[2]
+    assert 2 * 3 == meter.served.total()
+
+
+def test_another_panel_begins_another_run(sqlite_url: str) -> None:
+    runs = {HostedJury("tool", panel=panel, store=sqlite_url).run for panel in ("independent", "parallel-rounds", None)}
+
+    assert 2 == len(runs)  # the preset that is the default is one panel with it
+
+
+async def test_callers_in_threads_and_event_loops_share_one_jury(hosted: HostedJury) -> None:
+    cases = [hosted.case(a_row(number)) for number in range(4)]
+    found = await asyncio.gather(
+        *(hosted.judged(case) for case in cases), *(asyncio.to_thread(hosted.judge, case) for case in cases)
+    )
+
+    assert [one.verdict for one in found[:4]] == [one.verdict for one in found[4:]]
+    assert 1 == len([one for one in threading.enumerate() if one.name == "jury"])
+
+
+def test_the_store_is_free_for_other_processes_between_cases(hosted: HostedJury, sqlite_url: str) -> None:
+    hosted.judge(hosted.case(a_row()))
+
+    open_store(sqlite_url, write=True).close()
+
+
+def test_it_waits_for_another_process_and_says_so(
+    hosted: HostedJury, sqlite_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    lock = SqliteLock.acquire(Path(sqlite_url.removeprefix("sqlite:///")), run="other", wait=0)
+    waiting: list[JuryOutcome] = []
+    thread = threading.Thread(target=lambda: waiting.append(hosted.judge(hosted.case(a_row()))))
+    with caplog.at_level(logging.WARNING):
+        thread.start()
+        eventually(lambda: "waiting up to" in caplog.text)
+        assert "other" in caplog.text
+        lock.release()
+        thread.join(300)
+
+    assert 1 == len(waiting)
+
+
+def _judge_in_a_fork(url: str, answers: Any) -> None:
+    hosted = hosted_jury("tool", "independent", url)
+    answers.put(hosted.judge(hosted.case(a_row(1))).verdict)
+    os._exit(0)
+
+
+def test_a_forked_process_has_a_loop_of_its_own(sqlite_url: str) -> None:
+    hosted = hosted_jury("tool", "independent", sqlite_url)
+    hosted.judge(hosted.case(a_row()))
+    context = multiprocessing.get_context("fork")
+    answers = context.SimpleQueue()
+    child = context.Process(target=_judge_in_a_fork, args=(sqlite_url, answers))
+    child.start()
+    child.join(300)
+
+    assert 0 == child.exitcode
+    assert answers.get()
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"panel": "nosuch.yaml"}, PanelFileError),
+        ({"store": "nosuch"}, JuryError),
+        ({"policy": "nosuch.md"}, SettingError),
+        ({"policy": "."}, SettingError),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused_before_anything_is_judged(
+    settings: dict[str, str], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        HostedJury("tool", **settings)
+
+
+def test_the_policy_is_that_of_cases_without_one(tmp_path: Path, sqlite_url: str) -> None:
+    (tmp_path / "policy.md").write_text("Never refund.")
+    hosted = HostedJury("tool", store=sqlite_url, policy=str(tmp_path / "policy.md"))
+    cases = [hosted.case(row) for row in (a_row(), a_row(policy="Be kind."))]
+
+    assert ["Never refund.", "Be kind."] == [case.scenarios[0].question.policy for case in cases]
+
+
+def test_a_long_id_is_cut_and_a_row_with_nothing_to_judge_is_refused(hosted: HostedJury) -> None:
+    assert len(hosted.case(a_row() | {"id": "x" * 500}).case_id) <= 500
+    with pytest.raises(CaseFileError):
+        hosted.case({"id": "c", "question": "Open?"})
+
+
+def test_a_debate_without_a_judgment_is_no_outcome(hosted: HostedJury) -> None:
+    result = CollaborativeJuryResult([], None, [], 0, None, None, None, None, debate_id="d1", status="cancelled")
+
+    with pytest.raises(DebateUnfinished, match="d1 is cancelled"):
+        JuryOutcome.of(hosted.case(a_row()), result)
