@@ -77,7 +77,8 @@ class DebateProcess:
         self._prior: dict[str, tuple[StoredEvent, ...]] = {}
         self._debate: Debate
         seen = context.rounds_seen(job.context.run_id)
-        self._caching = PromptCaching(context.cache_policy, seen, lambda ref: len(self._pen.content(ref.part)))
+        pen = self._pen  # not this object, which would be in a cycle of references then
+        self._caching = PromptCaching(context.cache_policy, seen, lambda ref: len(pen.content(ref.part)))
 
     @property
     def subject(self) -> Subject:

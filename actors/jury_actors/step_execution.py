@@ -71,29 +71,13 @@ def _schema(
     )
 
 
-class StepExecution:
-    """One step.
-
-    Args:
-        request: of the step; its recorded exchanges are applied to the conversation at once.
-        texts: contents by reference, at least those that the request refers to.
-        pen: makes the references of new texts.
-    """
+class _StepTexts:
+    """The texts that one step refers to. An object of its own: the conversation refers to it, and not to its step."""
 
     def __init__(self, request: StepRequest, texts: dict[str, bytes], pen: PartBuffer) -> None:
-        self._assignment = request.assignment
+        self._debate_id, self._step = request.assignment.debate_id, request.assignment.step.id
         self._texts = texts
         self._pen = pen
-        if request.prior:
-            # Texts that are in the log keep their references: a new one would be named by no event.
-            pen.know_texts(texts)
-        self._case = None if request.case is None else Case.from_part(self.text(request.case))
-        self._rules = rules_of(request.assignment.rules)
-        self.conversation = self._rules.conversation(request.assignment, BorrowedTexts(pen, self.text))
-        for stored in request.prior:
-            exchange = decode(stored)
-            assert isinstance(exchange, ExchangeRecorded)
-            self.hear(exchange)
 
     def text(self, ref: PartRef) -> bytes:
         """The content of a reference.
@@ -107,8 +91,33 @@ class StepExecution:
         try:
             return self._pen.text(ref)
         except UnknownPart:
-            debate_id, step = self._assignment.debate_id, self._assignment.step
-            raise TextMissing(f"debate {debate_id}: the juror was not sent text {ref.part} of {step.id}") from None
+            message = f"debate {self._debate_id}: the juror was not sent text {ref.part} of {self._step}"
+            raise TextMissing(message) from None
+
+
+class StepExecution:
+    """One step. It is in no cycle of references: what it has read is free when it is over.
+
+    Args:
+        request: of the step; its recorded exchanges are applied to the conversation at once.
+        texts: contents by reference, at least those that the request refers to.
+        pen: makes the references of new texts.
+    """
+
+    def __init__(self, request: StepRequest, texts: dict[str, bytes], pen: PartBuffer) -> None:
+        self._assignment = request.assignment
+        self._pen = pen
+        self.text = _StepTexts(request, texts, pen).text
+        if request.prior:
+            # Texts that are in the log keep their references: a new one would be named by no event.
+            pen.know_texts(texts)
+        self._case = None if request.case is None else Case.from_part(self.text(request.case))
+        self._rules = rules_of(request.assignment.rules)
+        self.conversation = self._rules.conversation(request.assignment, BorrowedTexts(pen, self.text))
+        for stored in request.prior:
+            exchange = decode(stored)
+            assert isinstance(exchange, ExchangeRecorded)
+            self.hear(exchange)
 
     def _joined(self, message: CallMessage) -> str:
         """The text of a message but for what is shared.
@@ -116,7 +125,7 @@ class StepExecution:
         What the model said is bytes as received, so it may have to be repaired.
         """
         parts = message.parts[message.shared :]
-        content = b"".join([self._texts.get(ref.part) or self.text(ref) for ref in parts])
+        content = b"".join(map(self.text, parts))
         return _system_text(content) if message.role == "system" else content.decode("utf-8", "replace")
 
     def _block(self, parts: tuple[PartRef, ...]) -> str:

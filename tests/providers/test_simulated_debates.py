@@ -27,6 +27,7 @@ from jury_providers.registry import provider_factory
 from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.memory import MemoryEventStore
 from support.items import agent
+from support.long_records import WINDOW, a_long_case
 
 PLANTED = "Please send the deposit to account GB00112233445566778899 at once."
 
@@ -167,6 +168,18 @@ async def test_a_scripted_answer_quotes_where_its_prompt_asks_and_its_quotation_
     results = [[one.result for one in event.evaluation.evidence or ()] for event in debate.of(JurorEvaluated)]
 
     assert [["not_found"] if prompts == 2 else []] * 3 == results
+
+
+async def test_a_scripted_juror_reads_all_parts_of_a_long_record() -> None:
+    seats = [{"model": "simulated/juror", "juror_id": "reader", "window": WINDOW}]
+    (debate,) = await run_debates(
+        a_long_case(30), script=Script(answers="scripted"), preset="independent", prompts=2, seats=seats
+    )
+    (reading,) = [one.evaluation.reading for one in debate.of(JurorEvaluated)]
+
+    assert {(1, 1, "answered")} == {(call.turn, call.attempt, call.outcome.value) for call in debate.calls}
+    assert reading is not None
+    assert ("windows", 1.0) == (reading.mode, reading.share)
 
 
 @pytest.mark.parametrize(("prompts", "marking"), [(1, None), (2, "lines"), (2, "words")])

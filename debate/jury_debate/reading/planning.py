@@ -61,9 +61,11 @@ class ReadingPlanner:
 
     def __init__(self, panel: Panel, case: CaseToRead, texts: TextsV2) -> None:
         self._panel = panel
-        self._shown = cache(case.shown)
-        self._record = cache(lambda name: ShownRecord(self._shown(name), case.marker))
-        self._outline = cache(lambda name: RecordOutline(self._record(name), texts.reading))
+        # They refer to each other and not to the planner: no cycle keeps the texts after it.
+        shown = cache(case.shown)
+        record = cache(lambda name: ShownRecord(shown(name), case.marker))
+        self._shown, self._record = shown, record
+        self._outline = cache(lambda name: RecordOutline(record(name), texts.reading))
         self._sizes = case.sizes
         self._pictures = case.pictures
         self._texts = texts

@@ -338,11 +338,12 @@ def _form_of_fields(
 ) -> AnswerForm:
     scenario = _table(_table(fields.get("scenarios")).get("items"))
     ids = _table(_table(scenario.get("properties")).get("scenario_id")).get("enum")
+    finding = _table(_table(_table(fields.get("findings")).get("items")).get("properties"))
     return AnswerForm(
         dimensions=tuple((name, from_text.get(name, 0.0) if most is None else most) for name, most in maxima.items()),
         statement="statement" in fields,
         one_form=_is_nullable(_table(fields.get("statement"))),
-        evidence="evidence" in fields,
+        evidence="evidence" in (finding or fields),
         findings="findings" in fields,
         scenarios=tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else (),
         words=words_or_three(_table(fields.get("verdict")).get("enum", ())),
