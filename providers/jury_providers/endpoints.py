@@ -86,6 +86,7 @@ class Endpoint(Value):
     `cloud`: its models are reached there, through the SDK's own client and the cloud's own credentials.
     `extra_body` and `extra_headers` are added to every request, for what a server of one's own needs.
     `window`: the tokens of the request and the answer together that its models take; None: as the catalogue knows.
+    `batches`: whether its calls may be made in batches; None: only where it is the provider's own server.
     """
 
     protocol: ApiProtocol | None = None
@@ -102,6 +103,7 @@ class Endpoint(Value):
     extra_body: ExtraBody = Field(default_factory=dict)
     extra_headers: ExtraHeaders = Field(default_factory=dict)
     window: Window | None = None
+    batches: Switch | None = None
 
     @model_validator(mode="after")
     def _key_is_not_sent_readable(self) -> Self:

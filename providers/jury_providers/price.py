@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -17,6 +17,16 @@ _USUAL_WRITE: dict[CacheLifetime, float] = {"1h": 2.0, "12h": 2.0}
 
 _DEAREST_TIER = 2.0
 """Of the tier `priority`, where a price does not have its factor: as much as any provider charges."""
+
+BATCH_TIER = "batch"
+"""The service tier of calls that were made in a batch, whatever else their answers name."""
+
+_BATCH_FACTOR = 0.5
+"""Of a batch's calls, at every provider, where a price does not have its own."""
+
+BatchCaches = Literal["halved", "apart", "unknown"]
+"""How the prices of the prompt cache go together with that of a batch: `halved` like the rest (Anthropic); `apart`, a
+read costs what it does without a batch (Gemini: a hit takes precedence); `unknown`: the dearer of both (OpenAI)."""
 
 _STANDARD_TIERS = frozenset({"auto", "default", "standard", "unspecified"})
 """Words of providers for the tier of the list prices."""
@@ -45,7 +55,7 @@ class Price(Value):
     by the provider's word for the service tier, and `regions` by its word for the region that an answer was bound to.
     `prompt_over`: for prompts of more tokens only. `until`: last day of validity. `cache_storage`: of a million tokens
     that are kept for an hour, where a request of its own writes them; it costs as much as other input besides, without
-    those factors.
+    those factors. `batch_caches`: how these go together with the price of a batch.
     """
 
     models: Annotated[tuple[PricePattern, ...], Field(min_length=1, strict=False)]
@@ -58,6 +68,26 @@ class Price(Value):
     regions: dict[Label, Annotated[float, Field(gt=0, le=100)]] = Field(default_factory=dict)
     prompt_over: Annotated[int, Field(ge=0)] | None = None
     until: date | None = None
+    batch_caches: BatchCaches = "unknown"
+
+    def in_batch(self) -> "Price":
+        """The price of a call in a batch: half of it, unless `tiers` names the factor of `batch`."""
+        factor = self.tiers.get(BATCH_TIER, _BATCH_FACTOR)
+        halved = self.batch_caches == "halved"
+        read: dict[str, Dollars | None] = {
+            "halved": None if self.cached_input is None else factor * self.cached_input,
+            "apart": self.cached_input,
+            "unknown": max(factor * self.input, self.read_price) if self.cached_input is not None else None,
+        }
+        return self.model_copy(
+            update={
+                "input": factor * self.input,
+                "output": factor * self.output,
+                "cached_input": read[self.batch_caches],
+                "cache_write": {name: price * (factor if halved else 1.0) for name, price in self.cache_write.items()},
+                "tiers": {**self.tiers, BATCH_TIER: 1.0},
+            }
+        )
 
     def write_price(self, lifetime: CacheLifetime) -> float:
         """Of tokens that are written to a cache for `lifetime`.

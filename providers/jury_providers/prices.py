@@ -20,7 +20,7 @@ from jury_events.value import Value
 from jury_providers.cloud_ids import own_id
 from jury_providers.endpoints import Endpoints
 from jury_providers.errors import ProviderError
-from jury_providers.price import USUAL_READ, Price, usual_write
+from jury_providers.price import BATCH_TIER, USUAL_READ, Price, usual_write
 from jury_providers.provider import ModelReply
 from jury_providers.registry import SIMULATED, protocol_of
 
@@ -86,6 +86,8 @@ class Prices(NamedTuple):
             return 0.0
         if price is None or not usage.input_tokens or usage.output_tokens is None:
             return None
+        if usage.service_tier == BATCH_TIER:
+            price = price.in_batch()
         factor = price.factor(usage)
         if factor is None:
             return None
@@ -144,16 +146,20 @@ class Prices(NamedTuple):
         price = self._of(model, 0, on)
         return 1.0 if price is None or not price.input else price.read_price / price.input
 
-    def upper_bound(self, model: str, input_tokens: int, settings: CallSettings, on: date) -> float | None:
+    def upper_bound(
+        self, model: str, input_tokens: int, settings: CallSettings, on: date, *, batch: bool = False
+    ) -> float | None:
         """The maximum cost of a call with at most `input_tokens`, answered at full length.
 
         A provider may write the whole prompt to its cache without being asked, for the shortest lifetime that it has; a
         seat may ask for a longer one. A tier that costs less is reserved at the standard price, at which the provider
-        may answer.
+        may answer. `batch`: the call is made in a batch, which has no tiers.
         """
         price = self._of(model, input_tokens, on)
         if price is None or price is _FREE:
             return None if price is None else 0.0
+        if batch:
+            price, settings = price.in_batch(), settings.changed(tier=None)
         return price.most(input_tokens, settings) / _MILLION
 
     def _of(self, model: str, tokens: int, on: date) -> Price | None:

@@ -93,7 +93,7 @@ class SdkAdapter(Provider):
     def __init__(self, connection: ProviderConnection) -> None:
         self.connection = connection
         self.key = connection.key or NO_KEY
-        self._scrubber = Scrubber((connection.key, *connection.secrets))
+        self.scrubber = Scrubber((connection.key, *connection.secrets))
         self._headers_kept = (*_HEADERS_KEPT, *(name.lower() for name in connection.extra_headers))
         self._client: SharedHttpClient | None = None
         self._slots: AdapterSlots | None = None
@@ -152,7 +152,7 @@ class SdkAdapter(Provider):
         try:
             body = {**self.body(request, stream=self._is_streamed(on_chunk)), **self.connection.extra_body}
         except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
-            return _scrubbed(_failed(exception_failure(error, built=False)), self._scrubber)
+            return _scrubbed(_failed(exception_failure(error, built=False)), self.scrubber)
         return await self.exchange(request, body, on_chunk)
 
     async def exchange(
@@ -169,7 +169,7 @@ class SdkAdapter(Provider):
         if on_chunk is not None:
             record.on_bytes = partial(self._feed, record, reader, on_chunk)
         failure = await self._send(request, body, record, stream=streamed)
-        scrubber = self._scrubber.knowing(record.secrets)
+        scrubber = self.scrubber.knowing(record.secrets)
         record.body = scrubber.data(record.body)  # before a cut could leave half a key
         if on_chunk is None:
             document = json_object(record.body)
@@ -183,6 +183,19 @@ class SdkAdapter(Provider):
         if on_chunk is not None and not reader.events and reply.answer is not None:
             on_chunk(reply.answer.decode("utf-8", "replace"))
         return reply._replace(sent=self._sent(record, body, request, notes))
+
+    def reply_from(self, request: ModelRequest, body: dict[str, Any], record: HttpRecord) -> ModelReply:
+        """The reply in a response that came another way than by a call, read as a call's.
+
+        Args:
+            request: the call.
+            body: the JSON that asked for it.
+            record: the response, complete.
+        """
+        record.body = self.scrubber.data(record.body)
+        failure = CallFailure(CallOutcome.MALFORMED_RESPONSE, "there is no response")
+        reply = self._reply(record, failure, json_object(record.body), [], partial(_texts_of, request))
+        return _scrubbed(reply, self.scrubber)._replace(sent=self._sent(record, body, request, {}))
 
     def _is_streamed(self, on_chunk: OnChunk | None) -> bool:
         return on_chunk is not None and self.streams
@@ -271,7 +284,7 @@ class SdkAdapter(Provider):
         self._emit(reader.feed(data), record, on_chunk)
 
     def _emit(self, events: list[dict[str, Any]], record: HttpRecord, on_chunk: OnChunk) -> None:
-        scrubber = self._scrubber.knowing(record.secrets)
+        scrubber = self.scrubber.knowing(record.secrets)
         for event in events:
             text = self.text_delta(event)
             if text:
@@ -340,7 +353,7 @@ class SdkAdapter(Provider):
         if marks:
             sent["cache_marks"] = marks
         sent |= notes
-        return self._scrubber.knowing(record.secrets).data(canonical_json(sent))
+        return self.scrubber.knowing(record.secrets).data(canonical_json(sent))
 
 
 def _scrubbed(reply: ModelReply, scrubber: Scrubber) -> ModelReply:

@@ -77,7 +77,10 @@ class AnthropicMessages(SdkAdapter):
         return self.connection.cloud != "bedrock"
 
     def open(self, client: SharedHttpClient) -> None:
-        """The SDK's client; at a cloud the one that signs requests with the cloud's own credentials."""
+        self._sdk = self.sdk_client(client)
+
+    def sdk_client(self, client: httpx2.AsyncClient) -> Any:
+        """The SDK's client on top of `client`; at a cloud the one that signs with the cloud's own credentials."""
         connection = self.connection
         options: dict[str, Any] = {
             "base_url": connection.base_url,
@@ -86,15 +89,13 @@ class AnthropicMessages(SdkAdapter):
             "max_retries": 0,
             "http_client": client,
         }
-        self._sdk: Any
         if connection.cloud is None:
-            self._sdk = AsyncAnthropic(api_key=self.key, **options)
-        elif connection.cloud == "vertex":
-            self._sdk = AsyncAnthropicVertex(**options)
-        else:
-            if connection.cloud == "foundry" and connection.key is None:
-                options["azure_ad_token_provider"] = self.entra_tokens(_FOUNDRY_SCOPE)
-            self._sdk = _CLOUDS[connection.cloud](api_key=connection.key, **options)
+            return AsyncAnthropic(api_key=self.key, **options)
+        if connection.cloud == "vertex":
+            return AsyncAnthropicVertex(**options)
+        if connection.cloud == "foundry" and connection.key is None:
+            options["azure_ad_token_provider"] = self.entra_tokens(_FOUNDRY_SCOPE)
+        return _CLOUDS[connection.cloud](api_key=connection.key, **options)
 
     async def served_model(self, model: str) -> ServedModel:
         """As `GET v1/models/{model}` says, which the clouds do not have, except Anthropic's own platform on AWS."""

@@ -135,14 +135,22 @@ def embedded_failure(
     if not error:
         return None
     names = _names(error)
-    code = error.get("code")
-    if isinstance(code, int) and 400 <= code < 600:  # noqa: PLR2004  (HTTP's statuses of errors)
-        status = code
-    else:
-        status = next((_STATUS_OF_TYPE[name] for name in names if name in _STATUS_OF_TYPE), _SERVER_ERROR)
+    status = _embedded_status(error)
     message = _message(error)
     line = one_line(f"{' '.join(names) or 'error'}: {message}")
     return CallFailure(_outcome(status, error, message, prompt), line, _retry_after(headers, error))
+
+
+def error_status(document: Mapping[str, Any]) -> int:
+    """HTTP's status of the error that a document reports."""
+    return _embedded_status(_error(document))
+
+
+def _embedded_status(error: Mapping[str, Any]) -> int:
+    code = error.get("code")
+    if isinstance(code, int) and 400 <= code < 600:  # noqa: PLR2004  (HTTP's statuses of errors)
+        return code
+    return next((_STATUS_OF_TYPE[name] for name in _names(error) if name in _STATUS_OF_TYPE), _SERVER_ERROR)
 
 
 def exception_failure(error: Exception, *, built: bool) -> CallFailure:

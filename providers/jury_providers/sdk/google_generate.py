@@ -13,6 +13,7 @@ from math import ceil
 from types import MappingProxyType
 from typing import Any
 
+import httpx2
 from google import genai
 from google.genai import types
 
@@ -79,7 +80,12 @@ class GoogleGenerate(SdkAdapter):
         self._clock = clock
 
     def open(self, client: SharedHttpClient) -> None:
-        """Create the SDK's client, without retries and without automatic function calls."""
+        """Create the SDK's client, and know the explicit caches of its connection."""
+        self._sdk = self.sdk_client(client)
+        self._caches = acquire_caches(self.connection, self._clock)
+
+    def sdk_client(self, client: httpx2.AsyncClient) -> genai.Client:
+        """The SDK's client on top of `client`, without retries and without automatic function calls."""
         options = types.HttpOptions(
             base_url=self.connection.base_url,
             api_version=self.connection.api_version,
@@ -90,10 +96,8 @@ class GoogleGenerate(SdkAdapter):
         if self.connection.cloud is not None:
             # With a base URL the client reads neither project nor location in the environment.
             project, location = map(os.environ.get, ("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"))
-            self._sdk = genai.Client(enterprise=True, project=project, location=location, http_options=options)
-        else:
-            self._sdk = genai.Client(api_key=self.key, enterprise=False, http_options=options)
-        self._caches = acquire_caches(self.connection, self._clock)
+            return genai.Client(enterprise=True, project=project, location=location, http_options=options)
+        return genai.Client(api_key=self.key, enterprise=False, http_options=options)
 
     async def close(self) -> None:
         """Release connections; the last adapter of a connection deletes its explicit caches first, as far as it can."""
@@ -124,7 +128,7 @@ class GoogleGenerate(SdkAdapter):
             self.ensure_open()
         except Exception:  # noqa: BLE001  (the call itself reports it)
             return await super().exchange(request, body, on_chunk, notes)
-        make = partial(make_cache, self._sdk.aio, request.model, shared, self._scrubber)
+        make = partial(make_cache, self._sdk.aio, request.model, shared, self.scrubber)
         patience = min(MAKE_SECONDS, request.settings.attempt_seconds / 2)
         found = await self._caches.find(digest, shared.lifetime, make, patience)
         asked = _within(request, request.settings.attempt_seconds - (time.monotonic() - began))

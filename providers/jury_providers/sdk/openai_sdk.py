@@ -52,7 +52,10 @@ class OpenAISdk(SdkAdapter):
     """Below the base URL."""
 
     def open(self, client: SharedHttpClient) -> None:
-        """The SDK's client; at a cloud the one that signs requests with the cloud's own credentials."""
+        self._sdk = self.sdk_client(client)
+
+    def sdk_client(self, client: httpx2.AsyncClient) -> AsyncOpenAI:
+        """The SDK's client on top of `client`; at a cloud the one that signs with the cloud's own credentials."""
         connection = self.connection
         options: dict[str, Any] = {
             "default_headers": dict(connection.extra_headers),
@@ -60,19 +63,17 @@ class OpenAISdk(SdkAdapter):
             "max_retries": 0,
             "http_client": client,
         }
-        self._sdk: AsyncOpenAI
         if connection.cloud == "azure":
             if connection.base_url is not None:
                 options["azure_endpoint"] = connection.base_url
             if connection.key is None and not os.environ.get(ENTRA_VARIABLE, "").strip():
                 options["azure_ad_token_provider"] = self.entra_tokens(_AZURE_SCOPE)
-            self._sdk = AsyncAzureOpenAI(api_key=connection.key, **options)
-        elif connection.cloud == "vertex":
-            self._sdk = AsyncOpenAI(provider=vertex(base_url=connection.base_url), **options)
-        elif connection.cloud is not None:
-            self._sdk = AsyncBedrockOpenAI(api_key=connection.key, base_url=connection.base_url, **options)
-        else:
-            self._sdk = AsyncOpenAI(api_key=self.key, base_url=connection.base_url, **options)
+            return AsyncAzureOpenAI(api_key=connection.key, **options)
+        if connection.cloud == "vertex":
+            return AsyncOpenAI(provider=vertex(base_url=connection.base_url), **options)
+        if connection.cloud is not None:
+            return AsyncBedrockOpenAI(api_key=connection.key, base_url=connection.base_url, **options)
+        return AsyncOpenAI(api_key=self.key, base_url=connection.base_url, **options)
 
     async def served_model(self, model: str) -> ServedModel:
         """As `GET models/{model}` says; a server of one's own is also asked for its list, which may name the window."""

@@ -1,0 +1,143 @@
+"""Calls about batches, made through an SDK once each; their answers and errors are read from the bytes."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import IO, Any, NamedTuple
+
+import httpx2
+
+from jury_events.outcome import CallOutcome
+from jury_providers.batches.failures import BatchFailure, BatchNotFound, BatchRefused, BatchUnavailable
+from jury_providers.batches.http_client import BatchHttpClient, BatchRecord, Download, batch_recording
+from jury_providers.sdk.failures import CallFailure, exception_failure, one_line, preview, status_failure
+from jury_providers.sdk.scrubbing import Scrubber
+from jury_providers.sdk.streams import json_object
+
+CALL_SECONDS = 60.0
+DOWNLOAD_SECONDS = 3600.0
+_SLOWEST_UPLOAD = 50_000
+"""Bytes a second, at which an upload is given up."""
+
+_NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
+_NOT_FOUND = frozenset({404, 410})
+_SERVER_ERRORS = range(500, 600)
+_LATER = frozenset(
+    {
+        CallOutcome.RATE_LIMITED,
+        CallOutcome.OVERLOADED,
+        CallOutcome.TIMEOUT,
+        CallOutcome.CONNECTION,
+        CallOutcome.MALFORMED_RESPONSE,
+    }
+)
+
+Call = Callable[[], Awaitable[object]]
+"""Makes requests through an SDK's client on top of `BatchCalls.client`; its result is not looked at."""
+
+
+class Downloaded(NamedTuple):
+    """What is known of a file that was read: `cut`, it was too long; `simulated`, no model answered."""
+
+    cut: bool
+    simulated: bool
+
+
+def upload_seconds(size: int) -> float:
+    """How long sending `size` bytes may take."""
+    return CALL_SECONDS + size / _SLOWEST_UPLOAD
+
+
+class BatchCalls:
+    """Makes calls on one HTTP client.
+
+    Args:
+        scrubber: knows the key, which no error may show.
+    """
+
+    def __init__(self, scrubber: Scrubber) -> None:
+        self.client = BatchHttpClient()
+        self._scrubber = scrubber
+
+    async def document(self, call: Call, seconds: float = CALL_SECONDS) -> dict[str, Any]:
+        """The JSON object that answers a call.
+
+        Raises:
+            BatchFailure: there is none.
+        """
+        record = await self._made(call, BatchRecord(), seconds)
+        document = json_object(record.body)
+        if document is None:
+            said = f"the response is no JSON object: {preview(record.body)}"
+            raise self._failure(record, CallFailure(CallOutcome.MALFORMED_RESPONSE, one_line(said)))
+        return document
+
+    async def done(self, call: Call) -> None:
+        """Make a call whose answer says nothing.
+
+        Raises:
+            BatchFailure: it was not done.
+        """
+        await self._made(call, BatchRecord(), CALL_SECONDS)
+
+    async def download(self, call: Call, file: IO[bytes], most: int, seconds: float = DOWNLOAD_SECONDS) -> Downloaded:
+        """Read the body that answers a call into a file, at most `most` bytes.
+
+        Raises:
+            BatchFailure: it was not read to its end.
+        """
+        into = Download(file, most)
+        record = await self._made(call, BatchRecord(into), seconds)
+        return Downloaded(into.cut, record.headers.get("x-jury-simulated") == "1")
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.client.aclose()
+
+    async def _made(self, call: Call, record: BatchRecord, seconds: float) -> BatchRecord:
+        failure: CallFailure | None = None
+        try:
+            with batch_recording(record):
+                async with asyncio.timeout(seconds):
+                    await call()
+        except TimeoutError:
+            record.status = None
+            failure = CallFailure(CallOutcome.TIMEOUT, f"no answer within {seconds:g} s")
+        except Exception as error:  # noqa: BLE001  (an SDK raises what it likes: what was received decides)
+            failure = exception_failure(record.error or _first_cause(error), built=record.request is not None)
+        if record.status is None:
+            raise self._failure(record, failure or CallFailure(CallOutcome.CONNECTION, "there is no response"))
+        if not httpx2.codes.is_success(record.status):
+            raise self._failure(record, status_failure(record.status, record.headers, record.body))
+        if not record.complete:
+            too_long = CallFailure(CallOutcome.MALFORMED_RESPONSE, "the response is too long")
+            raise self._failure(record, failure or too_long)
+        return record
+
+    def _failure(self, record: BatchRecord, failure: CallFailure) -> BatchFailure:
+        """The error of a call; a good or no status, or a server's error, says nothing of what the provider did."""
+        status = record.status
+        unknown = status is None or httpx2.codes.is_success(status) or status in _SERVER_ERRORS
+        arrived = unknown and record.request is not None and not isinstance(record.error, _NOT_SENT)
+        kind: type[BatchFailure] = BatchUnavailable if failure.outcome in _LATER else BatchRefused
+        if status in _NOT_FOUND:
+            kind = BatchNotFound
+        message = self._scrubber.knowing(record.secrets).error(failure.error)
+        return kind(message, failure.outcome, retry_after=failure.retry_after, may_have_arrived=arrived)
+
+
+def _first_cause(error: Exception) -> Exception:
+    """The exception that an SDK has wrapped into one of its own."""
+    cause = error.__cause__
+    while isinstance(cause, Exception):
+        error, cause = cause, cause.__cause__
+    return error
+
+
+def encoded_line(item: dict[str, Any]) -> bytes:
+    """A line of JSON, as the SDKs encode bodies: the order of keys is kept, since models answer in a schema's order.
+
+    Raises:
+        ValueError: a text cannot be sent (a lone surrogate), or a number is not finite.
+    """
+    return json.dumps(item, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

@@ -1,0 +1,150 @@
+"""The base of the three: bodies and replies by the live adapters, results read from a temporary file."""
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from tempfile import TemporaryFile
+from typing import Any, ClassVar
+
+import httpx2
+
+from jury_providers.batches.batch import BatchAccount, BatchState
+from jury_providers.batches.calls import DOWNLOAD_SECONDS, BatchCalls, encoded_line
+from jury_providers.batches.item import BatchItem, BatchLine, ItemEnd
+from jury_providers.batches.json_members import JsonMember, members
+from jury_providers.batches.limits import batch_limits
+from jury_providers.batches.provider import BatchProvider
+from jury_providers.batches.result_lines import MOST_LINE_BYTES, result_lines
+from jury_providers.endpoints import PROTOCOL_DEFAULTS, ProviderConnection
+from jury_providers.price import BATCH_TIER
+from jury_providers.provider import Caching, ModelReply, ModelRequest
+from jury_providers.sdk.adapter import SdkAdapter
+from jury_providers.sdk.failures import one_line
+from jury_providers.sdk.http_client import HttpRecord
+
+_LEFT_OUT = frozenset({"service_tier", "serviceTier", "diagnostics", "stream"})
+"""Of a live call's body: a batch has no tiers, and a body may not depend on what this process has asked before."""
+
+_FEWEST_BYTES = 64 * 1024 * 1024
+_BYTES_AN_ITEM = 128 * 1024
+"""Results are read up to the sum: longer than any batch's are, but not without end."""
+
+
+class SdkBatches(BatchProvider):
+    """Batches of one account, through the SDK of its live adapter.
+
+    Args:
+        adapter: builds bodies and reads replies; it is not opened.
+        most_bytes: of results, None: as many as the batch's items may have.
+        download_seconds: within which results are read.
+    """
+
+    endpoint: ClassVar[str] = ""
+    """The path that each item's line names, where it names one."""
+
+    def __init__(
+        self, adapter: SdkAdapter, *, most_bytes: int | None = None, download_seconds: float = DOWNLOAD_SECONDS
+    ) -> None:
+        self.limits = batch_limits(adapter.api)
+        self.calls = BatchCalls(adapter.scrubber)
+        self._adapter = adapter
+        self._most_bytes = most_bytes
+        self._download_seconds = download_seconds
+
+    @property
+    def connection(self) -> ProviderConnection:
+        """Base URL and key."""
+        return self._adapter.connection
+
+    def account(self) -> BatchAccount:
+        connection = self.connection
+        base_url = connection.base_url or f"https://{PROTOCOL_DEFAULTS[self._adapter.api].host}"
+        place = " ".join((self._adapter.api, base_url.rstrip("/"), *self.places()))
+        return BatchAccount(place, hashlib.sha256(b"jury batches\0" + (connection.key or "").encode()).hexdigest())
+
+    def places(self) -> tuple[str, ...]:
+        """What else decides which batches are seen, as the SDK's settings say."""
+        return ()
+
+    def supports(self, request: ModelRequest) -> str | None:
+        try:
+            line = self.item("0" * 64, request).line
+        except Exception as error:  # noqa: BLE001  (a schema that the SDK cannot translate, a text that is no Unicode)
+            return f"its request cannot be built: {one_line(str(error), 200)}"
+        if len(line) >= self.limits.size:
+            return f"its request has {len(line):,} bytes, more than a batch takes"
+        return None
+
+    def item(self, custom_id: str, request: ModelRequest) -> BatchItem:
+        return BatchItem(custom_id, encoded_line(self.line_of(custom_id, self._body(request))))
+
+    def reply(self, request: ModelRequest, line: BatchLine) -> ModelReply:
+        if line.response is None:
+            raise ValueError(f"line {line.number} has no response: {line.error}")
+        headers = {} if line.request_id is None else {"x-request-id": line.request_id}
+        if line.simulated:
+            headers["x-jury-simulated"] = "1"
+        record = HttpRecord()
+        record.status, record.headers = line.status, httpx2.Headers(headers)
+        record.body, record.complete = line.response, True
+        reply = self._adapter.reply_from(request, self._body(request), record)
+        return reply._replace(usage=reply.usage.changed(service_tier=BATCH_TIER), retry_after=None)
+
+    async def results(self, batch_id: str, state: BatchState) -> AsyncIterator[BatchLine]:
+        number = 0
+        items = state.counts.total or self.limits.items
+        most = self._most_bytes or _FEWEST_BYTES + items * _BYTES_AN_ITEM
+        for name in self.files_of(batch_id, state):
+            with TemporaryFile() as file:
+                read = await self.calls.download(lambda: self.content(name), file, most, self._download_seconds)  # noqa: B023  (awaited within the loop)
+                file.seek(0)
+                for line in result_lines(file):
+                    number += 1
+                    yield self._line(number, line.data)._replace(simulated=read.simulated)
+            if read.cut:
+                error = f"the results do not end within {most:,} bytes; the rest was not read"
+                yield BatchLine(number + 1, None, ItemEnd.UNREADABLE, error=error)
+                return
+
+    async def close(self) -> None:
+        await self.calls.close()
+
+    @abstractmethod
+    def line_of(self, custom_id: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The line that asks for a call with a body."""
+
+    @abstractmethod
+    def files_of(self, batch_id: str, state: BatchState) -> tuple[str, ...]:
+        """What `content` is asked for, in order; () where there are no results."""
+
+    @abstractmethod
+    def content(self, name: str) -> Awaitable[object]:
+        """Ask the SDK for a file of results."""
+
+    @abstractmethod
+    def read_line(self, number: int, line: Mapping[str, JsonMember]) -> BatchLine:
+        """A line of results.
+
+        Raises:
+            ValueError: it is none.
+        """
+
+    def caching(self, request: ModelRequest) -> Caching:
+        """What an item asks the provider to keep: nothing, where a kept prompt may cost more in a batch."""
+        return None if request.cache is None else "none"
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        asked = request._replace(settings=request.settings.changed(tier=None), cache=self.caching(request))
+        body = self._adapter.body(asked, stream=False)
+        kept = {name: value for name, value in body.items() if name not in _LEFT_OUT}
+        return {**kept, **self.connection.extra_body}
+
+    def _line(self, number: int, data: bytes | None) -> BatchLine:
+        if data is None:
+            error = f"line {number} of the results has more than {MOST_LINE_BYTES:,} bytes"
+            return BatchLine(number, None, ItemEnd.UNREADABLE, error=error)
+        try:
+            return self.read_line(number, members(self._adapter.scrubber.data(data).decode()))
+        except (ValueError, RecursionError) as error:
+            why = one_line(f"line {number} of the results cannot be read: {type(error).__name__}: {error}", 500)
+            return BatchLine(number, None, ItemEnd.UNREADABLE, error=why)
