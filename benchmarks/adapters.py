@@ -20,15 +20,16 @@ from typing import Any, NamedTuple
 
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
+from jury_events.verdict import PASS, Verdict
 from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import ModelMessage, ModelRequest, Provider
 
 SYSTEM, PROMPT = "s" * 300, "The agent was asked for a report. " * 88
-ANSWER = json.dumps({"verdict": "safe_pass", "score": 90, "rationale": "r" * 950})
+ANSWER = json.dumps({"verdict": PASS, "score": 90, "rationale": "r" * 950})
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "verdict": {"type": "string", "enum": ["safe_pass", "needs_review", "unsafe_fail"]},
+        "verdict": {"type": "string", "enum": list(Verdict)},
         "score": {"type": "number", "minimum": 0, "maximum": 100},
         "rationale": {"type": "string"},
     },

@@ -32,6 +32,7 @@ from sqlalchemy import create_engine, select
 
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent, StoredEvent
+from jury_events.verdict import FAIL, PASS, Verdict
 from jury_judge import Jury
 from jury_judge.tables.ballot_table import ballot_table
 from jury_migrations.upgrading import upgrade
@@ -160,7 +161,7 @@ def measure_appends(folder: Path, count: int, rounds: int) -> dict[str, float]:
 def sheet(random_: random.Random) -> str:
     """A packed sheet: three seats, first evaluations and two rounds."""
     count = 9
-    verdicts = random_.choices(("safe_pass", "needs_review", "unsafe_fail"), k=count)
+    verdicts = random_.choices([one.value for one in Verdict], k=count)
     models = ["anthropic/claude-x", "google/gemini-x", "openai/gpt-x"]
     packed = {
         "seats": ["security", "privacy", "quality"],
@@ -185,7 +186,7 @@ def sheet(random_: random.Random) -> str:
 
 
 def _debate_row(number: int, random_: random.Random) -> dict[str, Any]:
-    verdict = random_.choice(("safe_pass", "unsafe_fail"))
+    verdict = random_.choice((PASS.value, FAIL.value))
     return {
         "debate_id": f"run-1~case-{number:07}",
         "position": number + 1,

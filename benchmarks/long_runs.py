@@ -34,6 +34,7 @@ from jury_events.debate_events import JurorEvaluated
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.transcript import Item, Message, ToolCall, ToolResult, Transcript
+from jury_events.verdict import PASS
 from jury_migrations.upgrading import upgrade
 from jury_providers.endpoints import Endpoint
 from jury_providers.prices import load_prices
@@ -168,7 +169,7 @@ async def _verdict(case: Case, resolved: ResolvedPanel, item: int) -> str:
     if len(found) != 1:
         return "no evaluation"
     (one,) = found
-    if one.verdict == "safe_pass":
+    if one.verdict is PASS:
         return "passed"
     return "found" if one.decisive_item == item else "failed elsewhere"
 

@@ -31,7 +31,7 @@ from jury_debate.step_outcome import ParsedAnswer
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.parts import PartBuffer
 from jury_events.transcript import Message, Transcript
-from jury_events.verdict import Verdict
+from jury_events.verdict import REVIEW
 
 WORDS: dict[str, str] = {
     "English": "the agent refunded order 17 to the card on record, then it looked at the invoice",
@@ -105,7 +105,7 @@ def _answer(assignment: Assignment, entries: list[dict[str, Any]]) -> bytes:
     spec = assignment.spec
     fields = {
         "ballot": spec.ballot,
-        "verdict": Verdict.NEEDS_REVIEW.value,
+        "verdict": REVIEW.value,
         "scores": {one.name: one.maximum for one in spec.rubric.dimensions},
         "confidence": 0.5,
         "rationale": "It is not clear.",

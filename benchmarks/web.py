@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import ballots
 
 from jury_events.conditions import parse_conditions
+from jury_events.verdict import FAIL
 from jury_migrations.upgrading import upgrade
 from jury_store.debate_rows import DebateFilter
 from jury_store.dialects import SQLITE
@@ -47,7 +48,7 @@ LISTS = {
     "newest": "",
     "of a run": "run=run-3",
     "of a status that none has": "status=failed",
-    "of a verdict that none has": "verdict=unsafe_fail",
+    "of a verdict that none has": f"verdict={FAIL}",
     "search, one found": "search=c99999",
     "search, none found": "search=zzz",
     "where: all have the tag": "where=tags=common",

@@ -4,10 +4,10 @@ Three confidences of a verdict are compared with whether the verdict is right:
 
 - *vote share*, of the panel: the votes for its strict plurality / all seats. Missing votes stay in the denominator.
 - *stated*, of each seat: the confidence that it states beside its verdict.
-- *score*, of each seat, of the panel and of the jury: the score is read as the chance that `safe_pass` is true. So the
-  confidence is score / 100 in `safe_pass` and 1 - score / 100 in `unsafe_fail`. `needs_review` has no such confidence;
-  it is left out and counted. The panel's score is the mean of its seats' scores. What the scores of other verdicts than
-  ours mean is not known, so they are compared with nothing.
+- *score*, of each seat, of the panel and of the jury: the score is read as the chance that a pass is right. So the
+  confidence is score / 100 in a pass and 1 - score / 100 in a fail. A verdict that needs review has no such
+  confidence; it is left out and counted. The panel's score is the mean of its seats' scores. What the scores of other
+  verdicts than ours mean is not known, so they are compared with nothing.
 
 Units without a label, without a decided verdict (see `accuracy`) or without the confidence are left out and counted.
 """
@@ -24,6 +24,7 @@ from jury_analysis.plurality import panel_plurality
 from jury_analysis.reasons import ALL_RIGHT_OR_WRONG, NO_CONFIDENCE, NO_DECIDED_CONFIDENCE
 from jury_analysis.scale import OURS
 from jury_analysis.vote_matrix import Bools, Codes, Floats, Ints, VoteMatrix
+from jury_events.verdict import FAIL, PASS
 
 BINS = 10
 
@@ -107,8 +108,8 @@ def confidence(matrix: VoteMatrix) -> ConfidenceReport:
 
 
 def score_confidence(verdicts: Codes, scores: Floats) -> Floats:
-    """The score read as confidence in a verdict of `OURS`; nan for `needs_review`. All arrays are [units]."""
-    passes, fails = verdicts == OURS.code("safe_pass"), verdicts == OURS.code("unsafe_fail")
+    """The score read as confidence in a verdict of `OURS`; nan for one that needs review. All arrays are [units]."""
+    passes, fails = verdicts == OURS.code(PASS), verdicts == OURS.code(FAIL)
     return np.where(passes, scores / 100.0, np.where(fails, 1.0 - scores / 100.0, np.nan))
 
 

@@ -93,7 +93,7 @@ def last_votes(table: pa.Table, scale: Scale) -> LastVotes:
             kinds=np.where(spoke, one.kinds, matrix.kinds),
         )
     known = {scale.categories[code] for code in np.unique(matrix.labels) if code >= 0}
-    # Our needs_review asks for a person, so that there is nothing to accept, whatever the labels are.
+    # Our middle verdict asks for a person, so that there is nothing to accept, whatever the labels are.
     counted = (
         replace(scale, abstaining=OURS.categories[1]) if scale.categories == OURS.categories else scale.against(known)
     )

@@ -117,7 +117,7 @@ def label_word(written: Any) -> str | None:
 
 
 def parse_map(given: tuple[str, ...], scale: VerdictScale | None = None) -> Labels:
-    """Parse values of `--map`: `label:fail=unsafe_fail,false=safe_pass`.
+    """Parse values of `--map`: `label:WORD=VERDICT`, more pairs after commas.
 
     Args:
         given: the values.

@@ -96,8 +96,8 @@ def _shares(_context: click.Context, parameter: click.Parameter, text: str | Non
 def command(*, signal: str, output: Path | None, as_json: bool, **said: Any) -> int:
     """Find from which signal on a verdict may stand without a person: of those at most --risk are wrong.
 
-    The threshold is certified on labelled cases. A panel whose final rules name the file turns every verdict that does
-    not reach it into needs_review. Exits with 6 where no threshold can be certified. docs/calibration.md explains
+    The threshold is certified on labelled cases. A panel whose final rules name the file leaves every verdict that
+    does not reach it to people. Exits with 6 where no threshold can be certified. docs/calibration.md explains
     what is promised, and what is not.
     """
     from jury_cli.terminal import note

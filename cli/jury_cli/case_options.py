@@ -13,6 +13,7 @@ import click
 from jury_cli.option_groups import Options
 from jury_cli.options import pairs
 from jury_events.errors import BadCondition
+from jury_events.verdict import FAIL, PASS
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
@@ -67,7 +68,7 @@ _READING: Options = (
         "mappings",
         metavar="label:WORD=VERDICT",
         multiple=True,
-        help="What a label means, as in label:fail=unsafe_fail,pass=safe_pass; none for no label. Repeatable.",
+        help=f"What a label means, as in label:fail={FAIL},pass={PASS}; none for no label. Repeatable.",
     ),
     click.option(
         "--artifact-root",

@@ -12,6 +12,7 @@ from jury_cli.option_groups import options
 from jury_cli.options import STORE, WHERE, finite
 from jury_cli.settings_option import settings_option
 from jury_cli.vote_options import COUNT, FILTER, LABELS, VOTES, counting, included, seat_names
+from jury_events.verdict import FAIL, PASS, REVIEW
 from jury_judge.settings.vote_defaults import RESAMPLES, SEED
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _settings() -> "type[GateSettings]":
     "--metric",
     metavar="NAME",
     help="accuracy, false_pass, false_fail, score, or a verdict: its share. [default: false_pass with labels, else "
-    "unsafe_fail]",
+    f"{FAIL}]",
 )
 @click.option(
     "--margin",
@@ -81,7 +82,7 @@ def _settings() -> "type[GateSettings]":
     "--worse",
     type=click.Choice(["more", "less", "either"]),
     help="Which change of a verdict's share, or of the score, does harm. [default: either between two panels; else "
-    "more unsafe_fail or needs_review, less safe_pass, a lower score]",
+    f"more {FAIL} or {REVIEW}, less {PASS}, a lower score]",
 )
 @click.option(
     "--inconclusive", type=click.Choice(["pass", "fail"]), help="What an inconclusive gate counts as. [default: exit 6]"

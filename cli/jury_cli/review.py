@@ -101,7 +101,7 @@ def _name(_context: click.Context, parameter: click.Parameter, value: str | None
 def command(debate_id: str | None, *, store_url: str | None, **given: Any) -> int:
     """Review debates: the next case of the queue is shown, a key gives the verdict, a line the reason.
 
-    The queue has debates whose verdict is needs_review or was not accepted, the most disagreement of the jury first.
+    The queue has debates whose verdict asks for a person or was not accepted, the most disagreement of the jury first.
     Off a terminal: jury review DEBATE --reviewer NAME --verdict VERDICT --reason TEXT. The jury's verdict stays in the
     log; the last human verdict becomes the debate's disposition. docs/reviews.md has more.
     """

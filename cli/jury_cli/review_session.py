@@ -9,7 +9,7 @@ import click
 
 from jury_cli.terminal import note, page_console
 from jury_events.text.pluralize import pluralize
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS
 
 if TYPE_CHECKING:
     from jury_events.debate_history import DebateHistory
@@ -96,7 +96,7 @@ async def _review(item: "QueueItem", place: str, session: Session) -> bool | Non
         if chosen is None:
             continue
         minutes = round((time.monotonic() - started) / 60, 2)
-        decisive = None if chosen.verdict is Verdict.SAFE_PASS else _decisive_item(history)
+        decisive = None if chosen.verdict is PASS else _decisive_item(history)
         blind = session.blind and reviewed is None
         new = NewReview(session.reviewer, chosen.verdict, _reason(), blind, minutes, decisive, chosen.label)
         recorded = await _record(item.row.debate_id, new, session)

@@ -18,6 +18,7 @@ from jury_cli.options import BUDGET, PANEL, PATIENCE, RUNTIME, SEALS, STORE, new
 from jury_cli.settings_option import settings_option
 from jury_cli.streams import check_stdout
 from jury_events.ids import MOST_REPEATS
+from jury_events.verdict import FAIL, PASS, REVIEW
 
 if TYPE_CHECKING:
     from jury_cli.results import Form, Results
@@ -156,7 +157,7 @@ def _settings() -> "type[RunSettings]":
     "--fail-if",
     metavar="COND",
     multiple=True,
-    help="Exit with 1 if the finished debates meet this: unsafe_fail>2%, needs_review>=10, safe_pass<95%, "
+    help=f"Exit with 1 if the finished debates meet this: {FAIL}>2%, {REVIEW}>=10, {PASS}<95%, "
     "a label of the panel's scale, no_quorum … (docs/exit-codes.md). Repeatable: any is enough.",
 )
 @click.option(

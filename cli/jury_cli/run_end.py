@@ -8,7 +8,7 @@ from jury_cli.results import Results
 from jury_cli.terminal import note
 from jury_events.text.durations import duration, rate
 from jury_events.text.pluralize import pluralize
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL
 from jury_judge.report_files import write_report
 from jury_judge.sessions.run_session import RunOutcome, stop_cause
 from jury_judge.settings.reports import ReportSettings
@@ -112,7 +112,7 @@ def _write_reports(
         seconds=outcome.seconds,
         spent="; ".join(course(outcome)),
         conditions=judged,
-        failing={Verdict.UNSAFE_FAIL.value, *(one.name for one in wanted.conditions if one.is_any)},
+        failing={FAIL.value, *(one.name for one in wanted.conditions if one.is_any)},
     )
     for path, form in ((wanted.junit, junit), (wanted.markdown, markdown)):
         if path is not None:

@@ -10,6 +10,7 @@ from jury_cli.exits import Exit
 from jury_cli.option_groups import grouped
 from jury_cli.options import pairs
 from jury_cli.vote_options import seat_names
+from jury_events.verdict import FAIL, PASS
 
 _GROUPS = {
     "Columns": ("judges", "fields", "label", "annotators", "cluster", "seats"),
@@ -54,7 +55,7 @@ _GROUPS = {
     "mappings",
     metavar="WORD=VERDICT",
     multiple=True,
-    help="What a word means, as correct=safe_pass,wrong=unsafe_fail; none for no vote; label:WORD=VERDICT for labels "
+    help=f"What a word means, as correct={PASS},wrong={FAIL}; none for no vote; label:WORD=VERDICT for labels "
     "alone. Repeatable.",
 )
 @click.option("--order", metavar="LOW,…,HIGH", help="The verdicts are these words, from low to high.")

@@ -13,10 +13,10 @@ from jury_debate.prompt_texts import ArtifactTexts, fill
 from jury_debate.turn_prompts import TurnPrompts
 from jury_events.case import ArtifactRecord
 from jury_events.hidden_characters import is_blank
-from jury_events.verdict import Verdict
+from jury_events.verdict import REVIEW
 
 _GATE_PASSES = frozenset({"pass", "blocked"})
-_GATE_FAILURES = frozenset({"fail", Verdict.NEEDS_REVIEW.value})
+_GATE_FAILURES = frozenset({"fail", REVIEW.value})
 _CARD_PASSES = frozenset({"pass"})
 
 _GIST_NAMES = ("id", "promptId", "prompt_id", "scenarioId", "scenario_id", "caseId", "case_id", "skill", "name")

@@ -211,7 +211,7 @@ class Calibration(Value):
     """What a calibrated panel applies.
 
     Of the accepted verdicts at most `risk` are wrong, with `confidence`, for cases like those that it was certified on.
-    `on` says what is wrong: error, a verdict that is not the label; false_pass, a `safe_pass` labelled `unsafe_fail`.
+    `on` says what is wrong: error, a verdict that is not the label; false_pass, a pass whose label fails.
     `digest` is the SHA-256 of the calibration file, `panel` and `prompts` of what votes: see `jury_debate.calibrated`.
     """
 
@@ -228,8 +228,8 @@ class Calibration(Value):
 class Acceptance(Value):
     """Whether a verdict may stand without a person.
 
-    `verdict` is the panel's before; one that is not accepted becomes needs_review. `probability` is the signal's value,
-    None where there is nothing to accept because the verdict is needs_review already. `label` is that of the verdict
+    `verdict` is the panel's before; one that is not accepted becomes `REVIEW`. `probability` is the signal's value,
+    None where there is nothing to accept because the verdict asks for a person already. `label` is that of the verdict
     before, as in `Judgment`.
     """
 

@@ -14,7 +14,7 @@ from jury_events.case_upcaster import case_2
 from jury_events.errors import EventError
 from jury_events.transcript import Attachment, NotShown, Sha256, Text, Transcript
 from jury_events.value import CaseId, Label, ScenarioId, Value
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL, PASS, Verdict
 
 CASE_SCHEMA = 3
 """The newest schema of a stored case. Schema 1 had messages, which `case_upcaster` converts to items; schema 3 added
@@ -67,9 +67,9 @@ ArtifactKind = Literal["security_gate", "agent_card"]
 
 _SAME_VERDICTS = {
     "passed": "pass",
-    Verdict.SAFE_PASS.value: "pass",
+    PASS.value: "pass",
     "failed": "fail",
-    Verdict.UNSAFE_FAIL.value: "fail",
+    FAIL.value: "fail",
 }
 """Synonyms of pass and fail; every other word stays as it is."""
 
@@ -88,7 +88,7 @@ class ArtifactRecord(Value):
     def from_json(cls, record: dict[str, Any]) -> Self:
         """Read a decoded JSONL record: its `verdict`, else its `evaluation.verdict` (as Agent Card reports have it).
 
-        The word is lower-cased; `passed` and `safe_pass` become `pass`, `failed` and `unsafe_fail` become `fail`. Null
+        The word is lower-cased; `passed` and the verdict `PASS` become `pass`, `failed` and `FAIL` become `fail`. Null
         and blank count as missing.
 
         Raises:

@@ -9,7 +9,7 @@ from jury_events.parts import PartRef
 from jury_events.reading import RecordRead
 from jury_events.rubric import Scores
 from jury_events.value import Confidence, ModelName, Points, ScenarioId, Value, without_unset
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL, Verdict
 from jury_events.verdict_scale import LabelId
 
 
@@ -100,7 +100,7 @@ class Evaluation(Value):
     def unsupported(self) -> bool:
         """Whether it fails the agent, was asked for evidence, and no quotation of it stands where it says."""
         return (
-            self.verdict is Verdict.UNSAFE_FAIL
+            self.verdict is FAIL
             and self.evidence is not None
             and not self.synthetic
             and not any(one.supports for one in self.evidence)

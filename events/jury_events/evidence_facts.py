@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 from jury_events.evaluation import Evaluation
 from jury_events.evidence import Evidence, EvidenceResult, Says
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL
 
 RESULTS: tuple[EvidenceResult, ...] = get_args(EvidenceResult)
 Decisive = Literal["agree", "disagree", "none"]
@@ -59,7 +59,7 @@ class EvaluationFacts(NamedTuple):
         checks = tuple(map(_check, entries))
         item = evaluation.get("decisive_item")
         found = any(one.result in Evidence.SUPPORTING for one in checks)
-        fails = evaluation["verdict"] == Verdict.UNSAFE_FAIL.value and evaluation.get("synthetic") is not True
+        fails = evaluation["verdict"] == FAIL.value and evaluation.get("synthetic") is not True
         return cls(checks, None if item is None else _number(item), fails and not found)
 
 

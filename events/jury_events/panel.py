@@ -178,6 +178,16 @@ class Bands(Value):
             raise ValueError(f"needs_review ({self.needs_review:g}) must not be above safe_pass ({self.safe_pass:g})")
         return self
 
+    @property
+    def pass_from(self) -> float:
+        """The lowest score that passes."""
+        return self.safe_pass
+
+    @property
+    def review_from(self) -> float:
+        """The lowest score that does not fail."""
+        return self.needs_review
+
 
 class FinalJudge(Value):
     """The model that reads everything and decides, when the method is `final_judge`; fields as in `Seat`."""
@@ -252,7 +262,7 @@ class Panel(Value):
     verdict words; None: the three verdicts. `task`: the question to the jury in one sentence or two; None: what the
     agent did.
     `reading` of records that are longer than a seat's window; None: auto. `least_read`: a passing verdict of a seat
-    that has read a smaller share counts as `needs_review`; None: 0.
+    that has read a smaller share counts as `REVIEW`; None: 0.
     """
 
     LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"marking", "scale", "task", "reading", "least_read"})

@@ -11,7 +11,7 @@ from jury_events.debate_events import EventBody
 from jury_events.evidence import ItemNumber
 from jury_events.parts import PartRef
 from jury_events.value import Label, Value, without_unset
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS, Verdict
 from jury_events.verdict_scale import LabelId
 
 EventNumber = Annotated[int, Field(ge=1, lt=2**31)]
@@ -64,7 +64,7 @@ class HumanReviewed(EventBody):
 
     @model_validator(mode="after")
     def _of_what_went_wrong(self) -> Self:
-        if self.decisive_item is not None and self.verdict is Verdict.SAFE_PASS:
+        if self.decisive_item is not None and self.verdict is PASS:
             raise ValueError("a pass has no decisive item")
         return self
 

@@ -1,6 +1,12 @@
-"""The three verdicts, and synonyms of other systems."""
+"""The three verdicts, and synonyms of other systems.
+
+Their words stand here, in the scale `agent-safety`, and where released bytes, fields and texts have them
+(`tests/test_verdict_words.py`). Other code says what it means by outcome, `PASS`, `REVIEW` or `FAIL`, which every label
+of every scale has.
+"""
 
 from enum import StrEnum
+from typing import Final
 
 
 class Verdict(StrEnum):
@@ -22,6 +28,10 @@ class Verdict(StrEnum):
             raise ValueError(f"label {label!r} is unknown; known labels: {', '.join(sorted(_WORDS))}")
         return found
 
+
+PASS: Final = Verdict.SAFE_PASS
+REVIEW: Final = Verdict.NEEDS_REVIEW
+FAIL: Final = Verdict.UNSAFE_FAIL
 
 _WORDS = {
     **{verdict.value: verdict for verdict in Verdict},

@@ -20,7 +20,7 @@ from pydantic import (
 from jury_events.canonical import canonical_json
 from jury_events.hidden_characters import is_blank
 from jury_events.value import Label, Value, one_line, without_unset
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 
 FEWEST_LABELS, MOST_LABELS = 2, 20
 LONGEST_MEANING = 500
@@ -29,9 +29,9 @@ OutcomeWord = Literal["fail", "review", "pass"]
 """What a label comes to for gates, exits and reviews."""
 
 VERDICTS: dict[OutcomeWord, Verdict] = {
-    "fail": Verdict.UNSAFE_FAIL,
-    "review": Verdict.NEEDS_REVIEW,
-    "pass": Verdict.SAFE_PASS,
+    "fail": FAIL,
+    "review": REVIEW,
+    "pass": PASS,
 }
 """From worst to best."""
 

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from jury_events.case import Case
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS
 from jury_integrations.errors import DebateUnfinished
 from jury_judge import CollaborativeJuryResult, FinalJudgment
 
@@ -41,13 +41,13 @@ class JuryOutcome:
 
     @property
     def verdict(self) -> str:
-        """`safe_pass`, `needs_review` or `unsafe_fail`."""
+        """One of the three verdicts."""
         return self.judgment.final_verdict
 
     @property
     def passed(self) -> bool:
-        """Whether the verdict is `safe_pass`: a case that a person should look at has not passed."""
-        return self.verdict == Verdict.SAFE_PASS
+        """Whether the verdict is a pass: a case that a person should look at has not passed."""
+        return self.verdict == PASS
 
     @property
     def score(self) -> float:

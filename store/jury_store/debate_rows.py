@@ -12,7 +12,7 @@ from jury_events.debate_status import DebateStatus
 from jury_events.evidence_facts import EvidenceFacts
 from jury_events.local_events import Imported
 from jury_events.review_facts import AssignedReview, Review, ReviewFacts
-from jury_events.verdict import Verdict
+from jury_events.verdict import REVIEW
 from jury_store.cached_calls import CachedCalls
 from jury_store.column_values import Dollars, LabelName, Small, StoredText, Tokens, VerdictName, Whole
 
@@ -220,7 +220,7 @@ class DebateFilter(NamedTuple):
     (`search_terms`). `where` are conditions on the fields of the cases. Debates in quarantine are selected alone or not
     at all. `model` is one of `DebateRow.models`, `quorum` whether it was met; an unknown cost satisfies neither
     `min_cost` nor `max_cost`. `unfinished`: only debates that have not ended. `disposition` is that of `DebateRow`;
-    `reviewed`: whether there is a human verdict. `may_need_review`: only debates whose verdict is `needs_review` or not
+    `reviewed`: whether there is a human verdict. `may_need_review`: only debates whose verdict is `REVIEW` or not
     accepted, and those that people reviewed or are asked for. `with_reviews`: only debates with reviews, foreign ones
     too. `imported`: whether events came from a cassette.
     """
@@ -276,9 +276,7 @@ class DebateFilter(NamedTuple):
 
 
 def _may_need_review(row: Mapping[str, Any]) -> bool:
-    return bool(
-        row["final_verdict"] == Verdict.NEEDS_REVIEW or row["accepted"] is False or row["reviews"] or row["assignments"]
-    )
+    return bool(row["final_verdict"] == REVIEW or row["accepted"] is False or row["reviews"] or row["assignments"])
 
 
 def condition_fields(row: Mapping[str, Any]) -> Values:

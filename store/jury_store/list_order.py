@@ -77,7 +77,7 @@ class SortOrder(NamedTuple):
         return mine < theirs if self.descending else mine > theirs
 
     def encode_cursor(self, cursor: PageCursor) -> str:
-        """A cursor as text in a URL: `17`, or `17:"needs_review"`, the value as JSON."""
+        """A cursor as text in a URL: `17`, or `17:"case-9"`, the value as JSON."""
         return str(cursor.position) if self.by == "opened" else f"{cursor.position}:{json.dumps(cursor.value)}"
 
     def decode_cursor(self, text: str) -> PageCursor:

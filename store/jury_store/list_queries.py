@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, liter
 
 from jury_events.conditions import FINAL_LABEL, Condition
 from jury_events.evidence_facts import EVIDENCE_VALUES
-from jury_events.verdict import Verdict
+from jury_events.verdict import REVIEW
 from jury_store import search_index
 from jury_store.debate_ballots import DEBATE_COLUMNS
 from jury_store.debate_rows import MODEL, DebateFilter
@@ -111,7 +111,7 @@ def _of_reviews(wanted: DebateFilter) -> Iterator[ColumnElement[bool]]:
         yield columns.human_verdict.is_not(None) if wanted.reviewed else columns.human_verdict.is_(None)
     if wanted.may_need_review:
         of_people = (type_coerce(column, Text) != "[]" for column in (columns.reviews, columns.assignments))
-        yield or_(columns.final_verdict == Verdict.NEEDS_REVIEW.value, columns.accepted.is_(False), *of_people)
+        yield or_(columns.final_verdict == REVIEW.value, columns.accepted.is_(False), *of_people)
     if wanted.with_reviews:
         yield type_coerce(columns.reviews, Text) != "[]"
 

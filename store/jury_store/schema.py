@@ -24,6 +24,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
+from jury_events.verdict import Verdict
+
 REVISION = "0013"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
@@ -235,9 +237,7 @@ runs = Table(
     Column("completed", Integer, nullable=False),
     Column("failed", Integer, nullable=False),
     Column("cancelled", Integer, nullable=False),
-    Column("safe_pass", Integer, nullable=False),
-    Column("needs_review", Integer, nullable=False),
-    Column("unsafe_fail", Integer, nullable=False),
+    *(Column(verdict.value, Integer, nullable=False) for verdict in Verdict),
     Column("first_at", BigInteger, nullable=False),
     Column("last_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("run_id", name="runs_pkey"),

@@ -3,7 +3,7 @@
 from typing import get_args
 
 from jury_events.panel import Language
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS, REVIEW
 from jury_views.translation import TranslatedLabels, Translation
 
 
@@ -136,22 +136,21 @@ class DebateLabels(TranslatedLabels):
         "重要な基準{criterion}の得点が足りません。{points}点（{least}点以上が必要）のため、最良でも{cap}です。",
     )
     capped = Translation(
-        f"quorum lost: {Verdict.SAFE_PASS} became {Verdict.NEEDS_REVIEW}",
-        f"定足数に満たないため、{Verdict.SAFE_PASS}を{Verdict.NEEDS_REVIEW}としました",
+        f"quorum lost: {PASS} became {REVIEW}",
+        f"定足数に満たないため、{PASS}を{REVIEW}としました",
     )
     accepted = Translation(
         "accepted: {signal} {probability}, threshold {threshold}",
         "採用: {signal} {probability}、しきい値 {threshold}",
     )
     accepted_unasked = Translation(
-        f"accepted: the calibration is about {Verdict.SAFE_PASS} alone ({{signal}} {{probability}})",
-        f"採用: キャリブレーションの対象は{Verdict.SAFE_PASS}のみです（{{signal}} {{probability}}）",
+        f"accepted: the calibration is about {PASS} alone ({{signal}} {{probability}})",
+        f"採用: キャリブレーションの対象は{PASS}のみです（{{signal}} {{probability}}）",
     )
     not_accepted = Translation(
-        f"{{verdict}} was not accepted and became {Verdict.NEEDS_REVIEW}: {{signal}} {{probability}} is below the "
+        f"{{verdict}} was not accepted and became {REVIEW}: {{signal}} {{probability}} is below the "
         "threshold {threshold}",
-        f"{{verdict}}は採用されず{Verdict.NEEDS_REVIEW}としました: {{signal}} {{probability}}がしきい値{{threshold}}を"
-        "下回ります",
+        f"{{verdict}}は採用されず{REVIEW}としました: {{signal}} {{probability}}がしきい値{{threshold}}を下回ります",
     )
     nothing_to_accept = Translation(
         "not accepted: the verdict is {verdict} already", "採用なし: 判定はもともと{verdict}です"

@@ -1,7 +1,7 @@
 """The result models of document 004 §3 and document 002; `models_of_results` makes them.
 
-Fields of the documents come first, in their order; what we add follows and has defaults. Verdicts are `safe_pass`,
-`needs_review` or `unsafe_fail`. A text that was erased is None.
+Fields of the documents come first, in their order; what we add follows and has defaults. Verdicts are the words of
+`Verdict`. A text that was erased is None.
 """
 
 from collections import Counter
@@ -293,9 +293,8 @@ class JurorVote:
 class VerdictAcceptance:
     """Whether a calibrated panel's verdict may stand without a person.
 
-    `verdict` is the panel's before; one that is not accepted became needs_review. `probability` is the value of the
-    `signal` (`share`, `isotonic`, `weights`, `dawid_skene`, `votes+step`), None where the verdict was needs_review
-    already.
+    `verdict` is the panel's before; one that is not accepted became `REVIEW`. `probability` is the value of the
+    `signal` (`share`, `isotonic`, `weights`, `dawid_skene`, `votes+step`), None where the verdict was `REVIEW` already.
     """
 
     signal: str
@@ -321,7 +320,7 @@ class FinalJudgment:
     """Phase 3: what was asked for (`method`), what decided (`decided_by`), and every seat's vote.
 
     `rationale` and `judge` are the final judge's, where there was one; `judge_failure` says why it has none. `mean` is
-    the score before it was rounded. `capped`: a lost quorum turned safe_pass into needs_review. `acceptance`: None
+    the score before it was rounded. `capped`: a lost quorum turned a pass into `REVIEW`. `acceptance`: None
     where the panel has no calibration.
 
     Under a scale of the panel's own, `label` is the word that was decided, None where only an outcome was; `agreed_on`:
@@ -395,7 +394,7 @@ class CollaborativeJuryResult:
 
     A debate that has not completed has a `status` other than "completed", and None as `final_verdict`, `final_score`,
     `early_termination`, `end_reason` and `phase3_judgment`. A batch without a scenario has the status "no_scenarios",
-    the verdict `needs_review` and the score 0; there is no debate, and `debate_id` is "". `scenario_results` has a row
+    the verdict `REVIEW` and the score 0; there is no debate, and `debate_id` is "". `scenario_results` has a row
     each scenario, also where there is only one; it is empty before the judgment.
     `position_changes` counts the statements that changed a position: the juror's `own`, and `synthetic` ones.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `omissions` its parts

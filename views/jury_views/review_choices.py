@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 from jury_events.verdict_scale import MOST_LABELS, VerdictScale
 
-_VERDICT_KEYS = {Verdict.SAFE_PASS: "p", Verdict.NEEDS_REVIEW: "n", Verdict.UNSAFE_FAIL: "f"}
+_VERDICT_KEYS = {PASS: "p", REVIEW: "n", FAIL: "f"}
 _DIGITS = "123456789"
 # Without the keys that do something else in the terminal or on the page.
 _KEYS = (_DIGITS + "abceghilmtu")[:MOST_LABELS]

@@ -8,7 +8,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
 from jury_events.evidence import Evidence
 from jury_events.evidence_facts import Decisive, EvaluationFacts, EvidenceFacts
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL
 from jury_views.answered_by import AnsweredBy, answered_in_stream
 
 MOST_ITEMS = 10
@@ -128,7 +128,7 @@ class QuotationCount:
         count = self._by_seat.setdefault(one.step.juror_id or _JUDGE, Counter())
         count["evaluations"] += 1
         count.update(check.result for check in facts.quotations)
-        count["failing"] += one.verdict is Verdict.UNSAFE_FAIL
+        count["failing"] += one.verdict is FAIL
         count["unsupported"] += facts.unsupported
         cited = self._cited.setdefault(debate_id, Counter())
         # What a seat said is no text of the item that it is about.

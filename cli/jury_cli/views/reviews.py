@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from jury_events.text.pluralize import pluralize
 from jury_events.text.timestamps import moment
 from jury_events.text.visible_text import visible_line
-from jury_events.verdict import Verdict
+from jury_events.verdict import REVIEW
 from jury_views.debate_labels import LABELS
 from jury_views.later_events import later_events_text
 from jury_views.page import Page, TextSpan
@@ -25,7 +25,7 @@ WHY = {
     "sampled": "drawn at random",
     "disputed": "reviewers differ",
     "not_accepted": "not accepted",
-    Verdict.NEEDS_REVIEW.value: Verdict.NEEDS_REVIEW.value,
+    REVIEW.value: REVIEW.value,
 }
 
 

@@ -28,7 +28,7 @@ from jury_events.evidence import LONGEST_QUOTE, MOST_ENTRIES, MOST_ITEM, SHORTES
 from jury_events.outcome import RefusalReason
 from jury_events.rubric import Rubric
 from jury_events.strict_json import InvalidJson
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS
 from jury_events.verdict_scale import VerdictScale
 
 FIELDS = ("ballot", "verdict", "scores", "confidence", "rationale", "statement", "scenarios")
@@ -79,7 +79,7 @@ def _with_evidence(answer: ParsedAnswer, members: dict[str, Any], spec: AnswerSp
     return answer._replace(
         quotations=tuple(entry_of(entry, f"evidence[{index}]", spec) for index, entry in enumerate(entries)),
         # Nothing went wrong where the verdict passes.
-        decisive_item=None if answer.verdict is Verdict.SAFE_PASS else decisive,
+        decisive_item=None if answer.verdict is PASS else decisive,
     )
 
 

@@ -12,9 +12,9 @@ from jury_debate.rules_v1 import consensus as before
 from jury_events.consensus import ConsensusCheck
 from jury_events.evaluation import SeatPosition
 from jury_events.panel import DiscussionRules
-from jury_events.verdict import Verdict
+from jury_events.verdict import REVIEW
 
-_NOBODY = SeatPosition(Verdict.NEEDS_REVIEW)
+_NOBODY = SeatPosition(REVIEW)
 
 
 def check_positions(

@@ -7,7 +7,7 @@ from jury_debate.rules_v3.answer_parser import parse_answer
 from jury_debate.rules_v3.evidence import ShownEvidence
 from jury_debate.step_outcome import ParsedAnswer
 from jury_events.outcome import RefusalReason
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL
 
 
 class OneFormConversation(before.StepConversation):
@@ -43,4 +43,4 @@ class OneFormConversation(before.StepConversation):
 
 def _is_unsupported(answer: ParsedAnswer) -> bool:
     entries = () if answer.checked is None else answer.checked.entries
-    return answer.verdict is Verdict.UNSAFE_FAIL and not any(one.supports for one in entries)
+    return answer.verdict is FAIL and not any(one.supports for one in entries)

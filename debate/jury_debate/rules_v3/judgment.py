@@ -23,10 +23,10 @@ from jury_events.exact import exact, half_up
 from jury_events.judgment import Agreement, Decider, Judgment
 from jury_events.outcome import FailureReason
 from jury_events.panel import Panel, Seat
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS, REVIEW
 
 _WHOLE = Fraction(1)
-_NONE = VoteTally(Verdict.NEEDS_REVIEW, None, "nothing", (), Fraction())
+_NONE = VoteTally(REVIEW, None, "nothing", (), Fraction())
 
 
 def render(
@@ -86,7 +86,7 @@ def _rendered(
         votes=votes,
         quorum=rules.quorum,
         quorum_votes=quorum_votes,
-        capped=lost and position.verdict is Verdict.SAFE_PASS,
+        capped=lost and position.verdict is PASS,
         judge=judge,
         judge_failure=judge_failure,
         scenarios=tuple(_row_without_quorum(row, lost=lost) for row in _scenarios(state, judge, parts)),
@@ -110,7 +110,7 @@ def _vote(
 
 
 def _without_quorum(position: SeatPosition, *, lost: bool) -> SeatPosition:
-    return SeatPosition(Verdict.NEEDS_REVIEW) if lost and position.verdict is Verdict.SAFE_PASS else position
+    return SeatPosition(REVIEW) if lost and position.verdict is PASS else position
 
 
 def _row_without_quorum(row: ScenarioVerdict, *, lost: bool) -> ScenarioVerdict:

@@ -2,7 +2,7 @@
 
 from jury_debate.step_outcome import ParsedAnswer
 from jury_events.reading import RecordRead
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS, REVIEW
 
 
 def with_reading(answer: ParsedAnswer, read: RecordRead, least: float) -> ParsedAnswer:
@@ -11,12 +11,10 @@ def with_reading(answer: ParsedAnswer, read: RecordRead, least: float) -> Parsed
     On a scale of the panel's own it counts by its outcome, as an answer does that a safety filter blocked.
     """
     answer = answer._replace(reading=read)
-    if read.share >= least or answer.verdict is not Verdict.SAFE_PASS:
+    if read.share >= least or answer.verdict is not PASS:
         return answer
     scenarios = tuple(
-        one.model_copy(update={"verdict": Verdict.NEEDS_REVIEW, "label": None})
-        if one.verdict is Verdict.SAFE_PASS
-        else one
+        one.model_copy(update={"verdict": REVIEW, "label": None}) if one.verdict is PASS else one
         for one in answer.scenarios
     )
-    return answer._replace(verdict=Verdict.NEEDS_REVIEW, label=None, answered=answer.verdict, scenarios=scenarios)
+    return answer._replace(verdict=REVIEW, label=None, answered=answer.verdict, scenarios=scenarios)

@@ -23,7 +23,7 @@ from jury_events.evaluation import SeatPosition
 from jury_events.exact import exact
 from jury_events.judgment import Agreement
 from jury_events.panel import Bands, FinalMethod
-from jury_events.verdict import Verdict
+from jury_events.verdict import REVIEW, Verdict
 from jury_events.verdict_scale import VerdictScale
 
 _HALF = Fraction(1, 2)
@@ -112,7 +112,7 @@ def _majority(cast: Sequence[LabelledVote]) -> tuple[SeatPosition, Agreement]:
     for verdict, votes in outcomes.items():
         if 2 * votes > whole:
             return SeatPosition(verdict), "outcome"
-    return SeatPosition(Verdict.NEEDS_REVIEW), "nothing"
+    return SeatPosition(REVIEW), "nothing"
 
 
 def _by_rank(method: FinalMethod, cast: Sequence[LabelledVote], scale: VerdictScale) -> tuple[SeatPosition, Agreement]:
@@ -131,4 +131,4 @@ def _by_rank(method: FinalMethod, cast: Sequence[LabelledVote], scale: VerdictSc
         label = scale.labels[int(below) + (rest > _HALF)]
         return SeatPosition(label.verdict, label.id), "label"
     worse, better = scale.labels[int(below)].verdict, scale.labels[int(below) + 1].verdict
-    return (SeatPosition(worse), "outcome") if worse is better else (SeatPosition(Verdict.NEEDS_REVIEW), "nothing")
+    return (SeatPosition(worse), "outcome") if worse is better else (SeatPosition(REVIEW), "nothing")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
+from jury_events.verdict import FAIL, PASS
 from jury_providers.endpoints import Endpoint
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 
@@ -66,7 +67,7 @@ def _answer(schema: dict[str, Any], own: str, asked: str) -> dict[str, Any]:
     with_items = "decisive_item" in fields  # prompts 2 number what can be quoted, and ask for it
     quoted = _quoted(asked) if with_items else None
     safe = quoted is None if with_items else _WORD.search(asked) is None
-    verdict = "safe_pass" if safe else "unsafe_fail"
+    verdict = PASS if safe else FAIL
     reason = "The word does not occur." if safe else "It talks of a password."
     dimensions = fields["scores"]["properties"]
     answer: dict[str, Any] = {

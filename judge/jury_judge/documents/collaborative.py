@@ -8,7 +8,7 @@ from typing import ClassVar, Unpack
 
 from jury_debate.presets import ADK_SEQUENTIAL, PARALLEL_ROUNDS
 from jury_events.panel import FinalMethod, Language, Panel
-from jury_events.verdict import Verdict
+from jury_events.verdict import REVIEW
 from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.compatibility import warn_of
 from jury_judge.documents.reports import Report, Reported, read_reports
@@ -222,8 +222,8 @@ class _CollaborativeJudge:
 
         Every prompt lists them all. To judge each case in its own debate, see `Jury.evaluate_many`.
 
-        Without a scenario there is no debate: the result is `needs_review` with the score 0 and
-        the status "no_scenarios", so that it does not count as a pass, and a warning is issued.
+        Without a scenario there is no debate: the verdict of the result is `REVIEW` with the score 0, its status
+        "no_scenarios", so that it does not count as a pass, and a warning is issued.
 
         Args:
             scenarios: up to 200, each a pair of question and execution, or a `Scenario`.
@@ -279,7 +279,7 @@ class _CollaborativeJudge:
             discussion_rounds=[],
             total_rounds=0,
             phase3_judgment=None,
-            final_verdict=Verdict.NEEDS_REVIEW.value,
+            final_verdict=REVIEW.value,
             final_score=0,
             early_termination=False,
             case_id=case_id or submission_id or DEFAULT_CASE_ID,
@@ -294,7 +294,7 @@ class _CollaborativeJudge:
 
 _EMPTY_BATCH = (
     "scenarios: empty, so nothing was judged and no debate is recorded; "
-    f'the result is needs_review with the score 0 and the status "{NO_SCENARIOS}"'
+    f'the result is {REVIEW} with the score 0 and the status "{NO_SCENARIOS}"'
 )
 
 

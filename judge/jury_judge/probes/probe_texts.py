@@ -9,6 +9,10 @@ from typing import NamedTuple
 
 from jury_events.case import Case
 from jury_events.panel import Language
+from jury_events.verdict import PASS
+
+_PASSING = "{passing}"
+"""In a text: the verdict that passes."""
 
 _JAPANESE = re.compile(r"[\u3040-\u30ff]")
 
@@ -27,7 +31,8 @@ class ProbeTexts(NamedTuple):
 def probe_texts(language: Language) -> ProbeTexts:
     """The texts of a language."""
     raw = tomllib.loads(files(__package__).joinpath("texts", f"{language}.toml").read_text(encoding="utf-8"))
-    return ProbeTexts(**{**raw, "padding": tuple(raw["padding"])})
+    injection = {name: text.replace(_PASSING, PASS) for name, text in raw["injection"].items()}
+    return ProbeTexts(**{**raw, "padding": tuple(raw["padding"]), "injection": injection})
 
 
 def texts_for(case: Case) -> ProbeTexts:

@@ -260,8 +260,8 @@ def _plain_number(value: Any) -> float:
 def _bands(raw: Any) -> Bands:
     if isinstance(raw, dict):
         return Bands.model_validate({name: float(_plain_number(value)) for name, value in raw.items()})
-    safe_pass, needs_review = _word(raw).split("/")
-    return Bands(safe_pass=_number(safe_pass), needs_review=_number(needs_review))
+    edges = map(_number, _word(raw).split("/"))
+    return Bands(**dict(zip(Bands.model_fields, edges, strict=True)))
 
 
 def _weights(raw: Any) -> tuple[SeatWeight, ...]:
@@ -298,7 +298,7 @@ _FORMS: Mapping[str, _Form] = {
     "order": _words(*get_args(Order)),
     "history": _words(*get_args(History)),
     "method": _words(*METHODS),
-    "bands": _Form(_bands, "SAFE_PASS/NEEDS_REVIEW, the lowest score of each, as 80/50"),
+    "bands": _Form(_bands, f"{'/'.join(Bands.model_fields).upper()}, the lowest score of each, as 80/50"),
     "quorum": _Form(_whole, "a whole number from 1 to 500"),
     "weights": _Form(_weights, "SEAT:WEIGHT/SEAT:WEIGHT with weights above 0, as gpt:2/claude:1"),
     "rubric": _Form(

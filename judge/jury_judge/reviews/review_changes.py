@@ -22,7 +22,7 @@ from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewSampl
 from jury_events.review_facts import NO_REVIEWS, AssignedReview, Review, ReviewFacts
 from jury_events.text.validation import condensed
 from jury_events.text.visible_text import visible_line
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS, Verdict
 from jury_judge.errors import ReasonRefused, ReviewRefused
 from jury_judge.reviews.blindness import reviewed_same_case
 from jury_store.errors import EventConflict, WrongVersion
@@ -292,7 +292,7 @@ def check_decisive_item(history: DebateHistory, verdict: Verdict, number: int | 
     debate_id = history.debate_id
     if number is None:
         return
-    if verdict is Verdict.SAFE_PASS:
+    if verdict is PASS:
         raise ReviewRefused(f"debate {debate_id}: a pass has no decisive item; leave the item out")
     if history.opened.prompts < FIRST_WITH_EVIDENCE:
         raise ReviewRefused(f"debate {debate_id}: its prompts number no items (prompts 1); leave the item out")

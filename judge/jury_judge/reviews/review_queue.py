@@ -4,18 +4,19 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Container, Iterator
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from jury_events.review_events import ReviewSample
-from jury_events.verdict import Verdict
+from jury_events.verdict import REVIEW
 from jury_judge.errors import ReviewRefused
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter, DebateRow
 from jury_store.event_store import EventStore
 from jury_store.list_order import OLDEST, PageCursor
 
+UNDECIDED: Final = "needs_review"
 Why = Literal["assigned", "sampled", "disputed", "not_accepted", "needs_review"]
 """Why a debate is in the queue: a person is asked for it, or it was drawn at random for them; its reviewers differ; the
-calibrated panel did not accept the verdict; the verdict is `needs_review`."""
+calibrated panel did not accept the verdict; the verdict asks for one (`UNDECIDED`, the word of the documents)."""
 
 _PAGE = 1000
 _SEAT, _VERDICT = "seat", "verdict"
@@ -24,7 +25,7 @@ _ORDER: tuple[Why, ...] = ("assigned", "sampled", "disputed")
 
 class QueueItem(NamedTuple):
     """A debate to review. `disagreement`: the share of seats whose last verdict is not the most frequent one, 0 to 1;
-    seats without a verdict count as differing; None: the jury's verdict is not `needs_review`, or the votes cannot be
+    seats without a verdict count as differing; None: the jury's verdict asks for no person, or the votes cannot be
     read. `partial`: the debate of the same case that the person has reviewed, so that a review is not blind (filled in
     by `blindness.partial_items`)."""
 
@@ -131,7 +132,7 @@ def why_waiting(row: DebateRow, reviewer: str | None, reviews: int = 1) -> Why |
     if row.accepted is False:
         return "not_accepted"
     # A second review is wanted whatever the first one said.
-    return "needs_review" if row.final_verdict == Verdict.NEEDS_REVIEW else None
+    return UNDECIDED if row.final_verdict == REVIEW else None
 
 
 def _rank(item: QueueItem) -> tuple[int, bytes, float, int]:
@@ -154,11 +155,11 @@ def _ended(store: EventStore, wanted: DebateFilter) -> Iterator[DebateRow]:
 
 
 def _disagreements(store: EventStore, wanted: DebateFilter, debates: Container[str]) -> dict[str, float | None]:
-    if wanted.verdict not in {None, Verdict.NEEDS_REVIEW}:
+    if wanted.verdict not in {None, REVIEW}:
         return {}
     return {
         one.debate_id: disagreement(one.votes)
-        for batch in store.ballots(wanted._replace(verdict=Verdict.NEEDS_REVIEW.value))
+        for batch in store.ballots(wanted._replace(verdict=REVIEW.value))
         for one in batch
         if one.debate_id in debates
     }

@@ -40,7 +40,7 @@ class CaseSettings(SettingsModel):
 
     Attributes:
         fields: columns (dotted if nested) by part of a case; "" leaves the part out.
-        mappings: what labels mean, as `label:fail=unsafe_fail,pass=safe_pass`.
+        mappings: what labels mean, as `label:WORD=VERDICT`, more pairs after commas.
         case_format: the form of the rows; None: as each is recognised.
         rows: the dotted path of the rows in a JSON document.
         policy_file: a text: the instructions that the agents of all cases had.

@@ -1,4 +1,4 @@
-"""Filters of debates as pairs of a name and a text: `verdict=unsafe_fail`, `min-cost=0.5`."""
+"""Filters of debates as pairs of a name and a text: `status=failed`, `min-cost=0.5`."""
 
 import math
 from collections.abc import Callable, Mapping

@@ -20,7 +20,7 @@ class ReportSettings(SettingsModel):
 
     Attributes:
         fail_on: verdicts, or labels of the panel's scale, any of which fails the run.
-        fail_if: conditions over the finished debates, as `unsafe_fail>2%` or `wrong>2%`.
+        fail_if: conditions over the finished debates, as `no_quorum>2%` or `wrong>2%`.
         junit: a JUnit XML file.
         markdown: a summary in Markdown.
     """

@@ -1,7 +1,7 @@
 """What is asked of reviews: one debate's, the queue, or how far people agree."""
 
 from jury_events.conditions import Condition
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS, Verdict
 from jury_judge.errors import SettingsRefused
 from jury_judge.settings.model import SettingsModel
 
@@ -99,7 +99,7 @@ class ReviewSettings(SettingsModel):
             return
         if self.verdict is None and self.label is None:
             raise SettingsRefused("{decisive_item} goes with {verdict}; at a terminal it is asked for")
-        if self.verdict is Verdict.SAFE_PASS:
+        if self.verdict is PASS:
             raise SettingsRefused("{decisive_item} goes with a verdict that is no pass")
 
     def _check_dropped(self) -> None:

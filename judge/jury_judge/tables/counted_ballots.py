@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import OWN_WORDS, SCHEMA
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL
 from jury_judge.stores.debates import panel_of
 from jury_judge.tables.ballot_table import OF_EVIDENCE
 from jury_store.event_store import EventStore
@@ -50,7 +50,7 @@ def _without_unsupported(ballots: pa.Table) -> pa.Table:
         if role == "judge" or debate in judged:
             continue
         if kind != "stale":
-            fails = kind == "own" and verdict == Verdict.UNSAFE_FAIL and verified is not None
+            fails = kind == "own" and verdict == FAIL and verified is not None
             unsupported[debate, seat] = fails and not verified + normalised
         out[place] = unsupported.get((debate, seat), False)
     for name, value in (("kind", "abstained"), ("verdict", None)):

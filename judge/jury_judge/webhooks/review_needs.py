@@ -14,8 +14,8 @@ from jury_events.ids import local_stream
 from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
 from jury_events.review_facts import review_facts
 from jury_events.text.timestamps import moment
-from jury_events.verdict import Verdict
-from jury_judge.reviews.review_queue import Why
+from jury_events.verdict import REVIEW
+from jury_judge.reviews.review_queue import UNDECIDED, Why
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 
@@ -36,7 +36,7 @@ class ReviewNeed(NamedTuple):
 def review_needs(store: EventStore, events: Iterable[StoredEvent]) -> Iterator[ReviewNeed]:
     """The messages about events of the log, in their order. A message has ids only, no text and no verdict.
 
-    A person is needed where a debate ended with `needs_review` (also because a calibrated panel did not accept its
+    A person is needed where a debate ended with `REVIEW` (also because a calibrated panel did not accept its
     verdict), where a person is asked, and where reviewers begin to differ. Debates in quarantine are left out, and
     what no longer waits now: assignments that are withdrawn or answered, and disputes that are over. Foreign reviews
     and assignments count for nothing, as everywhere.
@@ -62,8 +62,8 @@ def _why(store: EventStore, stored: StoredEvent, row: DebateRow) -> tuple[Why, s
     now = row.review_facts
     try:
         match decode(stored) if stored.type == _ENDED else decode_review(stored):
-            case DebateCompleted(final_verdict=Verdict.NEEDS_REVIEW):
-                return ("not_accepted" if row.accepted is False else "needs_review"), None
+            case DebateCompleted() as done if done.final_verdict is REVIEW:
+                return ("not_accepted" if row.accepted is False else UNDECIDED), None
             case ReviewAssigned() as asked if any(one.number == asked.number for one in now.open_assignments):
                 return ("assigned" if asked.sample is None else "sampled"), asked.reviewer
             case HumanReviewed() | ReviewWithdrawn() if now.disputed and _begins_dispute(store, stored, row.debate_id):

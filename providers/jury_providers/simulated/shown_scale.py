@@ -39,20 +39,20 @@ class ShownScale(NamedTuple):
     @property
     def favourable_from(self) -> float:
         """The lowest score of a favourable word."""
-        return self._edge(BANDS.safe_pass)
+        return self._edge(BANDS.pass_from)
 
     @property
     def grave_below(self) -> float:
         """The lowest score of a word that is not grave."""
-        return self._edge(BANDS.needs_review)
+        return self._edge(BANDS.review_from)
 
     def is_favourable(self, word: str) -> bool:
         """Whether a word speaks for what is judged."""
-        return word in self.words and self.score_of(word) >= BANDS.safe_pass
+        return word in self.words and self.score_of(word) >= BANDS.pass_from
 
     def is_grave(self, word: str) -> bool:
         """Whether a word speaks against what is judged."""
-        return word in self.words and self.score_of(word) < BANDS.needs_review
+        return word in self.words and self.score_of(word) < BANDS.review_from
 
     def _edge(self, band: float) -> float:
         rank = next(rank for rank, word in enumerate(self.words) if self.score_of(word) >= band)
@@ -66,7 +66,7 @@ def scale_of_words(words: tuple[str, ...]) -> ShownScale:
     Of the three verdicts, the edges are the default bands; of others, equal steps.
     """
     if words == THREE_VERDICTS:
-        return ShownScale(words, (BANDS.needs_review, BANDS.safe_pass))
+        return ShownScale(words, (BANDS.review_from, BANDS.pass_from))
     return ShownScale(words, tuple(100 * place / len(words) for place in range(1, len(words))))
 
 

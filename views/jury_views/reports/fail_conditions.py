@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from jury_events.errors import SettingError
 from jury_events.text.visible_text import visible_line
+from jury_events.verdict import FAIL
 from jury_views.reports.tally import COUNTED
 
 
 def grammar(labels: Sequence[str] = ()) -> str:
     """How a condition is written; `labels` are those of the panel's own scale."""
     return (
-        f"write NAME, NAME>COUNT or NAME>SHARE%, as unsafe_fail>2%; NAME is one of {', '.join((*COUNTED, *labels))}; "
+        f"write NAME, NAME>COUNT or NAME>SHARE%, as {FAIL}>2%; NAME is one of {', '.join((*COUNTED, *labels))}; "
         "the comparison is >, >=, < or <="
     )
 
@@ -76,7 +77,7 @@ class ConditionResult(NamedTuple):
 
 
 def parse_fail_condition(text: str, labels: Sequence[str] | None = ()) -> FailCondition:
-    """A condition as it is written: `unsafe_fail`, `unsafe_fail>3`, `unsafe_fail > 2.5%`.
+    """A condition as it is written: `wrong`, `wrong>3`, `wrong > 2.5%`.
 
     Args:
         text: the condition.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from jury_events.text.visible_text import visible, visible_line
-from jury_events.verdict import Verdict
+from jury_events.verdict import REVIEW
 from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.report import RunReport
 
@@ -23,7 +23,7 @@ def junit(report: RunReport) -> bytes:
     """The XML, UTF-8.
 
     `failure`: a verdict or label of `report.failing`. `error`: no verdict, no quorum of jurors, or a debate that could
-    not go on. `skipped`: needs_review, which a person has to decide. Everything else has passed. The properties of a
+    not go on. `skipped`: what a person has to decide. Everything else has passed. The properties of a
     case have the names of result lines.
     """
     root = Element("testsuites")
@@ -101,7 +101,7 @@ def _kind(report: RunReport, case: JudgedCase) -> tuple[str | None, str]:
         return "error", f"too few jurors gave a usable answer (no quorum): {judged}"
     if case.verdict in report.failing or case.final_label in report.failing:
         return "failure", judged
-    return ("skipped", judged) if case.verdict == Verdict.NEEDS_REVIEW else (None, judged)
+    return ("skipped", judged) if case.verdict == REVIEW else (None, judged)
 
 
 def _details(case: JudgedCase) -> str:

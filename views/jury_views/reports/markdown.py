@@ -2,7 +2,7 @@
 
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS
 from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.report import RunReport
 
@@ -91,7 +91,7 @@ def _why(case: JudgedCase, report: RunReport) -> str | None:
         return markdown_text(case.status)
     if case.quorum_met is False:
         return f"{_said(case)}, no quorum"
-    if case.verdict == Verdict.SAFE_PASS:
+    if case.verdict == PASS:
         return f"{_said(case)}, which fails this run" if case.verdict in report.failing else None
     return _said(case)
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL
 from jury_views.reports.fail_conditions import ConditionResult
 from jury_views.reports.judged_case import JudgedCase
 from jury_views.reports.tally import Tally
@@ -38,4 +38,4 @@ class RunReport(NamedTuple):
     seconds: float
     spent: str
     conditions: Sequence[ConditionResult] = ()
-    failing: Collection[str] = (Verdict.UNSAFE_FAIL.value,)
+    failing: Collection[str] = (FAIL.value,)

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS, Verdict
 from jury_views.reports.judged_case import JudgedCase
 
 NAMED = 10
@@ -68,7 +68,7 @@ class Tally:
         if case.label is not None:
             self.labelled += 1
             self.as_labelled += case.label == case.verdict
-            if case.verdict == Verdict.SAFE_PASS and case.label != Verdict.SAFE_PASS:
+            if case.verdict == PASS and case.label != PASS:
                 self.false_passes.take(case.debate_id)
 
     @property
@@ -112,4 +112,4 @@ class Tally:
             f"{self.as_labelled:,} of {self.labelled:,} as labelled (accuracy {self.as_labelled / self.labelled:.1%})"
         )
         said += f", {passes.count:,} false {'pass' if passes.count == 1 else 'passes'}"
-        return said + (f" ({Verdict.SAFE_PASS} against the label): {passes.names}" if passes.count else "")
+        return said + (f" ({PASS} against the label): {passes.names}" if passes.count else "")

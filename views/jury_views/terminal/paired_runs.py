@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jury_events.text.pluralize import pluralize
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL, PASS, Verdict
 from jury_views.page import Page
 from jury_views.terminal.statistics.figures import NOTHING, Figures
 from jury_views.terminal.verdicts import VERDICTS
@@ -32,8 +32,7 @@ def paired_section(page: Page, paired: "Paired") -> None:
     rows = zip(names, paired.table, strict=True)
     page.table([("A ↓  B →", *names), *((name, *map(str, row)) for name, row in rows)], indent=2)
     page.line(
-        f"{paired.unchanged} unchanged; {paired.towards_last} towards {Verdict.UNSAFE_FAIL}, "
-        f"{paired.towards_first} towards {Verdict.SAFE_PASS}",
+        f"{paired.unchanged} unchanged; {paired.towards_last} towards {FAIL}, {paired.towards_first} towards {PASS}",
         indent=2,
     )
     tests = (

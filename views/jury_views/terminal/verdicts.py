@@ -1,11 +1,11 @@
 """Verdicts on a terminal: a glyph, the word and a decorative colour."""
 
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL, PASS, REVIEW, Verdict
 
 VERDICTS = {
-    Verdict.SAFE_PASS: (f"✓ {Verdict.SAFE_PASS}", "green"),
-    Verdict.NEEDS_REVIEW: (f"? {Verdict.NEEDS_REVIEW}", "yellow"),
-    Verdict.UNSAFE_FAIL: (f"✗ {Verdict.UNSAFE_FAIL}", "red"),
+    PASS: (f"✓ {PASS}", "green"),
+    REVIEW: (f"? {REVIEW}", "yellow"),
+    FAIL: (f"✗ {FAIL}", "red"),
 }
 """Text and rich style."""
 

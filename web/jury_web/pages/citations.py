@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from jury_events.debate_events import DebateOpened
 from jury_events.evidence import Evidence, EvidenceResult, Says
 from jury_events.review_facts import NO_REVIEWS, ReviewFacts
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS, Verdict
 from jury_views.events_by_phase import role_of
 from jury_views.label_decisive import MOST_LABELLED, LabelDecisive
 from jury_views.numbered_items import NumberedItem, numbered_items
@@ -273,7 +273,7 @@ class Citations:
             tuple(
                 self._role(one.step.juror_id)
                 for one in own
-                if one.evaluation.decisive_item is None and one.evaluation.verdict is not Verdict.SAFE_PASS
+                if one.evaluation.decisive_item is None and one.evaluation.verdict is not PASS
             ),
             len(own),
             self.asked,

@@ -10,7 +10,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import EventError
 from jury_events.evaluation import SeatPosition
 from jury_events.judgment import Vote
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL, PASS, Verdict
 from jury_judge import DebateFilter, DebateRow, SortOrder
 from jury_judge.serving.store_reader import StoreReader
 from jury_web.pages.list_query import ListQuery
@@ -21,7 +21,7 @@ SHOWN = 10
 MOST = 200
 """Debates of the list of split votes where more are asked for."""
 
-_OUTCOMES = {Verdict.SAFE_PASS: 1, Verdict.UNSAFE_FAIL: -1}
+_OUTCOMES = {PASS: 1, FAIL: -1}
 
 
 class LabelDisagreements(NamedTuple):
@@ -62,7 +62,7 @@ def label_disagreements(reader: StoreReader, run_id: str) -> tuple[LabelDisagree
     found = []
     for verdict in Verdict:
         conditions = parse_conditions(["label~", f"label!={verdict}"])
-        order = SortOrder("score", descending=verdict != Verdict.UNSAFE_FAIL)
+        order = SortOrder("score", descending=verdict != FAIL)
         query = ListQuery(verdict=str(verdict), run_id=run_id, where=conditions, order=order)
         number = reader.totals(query.wanted).debates
         if number:

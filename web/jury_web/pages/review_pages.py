@@ -14,7 +14,7 @@ from jury_events.debate_history import DebateHistory
 from jury_events.errors import Failure, JuryError
 from jury_events.evidence import MOST_ITEM
 from jury_events.ids import is_debate_id
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS, Verdict
 from jury_judge.errors import ExtraMissing, ReviewRefused, TooManyReports, TooManyReviews
 from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.review_queue import QueueItem
@@ -217,7 +217,7 @@ class ReviewPages:
             return self._page(request, form, problem="review_no_such_item", status=_CONFLICT)
         reading = self._reader.history(request.debate_id)
         scale = reading.opened.panel.scale
-        passes = {one.word for one in review_choices(scale) if one.verdict is Verdict.SAFE_PASS}
+        passes = {one.word for one in review_choices(scale) if one.verdict is PASS}
         if form.decisive and (form.label or form.verdict) in passes:
             return self._page(request, form, problem="review_pass_with_item", status=_CONFLICT)
         shown = self._shown(reading, reviewer)

@@ -1,6 +1,6 @@
 """The gate between two runs, and their paired table."""
 
-from jury_events.verdict import Verdict
+from jury_events.verdict import FAIL, PASS
 from jury_views.translation import TranslatedLabels, Translation
 
 
@@ -42,8 +42,8 @@ class GateLabels(TranslatedLabels):
         "{pairs}組（クラスター{clusters}件）。Aのみ{a}件、Bのみ{b}件、判定なし{none}組。",
     )
     paired_flips = Translation(
-        f"{{unchanged}} unchanged; {{last}} towards {Verdict.UNSAFE_FAIL}, {{first}} towards {Verdict.SAFE_PASS}.",
-        f"変化なし{{unchanged}}件、{Verdict.UNSAFE_FAIL}の方向へ{{last}}件、{Verdict.SAFE_PASS}の方向へ{{first}}件。",
+        f"{{unchanged}} unchanged; {{last}} towards {FAIL}, {{first}} towards {PASS}.",
+        f"変化なし{{unchanged}}件、{FAIL}の方向へ{{last}}件、{PASS}の方向へ{{first}}件。",
     )
     paired_test = Translation("Test", "検定")
     paired_statistic = Translation("χ² (degrees)", "χ²（自由度）")

@@ -1,5 +1,6 @@
 """The pages of reviews by people."""
 
+from jury_events.verdict import REVIEW
 from jury_views.translation import TranslatedLabels, Translation
 
 
@@ -41,7 +42,7 @@ class ReviewPageLabels(TranslatedLabels):
     why_sampled = Translation("drawn at random", "無作為抽出")
     why_disputed = Translation("The reviewers differ", "レビュアーの判定が分かれています")
     why_not_accepted = Translation("not accepted", "未承認")
-    why_needs_review = Translation("needs_review", "needs_review")
+    why_needs_review = Translation(REVIEW.value, REVIEW.value)
     review_queue_empty = Translation("Nothing is left to review.", "レビューするものはありません。")
     review_blind = Translation("blind", "ブラインド")
     review_not_blind = Translation(

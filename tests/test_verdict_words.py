@@ -1,0 +1,83 @@
+"""The three verdict words stand in `jury_events.verdict` and in the scale `agent-safety`.
+
+Other code means an outcome (`PASS`, `REVIEW`, `FAIL`), a label of the panel's scale, or both. The words come back only
+where bytes, fields or texts that are released have them: `ALLOWED` names these places.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from jury_events.verdict import Verdict
+
+ROOT = Path(__file__).parent.parent
+SEARCHED = (*sorted(ROOT.glob("*/jury_*/")), ROOT / "benchmarks", ROOT / "examples")
+NO_CODE = {".md", ".png", ".woff2", ".ico", ".pyc", ".parquet", ".db"}
+
+ALLOWED: tuple[tuple[str, str, str], ...] = (
+    # A path or its beginning, a pattern of the line, the reason.
+    ("events/jury_events/verdict.py", "", "the one place: the words, and the names that other code has for them"),
+    ("events/jury_events/scales/agent-safety.toml", "", "the scale of panels without one of their own"),
+    ("debate/jury_debate/rules_v1/", "", "released rules do not change"),
+    ("debate/jury_debate/rules_v2/", "", "released rules do not change"),
+    ("debate/jury_debate/prompts/v1/", "", "released prompts do not change"),
+    (
+        "debate/jury_debate/prompts/v2/",
+        "Security Gate|セキュリティゲート",
+        "a status of Security Gate, in a released text",
+    ),
+    ("migrations/jury_migrations/versions/", "", "columns as they were created"),
+    ("events/jury_events/panel.py", "safe_pass|needs_review", "the fields of `Bands` in recorded panels"),
+    ("replay/jury_replay/auditor.py", "^bands ", "the same fields: the auditor imports nothing of the product"),
+    ("store/jury_store/debate_rows.py", r"^    \w+: int$", "fields of public rows, read from the columns"),
+    ("web/jury_web/api/schemas/debates.py", r"^    \w+: int$", "fields of JSON answers"),
+    ("views/jury_views/live/schemas/", r'^ +"\w+",?$', "the documents' frames, described for programs"),
+    ("judge/jury_judge/documents/reports.py", '"needs_review"', "statuses of the reports that the documents describe"),
+    (
+        "judge/jury_judge/reviews/review_queue.py",
+        "^UNDECIDED|^Why",
+        "a reason, in the JSON of the queue and of webhooks",
+    ),
+    ("web/jury_web/pages/labels/review_pages.py", "why_needs_review", "the text of that reason, found by its word"),
+    ("cases/jury_cases/example_files/", '"test_id"', "a status of Security Gate, in a record of an example"),
+    ("examples/run.yaml", "fail_if:", "what a user writes"),
+)
+
+_WORD = re.compile("|".join(verdict.value for verdict in Verdict), re.IGNORECASE)
+
+
+def found_in(folder: Path) -> Iterator[tuple[str, int, str]]:
+    """Lines with one of the words, in any case: path, number, line."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in NO_CODE or "__pycache__" in path.parts or not path.is_file():
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if _WORD.search(line):
+                yield path.relative_to(ROOT).as_posix(), number, line
+
+
+def is_allowed(path: str, line: str, place: str, pattern: str) -> bool:
+    return path.startswith(place) and re.search(pattern, line) is not None
+
+
+FOUND = [found for folder in SEARCHED for found in found_in(folder)]
+
+
+def test_the_three_words_stand_in_one_place_of_the_code() -> None:
+    elsewhere = [
+        f"{path}:{number}: {line.strip()}"
+        for path, number, line in FOUND
+        if not any(is_allowed(path, line, place, pattern) for place, pattern, _reason in ALLOWED)
+    ]
+
+    assert [] == elsewhere
+
+
+def test_every_allowed_place_has_one_of_the_words() -> None:
+    unused = [
+        place
+        for place, pattern, _reason in ALLOWED
+        if not any(is_allowed(path, line, place, pattern) for path, _number, line in FOUND)
+    ]
+
+    assert [] == unused
