@@ -24,6 +24,8 @@ from jury_views.live.frames import Frames
 from jury_views.live.schema import NAMES, schema_text
 from jury_views.live.sse_events import SseEvents
 from support.debate_builder import DebateBuilder
+from support.debate_harness import DebateHarness
+from support.scaled_debates import a_moved_answer, mixed_levels
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.cassette.jsonl"))
 
@@ -53,9 +55,22 @@ DOCUMENT_004 = {
     "round_completed": {"submissionId", "round", "consensusStatus", "agreementLevel", "majorityPosition"},
 }
 
+LABELS_OF_EVENTS = {
+    "juror_evaluation": {"label"},
+    "juror_statement": {"newLabel"},
+    "final_judgment": {"finalLabel"},
+    "evaluation_completed": {"label"},
+}
+LABELS_OF_FRAMES = {"juror_statement": {"newLabel"}, "round_completed": {"majorityLabel"}}
 
-def live_events(fold: Fold, debate: DebateBuilder) -> list[dict[str, Any]]:
-    return [live for event in debate.events for live in fold.take(event, debate.texts)]
+
+def live_events(fold: Fold, debate: DebateBuilder | DebateHarness) -> list[dict[str, Any]]:
+    texts = debate.pen.texts if isinstance(debate, DebateHarness) else debate.texts
+    return [live for event in debate.events for live in fold.take(event, texts)]
+
+
+def without_scores(live: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in live.items() if "core" not in name}
 
 
 def ends(check: ConsensusChecked) -> ConsensusChecked:
@@ -72,27 +87,27 @@ def recorded_debates() -> list[tuple[list[DebateEvent], dict[str, bytes]]]:
     return found
 
 
-def fields(name: str) -> dict[str, set[str]]:
-    """The fields of each type of a published schema, all of them required."""
+def fields(name: str, labels: dict[str, set[str]]) -> dict[str, set[str]]:
+    """The required fields of each type of a published schema; the others are its labels."""
     schema = json.loads(schema_text(name))
     found: dict[str, set[str]] = {}
     for ref in schema["oneOf"]:
         kind = ref["$ref"].rsplit("/", 1)[1]
         for one in schema["$defs"][kind].get("oneOf", [schema["$defs"][kind]]):
             assert one["additionalProperties"] is False
-            assert set(one["required"]) == set(one["properties"])
-            found[kind] = set(one["properties"])
+            found[kind] = set(one["required"])
+            assert found[kind] | labels.get(kind, set()) == set(one["properties"])
     return found
 
 
 def test_the_published_events_have_the_fields_of_the_documents_tables() -> None:
-    assert DOCUMENT_002 | OURS == fields("sse-events")
+    assert DOCUMENT_002 | OURS == fields("sse-events", LABELS_OF_EVENTS)
 
 
 def test_the_published_frames_have_the_documents_fields_a_type_and_a_position() -> None:
     expected = {kind: {"type", "position", *names} for kind, names in DOCUMENT_004.items()}
 
-    assert expected == fields("websocket-frames")
+    assert expected == fields("websocket-frames", LABELS_OF_FRAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -216,6 +231,46 @@ def test_frames_are_document_004s_objects() -> None:
         "agreementLevel": 0.67,
         "majorityPosition": "unsafe_fail",
     } == frames[-1]
+
+
+@pytest.mark.parametrize(("name", "fold"), [("sse-events", SseEvents), ("websocket-frames", Frames)])
+def test_live_events_under_a_scale_are_as_published(name: str, fold: type[SseEvents | Frames]) -> None:
+    validator = Draft202012Validator(json.loads(schema_text(name)))
+
+    for live in live_events(fold(), a_moved_answer()):
+        validator.validate(live if fold is SseEvents else {**live, "position": 1})
+
+
+def test_under_a_scale_a_label_stands_beside_each_verdict() -> None:
+    live = live_events(SseEvents(), a_moved_answer())
+
+    shown = defaultdict(list)
+    for one in live:
+        for verdict, label in (("verdict", "label"), ("newVerdict", "newLabel"), ("finalVerdict", "finalLabel")):
+            if verdict in one:
+                shown[one["type"]].append((one[verdict], one[label]))
+    right, wrong, partial = ("safe_pass", "right"), ("unsafe_fail", "wrong"), ("needs_review", "partial")
+    assert {
+        "juror_evaluation": [right, wrong, partial],
+        "juror_statement": [right, wrong, right] * 3,  # of as many rounds
+        "final_judgment": [right],
+        "evaluation_completed": [right],
+    } == shown
+
+
+def test_the_label_is_null_where_an_outcome_was_decided_without_one() -> None:
+    live = live_events(SseEvents(), mixed_levels())
+
+    assert {"type": "final_judgment", "finalVerdict": "safe_pass", "finalLabel": None} == without_scores(live[-2])
+    assert {"type": "evaluation_completed", "verdict": "safe_pass", "label": None} == without_scores(live[-1])
+
+
+def test_under_a_scale_frames_have_the_labels_of_statements_and_of_the_majority() -> None:
+    frames = live_events(Frames(), a_moved_answer())
+
+    said = [one["newLabel"] for one in frames if one["type"] == "juror_statement"]
+    assert ["right", "wrong", "right"] * 3 == said
+    assert ("safe_pass", "right") == (frames[-1]["majorityPosition"], frames[-1]["majorityLabel"])
 
 
 def test_no_text_but_statements_and_rationales_of_phase_1_is_streamed() -> None:

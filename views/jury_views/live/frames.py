@@ -1,6 +1,7 @@
 """A debate as the WebSocket frames of document 004, folded from its log; pure.
 
-A frame is document 004's object with `type`, and `position` to go on from.
+A frame is document 004's object with `type`, and `position` to go on from. In debates whose panel has a scale of its
+own, a label stands beside each verdict.
 """
 
 from jury_events.codec import DebateEvent
@@ -13,16 +14,18 @@ _HUNDREDTHS = 100
 
 
 class Frames:
-    """Turns the events of one debate, in order, into frames; remembers the caller's name of the debate."""
+    """Turns the events of one debate, in order, into frames; remembers its name and whether it has labels."""
 
     def __init__(self) -> None:
         self._submission_id: str | None = None
+        self._labelled = False
 
     def take(self, event: DebateEvent, texts: Texts) -> list[Live]:
         """The frames that `event` gives, without their position; an erased statement is null."""
         match event:
             case DebateOpened():
                 self._submission_id = event.submission_id or event.debate_id
+                self._labelled = event.panel.scale is not None
                 return []
             case RoundStarted():
                 return [{**self._head("round_started", event.round), "speakerOrder": list(event.speaker_order)}]
@@ -36,6 +39,7 @@ class Frames:
                         "positionChanged": said.position_changed,
                         "newVerdict": said.position.value,
                         "newScore": whole_score(said.evaluation),
+                        **self._label("newLabel", said.evaluation.label),
                     }
                 ]
             case ConsensusChecked() if event.round:
@@ -46,6 +50,7 @@ class Frames:
                         "consensusStatus": check.status.value,
                         "agreementLevel": half_up(check.agreement * _HUNDREDTHS) / _HUNDREDTHS,
                         "majorityPosition": check.majority_position.value if check.majority_position else None,
+                        **self._label("majorityLabel", check.majority_label),
                     }
                 ]
             case _:
@@ -58,6 +63,9 @@ class Frames:
     def call(self) -> list[Live]:
         """The documents have no frame for it."""
         return []
+
+    def _label(self, name: str, label: str | None) -> Live:
+        return {name: label} if self._labelled else {}
 
     def _head(self, kind: str, number: int) -> Live:
         return {"type": kind, "submissionId": self._submission_id, "round": number}

@@ -1,7 +1,8 @@
 """A debate as the server-sent events of document 002 and document 004, folded from its log; pure.
 
 `final_judge_chunk`, `evaluation_failed` and `evaluation_cancelled` are ours: a chunk is a piece of the final judge's
-answer while it is written, and the two others end a debate that has no verdict.
+answer while it is written, and the two others end a debate that has no verdict. Ours too is the label beside each
+verdict, of debates whose panel has a scale of its own; the others' events have the documents' fields alone.
 """
 
 from typing import Any
@@ -29,19 +30,22 @@ _PHASES = {1: "initial_evaluation", 2: "discussion", 3: "final_judgment"}
 
 
 class SseEvents:
-    """Turns the events of one debate, in order, into live events; remembers what the caller calls it."""
+    """Turns the events of one debate, in order, into live events; remembers its name and whether it has labels."""
 
     def __init__(self) -> None:
         self._submission_id: str | None = None
+        self._labelled = False
 
     def take(self, event: DebateEvent, texts: Texts) -> list[Live]:
         """The live events that `event` gives; a text that is not in `texts` was erased and is null."""
         match event:
             case DebateOpened():
                 self._submission_id = event.submission_id or event.debate_id
+                self._labelled = event.panel.scale is not None
                 return [_phase(1)]
             case JurorEvaluated():
-                return [_evaluation(event, texts)]
+                evaluation = event.evaluation
+                return [{**_evaluation(event, texts), **self._label("label", evaluation.label)}]
             case RoundStarted():
                 started = {
                     "type": "discussion_round_start",
@@ -50,12 +54,24 @@ class SseEvents:
                 }
                 return [_phase(2), started] if event.round == 1 else [started]
             case StatementMade():
-                return [_statement(event, self._submission_id, texts)]
+                said = _statement(event, self._submission_id, texts)
+                return [{**said, **self._label("newLabel", event.statement.evaluation.label)}]
             case ConsensusChecked():
                 checked = [_check(event)] if event.round else []
                 return [*checked, _phase(3)] if event.end_reason is not None else checked
+            case JudgmentRendered():
+                judgment = event.judgment
+                shown = {"finalVerdict": judgment.verdict.value, "finalScore": judgment.score}
+                return [{"type": "final_judgment", **shown, **self._label("finalLabel", judgment.label)}]
+            case DebateCompleted():
+                shown = {"verdict": event.final_verdict.value, "score": event.final_score}
+                return [{"type": "evaluation_completed", **shown, **self._label("label", event.final_label)}]
+            case DebateFailed():
+                return [{"type": "evaluation_failed", "reason": event.reason}]
+            case DebateCancelled():
+                return [{"type": "evaluation_cancelled"}]
             case _:
-                return _end(event)
+                return []
 
     def chunk(self, text: str) -> list[Live]:
         """A chunk of the final judge's answer."""
@@ -64,6 +80,9 @@ class SseEvents:
     def call(self) -> list[Live]:
         """The documents have none for it."""
         return []
+
+    def _label(self, name: str, label: str | None) -> Live:
+        return {name: label} if self._labelled else {}
 
 
 def whole_score(evaluation: Evaluation) -> int:
@@ -108,18 +127,3 @@ def _check(event: ConsensusChecked) -> Live:
         "consensus_status": event.check.status.value,
         "consensus_reached": event.check.reached,
     }
-
-
-def _end(event: DebateEvent) -> list[Live]:
-    match event:
-        case JudgmentRendered():
-            judgment = event.judgment
-            return [{"type": "final_judgment", "finalVerdict": judgment.verdict.value, "finalScore": judgment.score}]
-        case DebateCompleted():
-            return [{"type": "evaluation_completed", "verdict": event.final_verdict.value, "score": event.final_score}]
-        case DebateFailed():
-            return [{"type": "evaluation_failed", "reason": event.reason}]
-        case DebateCancelled():
-            return [{"type": "evaluation_cancelled"}]
-        case _:
-            return []
