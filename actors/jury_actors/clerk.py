@@ -221,8 +221,9 @@ class ClerkClient:
             sender.add_done_callback(self._senders.discard)
 
     async def room(self) -> None:
-        """Wait until less than the bound waits to be stored; called before every model call."""
-        await self._room.wait()
+        """Wait until less than the bound waits to be stored; called before every model call and every opening."""
+        while not self._room.is_set():  # of many that wait, those before this one may have taken the room
+            await self._room.wait()
 
     def _count(self, size: int) -> None:
         self._bytes += size

@@ -13,6 +13,7 @@ from jury_actors.juror_client import JurorClient
 from jury_actors.messages import AnswerBegan, Finished, Job, StepRequest, StepResult
 from jury_actors.observation.observer import Observer, Subject
 from jury_actors.prompt_caching import PlannedStep, PromptCaching
+from jury_debate.assignment import tools_offered
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
@@ -157,11 +158,24 @@ class DebateProcess:
         return Finished(self._job.debate_id, self._debate.state.phase.value)
 
     async def _open(self) -> None:
+        # Of many debates that begin at once, few have their texts in memory before they are stored.
+        await self._context.writer.room()
+        secret = self._context.effects.entropy(SECRET_BYTES)
+        opened = self._opening(secret)
+        appended = await self._append([opened], expected=0)
+        if appended.repeated:
+            # Another process, or this one before the clerk was lost, opened it: what was asked since is in the log.
+            raise EventConflict(f"debate {self._job.debate_id} was opened before; read it again")
+        if not _shows_case_to_tools(opened):
+            self._pen.forget(opened.case)
+        self._debate = Debate(opened, secret, self._pen)
+
+    def _opening(self, secret: bytes) -> DebateOpened:
+        """The opening event; the case itself is free when it is made."""
         job = self._job
         case = Case.model_validate_json(job.case)
         resolved = job.context.resolved
-        secret = self._context.effects.entropy(SECRET_BYTES)
-        opened = rules_for(resolved.prompts).open_debate(
+        return rules_for(resolved.prompts).open_debate(
             case,
             resolved.panel,
             debate_id=job.debate_id,
@@ -174,11 +188,6 @@ class DebateProcess:
             prompts_version=resolved.prompts,
             operator_policy=job.context.operator_policy,
         )
-        appended = await self._append([opened], expected=0)
-        if appended.repeated:
-            # Another process, or this one before the clerk was lost, opened it: what was asked since is in the log.
-            raise EventConflict(f"debate {job.debate_id} was opened before; read it again")
-        self._debate = Debate(opened, secret, self._pen)
 
     async def _resume(self, known: DebateHistory) -> bool:
         """Fold the log; returns whether the debate is over. An event names the steps that may have been in flight."""
@@ -385,6 +394,12 @@ class DebateProcess:
         self._requested.difference_update(again)
         if again:
             await self._record_resumed("juror", again)
+
+
+def _shows_case_to_tools(opened: DebateOpened) -> bool:
+    """Whether steps may offer tools, which read the case."""
+    by_tools = opened.reading is not None and any(seat.mode == "tools" for seat in opened.reading.seats)
+    return by_tools or tools_offered(opened.panel, opened.security_gate_records + opened.agent_card_records)
 
 
 def _over(message: StepResult | AnswerBegan | list[str]) -> list[str]:

@@ -22,6 +22,7 @@ from jury_actors.messages import AnswerBegan, Chunk, ForgetDebate, StepRequest, 
 from jury_actors.observation.metric_list import QUEUE_LENGTH
 from jury_actors.observation.observer import UNOBSERVED, Observer, Subject
 from jury_actors.provider_halts import ProviderHalts
+from jury_actors.request_room import RequestRoom
 from jury_actors.step_execution import StepExecution
 from jury_debate.conversation import Call
 from jury_debate.step_outcome import Outcome
@@ -41,8 +42,8 @@ _log = logging.getLogger(__name__)
 _GRACE = 1.1, 1.0
 """Factor and seconds beyond its timeout after which a call is given up: a provider's own timeout error says more."""
 
-_WINDOW_CALLS = 128
-"""Calls that show parts of records, of all debates of a juror, whose requests are in memory at once."""
+_WINDOW_BYTES = 32_000_000
+"""Of calls that show parts of records, of all debates of a juror, whose requests are in memory at once."""
 
 _UNLIMITED: AbstractAsyncContextManager[None] = nullcontext()
 
@@ -82,7 +83,7 @@ class Juror:
         self._providers: dict[str, asyncio.Future[Provider]] = {}
         self._halts = ProviderHalts()
         self._open_calls = OpenCalls()
-        self._window_calls = asyncio.Semaphore(_WINDOW_CALLS)
+        self._window_calls = RequestRoom(_WINDOW_BYTES)
         self._clerk = clerk
         self._writer = ClerkClient(clerk, observer=observer)
         self._effects = effects
@@ -242,7 +243,7 @@ class Juror:
 
     async def _make_window(self, call: Call, making: "_MadeCalls") -> None:
         """Make a call that shows a part of a record: of many, a few have their requests in memory at once."""
-        async with self._window_calls:
+        async with self._window_calls.taken(making.execution.size(call)):
             await self._make(call, making)
 
     async def _make(self, call: Call, making: "_MadeCalls") -> None:

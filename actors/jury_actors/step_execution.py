@@ -138,6 +138,10 @@ class StepExecution:
         """Apply a recorded exchange to the conversation."""
         self.conversation.apply_reply(self._rules.reply_from_record(exchange, self.text), exchange.window)
 
+    def size(self, call: Call) -> int:
+        """The bytes of the texts that a call shows."""
+        return sum(len(self.text(ref)) for message in call.messages for ref in message.texts)
+
     def request(self, call: Call, caching: Caching = None) -> ModelRequest:
         """The request to the provider, which is asked to keep what is shared as `caching` says."""
         assignment, spec = self._assignment, self._assignment.spec

@@ -183,6 +183,12 @@ class PartBuffer:
             self._texts[text] = raw
         return ref
 
+    def forget(self, ref: PartRef) -> None:
+        """Drop a text that is stored and not needed any more; made again, it would have another reference."""
+        content = self._texts.pop(ref.part, None)
+        if content is not None:
+            self._refs.pop(content, None)
+
     def take(self) -> tuple[Part, ...]:
         """The parts made since the last call."""
         fresh = tuple(self._fresh.values())

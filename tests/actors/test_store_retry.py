@@ -159,3 +159,24 @@ async def test_no_call_is_made_while_more_waits_to_be_stored_than_may() -> None:
     await waiting
 
     assert not before
+
+
+async def test_of_two_that_wait_for_room_one_waits_on_while_the_other_fills_it() -> None:
+    clerk = BlockableClerk()
+    clerk.open.clear()
+    client = ClerkClient(clerk, most=100)
+    script = DebateScript("d")
+    exchanges = [script.exchange(number, answer=b"x" * 1000) for number in range(1, 4)]
+
+    async def append(number: int) -> None:
+        await client.room()
+        await client.append(Append(script.calls, (exchanges[number],)))
+
+    first = asyncio.create_task(append(0))
+    await until(lambda: clerk.batches)
+    others = [asyncio.create_task(append(number)) for number in (1, 2)]
+    await asyncio.sleep(0)
+    clerk.open.set()
+    await asyncio.gather(first, *others)
+
+    assert [1, 1, 1] == [len(batch) for batch in clerk.batches]

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from jury_events.canonical import canonical_json
 from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
-from jury_events.errors import EventError
+from jury_events.errors import EventError, UnknownPart
 from jury_events.evaluation import Evaluation
 from jury_events.exact import exact_sum
 from jury_events.ids import Step, debate_id, escape, exchange_id, unescape
@@ -188,6 +188,19 @@ def test_a_pen_reuses_known_parts() -> None:
 
     assert known.ref == pen.make("text")
     assert pen.take() == ()
+
+
+def test_a_forgotten_text_is_neither_known_nor_stored_again() -> None:
+    pen = PartBuffer(lambda: b"n" * 16)
+    kept, forgotten = pen.make("kept"), pen.make("forgotten")
+    pen.take()
+
+    pen.forget(forgotten)
+
+    assert b"kept" == pen.text(kept)
+    assert () == pen.take()
+    with pytest.raises(UnknownPart):
+        pen.text(forgotten)
 
 
 def test_references_survive_pickling() -> None:

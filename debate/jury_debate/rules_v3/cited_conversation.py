@@ -22,8 +22,7 @@ class CitedConversation(ReaderConversation):
     def __init__(self, assignment: Assignment, parts: PartRegistry) -> None:
         reading = assignment.reading
         assert reading is not None
-        kept = kept_record(assignment, parts.content)
-        record, texts = kept.record, load_prompts(assignment.language).texts
+        record, texts = kept_record(assignment, parts.content).record, load_prompts(assignment.language).texts
         items = cited_items(record, reading.cited, texts, cited_bytes(reading.room))
         blocks = [texts.reading.cited, texts.reading.not_all, items.text or texts.reading.no_cited]
         shown = [parts.make("\n\n".join(blocks) + "\n\n")]
@@ -35,7 +34,7 @@ class CitedConversation(ReaderConversation):
         message = CallMessage("user", (*head, *shown, *turn), shared=len(head) + len(shown))
         self._read = reading.earlier or record_read(record, "cited", items.ranges, parts=1)
         self._least = reading.least_read
-        super().__init__(assignment._replace(messages=(system, message)), parts, kept)
+        super().__init__(assignment._replace(messages=(system, message)), parts)
 
     def apply_reply(self, reply: Reply, window: str | None = None) -> None:
         """See `Conversation`."""

@@ -70,7 +70,6 @@ class ReadingConversation:
         self._closed: list[str] = []
         self._turns = self._shrunk = 0
         self._level = 0
-        self._kept: KeptRecord | None = None
         self.outcome: Outcome | None = None
         if self._reading.mode == "whole":
             self._whole = WholeConversation(assignment, parts)
@@ -169,9 +168,7 @@ class ReadingConversation:
 
     @property
     def _record(self) -> KeptRecord:
-        if self._kept is None:
-            self._kept = kept_record(self.assignment, self.parts.content)
-        return self._kept
+        return kept_record(self.assignment, self.parts.content)
 
     def _plan(self) -> None:
         """The windows that were decided when the debate opened."""
@@ -337,7 +334,7 @@ class ReadingConversation:
         user = CallMessage("user", (*head, *shown), shared=len(head))
         assignment = self.assignment._replace(messages=(system, user))
         self._closing = ClosingConversation(
-            assignment, self.parts, self._record, turns_before=self._turns, shrinks=self._shrunk < _MOST_SHRINKS
+            assignment, self.parts, turns_before=self._turns, shrinks=self._shrunk < _MOST_SHRINKS
         )
 
     def _closing_instruction(self) -> str:

@@ -5,7 +5,7 @@ from jury_debate.conversation import Reply
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_debate.reading.coverage import record_read
 from jury_debate.reading.record_tools import MOST_READ_TURNS, READ_ITEMS
-from jury_debate.rules_v3.kept_records import kept_record
+from jury_debate.rules_v3.kept_records import KeptRecord, kept_record
 from jury_debate.rules_v3.least_read import with_reading
 from jury_debate.rules_v3.record_reading import record_answer, turn_bytes
 from jury_debate.rules_v3.window_conversation import ReaderConversation
@@ -21,7 +21,7 @@ class ToolReadingConversation(ReaderConversation):
         self._shown = 0
         assert assignment.reading is not None
         self._reading = assignment.reading
-        super().__init__(assignment, parts, kept_record(assignment, parts.content))
+        super().__init__(assignment, parts)
 
     def _start_model(self) -> None:
         """Another model has read nothing yet."""
@@ -47,13 +47,17 @@ class ToolReadingConversation(ReaderConversation):
             self._shown += len(self.parts.content(tool.result.part))
             if tool.name == READ_ITEMS and tool.ok and tool.arguments is not None:
                 arguments = self.parts.content(tool.arguments.part).decode("utf-8", "replace")
-                read = record_answer(self.assignment, self._kept, tool.name, arguments).read
+                read = record_answer(self.assignment, self._record, tool.name, arguments).read
                 self._read += [] if read is None else [read]
+
+    @property
+    def _record(self) -> KeptRecord:
+        return kept_record(self.assignment, self.parts.content)
 
     def apply_reply(self, reply: Reply, window: str | None = None) -> None:
         """See `Conversation`."""
         super().apply_reply(reply, window)
         if isinstance(self.outcome, Answered):
-            read = record_read(self._kept.record, "tools", self._read, parts=len(self._read))
+            read = record_read(self._record.record, "tools", self._read, parts=len(self._read))
             answer = with_reading(self.outcome.answer, read, self._reading.least_read)
             self.outcome = self.outcome._replace(answer=answer)

@@ -7,7 +7,7 @@ from jury_debate.rules_v1.answer_parser import AnswerRefusal
 from jury_debate.rules_v3.conversation import OneFormConversation
 from jury_debate.rules_v3.evidence import ShownEvidence
 from jury_debate.rules_v3.findings_parser import parse_findings
-from jury_debate.rules_v3.kept_records import KeptRecord
+from jury_debate.rules_v3.kept_records import kept_record
 from jury_debate.step_outcome import ParsedFindings
 from jury_events.outcome import FailureReason
 from jury_events.parts import PartRegistry
@@ -75,15 +75,10 @@ class WholeConversation(OneFormConversation):
 class ReaderConversation(OneFormConversation):
     """Asks for an evaluation by one who has read the record; quotations are looked for in all of it."""
 
-    def __init__(
-        self, assignment: Assignment, parts: PartRegistry, kept: KeptRecord, window: str | None = None
-    ) -> None:
-        self._kept = kept
-        super().__init__(assignment, parts, window)
-
     def shown(self, spec: EvidenceSpec) -> ShownEvidence:
         """See `OneFormConversation`."""
-        return ShownEvidence(spec, self.assignment.marker, self.parts.content, self._kept.items)
+        items = kept_record(self.assignment, self.parts.content).items
+        return ShownEvidence(spec, self.assignment.marker, self.parts.content, items)
 
 
 class ClosingConversation(ReaderConversation):
@@ -94,12 +89,10 @@ class ClosingConversation(ReaderConversation):
 
     too_long = False
 
-    def __init__(
-        self, assignment: Assignment, parts: PartRegistry, kept: KeptRecord, *, turns_before: int, shrinks: bool
-    ) -> None:
+    def __init__(self, assignment: Assignment, parts: PartRegistry, *, turns_before: int, shrinks: bool) -> None:
         self.turns_before = turns_before
         self._shrinks = shrinks
-        super().__init__(assignment, parts, kept, CLOSING)
+        super().__init__(assignment, parts, CLOSING)
 
     @property
     def turns(self) -> int:
