@@ -29,6 +29,9 @@ _REDRAWN = 0.1
 _PLAIN_EVERY = 5.0
 """Seconds between progress lines off a terminal."""
 
+_CALLS_EVERY = 30.0
+"""The same where no debate ends, and calls are recorded: a long record takes many of them."""
+
 
 def note(text: str, event: str = "notice", **fields: Any) -> None:
     """Print one safe line to stderr; `event` and `fields` are shown where lines are JSON, see `write_line`."""
@@ -164,6 +167,7 @@ class ProgressDisplay:
         self._total: int | None = None
         self._done = self._new = 0
         self._cost = ""
+        self._calls = 0
         self._noted: set[str] = set()
         self._started = self._said = time.monotonic()
 
@@ -188,10 +192,24 @@ class ProgressDisplay:
             self._bar.update(self._task, total=total)
 
     def spent(self, spending: "Spending") -> None:
-        """Set the spending of this session; shown with the next progress."""
-        self._cost = spending.cost_text
+        """Set the spending of this session; shown with the next progress, or soon where no debate ends."""
+        more = spending.calls > self._calls
+        self._calls = spending.calls
+        self._cost = f"{pluralize(spending.calls, 'call')}, {spending.cost_text}"
+        now = time.monotonic()
         if self._bar is not None:
             self._bar.update(self._task, cost=self._cost)
+        elif more and not self._quiet and now - self._said >= _CALLS_EVERY:
+            self._said = now
+            of_all = f"{self._done:,} of " if self._total is not None else ""
+            debates = pluralize(self._done if self._total is None else self._total, "debate")
+            note(
+                f"run {self._run_id}: {of_all}{debates}, {self._cost}",
+                "progress",
+                run=self._run_id,
+                done=self._done,
+                total=self._total,
+            )
 
     def ended(self, finished: "Finished") -> None:
         """See `ProgressListener`."""

@@ -5,6 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from jury_cli import terminal
 from jury_cli.run_end import course, headline
 from jury_cli.terminal import ProgressDisplay
 from jury_judge.runs.spending import Spending
@@ -74,7 +75,7 @@ def test_the_spending_is_shown_during_a_run(jury, labelled, monkeypatch):
     assert sorted(one.calls for one in reported) == [one.calls for one in reported]
 
 
-def test_the_cost_stands_in_the_progress(capsys):
+def test_the_calls_and_their_cost_stand_in_the_progress(capsys):
     from jury_actors.messages import Finished
 
     progress = ProgressDisplay("r1", "plain")
@@ -82,7 +83,21 @@ def test_the_cost_stands_in_the_progress(capsys):
     progress.spent(Spending(calls=3, cost=1.25, unknown=1))
     progress.ended(Finished("r1~a", "completed"))
 
-    assert capsys.readouterr().err == "run r1: 1 of 1 debate, at least $1.25\n"
+    assert capsys.readouterr().err == "run r1: 1 of 1 debate, 3 calls, at least $1.25\n"
+
+
+@pytest.mark.parametrize(("total", "shown"), [(2, "0 of 2 debates"), (None, "0 debates")])
+def test_a_long_debate_shows_its_calls_while_no_debate_ends(monkeypatch, capsys, total, shown):
+    progress = ProgressDisplay("r1", "plain")
+    progress.begin(total, 0)
+    progress.spent(Spending(calls=40))
+    soon = capsys.readouterr().err
+    monkeypatch.setattr(terminal, "_CALLS_EVERY", 0.0)
+    for calls in (41, 42, 42):
+        progress.spent(Spending(calls=calls, cost=0.5))
+
+    assert soon == ""
+    assert capsys.readouterr().err == f"run r1: {shown}, 41 calls, $0.5000\nrun r1: {shown}, 42 calls, $0.5000\n"
 
 
 def line(name: str, verdict: str = "safe_pass") -> dict:

@@ -5,7 +5,7 @@ import pytest
 from jury_cases.omissions import OmissionReport
 from jury_judge.runs.case_fit import CaseFit
 from jury_judge.runs.preflight import PreflightReport
-from jury_judge.runs.runtime_choice import RAY_FROM, in_process_for
+from jury_judge.runs.runtime_choice import RAY_FROM, RAY_FROM_READ, in_process_for
 from jury_judge.settings.runtime import RuntimeSettings
 from jury_store.debate_rows import RunRow
 from support.runtime_harness import a_resolved
@@ -14,8 +14,10 @@ NOTHING = OmissionReport(images_seen=True, blind=[])
 FIT = CaseFit(a_resolved())
 
 
-def report(total: int | None, ended: int = 0, before: RunRow | None = None) -> PreflightReport:
-    return PreflightReport(read=0, total=total, ended=ended, recorded=before, omissions=NOTHING, fit=FIT)
+def report(
+    total: int | None, ended: int = 0, before: RunRow | None = None, read: int = RAY_FROM_READ
+) -> PreflightReport:
+    return PreflightReport(read=read, total=total, ended=ended, recorded=before, omissions=NOTHING, fit=FIT)
 
 
 def recorded(ended: int, cases: int | None) -> RunRow:
@@ -31,7 +33,7 @@ def recorded(ended: int, cases: int | None) -> RunRow:
         (RAY_FROM - 1, 0, True, "9,999 debates to run: in this process (from 10,000 on, or with --ray, "),
         (RAY_FROM, 0, False, "10,000 debates to run: on a local Ray cluster, as from 10,000 on (--in-process does "),
         (RAY_FROM + 5, 10, True, "9,995 debates to run: in this process"),
-        (None, 0, False, "too many debates to count at once: on a local Ray cluster (--in-process does without)"),
+        (None, 0, False, "at least 100 debates: on a local Ray cluster (--in-process does without)"),
     ],
 )
 def test_the_debates_that_are_left_decide(total, ended, in_process, says):
@@ -47,7 +49,7 @@ def test_the_debates_that_are_left_decide(total, ended, in_process, says):
         (recorded(100_000, 100_000), True, "0 debates to run: in this process"),
         (recorded(99_000, 100_000), True, "1,000 debates to run: in this process"),
         (recorded(50_000, 100_000), False, "50,000 debates to run: on a local Ray cluster"),
-        (recorded(50_000, None), False, "too many debates to count at once: on a local Ray cluster"),
+        (recorded(50_000, None), False, "at least 100 debates: on a local Ray cluster"),
     ],
 )
 def test_what_an_earlier_call_counted_decides_where_there_was_no_time_to_count(before, in_process, says):
@@ -61,11 +63,17 @@ def test_what_an_earlier_call_counted_decides_where_there_was_no_time_to_count(b
     ("total", "says"),
     [
         (100_000, "100,000 debates to run: in this process (with --ray on a local Ray cluster)"),
-        (None, "too many debates to count at once: in this process (with --ray on a local Ray cluster)"),
+        (None, "at least 100 debates: in this process (with --ray on a local Ray cluster)"),
     ],
 )
 def test_few_cpus_are_used_best_by_one_process(total, says):
     assert (True, says) == in_process_for(report(total), cpus=2)
+
+
+def test_the_first_cases_of_a_file_that_are_long_start_no_ray():
+    chosen = in_process_for(report(None, read=2), cpus=4)
+
+    assert (True, "at least 2 debates: in this process (with --ray on a local Ray cluster)") == chosen
 
 
 def test_a_run_of_a_few_debates_starts_no_ray_and_reports_it(jury, cases):

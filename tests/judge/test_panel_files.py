@@ -143,7 +143,9 @@ def test_a_name_that_is_neither_preset_nor_file_lists_the_presets():
 
 
 def test_a_file_that_is_missing_is_named():
-    assert refusal("nowhere/panel.yaml") == "nowhere/panel.yaml: there is no such panel file"
+    assert refusal("nowhere/panel.yaml") == (
+        "nowhere/panel.yaml: there is no such panel file; jury panel current prints one to start from"
+    )
 
 
 def test_the_environment_overrides_the_file(panel_file):

@@ -46,7 +46,7 @@ def reading_lines(read: RecordRead | None, answered: Verdict | None, words: Deba
     if read is None:
         return ()
     how = getattr(words, f"read_{read.mode}").format(
-        read=read.items_read, total=read.items_total, parts=read.parts, percent=f"{int(100 * read.share)}"
+        read=read.items_read, total=read.items_total, parts=read.parts, percent=_percent(read.share)
     )
     lines = [how]
     if read.unread:
@@ -58,6 +58,11 @@ def reading_lines(read: RecordRead | None, answered: Verdict | None, words: Deba
     if answered is not None:
         lines.append(words.answered_on_less.format(verdict=answered.value))
     return tuple(lines)
+
+
+def _percent(share: float) -> str:
+    """Rounded down: 100 is all, and 0 nothing."""
+    return "<1" if 0 < share < 0.01 else f"{int(100 * share)}"  # noqa: PLR2004  (a hundredth)
 
 
 def _span(span: ItemSpan) -> str:

@@ -131,5 +131,5 @@ def _json(text: str, name: str) -> YamlDocument:
 
 def _not_found(path: str, name: str, known: Sequence[str]) -> str:
     if Path(path).suffix.lower() in _SUFFIXES or "/" in path:
-        return f"{name}: there is no such panel file"
+        return f"{name}: there is no such panel file; jury panel current prints one to start from"
     return f"{name}: neither a preset ({', '.join(known)}) nor a file{did_you_mean(path, known)}"

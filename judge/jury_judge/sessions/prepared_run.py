@@ -220,7 +220,7 @@ class PreparedRun:
             line += f" (of the first {pluralize(checked.omissions.cases, 'case')}; jury cases reads them all)"
         if line is not None:
             yield line
-        more = "" if checked.total is not None else "; jury cases --summary reads them all"
+        more = "" if checked.total is not None else " (of the cases read so far; jury cases --summary reads them all)"
         if checked.fit.too_long is not None:
             yield f"warning: {checked.fit.too_long}{more}"
         if checked.fit.not_whole is not None:
