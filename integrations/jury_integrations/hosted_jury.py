@@ -80,7 +80,8 @@ class HostedJury:
 
     async def _judged(self, case: Case) -> JuryOutcome:
         async with self._shared.use() as jury:
-            return JuryOutcome.of(case, await jury.evaluate(case, run_id=self.run))
+            result = await jury.evaluate(case, run_id=self.run)
+            return JuryOutcome.of(case, result, await jury.item_messages(result.debate_id))
 
     async def judged(self, case: Case) -> JuryOutcome:
         """Judge a case, or read its verdict where it was judged, in any asyncio loop. Cancelling stops the debate.

@@ -1,14 +1,16 @@
 """What a tool is given of a debate: whether the case passed, a score, the reasons, and where to read on."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 from jury_events.case import Case
 from jury_events.verdict import PASS
 from jury_integrations.errors import DebateUnfinished
-from jury_judge import CollaborativeJuryResult, FinalJudgment
+from jury_judge import CollaborativeJuryResult, FinalJudgment, JurorEvaluation, QuotedEvidence
 
+_STANDS = ("verified", "normalised")
 SIMULATED = "Simulated jurors: no model was called, and the verdict says nothing of the case."
 
 
@@ -20,14 +22,16 @@ class JuryOutcome:
         case: as it was judged, before the panel's redaction.
         result: all of the debate.
         judgment: its last phase.
+        messages: the number of the message in the source, from 0, by the number of each item that jurors saw.
     """
 
     case: Case
     result: CollaborativeJuryResult
     judgment: FinalJudgment
+    messages: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, case: Case, result: CollaborativeJuryResult) -> "JuryOutcome":
+    def of(cls, case: Case, result: CollaborativeJuryResult, messages: Mapping[int, int]) -> "JuryOutcome":
         """The outcome of a debate.
 
         Raises:
@@ -37,7 +41,7 @@ class JuryOutcome:
             raise DebateUnfinished(
                 f"debate {result.debate_id} is {result.status} and has no judgment: jury show {result.debate_id}"
             )
-        return cls(case, result, result.phase3_judgment)
+        return cls(case, result, result.phase3_judgment, messages)
 
     @property
     def verdict(self) -> str:
@@ -93,3 +97,27 @@ class JuryOutcome:
             "disposition": result.disposition if result.reviews else None,
         }
         return {name: value for name, value in facts.items() if value is not None}
+
+    @property
+    def cited_messages(self) -> dict[int, list[str]]:
+        """What jurors last quoted of the messages of the source, by message, as one line each.
+
+        Quotations that stand in no item are left out.
+        """
+        found: dict[int, list[str]] = {}
+        for evaluation in self._last_evaluations():
+            for one in evaluation.evidence or ():
+                message = self.messages.get(one.item)
+                if message is not None and one.seat is None and one.result in _STANDS:
+                    found.setdefault(message, []).append(_line(evaluation.juror_id, one))
+        return dict(sorted(found.items()))
+
+    def _last_evaluations(self) -> list[JurorEvaluation]:
+        last = {one.juror_id: one for one in self.result.phase1_evaluations}
+        statements = (one for one_round in self.result.discussion_rounds for one in one_round.statements)
+        last |= {one.juror_id: one.updated_evaluation for one in statements if one.updated_evaluation is not None}
+        return list(last.values())
+
+
+def _line(juror: str, quoted: QuotedEvidence) -> str:
+    return f'{juror}, {quoted.says}: "{quoted.quote or ""}"'

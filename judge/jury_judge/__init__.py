@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from jury_actors.observation.metric_totals import MetricTotals
     from jury_actors.ray_processes import end_own_processes
     from jury_analysis.errors import AnalysisError, OnlySimulated
+    from jury_cases.containers.scout_transcripts import scout_sample
     from jury_cases.errors import CaseFileError
     from jury_cases.files import CaseFiles
     from jury_cases.options import CaseOptions
@@ -123,6 +124,7 @@ _NAMES_BY_MODULE = {
     "jury_actors.observation.metric_totals": ("MetricTotals",),
     "jury_actors.ray_processes": ("end_own_processes",),
     "jury_analysis.errors": ("AnalysisError", "OnlySimulated"),
+    "jury_cases.containers.scout_transcripts": ("scout_sample",),
     "jury_cases.errors": ("CaseFileError",),
     "jury_cases.files": ("CaseFiles",),
     "jury_cases.options": ("CaseOptions",),
@@ -350,6 +352,7 @@ __all__ = [
     "judge_run",
     "prepared_fork",
     "prepared_run",
+    "scout_sample",
     "settings_of",
 ]
 

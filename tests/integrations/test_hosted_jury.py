@@ -157,4 +157,4 @@ def test_a_debate_without_a_judgment_is_no_outcome(hosted: HostedJury) -> None:
     result = CollaborativeJuryResult([], None, [], 0, None, None, None, None, debate_id="d1", status="cancelled")
 
     with pytest.raises(DebateUnfinished, match="d1 is cancelled"):
-        JuryOutcome.of(hosted.case(a_row()), result)
+        JuryOutcome.of(hosted.case(a_row()), result, {})

@@ -50,7 +50,9 @@ def read_rows(path: str) -> Iterator[FileRow]:
             number = 0
             while (found := thread.submit(loop.run_until_complete, anext(transcripts, None)).result()) is not None:
                 number += 1
-                yield origin.numbered(number, _sample(found), f"transcript {visible_line(found.transcript_id, 200)}")
+                yield origin.numbered(
+                    number, scout_sample(found), f"transcript {visible_line(found.transcript_id, 200)}"
+                )
         except (CaseFileError, GeneratorExit):
             raise
         except Exception as error:  # of any library that Scout reads with
@@ -127,8 +129,8 @@ def _is_time(annotation: str) -> bool:
     return "datetime" in annotation
 
 
-def _sample(transcript: Any) -> dict[str, Any]:
-    """The transcript as a sample of an Inspect log."""
+def scout_sample(transcript: Any) -> dict[str, Any]:
+    """A transcript of Scout, with its messages, as a sample of an Inspect log."""
     facts = {key: getattr(transcript, key, None) for key in _FACTS}
     own = dict(transcript.metadata)
     score = transcript.score

@@ -76,6 +76,15 @@ class ReadRecords(OpenStore):
         check_debate_id(debate_id)
         return await self._read(_result, debate_id)
 
+    async def item_messages(self, debate_id: str) -> dict[int, int]:
+        """The number of the message in the source, from 0, by the number of each item that comes from one.
+
+        Of several scenarios, messages are numbered through all of them. Empty where the case was erased or has no
+        messages, or there is no such debate.
+        """
+        check_debate_id(debate_id)
+        return await self._read(_item_messages, debate_id)
+
     async def debates(
         self, *, run_id: str | None = None, where: Where = (), unfinished: bool = False
     ) -> AsyncGenerator[DebateRow, None]:
@@ -98,6 +107,17 @@ class ReadRecords(OpenStore):
             for row in rows:
                 yield row
             after = rows[-1].position
+
+
+def _item_messages(store: EventStore, debate_id: str) -> dict[int, int]:
+    from jury_judge.stores.case_messages import CaseMessages
+
+    cases = CaseMessages(store)
+    found = cases.of(cases.opened([debate_id])).get(debate_id)
+    if found is None:
+        return {}
+    named = ((number, found.named(number)) for number in range(1, found.items + 1))
+    return {number: message for number, message in named if message is not None}
 
 
 def _page(store: EventStore, /, **asked: Any) -> list[DebateRow]:
