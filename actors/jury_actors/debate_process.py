@@ -1,19 +1,18 @@
 """One running debate: the rules decide, the clerk records, the jurors execute steps, until the end."""
 
 import asyncio
-import json
 from collections import deque
-from collections.abc import Iterable
 from typing import Protocol
 
 from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Effects, date_of
 from jury_actors.errors import Halted, NotResumable, OtherPanel, Released, TextMissing
 from jury_actors.juror_client import JurorClient
-from jury_actors.messages import AnswerBegan, Finished, Job, StepRequest, StepResult
+from jury_actors.messages import AnswerBegan, Finished, Job, StepRequest, StepResult, StepSpool
 from jury_actors.observation.observer import Observer, Subject
 from jury_actors.prompt_caching import PlannedStep, PromptCaching
-from jury_debate.assignment import tools_offered
+from jury_actors.recorded_steps import learned, texts_of
+from jury_debate.assignment import Assignment, tools_offered
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
@@ -27,7 +26,7 @@ from jury_events.debate_events import CoordinatorResumed, DebateCancelled, Debat
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream
-from jury_events.parts import SALT_BYTES, BorrowedTexts, PartBuffer, refs_in
+from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_providers.caching import CachePolicy
 from jury_store.errors import EventConflict
 from jury_store.event_store import Append, Appended
@@ -76,6 +75,8 @@ class DebateProcess:
         self._cancelled_by: str | None = None
         self._again: set[str] = set()
         self._prior: dict[str, tuple[StoredEvent, ...]] = {}
+        self._left: frozenset[str] = frozenset()
+        """Steps that were due when the debate was read: of these an earlier process may have asked jurors."""
         self._debate: Debate
         seen = context.rounds_seen(job.context.run_id)
         pen = self._pen  # not this object, which would be in a cycle of references then
@@ -136,7 +137,9 @@ class DebateProcess:
             if self._cancelled_by is not None:
                 await self._record_cancelled(self._cancelled_by)
                 break
-            self._request()
+            await self._request()
+            if self._job.context.spool is not None and not self._outstanding and not self._inbox:
+                return Finished(self._job.debate_id, "waiting")
             await self._handle_messages()
             if self._halted is not None:
                 await self._drain(self._halted)
@@ -205,6 +208,10 @@ class DebateProcess:
             return True
         self._learn(known)
         state = self._debate.state
+        if self._job.context.spool is not None:
+            # A wave is no resumption. What jurors may be asked twice is recorded before they are asked.
+            self._left = frozenset(step.id for step in self._debate.pending_steps())
+            return False
         # A resumption is recorded before any request: in a branch without such an event, nothing was requested.
         new_branch = state.forked is not None and not state.resumed
         await self._record_resumed(
@@ -238,22 +245,7 @@ class DebateProcess:
 
     def _learn(self, known: DebateHistory) -> None:
         """Apply recorded exchanges of due steps: each step has an outcome already, or its first exchanges."""
-        by_step: dict[str, list[int]] = {}
-        for index, exchange in enumerate(known.exchanges):
-            by_step.setdefault(exchange.step, []).append(index)
-        for step in self._debate.pending_steps():
-            recorded = by_step.get(step.id, [])
-            # The next request is written by the juror; the one made here is discarded.
-            scratch = BorrowedTexts(PartBuffer(lambda: bytes(SALT_BYTES)), self._pen.text)
-            conversation = self._debate.rules.conversation(self._debate.assign(step), scratch)
-            for index in recorded:
-                exchange = known.exchanges[index]
-                reply = self._debate.rules.reply_from_record(exchange, self._pen.text)
-                conversation.apply_reply(reply, exchange.window)
-            if conversation.outcome is not None:
-                self._debate.add_outcome(step.id, conversation.outcome)
-            elif recorded:
-                self._prior[step.id] = tuple(known.stored_exchanges[index] for index in recorded)
+        self._prior.update(learned(self._debate, known, self._pen))
 
     async def _record_resumed(self, cause: str, steps: list[str]) -> None:
         self._again.update(steps)
@@ -302,17 +294,33 @@ class DebateProcess:
             self._context.observer.debate_recorded(self.subject, events)
         return appended
 
-    def _request(self) -> None:
+    async def _request(self) -> None:
         due = [step for step in self._debate.pending_steps() if step.id not in self._requested]
         if not due:
             return
         self._requested.update(step.id for step in due)
         assignments = [self._debate.assign(step) for step in due]
+        if (spool := self._job.context.spool) is not None:
+            assignments = [one for one in assignments if not await self._spooled(one, spool)]
+            again = [one.step.id for one in assignments if one.step.id in self._left]
+            if again and spool.interrupted:
+                await self._record_resumed("coordinator", again)
         for planned in self._caching.plan(self._debate.state, assignments, date_of(self._context.effects.clock())):
             if planned.waits_for is None:
                 self._send(planned)
             else:
                 self._waiting.setdefault(planned.waits_for, []).append(planned)
+
+    async def _spooled(self, assignment: Assignment, spool: StepSpool) -> bool:
+        """Whether the calls of a step are in a batch now."""
+        prior = self._prior.get(assignment.step.id, ())
+        case = self._debate.state.debate.case if assignment.tools else None
+        texts = {ref: self._pen.content(ref) for ref in texts_of(assignment, prior, case)}
+        request = StepRequest(assignment, texts, case, prior, run_id=self._job.context.run_id)
+        taken = await spool.take(request)
+        if taken:
+            self._prior.pop(assignment.step.id, None)
+        return taken
 
     def _release(self, step_id: str) -> None:
         """Request the steps that wait for this one."""
@@ -328,11 +336,8 @@ class DebateProcess:
             asyncio.get_running_loop().call_later(self._context.warm_seconds, self.begin, began)
         juror = self._context.juror(self._job.debate_id, step.juror_id)
         prior = self._prior.pop(step.id, ())
-        refs = [ref.part for ref in assignment.texts]
-        refs += [opinion.peer_text.part for opinion in assignment.opinions or ()]
-        refs += [ref for stored in prior for ref in _refs(stored)]
         case = self._debate.state.debate.case if assignment.tools else None
-        refs += [] if case is None else [case.part]
+        refs = texts_of(assignment, prior, case)
         texts = {ref: self._pen.content(ref) for ref in juror.unsent(self._job.debate_id, refs)}
         watched = step.juror_id is None and self._job.context.watched
         juror.request(
@@ -407,7 +412,3 @@ def _over(message: StepResult | AnswerBegan | list[str]) -> list[str]:
     if isinstance(message, list):
         return message
     return [] if isinstance(message, AnswerBegan) else [message.step_id]
-
-
-def _refs(stored: StoredEvent) -> Iterable[str]:
-    return refs_in(json.loads(stored.body))

@@ -23,12 +23,11 @@ from jury_actors.observation.metric_list import QUEUE_LENGTH
 from jury_actors.observation.observer import UNOBSERVED, Observer, Subject
 from jury_actors.provider_halts import ProviderHalts
 from jury_actors.request_room import RequestRoom
-from jury_actors.step_execution import StepExecution
+from jury_actors.step_execution import StepExecution, texts_in
 from jury_debate.conversation import Call
 from jury_debate.step_outcome import Outcome
 from jury_events.codec import encode
 from jury_events.errors import JuryError
-from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, PartBuffer
@@ -271,7 +270,7 @@ class Juror:
             waited_ms=delay * 1000,
             simulated=answered.simulated,
         )
-        new = encode(exchange, recorded_at=self._effects.clock(), parts=pen.unstored(_texts_of(exchange)))
+        new = encode(exchange, recorded_at=self._effects.clock(), parts=pen.unstored(texts_in(exchange)))
         # Durable before it is used: an answer that was paid for is never lost.
         window = batch_window(answered.seconds, len(self._working))
         appended = await self._writer.append(Append(calls_stream(debate_id), (new,)), window=window)
@@ -406,14 +405,6 @@ class _Answered(NamedTuple):
     cost: float | None
     seconds: float
     simulated: bool
-
-
-def _texts_of(exchange: ExchangeRecorded) -> tuple[str, ...]:
-    """The references to texts in an exchange, each once."""
-    refs = [ref.part for message in exchange.request for ref in message.parts]
-    refs += [ref.part for call in exchange.tool_calls for ref in (call.arguments, call.result)]
-    said = (exchange.sent, exchange.answer, exchange.response, exchange.error)
-    return tuple(dict.fromkeys([*refs, *(ref.part for ref in said if ref is not None)]))
 
 
 async def _timed(provider: Provider, request: ModelRequest, on_chunk: OnChunk | None) -> tuple[ModelReply, float]:

@@ -1,6 +1,6 @@
 """Messages between driver, coordinator and jurors. Plain tuples: a batch of them pickles cheaply."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from jury_debate.assignment import Assignment
 from jury_debate.panel_spec import ResolvedPanel
@@ -87,16 +87,32 @@ class Chunk(NamedTuple):
     text: str
 
 
+class StepSpool(Protocol):
+    """Takes the calls of steps for a batch, so that no juror makes them now.
+
+    `interrupted`: an earlier process may have asked jurors for steps of these debates and ended before they answered.
+    """
+
+    interrupted: bool
+
+    async def take(self, request: StepRequest) -> bool:
+        """Whether the due calls of the step are in a batch from now on; its texts have all that it refers to."""
+        ...
+
+
 class RunContext(NamedTuple):
     """Shared by the debates of a run. `watched`: the final judge's answer is displayed while it is written.
 
-    `run_id` is None for debates without a run. `operator_policy`: of the whole run, see `Rules.open_debate`.
+    `run_id` is None for debates without a run. `operator_policy`: of the whole run, see `Rules.open_debate`. `spool`:
+    calls go into batches where it takes them, and a debate ends as `waiting` once nothing else of it is due; in this
+    process only.
     """
 
     run_id: str | None
     resolved: ResolvedPanel
     watched: bool = False
     operator_policy: str | None = None
+    spool: StepSpool | None = None
 
 
 class Job(NamedTuple):
@@ -114,7 +130,9 @@ class Job(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """A debate that ended (`status`: completed, failed or cancelled), or stopped with a `problem`."""
+    """A debate that ended (`status`: completed, failed or cancelled), waits for a batch (`waiting`), or stopped with a
+    `problem`.
+    """
 
     debate_id: str
     status: str

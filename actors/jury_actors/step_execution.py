@@ -16,7 +16,7 @@ from jury_debate.rules_registry import rules_of
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.errors import UnknownPart
-from jury_events.exchange import ExchangeRecorded, RecordedToolCall
+from jury_events.exchange import ExchangeRecorded, RecordedToolCall, ViaBatch
 from jury_events.hidden_characters import CONTROL
 from jury_events.parts import BorrowedTexts, PartBuffer, PartRef
 from jury_events.rubric import Rubric
@@ -183,8 +183,12 @@ class StepExecution:
         latency_ms: float,
         waited_ms: float,
         simulated: bool,
+        via: ViaBatch | None = None,
     ) -> ExchangeRecorded:
-        """The event that records one attempt, with the results of the tools that the model called."""
+        """The event that records one attempt, with the results of the tools that the model called.
+
+        `via`: the batch that it was answered in.
+        """
         step, make = self._assignment.step, self._pen.make
         tools = reply.tool_calls[:_MOST_TOOL_CALLS]
         messages = [
@@ -216,6 +220,7 @@ class StepExecution:
                 "request_id": _label(reply.request_id),
                 "simulated": simulated,
                 "window": call.window,
+                "via": via,
             }
         )
 
@@ -248,6 +253,14 @@ class StepExecution:
             result=self._pen.make(result),
             ok=ok,
         )
+
+
+def texts_in(exchange: ExchangeRecorded) -> tuple[str, ...]:
+    """The references to texts in an exchange, each once."""
+    refs = [ref.part for message in exchange.request for ref in message.parts]
+    refs += [ref.part for call in exchange.tool_calls for ref in (call.arguments, call.result)]
+    said = (exchange.sent, exchange.answer, exchange.response, exchange.error)
+    return tuple(dict.fromkeys([*refs, *(ref.part for ref in said if ref is not None)]))
 
 
 def _label(text: str | None, most: int = _LABEL) -> str | None:

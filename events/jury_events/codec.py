@@ -5,6 +5,19 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from jury_events.batch_events import (
+    BatchAbandoned,
+    BatchCancelRequested,
+    BatchChanged,
+    BatchClosed,
+    BatchItemsListed,
+    BatchItemsUnanswered,
+    BatchMistaken,
+    BatchPrepared,
+    BatchSubmitted,
+    BatchTextsErased,
+    BatchUploaded,
+)
 from jury_events.canonical import MAX_WHOLE, canonical_json, encoded_quickly, has_long_number, numbers_in
 from jury_events.debate_events import (
     ConsensusChecked,
@@ -24,7 +37,7 @@ from jury_events.debate_events import (
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.errors import EventError, MalformedBody, UnknownEventType
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX, REVIEW_PREFIX
+from jury_events.ids import BATCHES_PREFIX, CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX, REVIEW_PREFIX
 from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased
 from jury_events.parts import Part
 from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
@@ -47,7 +60,20 @@ DebateEvent = (
 )
 LocalEvent = DebateImported | DebateQuarantined | DebateReleased
 ReviewEvent = HumanReviewed | ReviewAssigned | ReviewWithdrawn
-AnyEvent = DebateEvent | ExchangeRecorded | LocalEvent | ReviewEvent
+BatchEvent = (
+    BatchPrepared
+    | BatchItemsListed
+    | BatchUploaded
+    | BatchSubmitted
+    | BatchMistaken
+    | BatchChanged
+    | BatchCancelRequested
+    | BatchItemsUnanswered
+    | BatchAbandoned
+    | BatchClosed
+    | BatchTextsErased
+)
+AnyEvent = DebateEvent | ExchangeRecorded | LocalEvent | ReviewEvent | BatchEvent
 
 _adapter: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="type")])
 
@@ -65,6 +91,7 @@ STREAMS: dict[str, str] = {
     _type(ExchangeRecorded): CALLS_PREFIX,
     **{_type(event): LOCAL_PREFIX for event in LocalEvent.__args__},
     **{_type(event): REVIEW_PREFIX for event in ReviewEvent.__args__},
+    **{_type(event): BATCHES_PREFIX for event in BatchEvent.__args__},
 }
 """The prefix of the streams that an event type belongs to."""
 
@@ -102,7 +129,7 @@ def decode(stored: StoredEvent) -> DebateEvent | ExchangeRecorded:
         MalformedBody: its bytes are not the event of its envelope, or it belongs to another stream.
     """
     event, _ = _decoded(stored)
-    if isinstance(event, LocalEvent | ReviewEvent):
+    if isinstance(event, LocalEvent | ReviewEvent | BatchEvent):
         raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which belongs to {STREAMS[stored.type]}ID")
     return event
 
@@ -112,6 +139,14 @@ def decode_local(stored: StoredEvent) -> LocalEvent:
     event, _ = _decoded(stored)
     if not isinstance(event, LocalEvent):
         raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {LOCAL_PREFIX}ID")
+    return event
+
+
+def decode_batch(stored: StoredEvent) -> BatchEvent:
+    """The event of a stored row of `batches/`; raises as `decode`."""
+    event, _ = _decoded(stored)
+    if not isinstance(event, BatchEvent):
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {BATCHES_PREFIX}ID")
     return event
 
 

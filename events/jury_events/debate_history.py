@@ -5,12 +5,13 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast, overload
 
+from jury_events.batch_events import BatchTextsErased
 from jury_events.codec import DebateEvent, decode
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, TextsErased
 from jury_events.envelope import StoredEvent
 from jury_events.errors import DebateNotFound, MalformedBody
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream, debate_stream, local_stream, review_stream
+from jury_events.ids import batch_stream, calls_stream, debate_stream, is_batch, local_stream, review_stream
 from jury_events.local_facts import LocalFacts, local_facts
 from jury_events.parts import Digest, Part, encode_digest, whole
 from jury_events.review_facts import ReviewFacts, review_facts
@@ -19,7 +20,7 @@ from jury_events.streams import Head, erased_in
 E = TypeVar("E", bound=DebateEvent | ExchangeRecorded)
 
 _ENDINGS = frozenset(one.model_fields["type"].default for one in (DebateCompleted, DebateFailed, DebateCancelled))
-_ERASED: str = TextsErased.model_fields["type"].default
+_ERASED = frozenset(one.model_fields["type"].default for one in (TextsErased, BatchTextsErased))
 
 
 class DecodedEvents(Sequence[E], Generic[E]):
@@ -108,6 +109,16 @@ class DebateHistory:
         """The stream `review/`: what people said of the debate."""
         return self.streams.get(review_stream(self.debate_id), ())
 
+    @property
+    def stored_batch(self) -> Sequence[StoredEvent]:
+        """The stream `batches/`: what became of a batch; of a debate there is none."""
+        return self.streams.get(batch_stream(self.debate_id), ())
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether this is a batch, not a debate."""
+        return is_batch(self.debate_id)
+
     @cached_property
     def events(self) -> DecodedEvents[DebateEvent]:
         """The stream `debate/`, decoded."""
@@ -169,7 +180,8 @@ class DebateHistory:
     @cached_property
     def erased_digests(self) -> frozenset[Digest]:
         """Texts whose erasure is recorded; an erasure that does not decode names none."""
-        return frozenset(erased_in(event.body for event in self.stored_events if event.type == _ERASED))
+        events = (*self.stored_events, *self.stored_batch)
+        return frozenset(erased_in(event.body for event in events if event.type in _ERASED))
 
     @cached_property
     def erased(self) -> frozenset[str]:

@@ -84,6 +84,13 @@ class Usage(Value):
         return sum(write.tokens for write in self.cache_writes)
 
 
+class ViaBatch(Value):
+    """The batch that a call was answered in, and for how long the call was there, in milliseconds."""
+
+    batch: Label
+    waited_ms: Annotated[float, Field(ge=0)]
+
+
 class ExchangeRecorded(EventBody):
     """One attempt. `request` is the messages, `sent` the rest of the request (tools, schema, parameters).
 
@@ -92,11 +99,12 @@ class ExchangeRecorded(EventBody):
     `cost` in US dollars (None: unknown), `latency_ms` wall time of the attempt, `waited_ms` the time since the failed
     attempt before it (0 for a first one). `turn` and `attempt` count from 1.
 
-    `window`: the part of the record that the call shows, or `closing`, where a step reads in windows.
+    `window`: the part of the record that the call shows, or `closing`, where a step reads in windows. `via`: the batch
+    that it was answered in; such a call has no latency (0). None: it was made live.
     """
 
-    schema_version: ClassVar[int] = 3
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"window"})
+    schema_version: ClassVar[int] = 4
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"window", "via"})
 
     type: Literal["exchange_recorded"] = "exchange_recorded"
     step: StepId
@@ -122,6 +130,7 @@ class ExchangeRecorded(EventBody):
     request_id: Label | None
     simulated: bool
     window: WindowLabel | None = None
+    via: ViaBatch | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -22,15 +22,17 @@ DEBATE_PREFIX = "debate/"
 CALLS_PREFIX = "calls/"
 LOCAL_PREFIX = "local/"
 REVIEW_PREFIX = "review/"
+BATCHES_PREFIX = "batches/"
 
-PREFIXES = (DEBATE_PREFIX, CALLS_PREFIX, REVIEW_PREFIX, LOCAL_PREFIX)
-"""Of every stream, in the order in which a debate's streams are read."""
+PREFIXES = (DEBATE_PREFIX, CALLS_PREFIX, REVIEW_PREFIX, LOCAL_PREFIX, BATCHES_PREFIX)
+"""Of every stream, in the order in which a debate's streams are read. A batch has one stream, and no debate has it."""
 
 _SAFE_CASE = re.compile(r"[A-Za-z0-9._-]{1,100}")
 MOST_REPEATS = 99_999
 """Of one case in one run."""
 
 _REPEAT = re.compile(r"(.+)~([2-9]|[1-9][0-9]{1,4})")
+_BATCH = re.compile(r"[A-Za-z0-9._-]{1,100}~batch~[a-z2-7]{26}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -67,6 +69,26 @@ def local_stream(debate_id: str) -> str:
 def review_stream(debate_id: str) -> str:
     """The stream of what people said of the debate."""
     return REVIEW_PREFIX + debate_id
+
+
+def batch_id(run_id: str, nonce: str) -> str:
+    """The id of a batch of calls of a run. No debate of the run has it: a nonce has more digits than a hash."""
+    return f"{run_id}~batch~{nonce}"
+
+
+def batch_stream(batch_id: str) -> str:
+    """The stream of a batch of calls: what was sent to its provider, and how far it is."""
+    return BATCHES_PREFIX + batch_id
+
+
+def is_batch(owner: str) -> bool:
+    """Whether an id is a batch's, not a debate's."""
+    return _BATCH.fullmatch(owner) is not None
+
+
+def owner_stream(owner: str) -> str:
+    """The stream that records which texts of a debate or a batch were erased."""
+    return batch_stream(owner) if is_batch(owner) else debate_stream(owner)
 
 
 def streams_of(debate_id: str) -> tuple[str, ...]:

@@ -67,6 +67,11 @@ def _exchange_recorded_3(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "usage": _with(body["usage"], cache_writes=[], service_tier=None)}
 
 
+def _exchange_recorded_4(body: dict[str, Any]) -> dict[str, Any]:
+    """Schema 3 knew no batches: every call was made live, and a body without `via` says so."""
+    return body
+
+
 def _debate_imported_2(body: dict[str, Any]) -> dict[str, Any]:
     """Schema 1 knew no reviews."""
     return _with(body, review={"after": 0, "until": 0})
@@ -85,6 +90,7 @@ UPCASTERS: dict[tuple[str, int], Upcaster] = {
     ("judgment_rendered", 1): _judgment_rendered_2,
     ("exchange_recorded", 1): _exchange_recorded_2,
     ("exchange_recorded", 2): _exchange_recorded_3,
+    ("exchange_recorded", 3): _exchange_recorded_4,
     ("debate_imported", 1): _debate_imported_2,
     ("debate_imported", 2): _debate_imported_3,
 }

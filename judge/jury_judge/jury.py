@@ -26,6 +26,8 @@ from jury_events.ids import debate_id as id_of
 from jury_events.panel import Panel
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
+from jury_judge.batches.batch_plan import BatchPlan
+from jury_judge.batches.wave_driving import WaveDriving
 from jury_judge.errors import JuryClosed, RunUnfinished
 from jury_judge.panels.any_panel import AnyPanel, any_panel
 from jury_judge.panels.variables import Overrides
@@ -40,7 +42,7 @@ from jury_judge.runs.callbacks import Callbacks, OnEvent, OnEventOf, called_back
 from jury_judge.runs.observation import UNOBSERVED, Observation
 from jury_judge.runs.preflight import PreflightReport, is_over, preflight
 from jury_judge.runs.run import Run, fresh_debate_id, fresh_run_id
-from jury_judge.runs.run_execution import execute_run
+from jury_judge.runs.run_execution import Driving, execute_run
 from jury_judge.runs.run_lines import Line
 from jury_judge.runs.run_progress import NoListener, ProgressListener
 from jury_judge.runs.runtime_pool import OpenRuntime, RuntimePool
@@ -336,8 +338,13 @@ class Jury(Records):
         on_event: OnEventOf | None = None,
         allowance: Allowance | None = None,
         supervision: RunSupervision | None = None,
+        batches: BatchPlan | None = None,
     ) -> AsyncGenerator[Line, None]:
-        """Run the debates of a run that are not over; yields a result line a debate. See `execute_run`."""
+        """Run the debates of a run that are not over; yields a result line a debate. See `execute_run`.
+
+        `batches`: calls go through them where a provider has any; debates that wait at the end yield no line.
+        """
+        stopping = stopping or asyncio.Event()
         callbacks = None if on_event is None else Callbacks(self.feed, on_event)
         return execute_run(
             run,
@@ -345,14 +352,21 @@ class Jury(Records):
             self.store,
             partial(self._runtime, callbacks),
             progress=progress or NoListener(),
-            stopping=stopping or asyncio.Event(),
+            stopping=stopping,
             problems=problems,
             on_chunk=on_chunk,
             store_patience=self._config.store_patience,
             allowance=allowance,
-            driving=drive if callbacks is None else callbacks.drive,
+            driving=self._driving(run, stopping, callbacks, batches),
             supervision=supervision or RunSupervision(self.store_url, run.run_id, say=self._say),
         )
+
+    def _driving(
+        self, run: Run, stopping: asyncio.Event, callbacks: Callbacks | None, batches: BatchPlan | None
+    ) -> Driving:
+        if batches is not None:
+            return WaveDriving(run, self.store, batches, stopping, prices=self._config.prices, say=self._say)
+        return drive if callbacks is None else callbacks.drive
 
     async def waits_for(self) -> str:
         """The work that running evaluations wait for, as a phrase: calls in flight by model, permits, appends."""

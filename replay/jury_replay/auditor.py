@@ -43,7 +43,19 @@ acceptance accepted probability signal threshold verdict
 answers repairs safety_filter
 artifacts max_calls max_turns mode
 bands needs_review safe_pass
+batch_abandoned type
+batch_cancel_requested by cause type
+batch_changed answered error failed number stage type word
+batch_closed answered cause detail doubled type unanswered unknown
+batch_items_listed calls first type
+batch_items_unanswered number type unanswered
+batch_mistaken number provider_id type
+batch_prepared address batch_id items key model most nonce provider run_id size type wave
+batch_submitted certain expires_at found number provider_id type
+batch_texts_erased by debate_id number parts type
+batch_uploaded file_id type
 cache_writes lifetime tokens
+calls body debate_id exchange
 calibration confidence digest on panel prompts risk signal threshold
 check largest majority_position reached seats status
 consensus_checked check end_reason round type
@@ -110,8 +122,10 @@ statement_made exchanges juror_id peer_text round statement type
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
 unread first last
+unanswered cost end item text usage
 usage cache_writes cached_input_tokens input_tokens output_tokens reasoning_tokens service_tier
 usage cached_input_tokens input_tokens output_tokens reasoning_tokens
+via batch waited_ms
 votes confidence juror_id kind position round score stale weight
 """  # noqa: E501
 KNOWN = frozenset(FIELDS.splitlines())
@@ -135,7 +149,7 @@ IF_SET = {
     "evaluation": {"answered", "decisive_item", "evidence", "label", "quotes", "reading"},
     "judge": {"answered", "decisive_item", "evidence", "label", "quotes", "reading", "window"},
     "seats": {"least_read", "reading", "window"},
-    "exchange_recorded": {"window"},
+    "exchange_recorded": {"via", "window"},
     "human_reviewed": {"decisive_item", "label"},
 }
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from jury_events.batch_events import BatchTextsErased
 from jury_events.codec import AnyEvent, ReviewEvent, decode_exactly
 from jury_events.debate_events import (
     DebateOpened,
@@ -104,14 +105,14 @@ def _references(events: list[StoredEvent]) -> tuple[dict[Digest, StoredEvent], s
     erasable: set[Digest] = set()
     for event in events:
         found = _REFERENCE.findall(event.body)
-        if event.type == _ERASED:
+        if event.type in _ERASED:
             erasable.update(decode_digest(one.decode()) for one in found)
         for one in found:
             referring.setdefault(one, event)
     return {decode_digest(one.decode()): event for one, event in referring.items()}, erasable
 
 
-_ERASED: str = TextsErased.model_fields["type"].default
+_ERASED = frozenset(one.model_fields["type"].default for one in (TextsErased, BatchTextsErased))
 
 
 def _exchange_failures(history: DebateHistory, named: dict[str, StoredEvent]) -> Iterator[IntegrityFailure]:

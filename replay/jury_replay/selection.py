@@ -11,6 +11,7 @@ from multiprocessing.process import BaseProcess
 from typing import NamedTuple, TypeVar
 
 from jury_events.conditions import Condition
+from jury_events.ids import is_batch
 from jury_replay.offline import no_network
 from jury_replay.quarantine import set_aside
 from jury_store.event_store import EventStore
@@ -57,14 +58,15 @@ class DebateSelection(NamedTuple):
 
 
 def _in_view(store: EventStore, ids: Sequence[str]) -> Sequence[str]:
-    """Those that are not in quarantine."""
-    aside = set_aside(store, ids)
-    return [one for one in ids if one not in aside] if aside else ids
+    """The debates that are not in quarantine."""
+    debates = [one for one in ids if not is_batch(one)]
+    aside = set_aside(store, debates)
+    return [one for one in debates if one not in aside] if aside else debates
 
 
 EVERYTHING = DebateSelection()
 ALL_STORED = DebateSelection(quarantined=True)
-"""Debates in quarantine too, for verification."""
+"""Debates in quarantine and batches too, for verification."""
 
 _WORTH_IT = 400
 """Debates from which on more processes pay for their start."""

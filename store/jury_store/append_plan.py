@@ -182,7 +182,9 @@ def _check(request: Append) -> None:
         if request.expected_version is None or request.epoch is None:
             raise InvalidAppend(f"{stream}: an append to a debate needs an expected version and an epoch")
     elif not stream.startswith(PREFIXES):
-        raise InvalidAppend(f"{stream!r} is not a stream; streams are debate/ID, calls/ID, review/ID and local/ID")
+        raise InvalidAppend(
+            f"{stream!r} is not a stream; streams are debate/ID, calls/ID, review/ID, local/ID, batches/ID"
+        )
     elif request.epoch is not None:
         raise InvalidAppend(f"{stream}: only debate streams are fenced; pass no epoch")
     elif request.expected_version is None and not stream.startswith(CALLS_PREFIX):

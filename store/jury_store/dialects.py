@@ -56,7 +56,9 @@ class Dialect:
         self.read_all = sql(f"SELECT {_EVENT} FROM events WHERE position > ? ORDER BY position LIMIT ?")
         self.last_position = "SELECT value FROM counters WHERE name = 'position'"
         self.part_digests = sql(f"SELECT debate_id, digest FROM parts WHERE debate_id {in_list}")
-        self.erasures = sql("SELECT body FROM events WHERE stream = ? AND type = 'texts_erased'")
+        self.erasures = sql(
+            "SELECT body FROM events WHERE stream = ? AND type IN ('texts_erased', 'batch_texts_erased')"
+        )
         self.delete_part = sql("DELETE FROM parts WHERE debate_id = ? AND digest = ?")
         self.parts_of = sql(f"SELECT debate_id, digest, salt, content FROM parts WHERE debate_id {in_list}")
         self.cases_of = sql(
@@ -145,6 +147,11 @@ class Dialect:
         return self._with_placeholders(
             f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in columns)} WHERE {key} = ?"
         )
+
+    @property
+    def streams_between(self) -> str:
+        """The names of the streams between two names."""
+        return self._with_placeholders("SELECT stream FROM streams WHERE stream > ? AND stream < ? ORDER BY stream")
 
     def _with_placeholders(self, statement: str) -> str:
         return statement.replace("?", self._placeholder)

@@ -155,6 +155,10 @@ class EventStore(ABC):
         """Ids of debates of which anything is stored, opened or not, by code point, after the id `after`."""
 
     @abstractmethod
+    def batch_ids(self, run_id: str | None = None) -> list[str]:
+        """Ids of the batches of a run (None: of all), by code point."""
+
+    @abstractmethod
     def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
         """Everything stored of these debates, in one snapshot, in the order of the ids; empty for an unknown id."""
 

@@ -6,7 +6,16 @@ from typing import Any
 
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
-from jury_events.ids import debate_stream, repeat_of, stream_debate, streams_of
+from jury_events.ids import (
+    BATCHES_PREFIX,
+    batch_id,
+    batch_stream,
+    debate_stream,
+    owner_stream,
+    repeat_of,
+    stream_debate,
+    streams_of,
+)
 from jury_events.parts import Digest, Part, whole
 from jury_events.streams import Head, erased_in
 from jury_store.append_plan import AppendPlan, first_refusal
@@ -22,6 +31,8 @@ from jury_store.projection import ListProjection, Row
 from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
 from jury_store.search_terms import contains_terms, query_terms, searchable_events, terms_by_event
+
+_ERASED = frozenset({"texts_erased", "batch_texts_erased"})
 
 
 class MemoryEventStore(EventStore):
@@ -122,8 +133,8 @@ class MemoryEventStore(EventStore):
         with self._lock:
             stored = self._parts.get(debate_id, {})
             found = dict(stored) if digests is None else {one: stored[one] for one in digests if one in stored}
-            events = self._streams.get(debate_stream(debate_id), ())
-            erased = erased_in(event.body for event in events if event.type == "texts_erased")
+            events = self._streams.get(owner_stream(debate_id), ())
+            erased = erased_in(event.body for event in events if event.type in _ERASED)
             return {part.digest: part for part in whole(found.values()) if part.digest not in erased}
 
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
@@ -141,6 +152,11 @@ class MemoryEventStore(EventStore):
     def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
         with self._lock:
             return sorted({one for name in self._streams if (one := stream_debate(name)) > after})[:limit]
+
+    def batch_ids(self, run_id: str | None = None) -> list[str]:
+        start = BATCHES_PREFIX if run_id is None else batch_stream(batch_id(run_id, ""))
+        with self._lock:
+            return sorted(stream_debate(name) for name in self._streams if name.startswith(start))
 
     def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
         with self._lock:
@@ -212,9 +228,9 @@ class MemoryEventStore(EventStore):
             return sum(stored.pop(digest, None) is not None for digest in digests)
 
     def _check_erasure(self, debate_id: str, planned: Sequence[StoredEvent] = ()) -> None:
-        stream = debate_stream(debate_id)
+        stream = owner_stream(debate_id)
         events = (*self._streams.get(stream, ()), *(event for event in planned if event.stream == stream))
-        if not any(event.type == "texts_erased" for event in events):
+        if not any(event.type in _ERASED for event in events):
             raise ErasureNotRecorded.of(debate_id)
 
     def scrub(self, wait: float = 30.0) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection
 
-from jury_events.ids import debate_stream
+from jury_events.ids import owner_stream
 from jury_events.parts import Digest
 from jury_store import search_index
 from jury_store.dialects import Dialect
@@ -19,10 +19,10 @@ def delete(
     Sets the database role `role` where there is one.
 
     Raises:
-        ErasureNotRecorded: the debate has no `texts_erased` event.
+        ErasureNotRecorded: the debate has no `texts_erased` event, the batch no `batch_texts_erased`.
     """
     execute = connection.exec_driver_sql
-    if not execute(dialect.erasures, (debate_stream(debate_id),)).first():
+    if not execute(dialect.erasures, (owner_stream(debate_id),)).first():
         raise ErasureNotRecorded.of(debate_id)
     if role is not None:
         execute(f"SET LOCAL ROLE {role}")

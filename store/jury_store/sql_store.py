@@ -11,7 +11,7 @@ from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
-from jury_events.ids import debate_stream, stream_debate
+from jury_events.ids import BATCHES_PREFIX, batch_id, batch_stream, owner_stream, stream_debate
 from jury_events.parts import Digest, Part, whole
 from jury_events.streams import Head, erased_in
 from jury_store import audit_queries, event_rows, list_checks, listing, part_rows, seal_rows, search_index
@@ -157,7 +157,7 @@ class SqlEventStore(EventStore):
             for start in range(0, len(wanted or ()), _CHUNK):
                 chosen = {"debate": debate_id, "digests": (wanted or [])[start : start + _CHUNK]}
                 found += (Part(*row) for row in connection.execute(_PARTS_BY_DIGEST, chosen))
-            erasures = connection.exec_driver_sql(self._dialect.erasures, (debate_stream(debate_id),))
+            erasures = connection.exec_driver_sql(self._dialect.erasures, (owner_stream(debate_id),))
             erased = erased_in(row[0] for row in erasures)
         return {part.digest: part for part in whole(_PARTS.checked(found)) if part.digest not in erased}
 
@@ -182,6 +182,13 @@ class SqlEventStore(EventStore):
         return self._read_for_audit(
             lambda connection: audit_queries.debate_ids(connection, self._dialect, after, limit)
         )
+
+    def batch_ids(self, run_id: str | None = None) -> list[str]:
+        start = BATCHES_PREFIX if run_id is None else batch_stream(batch_id(run_id, ""))
+        with self._reading() as connection:
+            # "~" follows every character of an id in ASCII, also the last one of a run's prefix.
+            rows = connection.exec_driver_sql(self._dialect.streams_between, (start, f"{start}~"))
+            return sorted(stream_debate(row[0]) for row in rows if isinstance(row[0], str))
 
     def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
         return self._read_for_audit(lambda connection: audit_queries.histories(connection, self._dialect, debate_ids))

@@ -17,6 +17,7 @@ from jury_events.codec import (
     LocalEvent,
     ReviewEvent,
     decode,
+    decode_batch,
     decode_exactly,
     decode_local,
     decode_review,
@@ -52,7 +53,7 @@ def stored(event_type: str, body: bytes, *, schema: int | None = None, event_id:
 
 def read(row: StoredEvent) -> AnyEvent:
     kind = row.stream.partition("/")[0]
-    return {"local": decode_local, "review": decode_review}.get(kind, decode)(row)
+    return {"local": decode_local, "review": decode_review, "batches": decode_batch}.get(kind, decode)(row)
 
 
 def test_there_is_a_sample_and_a_golden_file_for_every_type() -> None:

@@ -1,5 +1,20 @@
 """One event of every type, the same on every machine."""
 
+from jury_events.batch_events import (
+    BatchAbandoned,
+    BatchCancelRequested,
+    BatchChanged,
+    BatchClosed,
+    BatchedCall,
+    BatchItemsListed,
+    BatchItemsUnanswered,
+    BatchMistaken,
+    BatchPrepared,
+    BatchSubmitted,
+    BatchTextsErased,
+    BatchUploaded,
+    UnansweredItem,
+)
 from jury_events.calibration import Calibration, WeightedInput, WeightsSignal
 from jury_events.case import Case
 from jury_events.codec import AnyEvent
@@ -12,6 +27,7 @@ from jury_events.debate_events import (
     TextsErased,
 )
 from jury_events.exchange import CacheWrite, ExchangeRecorded, RecordedToolCall, RequestMessage, Usage
+from jury_events.ids import batch_id
 from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased, SignedLengths, VersionRange
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
@@ -93,6 +109,7 @@ def sample_events(prompts: int) -> dict[str, AnyEvent]:
             number=1,
         ),
         ReviewWithdrawn(withdraws=1, by="operator", reason=text, number=1),
+        *batch_samples(pen),
     ]
     return samples | {event.type: event for event in by_hand}
 
@@ -166,3 +183,54 @@ def an_exchange(pen: DeterministicParts) -> ExchangeRecorded:
         request_id="req_1",
         simulated=False,
     )
+
+
+NONCE = "abcdefghijklmnopqrstuvwxyz"
+BATCH = batch_id("r1", NONCE)
+
+
+def batch_samples(pen: DeterministicParts) -> list[AnyEvent]:
+    return [
+        BatchPrepared(
+            batch_id=BATCH,
+            run_id="r1",
+            wave=2,
+            provider="openai",
+            address="0a" * 32,
+            key="0b" * 32,
+            model="gpt-6-sol",
+            nonce=NONCE,
+            items=3,
+            size=20_480,
+            most=0.125,
+        ),
+        BatchItemsListed(
+            first=1,
+            calls=(
+                BatchedCall(
+                    debate_id="r1~refund", exchange="round-1/gpt/openai%2Fgpt-6-sol/1/1", body=pen.make("9f" * 32)
+                ),
+            ),
+        ),
+        BatchUploaded(file_id="file-1"),
+        BatchSubmitted(provider_id="batch_1", expires_at=1_700_086_400_000_000, found=False, certain=True, number=1),
+        BatchMistaken(provider_id="batch_0", number=1),
+        BatchChanged(stage="ended", word="expired", answered=2, failed=1, error="the window has ended", number=4),
+        BatchCancelRequested(cause="person", by="operator"),
+        BatchItemsUnanswered(
+            unanswered=(
+                UnansweredItem(item=2, end="expired", usage=None, cost=None, text=None),
+                UnansweredItem(
+                    item=3,
+                    end="late",
+                    usage=Usage(input_tokens=10, output_tokens=2, service_tier="batch"),
+                    cost=0.0005,
+                    text=pen.make("late"),
+                ),
+            ),
+            number=1,
+        ),
+        BatchAbandoned(),
+        BatchClosed(cause="ended", detail=None, answered=1, unanswered=2, unknown=1, doubled=0),
+        BatchTextsErased(debate_id="r1~refund", by="privacy office", number=1, parts=(pen.make("late"),)),
+    ]

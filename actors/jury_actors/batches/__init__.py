@@ -1,0 +1,1 @@
+"""Calls that go through the batches of providers: planned from the log, recorded before they are sent."""

@@ -1,0 +1,232 @@
+"""Answers of a batch become exchanges of their debates."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jury_actors.clerk import ClerkInterface
+from jury_actors.effects import Effects, date_of
+from jury_actors.messages import StepRequest
+from jury_actors.recorded_steps import learned, texts_of
+from jury_actors.step_execution import StepExecution, texts_in
+from jury_debate.conversation import Call
+from jury_debate.debate import Debate
+from jury_events.batch_events import UnansweredEnd
+from jury_events.codec import encode
+from jury_events.debate_history import DebateHistory
+from jury_events.exchange import Usage, ViaBatch
+from jury_events.ids import calls_stream, unescape
+from jury_events.outcome import CallOutcome
+from jury_events.panel import CallSettings
+from jury_events.parts import SALT_BYTES, PartBuffer
+from jury_providers.batches.item import BatchLine
+from jury_providers.batches.provider import BatchProvider
+from jury_providers.prices import Prices, cost_of
+from jury_providers.provider import ModelReply, ModelRequest
+from jury_store.errors import StoreError
+from jury_store.event_store import Append
+
+_MICROSECONDS_A_MS = 1000
+
+
+class AnsweredItem(NamedTuple):
+    """A line that answers an item. `digest`: of what was sent, as recorded; None: it was erased.
+
+    `refused`: the provider named the line as the reason for which it refused the whole batch, and there is no answer.
+    """
+
+    number: int
+    custom_id: str
+    debate_id: str
+    exchange: str
+    digest: str | None
+    line: BatchLine
+    refused: str | None = None
+
+
+class Unused(NamedTuple):
+    """An answer that is no exchange, and what it was billed."""
+
+    item: int
+    end: UnansweredEnd
+    usage: Usage
+    cost: float | None
+    text: bytes | None
+
+
+class AnsweredCalls:
+    """Records answers of one batch.
+
+    Args:
+        clerk: of the log.
+        provider: reads the lines.
+        batch_id: of the batch.
+        submitted_at: in microseconds since 1970-01-01 UTC.
+        prices: of the models.
+        effects: clock and entropy.
+    """
+
+    def __init__(
+        self,
+        clerk: ClerkInterface,
+        provider: BatchProvider,
+        batch_id: str,
+        *,
+        submitted_at: int,
+        prices: Prices,
+        effects: Effects,
+    ) -> None:
+        self._clerk = clerk
+        self._provider = provider
+        self._batch_id = batch_id
+        self._submitted_at = submitted_at
+        self._prices = prices
+        self._effects = effects
+
+    async def record(self, items: Sequence[AnsweredItem], *, late: bool = False) -> list[Unused]:
+        """Record the answers, durable when this returns; returns those that are not used: all, if they are `late`.
+
+        What is recorded already as an answer of this batch is passed over, so that results may be read again.
+
+        Raises:
+            StoreError: the log cannot be written.
+        """
+        by_debate: dict[str, list[AnsweredItem]] = {}
+        for item in items:
+            by_debate.setdefault(item.debate_id, []).append(item)
+        known = await self._clerk.recall(list(by_debate))
+        unused: list[Unused] = []
+        appends: list[Append] = []
+        for debate_id, of_debate in by_debate.items():
+            history = known.get(debate_id)
+            answered = _DebateAnswers(self, history, of_debate, late=late)
+            unused += answered.unused
+            if answered.append is not None:
+                appends.append(answered.append)
+        for answer in await self._clerk.record(appends) if appends else ():
+            if isinstance(answer, StoreError):
+                raise answer
+        return unused
+
+    def cost(self, model: str, reply: ModelReply) -> float | None:
+        """What a reply costs, in US dollars."""
+        on = date_of(self._effects.clock())
+        return cost_of(model, reply, self._prices, on, simulated=reply.simulated)
+
+    def reply(self, request: ModelRequest, item: AnsweredItem) -> ModelReply:
+        """The reply in a line."""
+        if item.refused is not None or item.line.response is None:
+            return ModelReply(CallOutcome.BAD_REQUEST, error=item.refused or item.line.error)
+        return self._provider.reply(request, item.line)
+
+    def line_digest(self, item: AnsweredItem, request: ModelRequest) -> str:
+        """The SHA-256 of what is sent for a request."""
+        return hashlib.sha256(self._provider.item(item.custom_id, request).line).hexdigest()
+
+    @property
+    def via(self) -> ViaBatch:
+        """Stands in the exchanges."""
+        waited = max(0, self._effects.clock() - self._submitted_at) / _MICROSECONDS_A_MS
+        return ViaBatch(batch=self._batch_id, waited_ms=round(waited, 3))
+
+    @property
+    def batch_id(self) -> str:
+        """The batch."""
+        return self._batch_id
+
+    @property
+    def effects(self) -> Effects:
+        """Clock and entropy."""
+        return self._effects
+
+
+class _DebateAnswers:
+    """The answers to calls of one debate: an append with their exchanges, and what is not used."""
+
+    def __init__(
+        self, calls: AnsweredCalls, history: DebateHistory | None, items: Sequence[AnsweredItem], *, late: bool
+    ) -> None:
+        self.unused: list[Unused] = []
+        self.append: Append | None = None
+        self._calls = calls
+        stored = {} if history is None else history.exchanges_by_id
+        fresh = []
+        for item in items:
+            exchange = stored.get(item.exchange)
+            if late:
+                self.unused.append(self._unused(item, "late"))
+            elif exchange is None:
+                fresh.append(item)
+            elif exchange.via is None or exchange.via.batch != calls.batch_id:
+                self.unused.append(self._unused(item, "late"))
+        if history is None or not fresh:
+            self.unused += [self._unused(item, "superseded") for item in fresh]
+            return
+        due = DueSteps(history, calls.effects)
+        events = []
+        for item in fresh:
+            found = due.find(item.exchange)
+            if found is None:
+                self.unused.append(self._unused(item, "superseded"))
+                continue
+            execution, call = found
+            request = execution.request(call)
+            if item.digest is not None and item.digest != calls.line_digest(item, request):
+                self.unused.append(self._unused(item, "superseded"))
+                continue
+            reply = calls.reply(request, item)
+            exchange = execution.exchange(
+                call,
+                reply,
+                cost=calls.cost(call.model, reply),
+                latency_ms=0.0,
+                waited_ms=0.0,
+                simulated=reply.simulated,
+                via=calls.via,
+            )
+            parts = due.pen.unstored(texts_in(exchange))
+            events.append(encode(exchange, recorded_at=calls.effects.clock(), parts=parts))
+            due.pen.stored(parts)
+            execution.hear(exchange)
+        if events:
+            self.append = Append(calls_stream(history.debate_id), tuple(events))
+
+    def _unused(self, item: AnsweredItem, end: UnansweredEnd) -> Unused:
+        model = unescape(item.exchange.split("/")[-3])
+        # What was asked is of no account for reading what it cost.
+        nothing = ModelRequest(model.partition("/")[2], (), (), {}, CallSettings(), item.exchange)
+        reply = self._calls.reply(nothing, item)
+        return Unused(item.number, end, reply.usage, self._calls.cost(model, reply), reply.answer)
+
+
+class DueSteps:
+    """The due steps of a recorded debate, as a juror would execute them."""
+
+    def __init__(self, history: DebateHistory, effects: Effects) -> None:
+        self.pen = PartBuffer(lambda: effects.entropy(SALT_BYTES), history.parts.values())
+        opened = history.opened
+        self._debate = Debate(opened, self.pen.text(opened.secret), self.pen)
+        self._debate.fold(history.events[1:])
+        self._prior = learned(self._debate, history, self.pen) if not self._debate.state.ended else {}
+        self._executions: dict[str, StepExecution] = {}
+
+    def find(self, exchange: str) -> tuple[StepExecution, Call] | None:
+        """The due call that an exchange records, and its step; None: it is not due."""
+        for step in self._debate.pending_steps():
+            if not exchange.startswith(f"{step.id}/"):
+                continue
+            execution = self._executions.get(step.id) or self._execution(step.id)
+            for call in execution.conversation.calls:
+                if call.exchange_id(step.id) == exchange:
+                    return execution, call
+        return None
+
+    def _execution(self, step_id: str) -> StepExecution:
+        step = next(one for one in self._debate.pending_steps() if one.id == step_id)
+        assignment = self._debate.assign(step)
+        prior = self._prior.get(step_id, ())
+        case = self._debate.state.debate.case if assignment.tools else None
+        texts = {ref: self.pen.content(ref) for ref in texts_of(assignment, prior, case)}
+        execution = StepExecution(StepRequest(assignment, texts, case, prior), texts, self.pen)
+        self._executions[step_id] = execution
+        return execution

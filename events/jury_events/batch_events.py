@@ -1,0 +1,233 @@
+"""The events of the stream `batches/{id}`: what was sent to a provider as one batch, and what became of it.
+
+What a model answered is not here: it is an ordinary `exchange_recorded` of its debate, `via` the batch.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from jury_events.debate_events import EventBody
+from jury_events.exchange import Usage
+from jury_events.parts import PartRef
+from jury_events.value import Label, ModelName, Value
+
+Count = Annotated[int, Field(ge=0, lt=2**31)]
+ItemNumber = Annotated[int, Field(ge=1, lt=2**31)]
+Dollars = Annotated[float, Field(ge=0)]
+Microseconds = Annotated[int, Field(ge=0, lt=2**63)]
+Nonce = Annotated[str, StringConstraints(pattern=r"^[a-z2-7]{26}$")]
+AccountDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+OwnerId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~-]{1,220}$")]
+ExchangeId = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+
+
+class BatchPrepared(EventBody):
+    """Recorded before anything is sent.
+
+    `nonce` is written where the provider lists the batch. `address` and `key` are the SHA-256, in hexadecimal, of what
+    identifies the server and of the API key. `items` calls and `size` bytes; item N has the `custom_id` `{nonce}-{N}`,
+    counted from 1. `most`: what the calls can cost at most, in US dollars; None: not known. `wave`: of the run, from 1.
+    """
+
+    type: Literal["batch_prepared"] = "batch_prepared"
+    batch_id: OwnerId
+    run_id: Label
+    wave: ItemNumber
+    provider: Label
+    address: AccountDigest
+    key: AccountDigest
+    model: ModelName
+    nonce: Nonce
+    items: ItemNumber
+    size: Count
+    most: Dollars | None
+
+    @property
+    def event_id(self) -> str:
+        """One a batch."""
+        return "prepared"
+
+
+class BatchedCall(Value):
+    """An item: the exchange of a debate that its answer becomes.
+
+    `body`: a reference to the SHA-256, in hexadecimal, of the bytes that are sent: with its salt it can be erased.
+    """
+
+    debate_id: OwnerId
+    exchange: ExchangeId
+    body: PartRef
+
+
+class BatchItemsListed(EventBody):
+    """Some of the items, in order; `first` is the number of the first. Stored together with `batch_prepared`."""
+
+    type: Literal["batch_items_listed"] = "batch_items_listed"
+    first: ItemNumber
+    calls: tuple[BatchedCall, ...]
+
+    @property
+    def event_id(self) -> str:
+        """One a page."""
+        return f"items/{self.first}"
+
+
+class BatchUploaded(EventBody):
+    """The provider has the items as a file."""
+
+    type: Literal["batch_uploaded"] = "batch_uploaded"
+    file_id: Label
+
+    @property
+    def event_id(self) -> str:
+        """One a batch."""
+        return "uploaded"
+
+
+class BatchSubmitted(EventBody):
+    """The provider has the batch, under its own id.
+
+    `found`: it was looked up after a crash. `certain`: False where it was found by time and count alone. `expires_at`:
+    when the provider ends it, in microseconds since 1970-01-01 UTC; None: it does not say.
+    """
+
+    type: Literal["batch_submitted"] = "batch_submitted"
+    provider_id: Label
+    expires_at: Microseconds | None
+    found: bool
+    certain: bool
+    number: ItemNumber
+
+    @property
+    def event_id(self) -> str:
+        """A further one only where the first was another's batch."""
+        return f"submitted/{self.number}"
+
+
+class BatchMistaken(EventBody):
+    """The batch that was found by time and count has other items: it is not this one."""
+
+    type: Literal["batch_mistaken"] = "batch_mistaken"
+    provider_id: Label
+    number: ItemNumber
+
+    @property
+    def event_id(self) -> str:
+        """One a mistake."""
+        return f"mistaken/{self.number}"
+
+
+BatchStage = Literal["waiting", "running", "cancelling", "ended"]
+
+
+class BatchChanged(EventBody):
+    """The provider says something new: its `stage`, its own `word` for it, and the items that it counts as done."""
+
+    type: Literal["batch_changed"] = "batch_changed"
+    stage: BatchStage
+    word: Label
+    answered: Count | None
+    failed: Count | None
+    error: Label | None
+    number: ItemNumber
+
+    @property
+    def event_id(self) -> str:
+        """One a change."""
+        return f"changed/{self.number}"
+
+
+class BatchCancelRequested(EventBody):
+    """The provider was asked to end the batch: its deadline passed, or `by` a person."""
+
+    type: Literal["batch_cancel_requested"] = "batch_cancel_requested"
+    cause: Literal["deadline", "person"]
+    by: Label | None
+
+    @property
+    def event_id(self) -> str:
+        """One a batch."""
+        return "cancel-requested"
+
+
+UnansweredEnd = Literal["expired", "cancelled", "missing", "unreadable", "superseded", "late"]
+"""Why an item is no exchange: the provider ended it; its results do not have it, or not readably; what it asked is not
+asked any more; it was answered after the call was asked otherwise."""
+
+
+class UnansweredItem(Value):
+    """An item that did not answer, or not in time, with what it was billed.
+
+    `text`: a reference to a late answer.
+    """
+
+    item: ItemNumber
+    end: UnansweredEnd
+    usage: Usage | None
+    cost: Dollars | None
+    text: PartRef | None
+
+
+class BatchItemsUnanswered(EventBody):
+    """Items whose exchange ids are free again."""
+
+    type: Literal["batch_items_unanswered"] = "batch_items_unanswered"
+    unanswered: tuple[UnansweredItem, ...]
+    number: ItemNumber
+
+    @property
+    def event_id(self) -> str:
+        """One a page."""
+        return f"unanswered/{self.number}"
+
+
+class BatchAbandoned(EventBody):
+    """The provider did not say that the batch has ended: its calls are asked otherwise, and may be paid twice."""
+
+    type: Literal["batch_abandoned"] = "batch_abandoned"
+
+    @property
+    def event_id(self) -> str:
+        """One a batch."""
+        return "abandoned"
+
+
+CloseCause = Literal["ended", "not_submitted", "refused", "results_gone"]
+
+
+class BatchClosed(EventBody):
+    """Nothing follows.
+
+    `ended`: every item is answered or unanswered. `not_submitted`: the provider never had it. `refused`: it did not
+    take it. `results_gone`: it does not have the results any more. `unknown` and `doubled` are lines of the results
+    that name no item, or one that another line has named.
+    """
+
+    type: Literal["batch_closed"] = "batch_closed"
+    cause: CloseCause
+    detail: Label | None
+    answered: Count
+    unanswered: Count
+    unknown: Count
+    doubled: Count
+
+    @property
+    def event_id(self) -> str:
+        """One a batch."""
+        return "closed"
+
+
+class BatchTextsErased(EventBody):
+    """Texts of this batch were deleted together with those of a debate: digests' salts, late answers."""
+
+    type: Literal["batch_texts_erased"] = "batch_texts_erased"
+    debate_id: OwnerId
+    by: Label
+    number: ItemNumber
+    parts: tuple[PartRef, ...]
+
+    @property
+    def event_id(self) -> str:
+        """One an erasure."""
+        return f"erased/{self.number}"

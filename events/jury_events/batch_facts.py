@@ -1,0 +1,127 @@
+"""The facts in a stream `batches/{id}`: how far a batch is, and which of its items did not answer."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from jury_events.batch_events import (
+    BatchAbandoned,
+    BatchCancelRequested,
+    BatchChanged,
+    BatchClosed,
+    BatchedCall,
+    BatchItemsListed,
+    BatchItemsUnanswered,
+    BatchMistaken,
+    BatchPrepared,
+    BatchSubmitted,
+    BatchTextsErased,
+    BatchUploaded,
+)
+from jury_events.codec import decode_batch
+from jury_events.envelope import StoredEvent
+from jury_events.errors import MalformedBody
+
+LISTED: str = BatchItemsListed.model_fields["type"].default
+
+
+class BatchFacts(NamedTuple):
+    """How far a batch is. Times are those of the events, in microseconds since 1970-01-01 UTC.
+
+    `mistaken`: the provider's ids of batches that were taken for this one. `unanswered`: numbers of items.
+    """
+
+    prepared: BatchPrepared
+    prepared_at: int
+    version: int
+    file_id: str | None = None
+    submitted: BatchSubmitted | None = None
+    submitted_at: int = 0
+    submissions: int = 0
+    mistaken: tuple[str, ...] = ()
+    changed: BatchChanged | None = None
+    changes: int = 0
+    cancel_requested: BatchCancelRequested | None = None
+    abandoned: bool = False
+    unanswered: frozenset[int] = frozenset()
+    unanswered_pages: int = 0
+    closed: BatchClosed | None = None
+    erasures: int = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether its items may be answered still, so that they must not be asked otherwise."""
+        return self.closed is None and not self.abandoned
+
+    @property
+    def stage(self) -> str:
+        """In one word: prepared, uploaded, waiting, running, cancelling, ended, abandoned or closed."""
+        if self.closed is not None:
+            return "closed"
+        if self.abandoned:
+            return "abandoned"
+        if self.submitted is None:
+            return "prepared" if self.file_id is None else "uploaded"
+        return "waiting" if self.changed is None else self.changed.stage
+
+
+def batch_facts(events: Iterable[StoredEvent]) -> BatchFacts:
+    """Fold a stream `batches/{id}`; its items are in `batched_calls`.
+
+    Raises:
+        EventError: an event does not decode, or the stream does not begin with `batch_prepared`.
+    """
+    facts: BatchFacts | None = None
+    for stored in events:
+        facts = _opened(stored) if facts is None else _folded(facts, stored)._replace(version=stored.version)
+    if facts is None:
+        raise MalformedBody("a batch has no events")
+    return facts
+
+
+def batched_calls(events: Iterable[StoredEvent]) -> Iterator[tuple[int, BatchedCall]]:
+    """The items of a batch with their numbers, in order."""
+    for stored in events:
+        if stored.type == LISTED:
+            listed = decode_batch(stored)
+            assert isinstance(listed, BatchItemsListed)
+            yield from enumerate(listed.calls, listed.first)
+
+
+def _opened(stored: StoredEvent) -> BatchFacts:
+    event = decode_batch(stored)
+    if not isinstance(event, BatchPrepared):
+        raise MalformedBody(f"{stored.stream} does not begin with batch_prepared")
+    return BatchFacts(event, stored.recorded_at, stored.version)
+
+
+def _folded(facts: BatchFacts, stored: StoredEvent) -> BatchFacts:
+    if stored.type == LISTED:  # many, and of no account for how far it is
+        return facts
+    event = decode_batch(stored)
+    match event:
+        case BatchUploaded() | BatchSubmitted() | BatchMistaken():
+            return _sent(facts, event, stored.recorded_at)
+        case BatchChanged() as changed:
+            return facts._replace(changed=changed, changes=changed.number)
+        case BatchCancelRequested() as requested:
+            return facts._replace(cancel_requested=requested)
+        case BatchItemsUnanswered() as page:
+            known = facts.unanswered | {one.item for one in page.unanswered}
+            return facts._replace(unanswered=known, unanswered_pages=page.number)
+        case BatchAbandoned():
+            return facts._replace(abandoned=True)
+        case BatchClosed() as closed:
+            return facts._replace(closed=closed)
+        case BatchTextsErased() as erased:
+            return facts._replace(erasures=erased.number)
+    raise MalformedBody(f"event {stored.version} of {stored.stream} ({stored.type}) is not in its place")
+
+
+def _sent(facts: BatchFacts, event: BatchUploaded | BatchSubmitted | BatchMistaken, at: int) -> BatchFacts:
+    match event:
+        case BatchUploaded():
+            return facts._replace(file_id=event.file_id)
+        case BatchSubmitted():
+            return facts._replace(submitted=event, submitted_at=at, submissions=event.number, changed=None)
+        case BatchMistaken():
+            return facts._replace(submitted=None, changed=None, mistaken=(*facts.mistaken, event.provider_id))

@@ -1,0 +1,1 @@
+"""Runs whose calls go through the batches of providers."""
