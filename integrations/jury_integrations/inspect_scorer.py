@@ -80,7 +80,10 @@ def jury(
             return Score.unscored(reason="scoring_failed", explanation=f"the jury gave no verdict: {error}")
         metadata = outcome.metadata | ({} if group is None else {_CLUSTER: str(group)})
         return Score(
-            value=_VALUES[Verdict(outcome.verdict)], answer=_answer(outcome), explanation=outcome.explanation, metadata=metadata
+            value=_VALUES[Verdict(outcome.verdict)],
+            answer=_answer(outcome),
+            explanation=outcome.explanation,
+            metadata=metadata,
         )
 
     return score
