@@ -10,8 +10,13 @@ from jury_events.panel import Panel
 
 
 def panel_digest(panel: Panel) -> str:
-    """64 hexadecimal digits of a panel's identity, without its name and its calibration."""
-    fields = panel.without_carriage().model_dump(mode="json", exclude={"name": True, "final": {"calibration"}})
+    """64 hexadecimal digits of a panel's identity, without its name and its calibration.
+
+    Without its early stop too, which changes no verdict and no acceptance.
+    """
+    fields = panel.without_carriage().model_dump(
+        mode="json", exclude={"name": True, "stop": True, "final": {"calibration"}}
+    )
     return sha256(canonical_json(fields)).hexdigest()
 
 

@@ -14,8 +14,10 @@ from jury_debate.prompts import PROMPTS, PROMPTS_VERSION, load_prompts
 from jury_debate.scale_spec import WrittenCriteria, WrittenScale, WrittenText, check_scale, resolve_scale
 from jury_debate.seat_letters import seat_letter
 from jury_debate.spec import Spec
+from jury_debate.stop_rules import check_stop
 from jury_debate.thresholds import checked_threshold
 from jury_debate.turn_prompts import TurnPrompts
+from jury_events.asking import LastAsked, StopRule
 from jury_events.calibration import Calibration
 from jury_events.nearest import did_you_mean
 from jury_events.panel import (
@@ -129,6 +131,18 @@ class FinalSpec(Spec):
     calibration: Calibration | None = None
 
 
+class StopSpec(Spec):
+    """Early stop as written. `order`: every seat, in the order of asking; None: as listed."""
+
+    rule: Literal["settled"] = "settled"
+    last: LastAsked = "given"
+    order: tuple[str, ...] | None = None
+
+
+def _rule_by_name(stop: Any) -> Any:
+    return {"rule": stop} if isinstance(stop, str) else stop
+
+
 def _few_enough(seats: Any) -> Any:
     if isinstance(seats, list | tuple) and len(seats) > MOST_SEATS:
         raise ValueError(f"a panel has at most {MOST_SEATS} seats, not {len(seats)}")
@@ -158,6 +172,7 @@ class PanelSpec(Spec):
     task: WrittenText | None = None
     reading: ReadingRule | None = None
     least_read: LeastRead | None = None
+    stop: Annotated[StopSpec, BeforeValidator(_rule_by_name)] | None = None
 
 
 class ResolvedPanel(NamedTuple):
@@ -225,6 +240,7 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = P
             task=judged_by.task,
             reading=spec.reading,
             least_read=spec.least_read,
+            stop=None if spec.stop is None else _stop(spec.stop, ids),
         )
     except ValidationError as error:
         raise PanelError(first_problem(error)) from error
@@ -236,6 +252,8 @@ def resolve(spec: PanelSpec, own_servers: Collection[str] = (), prompts: int = P
     _check_evidence(resolved)
     check_scale(panel, prompts_1=resolved.prompts == prompts_v1.VERSION)
     _check_reading(resolved)
+    if panel.stop is not None:
+        check_stop(panel, resolved.prompts)
     return resolved
 
 
@@ -375,6 +393,10 @@ def _discussion(spec: DiscussionSpec, rules: dict[str, Any], ids: tuple[str, ...
         {"kind": spec.speakers.kind, "base": spec.speakers.base or ids, "seed": spec.speakers.seed}
     )
     return DiscussionRules(**{**rules, **written}, speakers=speakers)
+
+
+def _stop(spec: StopSpec, ids: tuple[str, ...]) -> StopRule:
+    return StopRule(rule=spec.rule, last=spec.last, order=spec.order or ids)
 
 
 def _final(spec: PanelSpec, rules: dict[str, Any], seats: tuple[Seat, ...], own_servers: Collection[str]) -> FinalRules:

@@ -15,6 +15,7 @@ from jury_debate.panel_spec import (
     ResolvedPanel,
     SeatSpec,
     SpeakersSpec,
+    StopSpec,
     resolve,
 )
 from jury_debate.scale_spec import bundled_name, written_scale
@@ -151,6 +152,7 @@ def _written(resolved: ResolvedPanel) -> PanelSpec:
         marking=panel.marking,
         reading=panel.reading,
         least_read=panel.least_read,
+        stop=None if panel.stop is None else StopSpec(**panel.stop.model_dump()),
     )
 
 

@@ -36,13 +36,14 @@ class RecountResult(NamedTuple):
     """The checks and the judgment over fixed evaluations.
 
     `rounds` counts the completed rounds; `end_reason` is None where the rules would go on and no further round is
-    given.
+    given. `settled`: no answer of a seat that was not asked could change what is decided.
     """
 
     rounds: int
     checks: tuple[ConsensusCheck, ...]
     end_reason: EndReason | None
     judgment: Judgment
+    settled: bool = True
 
 
 class Rules(Protocol):
@@ -121,6 +122,7 @@ class Rules(Protocol):
         *,
         judge: Evaluation | None = None,
         judge_failure: FailureReason | None = None,
+        not_asked: Sequence[str] = (),
     ) -> RecountResult:
         """Count phase 1 and as many of the given rounds as the panel needs, and judge.
 
@@ -130,7 +132,11 @@ class Rules(Protocol):
                 there abstained. All are of seats of the panel.
             judge: the final judge's evaluation, used where the panel has a final judge.
             judge_failure: why there is none.
+            not_asked: seats that were not asked; they count as seats that abstained.
         """
+
+    def asked_first(self, panel: Panel) -> int:
+        """How many seats are asked whatever they answer; all, unless the panel asks none that could change nothing."""
 
     def answer_schema(
         self,

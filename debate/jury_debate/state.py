@@ -48,7 +48,8 @@ class DebateState(NamedTuple):
         version: events folded so far, which is the version of the stream.
         round: the current or last round; 0 before the first.
         speaker_order: of that round; seat order in phase 1.
-        done: seats that evaluated, spoke or abstained in this phase or round, in speaker order.
+        done: seats that evaluated, spoke, abstained or are not asked in this phase or round, in speaker order.
+        not_asked: seats that are not asked, as no answer of them could change what is decided.
         evaluations: every evaluation made, in order.
         changed: whether this round changed a position.
         quiet_rounds: completed rounds in a row, up to now, that changed no position.
@@ -67,6 +68,7 @@ class DebateState(NamedTuple):
     speaker_order: tuple[str, ...] = ()
     instruction: PartRef | None = None
     done: tuple[str, ...] = ()
+    not_asked: tuple[str, ...] = ()
     evaluations: tuple[SeatEvaluation, ...] = ()
     changed: bool = False
     quiet_rounds: int = 0

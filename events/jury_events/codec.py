@@ -31,6 +31,7 @@ from jury_events.debate_events import (
     JurorAbstained,
     JurorEvaluated,
     RoundStarted,
+    SeatsNotAsked,
     StatementMade,
     TextsErased,
 )
@@ -47,6 +48,7 @@ DebateEvent = (
     DebateOpened
     | JurorEvaluated
     | JurorAbstained
+    | SeatsNotAsked
     | RoundStarted
     | StatementMade
     | ConsensusChecked

@@ -4,11 +4,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
 
+from jury_events.asking import AskingPlan
 from jury_events.case import MetadataValue, Omission
 from jury_events.consensus import ConsensusCheck
 from jury_events.evaluation import Evaluation, Statement
 from jury_events.ids import Step
-from jury_events.judgment import Judgment
+from jury_events.judgment import Judgment, Settled
 from jury_events.outcome import FailureReason, RefusalReason
 from jury_events.panel import Panel
 from jury_events.parts import ImageRef, PartRef
@@ -48,10 +49,11 @@ class DebateOpened(EventBody):
     `omissions` counts the items of the case that no juror is shown; `label`, `metadata`, `tags`, `cluster` and
     `agent_cost` are those of the case. `provenance` is where its items come from, None where that is not known.
     `reading`: how the seats read that do not read the case whole; None: there is no such seat.
+    `asking`: the order in which seats are asked; None: all at once.
     """
 
     schema_version: ClassVar[int] = 3
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"provenance", "reading"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"provenance", "reading", "asking"})
 
     type: Literal["debate_opened"] = "debate_opened"
     debate_id: DebateId
@@ -77,6 +79,7 @@ class DebateOpened(EventBody):
     pieces: tuple[NamedPart, ...]
     provenance: PartRef | None = None
     reading: ReadingPlan | None = None
+    asking: AskingPlan | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -124,6 +127,19 @@ class JurorAbstained(EventBody):
     def event_id(self) -> str:
         """One a step."""
         return f"{self.step}/abstained"
+
+
+class SeatsNotAsked(EventBody):
+    """Phase 1: the seats that remain are not asked, as no answer of them could change what is `settled`."""
+
+    type: Literal["seats_not_asked"] = "seats_not_asked"
+    juror_ids: Annotated[tuple[JurorId, ...], Field(min_length=1)]
+    settled: Settled
+
+    @property
+    def event_id(self) -> str:
+        """One a stream."""
+        return "initial/not-asked"
 
 
 class RoundStarted(EventBody):

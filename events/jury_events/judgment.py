@@ -14,7 +14,7 @@ from jury_events.value import Confidence, JurorId, Points, Value, without_unset
 from jury_events.verdict import Verdict
 from jury_events.verdict_scale import LabelId
 
-VoteKind = Literal["own", "stale", "synthetic", "abstained"]
+VoteKind = Literal["own", "stale", "synthetic", "abstained", "not_asked"]
 
 
 class Vote(Value):
@@ -23,7 +23,8 @@ class Vote(Value):
     own: its evaluation in the last round. stale: an earlier evaluation, because the seat failed later.
     synthetic: replaces a blocked answer and does not count towards quorum (`stale`: it is from an earlier round).
     abstained: the seat never evaluated; position, score and confidence are None.
-    `round` is the round of the evaluation, 0 for phase 1, None when abstained. `label` is that of the position.
+    not_asked: as abstained; the seat was not asked, as no answer of it could change what is decided.
+    `round` is the round of the evaluation, 0 for phase 1, None without one. `label` is that of the position.
     """
 
     LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"label"})
@@ -113,3 +114,24 @@ class Judgment(Value):
     def quorum_met(self) -> bool:
         """Whether enough seats have a non-synthetic evaluation."""
         return self.quorum_votes >= self.quorum
+
+
+class Settled(Value):
+    """What no further answer can change: the verdict, its label, the critical criteria that fall short, and whether the
+    verdict is accepted (None without a calibration).
+    """
+
+    verdict: Verdict
+    label: LabelId | None
+    shortfalls: tuple[DimensionName, ...]
+    accepted: bool | None
+
+    @classmethod
+    def of(cls, judgment: Judgment) -> "Settled":
+        """What a judgment decides."""
+        return cls(
+            verdict=judgment.verdict,
+            label=judgment.label,
+            shortfalls=tuple(one.criterion for one in judgment.shortfalls or ()),
+            accepted=None if judgment.acceptance is None else judgment.acceptance.accepted,
+        )

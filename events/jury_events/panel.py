@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from jury_events.asking import StopRule
 from jury_events.calibration import Calibration
 from jury_events.reading import ReadingRule, Window
 from jury_events.rubric import Rubric
@@ -263,9 +264,10 @@ class Panel(Value):
     agent did.
     `reading` of records that are longer than a seat's window; None: auto. `least_read`: a passing verdict of a seat
     that has read a smaller share counts as `REVIEW`; None: 0.
+    `stop`: which seats are not asked where no answer of them could change what is decided; None: every seat is asked.
     """
 
-    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"marking", "scale", "task", "reading", "least_read"})
+    LEFT_OUT_UNSET: ClassVar[frozenset[str]] = frozenset({"marking", "scale", "task", "reading", "least_read", "stop"})
 
     name: Label
     language: Language
@@ -280,6 +282,7 @@ class Panel(Value):
     task: Meaning | None = None
     reading: ReadingRule | None = None
     least_read: LeastRead | None = None
+    stop: StopRule | None = None
 
     @model_serializer(mode="wrap")
     def _without_unset(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -294,6 +297,8 @@ class Panel(Value):
             raise ValueError("discussion.speakers.base: must list every seat once")
         if self.final.quorum > len(ids):
             raise ValueError(f"final.quorum: {self.final.quorum} is more than the {len(ids)} seats")
+        if self.stop is not None and sorted(self.stop.order) != sorted(ids):
+            raise ValueError("stop.order: must list every seat once")
         return self
 
     @property

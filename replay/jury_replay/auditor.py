@@ -42,6 +42,7 @@ FIELDS = """
 acceptance accepted probability signal threshold verdict
 answers repairs safety_filter
 artifacts max_calls max_turns mode
+asking first order
 bands needs_review safe_pass
 batch_abandoned type
 batch_cancel_requested by cause type
@@ -108,7 +109,9 @@ seats chances seat
 seats juror_id mode room windows
 seats fallbacks images juror_id model role role_focus role_name settings weight
 seats fallbacks juror_id model role role_focus role_name settings weight
+seats_not_asked juror_ids settled type
 settings deadline_seconds max_output_tokens seed temperature timeout_seconds tries
+settled accepted label shortfalls verdict
 shortfalls cap criterion least points
 signal chances kind shares
 signal inputs intercepts kind labels verdicts
@@ -119,6 +122,7 @@ span end item start
 speakers base kind seed
 statement evaluation order position_changed statement
 statement_made exchanges juror_id peer_text round statement type
+stop last order rule
 texts_erased by number parts reason scope type
 tool_calls arguments call_id name ok result
 unread first last
@@ -137,7 +141,7 @@ IF_SET = {
     "debate_completed": {"final_label"},
     "dimensions": {"critical", "critical_below", "meaning"},
     "judgment": {"agreed_on", "label", "shortfalls"},
-    "panel": {"least_read", "marking", "reading", "scale", "task"},
+    "panel": {"least_read", "marking", "reading", "scale", "task", "stop"},
     "rubric": {"of_rank"},
     "scale": {"in_doubt"},
     "scenarios": {"label"},
@@ -145,7 +149,7 @@ IF_SET = {
     "settings": {"cache", "effort", "flex_fallback", "thinking", "tier", "top_p", "verbosity", "warm"},
     "usage": {"cache_miss", "region", "speed"},
     "answers": {"evidence", "unsupported"},
-    "debate_opened": {"provenance", "reading"},
+    "debate_opened": {"asking", "provenance", "reading"},
     "evaluation": {"answered", "decisive_item", "evidence", "label", "quotes", "reading"},
     "judge": {"answered", "decisive_item", "evidence", "label", "quotes", "reading", "window"},
     "seats": {"least_read", "reading", "window"},

@@ -18,11 +18,12 @@ def recount(
     *,
     judge: Evaluation | None = None,
     judge_failure: FailureReason | None = None,
+    not_asked: Sequence[str] = (),
     next_check: Check = next_check,
     render: Render = render,
 ) -> RecountResult:
     """See `Rules.recount`; a later version gives its own checks and judgments."""
-    state = DebateState(phase=Phase.EVALUATING, opened=opened)
+    state = DebateState(phase=Phase.EVALUATING, opened=opened, not_asked=tuple(not_asked))
     for number, made in enumerate(rounds):
         changed = any(position_changed(state, entry.juror_id, entry.evaluation.position) for entry in made)
         state = state._replace(round=number, evaluations=(*state.evaluations, *made), changed=changed)

@@ -8,7 +8,7 @@ from jury_debate.rules_v1.opening import open_debate
 from jury_debate.rules_v1.recorded_reply import reply_from_record
 from jury_debate.rules_v1.recounting import recount
 from jury_debate.rules_v1.state_machine import evolve
-from jury_debate.rules_v1.steps import assign
+from jury_debate.rules_v1.steps import asked_first, assign
 from jury_debate.rules_v1.tool_calls import answer_tool
 
 
@@ -23,6 +23,7 @@ class RulesV1:
     conversation = staticmethod(StepConversation)
     reply_from_record = staticmethod(reply_from_record)
     recount = staticmethod(recount)
+    asked_first = staticmethod(asked_first)
     answer_schema = staticmethod(answer_schema)
     answer_tool = staticmethod(answer_tool)
     check_consensus = staticmethod(check_consensus)

@@ -14,7 +14,7 @@ from jury_debate.rules_v1.visibility import visible_evaluations
 from jury_debate.seat_letters import seat_letter
 from jury_debate.state import DebateState, Phase, SeatEvaluation
 from jury_events.ids import FINAL, Step
-from jury_events.panel import FinalJudge, Seat
+from jury_events.panel import FinalJudge, Panel, Seat
 from jury_events.parts import ImageRef, PartRef
 
 
@@ -28,6 +28,11 @@ def due_steps(state: DebateState) -> tuple[Step, ...]:
     if judge_is_due(state):
         return (FINAL,)
     return ()
+
+
+def asked_first(panel: Panel) -> int:
+    """See `Rules.asked_first`: every seat is asked."""
+    return len(panel.seats)
 
 
 def judge_is_due(state: DebateState) -> bool:

@@ -17,7 +17,8 @@ def recount(
     *,
     judge: Evaluation | None = None,
     judge_failure: FailureReason | None = None,
+    not_asked: Sequence[str] = (),
 ) -> RecountResult:
     """See `Rules.recount`."""
-    found = before.recount(opened, rounds, judge=judge, judge_failure=judge_failure)
+    found = before.recount(opened, rounds, judge=judge, judge_failure=judge_failure, not_asked=not_asked)
     return found._replace(judgment=accepted(found.judgment, opened.panel.final.calibration))

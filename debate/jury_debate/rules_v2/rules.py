@@ -5,7 +5,7 @@ from jury_debate.rules_v1.consensus import check_consensus
 from jury_debate.rules_v1.conversation import StepConversation
 from jury_debate.rules_v1.decider import pending_steps
 from jury_debate.rules_v1.recorded_reply import reply_from_record
-from jury_debate.rules_v1.steps import assign
+from jury_debate.rules_v1.steps import asked_first, assign
 from jury_debate.rules_v1.tool_calls import answer_tool
 from jury_debate.rules_v2.decider import decide
 from jury_debate.rules_v2.opening import open_debate
@@ -24,6 +24,7 @@ class RulesV2:
     conversation = staticmethod(StepConversation)
     reply_from_record = staticmethod(reply_from_record)
     recount = staticmethod(recount)
+    asked_first = staticmethod(asked_first)
     answer_schema = staticmethod(answer_schema)
     answer_tool = staticmethod(answer_tool)
     check_consensus = staticmethod(check_consensus)

@@ -7,7 +7,7 @@ Under a scale of the panel's own, or with critical criteria, the count is that o
 `shortfalls`; then quorum and acceptance change the verdict as before. A verdict that one of them changes has no label.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 from jury_debate.rules_v1 import judgment as before
@@ -20,7 +20,7 @@ from jury_debate.state import DebateState
 from jury_events.calibration import Calibration
 from jury_events.evaluation import Evaluation, ScenarioVerdict, SeatPosition
 from jury_events.exact import exact, half_up
-from jury_events.judgment import Agreement, Decider, Judgment
+from jury_events.judgment import Agreement, Decider, Judgment, Vote
 from jury_events.outcome import FailureReason
 from jury_events.panel import Panel, Seat
 from jury_events.verdict import PASS, REVIEW
@@ -41,7 +41,14 @@ def render(
     if judge_failure is not None and state.evaluations:
         # The judge was asked and failed, also where every seat abstains then.
         rendered = rendered.changed(judge_failure=judge_failure)
+    if state.not_asked:
+        rendered = rendered.changed(votes=tuple(_named(vote, state.not_asked) for vote in rendered.votes))
     return _accepted(rendered, state.panel.final.calibration, counted)
+
+
+def _named(vote: Vote, not_asked: Collection[str]) -> Vote:
+    """An abstention of a seat that was not asked says so."""
+    return vote.changed(kind="not_asked") if vote.kind == "abstained" and vote.juror_id in not_asked else vote
 
 
 def _decisive_items(state: DebateState) -> dict[str, int]:

@@ -26,6 +26,7 @@ from jury_debate.reading.record_tools import RECORD_TOOLS
 from jury_debate.rules_v1.ballots import ballot_id, marker_of
 from jury_debate.rules_v1.opening import opening_event
 from jury_debate.rules_v2 import opening as before
+from jury_debate.rules_v3.early_stop import asking_plan
 from jury_debate.seat_letters import seat_letter
 from jury_events.case import ArtifactRecord, Case
 from jury_events.debate_events import DebateOpened
@@ -85,7 +86,8 @@ def open_debate(
         submission_id=submission_id,
         versions=(RULES_VERSION, prompts_version),
     )
-    return opened if texts.reading is None else opened.model_copy(update={"reading": texts.reading})
+    asking = asking_plan(panel, debate_id, opened.scenarios)
+    return opened.model_copy(update={"reading": texts.reading, "asking": asking})
 
 
 @lru_cache(maxsize=256)

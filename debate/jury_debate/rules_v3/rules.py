@@ -4,11 +4,11 @@ from typing import Any
 
 from jury_debate.rules_v1 import answer_parser as before
 from jury_debate.rules_v1.consensus import check_consensus
-from jury_debate.rules_v1.decider import pending_steps
 from jury_debate.rules_v1.recorded_reply import reply_from_record
 from jury_debate.rules_v3 import answer_parser
 from jury_debate.rules_v3.conversations import conversation
-from jury_debate.rules_v3.decider import decide
+from jury_debate.rules_v3.decider import decide, pending_steps
+from jury_debate.rules_v3.early_stop import asked_first
 from jury_debate.rules_v3.findings_parser import findings_schema
 from jury_debate.rules_v3.opening import open_debate
 from jury_debate.rules_v3.record_reading import answer_tool
@@ -48,6 +48,7 @@ class RulesV3:
     conversation = staticmethod(conversation)
     reply_from_record = staticmethod(reply_from_record)
     recount = staticmethod(recount)
+    asked_first = staticmethod(asked_first)
     answer_schema = staticmethod(answer_schema)
     answer_tool = staticmethod(answer_tool)
     check_consensus = staticmethod(check_consensus)

@@ -1,7 +1,8 @@
 """The state machine of version 2, with checks and judgments that follow the panel's rule `unsupported`.
 
 Laws 1 to 7 of version 1 hold. Law 8: a label is one of the panel's scale, and stands with its outcome; a panel that
-judges in the three verdicts has no labels.
+judges in the three verdicts has no labels. Law 9: where the opening has an asking plan, seats have their turns of phase
+1 in its order, by whole groups; the seats after the group that settles what is decided are not asked (`early_stop`).
 """
 
 from collections.abc import Mapping
@@ -10,12 +11,21 @@ from jury_debate.errors import IllegalEvent
 from jury_debate.rules_v1 import state_machine as before
 from jury_debate.rules_v1.state_machine import Changes, Handler
 from jury_debate.rules_v3.consensus import check_positions
+from jury_debate.rules_v3.early_stop import not_asked
 from jury_debate.rules_v3.judgment import render
 from jury_debate.rules_v3.support import state_to_check
 from jury_debate.state import DebateState, Phase
 from jury_events.codec import DebateEvent
 from jury_events.consensus import ConsensusCheck
-from jury_events.debate_events import ConsensusChecked, JudgmentRendered, JurorEvaluated, StatementMade
+from jury_events.debate_events import (
+    ConsensusChecked,
+    DebateOpened,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    SeatsNotAsked,
+    StatementMade,
+)
 from jury_events.evaluation import Evaluation
 
 
@@ -40,8 +50,32 @@ def _check_labels(state: DebateState, evaluation: Evaluation) -> None:
             raise IllegalEvent(f"the label {position.label} with {position.verdict} is none of the panel's scale")
 
 
+def _check_asked(state: DebateState) -> None:
+    """Law 9; raises `IllegalEvent`."""
+    if (settled := not_asked(state)) is not None:
+        raise IllegalEvent(f"what is decided is settled: {', '.join(settled.juror_ids)} must not be asked")
+
+
+def _opened(state: DebateState, event: DebateOpened) -> Changes:
+    changes = before.TRANSITIONS[Phase.UNOPENED]["debate_opened"](state, event)
+    return changes if event.asking is None else {**changes, "speaker_order": event.asking.order}
+
+
+def _not_asked(state: DebateState, event: SeatsNotAsked) -> Changes:
+    expected = not_asked(state)
+    if event != expected:
+        raise IllegalEvent(f"the seats that are not asked must be {expected!r}")
+    return {"done": (*state.done, *event.juror_ids), "not_asked": event.juror_ids}
+
+
+def _abstained(state: DebateState, event: JurorAbstained) -> Changes:
+    _check_asked(state)
+    return before.TRANSITIONS[Phase.EVALUATING]["juror_abstained"](state, event)
+
+
 def _evaluated(state: DebateState, event: JurorEvaluated) -> Changes:
     _check_labels(state, event.evaluation)
+    _check_asked(state)
     return before.TRANSITIONS[Phase.EVALUATING]["juror_evaluated"](state, event)
 
 
@@ -62,9 +96,12 @@ def _judged(state: DebateState, event: JudgmentRendered) -> Changes:
 
 TRANSITIONS: Mapping[Phase, Mapping[str, Handler]] = {
     **before.TRANSITIONS,
+    Phase.UNOPENED: {"debate_opened": _opened},
     Phase.EVALUATING: {
         **before.TRANSITIONS[Phase.EVALUATING],
         "juror_evaluated": _evaluated,
+        "juror_abstained": _abstained,
+        "seats_not_asked": _not_asked,
         "consensus_checked": _checked,
     },
     Phase.DISCUSSING: {

@@ -15,6 +15,7 @@ from jury_events.text.visible_text import visible_line
 from jury_events.unknown_fields import first_error
 from jury_judge.errors import PanelFileError
 from jury_judge.panels import endpoints, redaction_rules
+from jury_judge.panels.asking_order import with_asking_order
 from jury_judge.panels.calibration_files import with_calibration
 from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, readable_message
 from jury_judge.panels.prompt_files import with_prompts
@@ -22,6 +23,7 @@ from jury_judge.panels.redaction import NO_REDACTION, Redaction
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
 from jury_providers.carriage import with_carriage
 from jury_providers.endpoints import Endpoints
+from jury_providers.prices import list_prices_date, load_prices
 from jury_providers.registry import NO_ENDPOINTS
 from jury_providers.windows import with_windows
 from jury_store.seals.keys import PublicKey
@@ -97,11 +99,20 @@ def load_panel(
 
 
 def windowed(loaded: LoadedPanel) -> LoadedPanel:
-    """The panel with the known windows of its models written out; under prompts 1 all of a case is sent anyway."""
+    """The panel with what the catalogue knows of its models written out: their windows, and the order by their prices.
+
+    Under prompts 1 all of a case is sent, and every seat is asked.
+
+    Raises:
+        PanelFileError: the order needs a price that is not known.
+    """
     resolved = loaded.resolved
     if resolved.prompts == prompts_v1.VERSION:
         return loaded
-    return loaded._replace(resolved=resolved._replace(panel=with_windows(resolved.panel, loaded.endpoints)))
+    panel = with_windows(resolved.panel, loaded.endpoints)
+    prices = load_prices().at_clouds(loaded.endpoints)
+    panel = with_asking_order(panel, prices, list_prices_date())
+    return loaded._replace(resolved=resolved._replace(panel=panel))
 
 
 def check_judge(panel: Panel, overrides: Overrides) -> None:

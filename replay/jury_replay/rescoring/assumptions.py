@@ -13,8 +13,9 @@ def assumed(positions: Positions, setting: Setting, panel: Panel, new: Result) -
     """The assumptions of the new result, in words; "" where it follows from the record.
 
     Phase 1 and each round are the same under fewer rounds, another threshold or another counting method. Phase 1 is the
-    same without a seat too, as no juror is shown the others there. No juror was asked under another rubric, nor in a
-    discussion without a seat or a vote; and the final judge was shown every recorded round.
+    same without a seat too, as no juror is shown the others there. What seats would have said that were not asked, as
+    they could change nothing, is not known where they could under the setting. No juror was asked under another rubric,
+    nor in a discussion without a seat or a vote; and the final judge was shown every recorded round.
 
     Args:
         positions: of a debate with a result.
@@ -36,6 +37,8 @@ def _assumptions(positions: Positions, setting: Setting, panel: Panel, new: Resu
         yield f"{speakers} say the same without the evaluations that stand in for blocked answers"
     if _maxima(panel) != _maxima(positions.opened.panel):
         yield f"points under the rubric {positions.opened.panel.rubric.name} scale to those under {panel.rubric.name}"
+    if not new.settled:
+        yield f"{', '.join(positions.not_asked)}, not asked, would change nothing"
     old = positions.end.result
     if judged and old is not None and new.total_rounds < old.total_rounds:
         yield f"the final judge, who was shown {_rounds(old.total_rounds)}, says the same after {new.total_rounds}"

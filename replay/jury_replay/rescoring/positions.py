@@ -19,11 +19,15 @@ _ENDS = frozenset({"judgment_rendered", "debate_completed", "debate_failed", "de
 
 
 class Positions(NamedTuple):
-    """`rounds` are phase 1, then each round: the evaluations made there, in speaker order."""
+    """`rounds` are phase 1, then each round: the evaluations made there, in speaker order.
+
+    `not_asked`: the seats that were not asked.
+    """
 
     opened: DebateOpened
     rounds: tuple[tuple[SeatEvaluation, ...], ...]
     end: RecordedEnd
+    not_asked: tuple[str, ...] = ()
 
 
 def read_positions(history: DebateHistory) -> Positions:
@@ -38,6 +42,7 @@ def read_positions(history: DebateHistory) -> Positions:
     seats = opened.panel.juror_ids
     rounds: list[list[SeatEvaluation]] = [[]]
     ends: list[DebateEvent] = []
+    not_asked: tuple[str, ...] = ()
     for index, stored in enumerate(history.stored_events[1:], 1):
         if stored.type in _FOLLOWS and stored.schema <= SCHEMAS[stored.type]:
             if stored.type == _ROUND:
@@ -52,12 +57,15 @@ def read_positions(history: DebateHistory) -> Positions:
         elif event.type in _ENDS:
             ends.append(event)
             continue
+        elif event.type == "seats_not_asked":
+            not_asked = event.juror_ids
+            continue
         else:
             raise _misplaced(history, stored.event_id)
         if view.round != len(rounds) - 1 or view.juror_id not in seats:
             raise _misplaced(history, stored.event_id)
         rounds[-1].append(view)
-    return Positions(opened, tuple(map(tuple, rounds)), end_of(opened.panel, ends))
+    return Positions(opened, tuple(map(tuple, rounds)), end_of(opened.panel, ends), not_asked)
 
 
 def _misplaced(history: DebateHistory, event_id: str) -> RecordDamaged:

@@ -93,9 +93,13 @@ def recounted(positions: Positions, setting: Setting, panel: Panel) -> Result:
         )
         judge = None if judge is None else with_outcomes(judge, panel.scale)
     counted = rules_under(opened.rules, panel).recount(
-        opened.model_copy(update={"panel": panel}), rounds, judge=judge, judge_failure=old.judgment.judge_failure
+        opened.model_copy(update={"panel": panel}),
+        rounds,
+        judge=judge,
+        judge_failure=old.judgment.judge_failure,
+        not_asked=positions.not_asked,
     )
-    return Result(panel, counted.judgment, counted.rounds, counted.end_reason)
+    return Result(panel, counted.judgment, counted.rounds, counted.end_reason, counted.settled)
 
 
 def _counts(view: SeatEvaluation, setting: Setting) -> bool:

@@ -28,12 +28,16 @@ class RescoreStatus(StrEnum):
 
 
 class Result(NamedTuple):
-    """The result of a debate; `end_reason` is None where the rules continue beyond the record."""
+    """The result of a debate; `end_reason` is None where the rules continue beyond the record.
+
+    `settled`: no answer of a seat that was not asked could change it.
+    """
 
     panel: Panel
     judgment: Judgment
     total_rounds: int
     end_reason: EndReason | None
+    settled: bool = True
 
 
 class RecordedEnd(NamedTuple):

@@ -1,0 +1,202 @@
+"""Early stop: whether the answers so far decide, whatever the seats answer that were not asked yet.
+
+Laws. A seat that is not asked counts as one that abstains. What is settled is equal for every answer that the others
+may give: any label, points and confidence, a blocked answer, an abstention. It is compared with what is decided of the
+case: verdict, label, critical criteria that fall short, acceptance; and with the verdict and label of each scenario.
+The score may differ. Where that cannot be shown, the seats are asked.
+
+Let r seats be missing, W the votes cast, s those of a label or an outcome; an unsupported verdict may count half.
+
+1. majority_vote: it wins for certain if 2s > W + r; it cannot win if 2s + r <= W.
+2. weighted_average, median: no verdict gets worse by a better vote (see `tally`), so the worst and the best answers of
+   all missing seats bound the others.
+3. A critical criterion: the mean of its points lies between the means with none and with all points from the missing
+   seats, at their whole weights.
+4. Quorum: a verdict that passes needs it without the missing seats.
+5. Acceptance: see `settled_acceptance`.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from jury_debate.rules_v1.judgment import CountedVote, deciding_method
+from jury_debate.rules_v3.settled_acceptance import settles_acceptance
+from jury_debate.rules_v3.shortfalls import capped, shortfalls
+from jury_debate.rules_v3.tally import LabelledVote, VoteTally, tally
+from jury_events.calibration import SignalVote
+from jury_events.evaluation import SeatPosition
+from jury_events.exact import exact
+from jury_events.panel import Panel, Seat
+from jury_events.rubric import Scores
+from jury_events.verdict import Verdict
+from jury_events.verdict_scale import VERDICTS
+
+_WHOLE = Fraction(1)
+_BEST_SCORE = 100.0
+
+
+class KnownAnswer(NamedTuple):
+    """What counts of a seat's answer.
+
+    Attributes:
+        seat: that answered.
+        vote: on the case.
+        scores: its points.
+        rows: its votes on scenarios, by id, where the case has several.
+        of_a_model: whether it counts for the quorum; what stands in for a blocked answer does not.
+        step: the item that it names as decisive.
+    """
+
+    seat: Seat
+    vote: LabelledVote
+    scores: Scores
+    rows: Mapping[str, LabelledVote]
+    of_a_model: bool = True
+    step: int | None = None
+
+
+class AskedSeats(NamedTuple):
+    """A debate in phase 1: the answers so far and the seats that were not asked yet, in their order."""
+
+    panel: Panel
+    scenarios: tuple[str, ...]
+    answers: tuple[KnownAnswer, ...]
+    missing: tuple[Seat, ...]
+
+
+def is_settled(asked: AskedSeats) -> bool:
+    """Whether no answer of a missing seat could change what is decided."""
+    if not asked.answers:
+        return False
+    cast = [one.vote for one in asked.answers]
+    counted = _tally(asked.panel, cast)
+    if not _holds(asked, cast, counted) or not _criteria_hold(asked, counted):
+        return False
+    found = shortfalls(asked.panel.rubric, [one.scores for one in asked.answers], counted.weights)
+    position = capped(SeatPosition(counted.verdict, counted.label), found)
+    has_quorum = sum(one.of_a_model for one in asked.answers) >= asked.panel.final.quorum
+    if position.verdict is Verdict.SAFE_PASS and not has_quorum:
+        return False
+    return all(
+        _row_holds(asked, scenario, has_quorum=has_quorum) for scenario in asked.scenarios
+    ) and settles_acceptance(
+        asked.panel.final.calibration, position.verdict, _signal_votes(asked), frozenset(_ids(asked.missing))
+    )
+
+
+def _tally(panel: Panel, cast: Sequence[LabelledVote]) -> VoteTally:
+    return tally(deciding_method(panel.final.method), cast, panel.final.bands, panel.scale)
+
+
+def _holds(asked: AskedSeats, cast: Sequence[LabelledVote], counted: VoteTally) -> bool:
+    """Whether the count decides the same whatever the missing seats vote."""
+    if asked.panel.final.method == "majority_vote":
+        return _majority_holds(cast, counted, len(asked.missing))
+    ends = [
+        _tally(asked.panel, [*cast, *(_vote(asked.panel, seat, best=best) for seat in asked.missing)])
+        for best in (False, True)
+    ]
+    same = {SeatPosition(one.verdict, one.label) for one in (counted, *ends)}
+    # Between two ends without a label a label may lie.
+    return len(same) == 1 and (asked.panel.scale is None or counted.label is not None)
+
+
+def _majority_holds(cast: Sequence[LabelledVote], counted: VoteTally, missing: int) -> bool:
+    whole = sum((one.vote.share for one in cast), Fraction())
+    labels: dict[str | None, Fraction] = {}
+    outcomes: dict[Verdict, Fraction] = {}
+    for one in cast:
+        labels[one.label] = labels.get(one.label, Fraction()) + one.vote.share
+        outcomes[one.vote.position] = outcomes.get(one.vote.position, Fraction()) + one.vote.share
+    labels.pop(None, None)
+
+    def wins(votes: Fraction) -> bool:
+        return 2 * votes > whole + missing
+
+    def cannot_win(votes: Fraction) -> bool:
+        return 2 * votes + missing <= whole
+
+    if counted.label is not None:
+        return wins(labels[counted.label])
+    if not all(map(cannot_win, (*labels.values(), Fraction()))) and counted.agreed_on is not None:
+        return False
+    if any(map(wins, outcomes.values())):
+        return True
+    return all(map(cannot_win, (*outcomes.values(), Fraction())))
+
+
+def _vote(panel: Panel, seat: Seat, *, best: bool) -> LabelledVote:
+    """The best or the worst vote that a seat can give, at its whole weight."""
+    verdict = list(VERDICTS.values())[-1 if best else 0]
+    label = None if panel.scale is None else panel.scale.labels[-1 if best else 0].id
+    verdict = verdict if panel.scale is None or label is None else panel.scale.verdict(label)
+    return LabelledVote(CountedVote(verdict, _BEST_SCORE if best else 0.0, seat.weight, 1.0), label)
+
+
+def _row_holds(asked: AskedSeats, scenario: str, *, has_quorum: bool) -> bool:
+    cast = [one.rows[scenario] for one in asked.answers if scenario in one.rows]
+    if not cast:
+        return False
+    counted = _tally(asked.panel, cast)
+    return _holds(asked, cast, counted) and (has_quorum or counted.verdict is not Verdict.SAFE_PASS)
+
+
+def _criteria_hold(asked: AskedSeats, counted: VoteTally) -> bool:
+    """Whether each critical criterion falls short, or does not, whatever points the missing seats give."""
+    critical = [one for one in asked.panel.rubric.dimensions if one.critical is not None]
+    if not critical:
+        return True
+    method = asked.panel.final.method
+    if method == "median":
+        # Which votes are in the middle, and with them whose points count, is known at the end only.
+        return False
+    weights, more = _points_weights(asked, counted)
+    total = sum(weights, Fraction())
+    if not total:
+        return False
+    for criterion in critical:
+        points = sum(
+            (
+                weight * exact(one.scores.points(criterion.name))
+                for weight, one in zip(weights, asked.answers, strict=True)
+            ),
+            Fraction(),
+        )
+        low = points / (total + more)
+        high = (points + exact(criterion.maximum) * more) / (total + more)
+        if low < criterion.least <= high:
+            return False
+    return True
+
+
+def _points_weights(asked: AskedSeats, counted: VoteTally) -> tuple[list[Fraction], Fraction]:
+    """The weights of the answers' points before they are divided by their sum, and the most that missing seats add."""
+    if asked.panel.final.method == "majority_vote":
+        weights = [
+            one.vote.vote.share if weight else Fraction()
+            for weight, one in zip(counted.weights, asked.answers, strict=True)
+        ]
+        return weights, Fraction(len(asked.missing))
+    weights = [
+        one.vote.vote.share * exact(one.vote.vote.weight) * exact(one.vote.vote.confidence) for one in asked.answers
+    ]
+    return weights, sum((exact(seat.weight) for seat in asked.missing), Fraction())
+
+
+def _ids(seats: Sequence[Seat]) -> tuple[str, ...]:
+    return tuple(seat.juror_id for seat in seats)
+
+
+def _signal_votes(asked: AskedSeats) -> list[SignalVote]:
+    """The votes as signals read them, of every seat of the panel."""
+    known = {one.seat.juror_id: one for one in asked.answers}
+    votes = []
+    for juror_id in asked.panel.juror_ids:
+        one = known.get(juror_id)
+        if one is None or not one.of_a_model:
+            votes.append(SignalVote(juror_id, None))
+        else:
+            cast = one.vote.vote
+            votes.append(SignalVote(juror_id, cast.position, cast.confidence, cast.score, one.step))
+    return votes

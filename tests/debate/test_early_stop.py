@@ -1,0 +1,286 @@
+"""`stop: settled`: seats that could change nothing are not asked, and everything that is decided stays the same."""
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jury_debate.errors import IllegalEvent, PanelError
+from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate.prompts_v1 import VERSION as PROMPTS_1
+from jury_debate.recorded_panel import recorded_panel, spec_of
+from jury_debate.rules_registry import rules_for
+from jury_events.calibration import VotesStepSignal
+from jury_events.debate_events import DebateOpened, JurorEvaluated, SeatsNotAsked
+from jury_events.judgment import Judgment, Settled
+from jury_events.outcome import CallOutcome
+from jury_events.panel import Panel
+from jury_events.verdict import Verdict
+from support.calibrations import DAWID_SKENE, ISOTONIC, SHARE, WEIGHTS, calibrated
+from support.debate_harness import Answer, DebateHarness, Says, a_case, by_round
+from support.scales import ANSWERS, LEVELS, YES_NO, scales, written
+
+P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
+STEPS = VotesStepSignal(passing="safe_pass", step="item")
+SEATS = ("gpt", "claude", "gemini")
+QUOTED: tuple[dict[str, Any], ...] = ({"item": 1, "quote": "Refund"},)
+
+
+def spec_with(seats: int = 3, **fields: Any) -> dict[str, Any]:
+    """The spec of an independent panel with one of the known seats and more."""
+    names = [*SEATS, *(f"seat-{number}" for number in range(4, seats + 1))][:seats]
+    listed = [{"model": "simulated/juror", "juror_id": name} for name in names]
+    return {"preset": "independent", "seats": listed, **fields}
+
+
+def the_panel(spec: dict[str, Any]) -> Panel:
+    return resolve(PanelSpec.model_validate(spec)).panel
+
+
+def debate(spec: dict[str, Any], answers: list[Answer], *, scenarios: int = 1) -> DebateHarness:
+    panel = the_panel(spec)
+    table = {seat: [answer] for seat, answer in zip(panel.juror_ids, answers, strict=True)}
+    return DebateHarness(panel, by_round(table), case=a_case(scenarios=scenarios)).run()
+
+
+def judgment_of(harness: DebateHarness) -> Judgment:
+    judgment = harness.debate.state.judgment
+    assert judgment is not None
+    return judgment
+
+
+def decided(harness: DebateHarness) -> tuple[Any, ...]:
+    """Everything that must not depend on the seats that are not asked."""
+    judgment = judgment_of(harness)
+    rows = tuple((row.scenario_id, row.verdict, row.label) for row in judgment.scenarios)
+    return (Settled.of(judgment), rows)
+
+
+def asked(harness: DebateHarness) -> list[str]:
+    return list(dict.fromkeys(str(one.step.juror_id) for one in harness.asked))
+
+
+def not_asked(harness: DebateHarness) -> SeatsNotAsked | None:
+    return next((event for event in harness.events if isinstance(event, SeatsNotAsked)), None)
+
+
+def test_two_that_agree_settle_a_majority_of_three() -> None:
+    harness = debate(spec_with(stop="settled"), [Says(P, 90.0), Says(P, 80.0), Says(F, 10.0)])
+
+    assert ["gpt", "claude"] == asked(harness)
+    assert ("gemini",) == harness.debate.state.not_asked
+    assert SeatsNotAsked(
+        juror_ids=("gemini",), settled=Settled(verdict=P, label=None, shortfalls=(), accepted=None)
+    ) == not_asked(harness)
+    assert [("own", P), ("own", P), ("not_asked", None)] == [
+        (vote.kind, vote.position) for vote in judgment_of(harness).votes
+    ]
+
+
+def test_the_third_is_asked_where_the_first_two_differ() -> None:
+    harness = debate(spec_with(stop="settled"), [Says(P), Says(F), Says(F)])
+
+    assert ["gpt", "claude", "gemini"] == asked(harness)
+    assert not_asked(harness) is None
+    assert F is judgment_of(harness).verdict
+
+
+def test_an_abstention_leaves_the_case_open() -> None:
+    harness = debate(spec_with(stop="settled"), [Says(P), CallOutcome.BAD_REQUEST, Says(P)])
+
+    assert ["gpt", "claude", "gemini"] == asked(harness)
+
+
+def test_a_group_is_the_fewest_seats_that_can_settle_it_and_is_asked_at_once() -> None:
+    panel = the_panel(spec_with(7, stop="settled"))
+    harness = DebateHarness(panel, by_round({seat: [Says(P)] for seat in panel.juror_ids}))
+
+    assert list(panel.juror_ids[:4]) == [step.juror_id for step in harness.debate.pending_steps()]
+    assert 3 == len(harness.run().debate.state.not_asked)
+
+
+def test_the_next_group_follows_the_answers_so_far() -> None:
+    panel = the_panel(spec_with(7, stop="settled"))
+    answers = [Says(P), Says(P), Says(F), Says(P), Says(P), Says(F), Says(F)]
+
+    harness = debate(spec_with(7, stop="settled"), answers)
+
+    assert list(panel.juror_ids[:5]) == asked(harness)
+
+
+def test_a_passing_verdict_waits_for_its_quorum() -> None:
+    passed = debate(spec_with(stop="settled", final={"quorum": 3}), [Says(P), Says(P), Says(P)])
+    failed = debate(spec_with(stop="settled", final={"quorum": 3}), [Says(F), Says(F), Says(P)])
+
+    assert (3, 2) == (len(asked(passed)), len(asked(failed)))
+
+
+def test_the_order_of_asking_is_given_or_rotates_by_debate() -> None:
+    rules = rules_for(2)
+    given_panel = the_panel(spec_with(stop={"order": ["gemini", "gpt", "claude"]}))
+    rotating = the_panel(spec_with(stop={"last": "rotating"}))
+
+    def order(panel: Panel, debate_id: str) -> tuple[str, ...]:
+        harness = DebateHarness(panel, by_round({seat: [Says(P)] for seat in SEATS}))
+        opened = rules.open_debate(
+            a_case(), panel, debate_id=debate_id, run_id=None, secret=bytes(32), parts=harness.pen
+        )
+        assert opened.asking is not None
+        return opened.asking.order
+
+    assert ("gemini", "gpt", "claude") == order(given_panel, "d1")
+    assert {
+        ("gpt", "claude", "gemini"),
+        ("claude", "gemini", "gpt"),
+        ("gemini", "gpt", "claude"),
+    } == {order(rotating, f"d{number}") for number in range(40)}
+
+
+def test_panels_in_which_it_can_never_apply_are_refused_with_the_reason() -> None:
+    def why(prompts: int = 2, **fields: Any) -> str:
+        with pytest.raises(PanelError) as error:
+            resolve(PanelSpec.model_validate({**spec_with(), "stop": "settled", **fields}), prompts=prompts)
+        return str(error.value)
+
+    critical = [
+        {"id": "a", "maximum": 60, "meaning": "One thing.", "critical": True},
+        {"id": "b", "maximum": 40, "meaning": "Another."},
+    ]
+
+    assert "in rounds every seat speaks" in why(discussion={"max_rounds": 1})
+    assert "in rounds every seat speaks" in why(discussion={"max_rounds": 1, "always_discuss": True})
+    assert "a final judge reads every seat" in why(final={"method": "final_judge"})
+    assert "known at the end only" in why(final={"method": "median"}, rubric=None, criteria=critical)
+    assert "fewer than all 2 seats" in why(seats=spec_with(2)["seats"])
+    assert "under prompts 1" in why(PROMPTS_1)
+    assert "stop.order: must list every seat once" in why(stop={"order": ["gpt", "claude", "claude"]})
+
+
+def test_a_recorded_panel_is_written_as_it_was() -> None:
+    resolved = resolve(PanelSpec.model_validate(spec_with(stop={"last": "rotating"})))
+    harness = debate(spec_with(stop={"last": "rotating"}), [Says(P)] * 3)
+    opened = harness.events[0]
+    assert isinstance(opened, DebateOpened)
+
+    assert resolved.panel == resolve(spec_of(recorded_panel(opened, harness.pen.texts))).panel
+
+
+def test_a_seat_that_must_not_be_asked_cannot_answer() -> None:
+    harness = debate(spec_with(stop="settled"), [Says(P), Says(P), Says(P)])
+    state, rules = harness.debate.state, harness.debate.rules
+    evaluations = [event for event in harness.events if isinstance(event, JurorEvaluated)]
+    state = type(state)()
+    for event in harness.events[:3]:
+        state = rules.evolve(state, event)
+
+    with pytest.raises(IllegalEvent, match="gemini must not be asked"):
+        rules.evolve(state, evaluations[0].changed(juror_id="gemini"))
+    early = type(state)()
+    for event in harness.events[:2]:
+        early = rules.evolve(early, event)
+    with pytest.raises(IllegalEvent, match="the seats that are not asked must be None"):
+        rules.evolve(early, next(event for event in harness.events if isinstance(event, SeatsNotAsked)))
+
+
+def test_a_recount_says_where_seats_that_were_not_asked_could_matter() -> None:
+    harness = debate(spec_with(stop="settled"), [Says(P, 90.0), Says(P, 80.0), Says(F, 10.0)])
+    opened = harness.events[0]
+    assert isinstance(opened, DebateOpened)
+    made = [list(harness.debate.state.evaluations)]
+
+    def settled(**final: Any) -> bool:
+        panel = opened.panel.model_copy(update={"final": opened.panel.final.model_copy(update=final)})
+        changed = opened.model_copy(update={"panel": panel})
+        return rules_for(2).recount(changed, made, not_asked=("gemini",)).settled
+
+    assert settled()
+    assert not settled(quorum=3)
+    assert not settled(method="weighted_average")
+
+
+# The property: with and without early stop, over random panels and answers, what is decided is equal.
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> dict[str, Any]:
+    seats = draw(st.integers(3, 6))
+    spec = spec_with(seats)
+    method = draw(st.sampled_from(["majority_vote", "weighted_average", "median"]))
+    spec["final"] = {"method": method, "quorum": draw(st.integers(1, seats))}
+    weights = draw(st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=seats, max_size=seats))
+    spec["seats"] = [{**seat, "weight": weight} for seat, weight in zip(spec["seats"], weights, strict=True)]
+    unsupported = draw(st.sampled_from(["count", "abstain"] if method == "median" else ["count", "halve", "abstain"]))
+    spec["answers"] = {"unsupported": unsupported, "repairs": 0}
+    words = draw(st.sampled_from(["verdicts", "answers", "yes_no", "levels", "drawn"]))
+    if words == "drawn":
+        spec["scale"] = written(draw(scales()))
+    elif words == "answers" and method == "median":
+        spec["scale"] = ANSWERS["scale"]
+    elif words != "verdicts":
+        spec |= {"answers": ANSWERS, "yes_no": YES_NO, "levels": LEVELS}[words]
+        spec["answers"] = {"unsupported": unsupported, "repairs": 0}
+    signal = draw(st.sampled_from([None, None, SHARE, ISOTONIC, WEIGHTS, DAWID_SKENE, STEPS]))
+    if signal is not None:
+        threshold = draw(st.sampled_from([0.2, 0.5, 2 / 3, 0.8, 0.9, 1.0]))
+        on = draw(st.sampled_from(["error", "false_pass"]))
+        spec = calibrated(spec, signal=signal, threshold=threshold, on=on)
+    return spec
+
+
+@st.composite
+def answers_for(draw: st.DrawFn, panel: Panel) -> list[Answer]:
+    words = [verdict.value for verdict in Verdict] if panel.scale is None else list(panel.scale.ids)
+    # Seats mostly agree: else nothing is ever settled.
+    usual = draw(st.sampled_from(words))
+    found: list[Answer] = []
+    for _ in panel.seats:
+        kind = draw(st.sampled_from(["usual", "usual", "usual", "any", "blocked", "failed"]))
+        if kind in {"blocked", "failed"}:
+            found.append(CallOutcome.BLOCKED if kind == "blocked" else CallOutcome.BAD_REQUEST)
+            continue
+        word = usual if kind == "usual" else draw(st.sampled_from(words))
+        score = draw(st.sampled_from([0.0, 20.0, 45.0, 70.0, 90.0, 100.0]))
+        evidence = draw(st.sampled_from([(), QUOTED]))
+        decisive = draw(st.sampled_from([None, 1, 2]))
+        found.append(Says(word, score, draw(st.sampled_from([0.0, 0.5, 1.0])), evidence, decisive))
+    return found
+
+
+@given(st.data())
+def test_what_is_decided_is_equal_with_and_without_early_stop(data: st.DataObject) -> None:
+    spec = data.draw(specs())
+    last = data.draw(st.sampled_from(["given", "rotating"]))
+    scenarios = data.draw(st.sampled_from([1, 1, 2]))
+    answers = data.draw(answers_for(the_panel(spec)))
+
+    with suppress(PanelError):  # a panel in which it can never apply
+        the_panel({**spec, "stop": {"last": last}})
+        spec |= {"stop": {"last": last}}
+    whole = debate({**spec, "stop": None}, answers, scenarios=scenarios)
+    stopped = debate(spec, answers, scenarios=scenarios)
+
+    assert decided(whole) == decided(stopped)
+    if (event := not_asked(stopped)) is not None:
+        assert Settled.of(judgment_of(whole)) == event.settled
+        _holds_whatever_they_answer(data, whole, spec, answers, stopped, scenarios)
+
+
+def _holds_whatever_they_answer(
+    data: st.DataObject,
+    whole: DebateHarness,
+    spec: dict[str, Any],
+    answers: list[Answer],
+    stopped: DebateHarness,
+    scenarios: int,
+) -> None:
+    """Other answers of the seats that were not asked decide the same."""
+    panel = the_panel(spec)
+    others = data.draw(answers_for(panel))
+    mixed = [
+        other if seat in stopped.debate.state.not_asked else answer
+        for seat, answer, other in zip(panel.juror_ids, answers, others, strict=True)
+    ]
+
+    assert decided(whole) == decided(debate({**spec, "stop": None}, mixed, scenarios=scenarios))
