@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from jury_analysis.errors import BadBallots
 
 ROLES = ("juror", "judge")
-KINDS = ("own", "stale", "synthetic", "abstained")
+KINDS = ("own", "stale", "synthetic", "abstained", "conditional")
 
 SCHEMA = pa.schema(
     [

@@ -166,6 +166,7 @@ FEW_CHANGES = Wording(
 # What was left out, and warnings
 STALE_VOTES = _fixed("stale", "以前の票")
 SYNTHETIC_VOTES = _fixed("synthetic", "代替の票")
+CONDITIONAL_VOTES = _fixed("asked only where other seats left the case open", "他の席で決まらない場合だけの票")
 SIMULATED_DEBATES = _fixed("simulated", "模擬")
 FEWER_THAN_TWO_VOTES = _fixed(
     "fewer than two votes in the first evaluation: not in the agreement",

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import KINDS, unified
-from jury_analysis.reasons import STALE_VOTES, SYNTHETIC_VOTES
+from jury_analysis.reasons import CONDITIONAL_VOTES, STALE_VOTES, SYNTHETIC_VOTES
 from jury_analysis.scale import Scale
 from jury_analysis.wording import Reason
 
@@ -17,7 +17,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-OWN, STALE, SYNTHETIC, ABSTAINED = range(len(KINDS))
+OWN, STALE, SYNTHETIC, ABSTAINED, CONDITIONAL = range(len(KINDS))
 """Codes of `VoteMatrix.kinds`."""
 
 
@@ -60,7 +60,7 @@ class VoteMatrix:
     """Seats of jurors; the final judge is none."""
     scale: Scale
     excluded: dict[Reason, int]
-    """Why votes of this round were left out (`stale`, `synthetic`), and how many; reasons without any are absent."""
+    """Why votes of this round were left out (stale, synthetic, conditional), and how many; without any, no reason."""
 
     @property
     def units(self) -> int:
@@ -174,7 +174,12 @@ class _Columns:
         votes = np.full(shape, -1, dtype=np.int8)
         votes[place] = self.verdict[chosen]
         excluded = {}
-        for kind, name, kept in ((STALE, STALE_VOTES, stale), (SYNTHETIC, SYNTHETIC_VOTES, synthetic)):
+        for kind, name, kept in (
+            (STALE, STALE_VOTES, stale),
+            (SYNTHETIC, SYNTHETIC_VOTES, synthetic),
+            # A seat is asked where others leave a case open: its votes are no sample of all cases.
+            (CONDITIONAL, CONDITIONAL_VOTES, False),
+        ):
             count = int(np.count_nonzero(kinds == kind))
             if count and not kept:
                 votes[kinds == kind] = -1

@@ -5,7 +5,8 @@ A ballot is one vote of one seat in one round, or the vote of the final judge. T
 the order of the seats:
 
     round, seat     the round (0: phase 1) and the index of the seat; the final judge has the index after the last
-    kind            `own`, `stale`, `synthetic`, `abstained`; null: the seat was asked, its vote is not recorded yet
+    kind            `own`, `stale`, `synthetic`, `abstained`, `conditional` (its own, of a seat that was asked because
+                    others left the case open); null: the seat was asked, its vote is not recorded yet
     verdict, score, confidence, changed
     asked, answered indexes in `models`: of a stale vote those of the vote that it repeats
     calls, input_tokens, output_tokens, cost    sums over the exchanges of the step
@@ -17,6 +18,7 @@ the order of the seats:
 Those of quotations are null where the evaluation was not asked for evidence. They and `read_percent` are left out
 where they are null for every ballot; `vote_label`, and `final_label`, which is of the judgment, where the panel judges
 in the three verdicts.
+`conditional` has the indexes of the seats that are asked only where others leave the case open; left out without any.
 `rounds` is how many rounds began. Events of the stream `calls/` may come before or after the vote that they led to: the
 result is the same.
 """
@@ -24,7 +26,7 @@ result is the same.
 import json
 import marshal
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from itertools import repeat
@@ -66,6 +68,9 @@ FURTHER_COLUMNS = (*RESULTS, "decisive_item", "read_percent")
 VOTE_LABEL, FINAL_LABEL = "vote_label", "final_label"
 """The column, and the value, that only sheets under a scale of the panel's own have."""
 
+_CONDITIONAL = "conditional"
+"""A kind of votes, and the value that only sheets of debates have in which seats may not be asked."""
+
 _FURTHER = len(_COLUMNS)
 _MODELS = (_ASKED, _ANSWERED)
 _UNQUOTED: tuple[None, ...] = (None,) * (len(RESULTS) + 1)
@@ -73,7 +78,7 @@ _NOT_ASKED: tuple[Any, ...] = (None, None, None, None, None, None, None, 0, 0, 0
 _LABEL = len(_NOT_ASKED) - 1
 _CARRIAGE = frozenset(CARRIAGE)
 
-_BY_A_MODEL = frozenset({"own", "stale", "synthetic"})
+_BY_A_MODEL = frozenset({"own", "stale", "synthetic", _CONDITIONAL})
 """The kinds of votes whose evaluation names the model that was asked."""
 
 _Ballot = list[Any]
@@ -87,12 +92,21 @@ class BallotSheet:
     """
 
     __slots__ = (
-        *("_ballots", "_final_label", "_index", "_judge", "_labels", "_latest", "_rounds", "_weights"),
+        *("_ballots", "_conditional", "_final_label", "_index", "_judge", "_labels", "_latest", "_rounds", "_weights"),
         *("panel", "readable"),
     )
 
-    def __init__(self, panel: str | None, seats: list[str], weights: list[float], *, labels: bool = False) -> None:
+    def __init__(
+        self,
+        panel: str | None,
+        seats: list[str],
+        weights: list[float],
+        *,
+        labels: bool = False,
+        conditional: Sequence[int] = (),
+    ) -> None:
         self.panel = panel
+        self._conditional = tuple(conditional)
         self._labels = labels
         self._final_label: str | None = None
         self.readable = True
@@ -107,12 +121,16 @@ class BallotSheet:
     def opened(cls, event: StoredEvent, body: Callable[[], Any]) -> Self:
         """The sheet of a debate that this event opens; `body` decodes its body."""
         try:
-            panel = upcast(event.type, event.schema, SCHEMAS[event.type], body())["panel"]
+            opened = upcast(event.type, event.schema, SCHEMAS[event.type], body())
+            panel = opened["panel"]
             seats = [_name(seat["juror_id"]) for seat in panel["seats"]]
             weights = [_number(seat["weight"], math.inf) for seat in panel["seats"]]
             if len(set(seats)) < len(seats):
                 raise ValueError("two seats have one id")
-            return cls(panel_fingerprint(panel), seats, weights, labels=panel.get("scale") is not None)
+            asking = opened.get("asking") or {"order": [], "first": 0}
+            later = sorted(map(seats.index, asking["order"][_count(asking["first"]) :]))
+            labels = panel.get("scale") is not None
+            return cls(panel_fingerprint(panel), seats, weights, labels=labels, conditional=later)
         except UNREADABLE:
             return cls._unreadable()
 
@@ -126,7 +144,9 @@ class BallotSheet:
         if packed is None:
             return cls._unreadable()
         found = json.loads(packed)
-        sheet = cls(panel, found["seats"], found["weights"], labels=VOTE_LABEL in found)
+        sheet = cls(
+            panel, found["seats"], found["weights"], labels=VOTE_LABEL in found, conditional=found.get(_CONDITIONAL, ())
+        )
         sheet._final_label = found.get(FINAL_LABEL)
         models = [*found["models"], None]
         asked, answered = ([models[-1 if one is None else one] for one in found[_COLUMNS[name]]] for name in _MODELS)
@@ -179,6 +199,7 @@ class BallotSheet:
                 "seat": seats,
                 **dict(zip(_COLUMNS, columns[:_FURTHER], strict=True)),
                 **(dict(zip(FURTHER_COLUMNS, columns[_FURTHER:_LABEL], strict=True)) if _has_more(ballots) else {}),
+                **({_CONDITIONAL: self._conditional} if self._conditional else {}),
                 **({VOTE_LABEL: columns[_LABEL], FINAL_LABEL: self._final_label} if self._labels else {}),
             }
         )
@@ -196,7 +217,7 @@ class BallotSheet:
     def _give_up(self) -> None:
         self.panel, self.readable = None, False
         self._index, self._weights, self._ballots, self._latest = {}, [], {}, {}
-        self._judge, self._rounds = None, 0
+        self._judge, self._rounds, self._conditional = None, 0, ()
         self._labels, self._final_label = False, None
 
     def _ballot(self, round_: int, seat: int) -> _Ballot:
@@ -242,6 +263,8 @@ class BallotSheet:
         seat = self._index[juror]
         ballot, before = self._ballot(round_, seat), self._before(round_, seat)
         _take(ballot, evaluation)
+        if seat in self._conditional and ballot[_KIND] == "own":
+            ballot[_KIND] = _CONDITIONAL
         ballot[_CHANGED] = None if before is None else _position(before) != _position(ballot)
         self._latest[seat] = (round_, ballot)
 

@@ -1,5 +1,6 @@
 """`stop: settled`: seats that could change nothing are not asked, and everything that is decided stays the same."""
 
+import json
 from contextlib import suppress
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury_debate.assignment import Assignment
 from jury_debate.errors import IllegalEvent, PanelError
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_debate.prompts_v1 import VERSION as PROMPTS_1
@@ -198,6 +200,52 @@ def test_a_recount_says_where_seats_that_were_not_asked_could_matter() -> None:
     assert settled()
     assert not settled(quorum=3)
     assert not settled(method="weighted_average")
+
+
+class RowsSay(Says):
+    """Says other verdicts on scenarios than on the case."""
+
+    rows: tuple[str, ...] = ()
+
+    def answer(self, assignment: Assignment) -> bytes:
+        said = json.loads(super().answer(assignment))
+        for row, verdict in zip(said["scenarios"], self.rows, strict=True):
+            row["verdict"] = verdict
+        return json.dumps(said).encode()
+
+
+def rows_say(verdict: str, *rows: str) -> Says:
+    said = RowsSay(verdict)
+    said.rows = rows
+    return said
+
+
+def test_a_verdict_on_a_scenario_must_be_settled_too() -> None:
+    differ: list[Answer] = [rows_say(P, P, F), rows_say(P, P, P), rows_say(P, P, F)]
+    agree: list[Answer] = [rows_say(P, P, F), rows_say(P, P, F), rows_say(P, P, P)]
+
+    assert 3 == len(asked(debate(spec_with(stop="settled"), differ, scenarios=2)))
+    assert 2 == len(asked(debate(spec_with(stop="settled"), agree, scenarios=2)))
+
+
+def test_a_label_between_two_ranks_that_have_none_leaves_the_case_open() -> None:
+    labels = [{"id": f"f{rank}", "outcome": "fail", "meaning": f"Fails by {rank}."} for rank in range(4)]
+    spec = spec_with(6, stop="settled", final={"method": "median"}, scale={"name": "fails", "labels": labels})
+
+    # The median of ranks is 1.5, and 0.5 or 2.5 with two more at an end: no label. With two more at 1 it is f1.
+    harness = debate(spec, [Says("f0"), Says("f1"), Says("f2"), Says("f3"), Says("f1"), Says("f1")])
+
+    assert 6 == len(asked(harness))
+    assert "f1" == judgment_of(harness).label
+
+
+def test_a_posterior_that_another_vote_could_change_leaves_the_acceptance_open() -> None:
+    def asked_at(threshold: float) -> int:
+        spec = {**calibrated(spec_with(), signal=DAWID_SKENE, threshold=threshold), "stop": "settled"}
+        return len(asked(debate(spec, [Says(P), Says(P), Says(F, 10.0)])))
+
+    # Two votes for a pass give .97, with one against them .79.
+    assert (2, 3) == (asked_at(0.7), asked_at(0.9))
 
 
 # The property: with and without early stop, over random panels and answers, what is decided is equal.

@@ -1,21 +1,21 @@
 """Whether the acceptance of a verdict is the same whatever the missing seats answer: bounds of each signal.
 
 share, isotonic: they ascend with the votes for the verdict; missing seats vote for it, or not. votes+step: at most all
-missing seats name the step that leads, at least all of them name the one that follows. weights, dawid_skene: the sums
-of each label lie between those with the least and the most that each missing seat can add; the chance of a label is
-least where its sum is least and the others' are most.
+missing seats name the step that leads, at least all of them name the one that follows. weights, dawid_skene: the chance
+of a label follows from the differences of its sum to those of the others, to which each missing seat adds at least and
+at most what one of its possible votes adds. Sums are linear in confidences and scores, so their ends are enough.
 """
 
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 
 from jury_events.calibration import (
     Calibration,
     DawidSkeneSignal,
     SignalVote,
     VotesStepSignal,
-    WeightedInput,
     WeightsSignal,
 )
 from jury_events.verdict import Verdict
@@ -26,7 +26,14 @@ _SLACK = 1e-8
 _LEAST = 1e-10
 """In place of the chance 0, as in `jury_events.calibration`."""
 
+_OTHER = "another verdict"
+"""Stands for every verdict that a signal does not name; no label has a space."""
+
+_BEST_SCORE = 100.0
+
 Bounds = tuple[float, float]
+Sums = Mapping[str, float]
+"""What is added up for each label."""
 
 
 def settles_acceptance(
@@ -76,56 +83,66 @@ def _steps(verdict: Verdict, votes: Sequence[SignalVote]) -> tuple[int, int]:
 def _weights_bounds(
     signal: WeightsSignal, verdict: Verdict, votes: Sequence[SignalVote], missing: Collection[str]
 ) -> Bounds:
-    sums = {label: (start, start) for label, start in zip(signal.labels, signal.intercepts, strict=False)}
-    for one in signal.inputs:
-        value = signal.values(one, votes)
-        low, high = _input_bounds(signal, one) if one.seat in missing else (value, value)
-        for label, weight in zip(signal.labels, one.weights, strict=False):
-            least, most = sums[label]
-            ends = (weight * low, weight * high)
-            sums[label] = (least + min(ends), most + max(ends))
-    return _chance_bounds(sums, verdict)
+    def added(seat: str, vote: SignalVote) -> Sums:
+        sums = dict.fromkeys(signal.labels, 0.0)
+        for one in signal.inputs:
+            if one.seat == seat:
+                value = signal.values(one, [vote])
+                sums = {label: sums[label] + weight * value for label, weight in zip(sums, one.weights, strict=False)}
+        return sums
 
-
-def _input_bounds(signal: WeightsSignal, one: WeightedInput) -> Bounds:
-    return (-1.0, 1.0) if one.input == "score" else (-1.0 / (signal.verdicts - 1), 1.0)
+    start = dict(zip(signal.labels, signal.intercepts, strict=False))
+    named = {one.verdict for one in signal.inputs if one.verdict is not None}
+    words = [*sorted(named | set(signal.labels)), _OTHER]
+    ends = list(product(words, (0.0, 1.0), (0.0, _BEST_SCORE)))
+    known = [added(one.seat, one) for one in votes if one.seat not in missing]
+    open_seats = [
+        [added(seat, SignalVote(seat, None)), *(added(seat, SignalVote(seat, *end)) for end in ends)]
+        for seat in sorted(missing)
+    ]
+    return _chance_bounds([start, *known], open_seats, verdict)
 
 
 def _posterior_bounds(
     signal: DawidSkeneSignal, verdict: Verdict, votes: Sequence[SignalVote], missing: Collection[str]
 ) -> Bounds:
-    starts = [math.log(max(chance, _LEAST)) for chance in signal.prior]
-    sums = {label: (start, start) for label, start in zip(signal.verdicts, starts, strict=False)}
-    given = {one.seat: one.verdict for one in votes if one.seat not in missing}
-    for seat in signal.seats:
-        for label, row in zip(signal.verdicts, seat.chances, strict=False):
-            logs = [math.log(max(chance, _LEAST)) for chance in row]
-            if seat.seat in missing:
-                # No vote adds nothing; a verdict without a column counts as the least chance.
-                added = (min(0.0, math.log(_LEAST), *logs), max(0.0, *logs))
-            else:
-                verdict_given = given.get(seat.seat)
-                if verdict_given not in signal.verdicts:
-                    continue
-                column = signal.verdicts.index(verdict_given)
-                one = logs[column] if column < len(logs) else math.log(_LEAST)
-                added = (one, one)
-            least, most = sums[label]
-            sums[label] = (least + added[0], most + added[1])
-    return _chance_bounds(sums, verdict)
+    rows = {one.seat: one.chances for one in signal.seats}
+
+    def added(seat: str, given: str | None) -> Sums:
+        if seat not in rows or given not in signal.verdicts:
+            return dict.fromkeys(signal.verdicts, 0.0)
+        column = signal.verdicts.index(given)
+        return {
+            label: math.log(max(row[column] if column < len(row) else 0.0, _LEAST))
+            for label, row in zip(signal.verdicts, rows[seat], strict=False)
+        }
+
+    start = {label: math.log(max(one, _LEAST)) for label, one in zip(signal.verdicts, signal.prior, strict=False)}
+    known = [added(one.seat, one.verdict) for one in votes if one.seat not in missing]
+    open_seats = [[added(seat, given) for given in (None, *signal.verdicts)] for seat in sorted(missing)]
+    return _chance_bounds([start, *known], open_seats, verdict)
 
 
-def _chance_bounds(sums: Mapping[str, Bounds], verdict: Verdict) -> Bounds:
-    if verdict not in sums:
+def _chance_bounds(known: Sequence[Sums], open_seats: Sequence[Sequence[Sums]], verdict: Verdict) -> Bounds:
+    """The least and the greatest chance of the verdict, where each open seat adds one of its sums."""
+    if verdict not in known[0]:
         return 0.0, 0.0
-    least, most = sums[verdict]
-    others = [bounds for label, bounds in sums.items() if label != verdict]
-    low = _softmax_first(least, [high for _, high in others])
-    high = _softmax_first(most, [low for low, _ in others])
-    return low - _SLACK, high + _SLACK
+    least, most = [0.0], [0.0]
+    for label in known[0]:
+        if label == verdict:
+            continue
+        before = math.fsum(_ahead(one, label, verdict) for one in known)
+        options = [[_ahead(one, label, verdict) for one in seat] for seat in open_seats]
+        least.append(before + math.fsum(map(max, options)))
+        most.append(before + math.fsum(map(min, options)))
+    return _first_of(least) - _SLACK, _first_of(most) + _SLACK
 
 
-def _softmax_first(first: float, others: Sequence[float]) -> float:
-    top = max(first, *others) if others else first
-    own = math.exp(first - top)
-    return own / math.fsum([own, *(math.exp(one - top) for one in others)])
+def _ahead(sums: Sums, label: str, verdict: str) -> float:
+    return sums.get(label, 0.0) - sums.get(verdict, 0.0)
+
+
+def _first_of(sums: Sequence[float]) -> float:
+    """The first of the chances that belong to these sums."""
+    top = max(sums)
+    return math.exp(sums[0] - top) / math.fsum(math.exp(one - top) for one in sums)

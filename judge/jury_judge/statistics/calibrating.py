@@ -127,6 +127,11 @@ def calibrated_panel(store: EventStore, ballots: pa.Table) -> CalibratedPanel | 
                 f"debate {debate_id} was judged under a calibration, which withheld verdicts: calibrate on debates of "
                 "the panel without calibration"
             )
+        if resolved.panel.stop is not None:
+            raise SettingError(
+                f"debate {debate_id} was judged with stop: settled, where votes are missing by what others said: "
+                "calibrate on debates of the panel without stop; the file holds for the panel with it too"
+            )
         panel = CalibratedPanel(
             resolved.panel.name,
             panel_digest(resolved.panel),

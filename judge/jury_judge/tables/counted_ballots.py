@@ -50,7 +50,7 @@ def _without_unsupported(ballots: pa.Table) -> pa.Table:
         if role == "judge" or debate in judged:
             continue
         if kind != "stale":
-            fails = kind == "own" and verdict == FAIL and verified is not None
+            fails = kind in {"own", "conditional"} and verdict == FAIL and verified is not None
             unsupported[debate, seat] = fails and not verified + normalised
         out[place] = unsupported.get((debate, seat), False)
     for name, value in (("kind", "abstained"), ("verdict", None)):
