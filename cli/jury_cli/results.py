@@ -30,6 +30,7 @@ class Results:
         self.tally = Tally()
         self.cases = KeptCases()
         self._kinds: Counter[str] = Counter()
+        self._seats = self._not_asked = 0
 
     def take(self, line: dict[str, Any]) -> None:
         """Take the next line."""
@@ -39,7 +40,10 @@ class Results:
             self.cases.append(case)
         self._others.update({(other["asked"], other["answered"]) for other in line["model_mismatches"]})
         self._absent.update(juror for juror, vote in case.votes.items() if vote is None)
-        self._kinds.update(set((line["vote_kinds"] or {}).values()))
+        kinds = line["vote_kinds"] or {}
+        self._kinds.update(set(kinds.values()))
+        self._seats += len(kinds)
+        self._not_asked += sum(kind == "not_asked" for kind in kinds.values())
         if line["method"] == "final_judge" and line["decided_by"] == "majority_vote":
             self._absent["the final judge"] += 1
         match self._form:
@@ -94,6 +98,9 @@ class Results:
             f"{answered} answered in {pluralize(debates, 'debate')} where {asked} was asked; see `jury show`"
             for (asked, answered), debates in sorted(self._others.items())
         ]
+        if self._not_asked:
+            seats = pluralize(self._seats, "seat")
+            said.append(f"{self._not_asked:,} of {seats} not asked: no answer of them could change what is decided")
         if self.tally.simulated:
             said.append(f"simulated jurors in {pluralize(self.tally.simulated, 'debate')}: no verdict of models")
         return said

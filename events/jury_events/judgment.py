@@ -126,6 +126,11 @@ class Settled(Value):
     shortfalls: tuple[DimensionName, ...]
     accepted: bool | None
 
+    @property
+    def word(self) -> str:
+        """The label; without one, the verdict."""
+        return self.label or self.verdict.value
+
     @classmethod
     def of(cls, judgment: Judgment) -> "Settled":
         """What a judgment decides."""

@@ -77,6 +77,10 @@ class DebateLabels(TranslatedLabels):
     changed_by_filter = Translation("changed by a provider's filter only", "フィルターによる変更のみ")
     synthetic = Translation("stands in for a blocked answer", "ブロックされた回答の代替評価")
     abstained = Translation("abstained", "棄権")
+    not_asked = Translation(
+        "not asked: {seats}. Whatever they answer, what is decided stays {settled}",
+        "未質問: {seats}。どう答えても決定は{settled}のまま",
+    )
     read_windows = Translation(
         "read {read} of {total} items in {parts} parts ({percent} %)",
         "{total}項目中{read}項目を{parts}部に分けて読了（{percent} %）",

@@ -12,6 +12,7 @@ class EventWords(NamedTuple):
     neutral: str
     changed: str
     changed_by_filter: str
+    not_asked: str
     abstained: str
     stands: str
     round_follows: str
@@ -42,6 +43,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         neutral=", blocked: neutral",
         changed=", position changed",
         changed_by_filter=", changed by a provider's filter only",
+        not_asked="not asked: {seats}; whatever they answer, it stays {settled}",
         abstained="abstained: {reason}",
         stands="; its earlier evaluation stands",
         round_follows="a round follows",
@@ -70,6 +72,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         neutral="、ブロックされたため中立の評価で代替",
         changed="、立場変更",
         changed_by_filter="、フィルターによる変更のみ",
+        not_asked="未質問: {seats}。どう答えても{settled}のまま",
         abstained="棄権: {reason}",
         stands="（以前の評価が有効）",
         round_follows="次のラウンドへ",

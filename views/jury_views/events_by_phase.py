@@ -18,6 +18,7 @@ from jury_events.debate_events import (
     JurorAbstained,
     JurorEvaluated,
     RoundStarted,
+    SeatsNotAsked,
     StatementMade,
     TextsErased,
 )
@@ -55,6 +56,7 @@ class EventsByPhase:
 
     opened: DebateOpened
     phase_1: list[JurorEvaluated | JurorAbstained] = field(default_factory=list)
+    not_asked: SeatsNotAsked | None = None
     phase_1_check: ConsensusCheck | None = None
     rounds: list[RoundEvents] = field(default_factory=list)
     discussion_over: bool = False
@@ -121,6 +123,8 @@ def _add(record: EventsByPhase, event: DebateEvent) -> None:
         case JurorAbstained():
             number = Step.parse(event.step).round
             (record.rounds[-1].spoken if number and record.rounds else record.phase_1).append(event)
+        case SeatsNotAsked():
+            record.not_asked = event
         case RoundStarted():
             record.rounds.append(RoundEvents(event))
         case StatementMade() if record.rounds:

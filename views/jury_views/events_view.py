@@ -17,6 +17,7 @@ from jury_events.debate_events import (
     JurorAbstained,
     JurorEvaluated,
     RoundStarted,
+    SeatsNotAsked,
     StatementMade,
     TextsErased,
 )
@@ -146,6 +147,8 @@ class _Describer:
                 reasons = (event.reason, event.refusal) if event.refusal else (event.reason,)
                 said = words.abstained.format(reason=", ".join(map(self._term, reasons)))
                 return said + (words.stands if event.stale else "")
+            case SeatsNotAsked():
+                return words.not_asked.format(seats=", ".join(event.juror_ids), settled=event.settled.word)
             case ConsensusChecked():
                 check = event.check
                 leading = check.majority_label or check.majority_position

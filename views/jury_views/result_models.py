@@ -273,7 +273,8 @@ class DiscussionRound:
 
 @dataclass
 class JurorVote:
-    """A seat's vote in the final judgment: `own`, `stale`, `synthetic` or `abstained` (then without a position).
+    """A seat's vote in the final judgment: `own`, `stale`, `synthetic`, `abstained` or `not_asked` (the last two
+    without a position).
 
     `round` is where its evaluation was made, 0 for phase 1.
     """

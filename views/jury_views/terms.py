@@ -12,6 +12,8 @@ _JAPANESE: Mapping[str, str] = {
     "own": "本人の票",
     "stale": "以前の票",
     "synthetic": "代替の票",
+    "not_asked": "未質問",
+    "conditional": "条件付きの票",
     "abstained": "棄権",
     # Consensus
     "unanimous": "全員一致",
@@ -75,6 +77,7 @@ _JAPANESE: Mapping[str, str] = {
     "debate_opened": "議論の開始",
     "juror_evaluated": "評価",
     "juror_abstained": "棄権",
+    "seats_not_asked": "質問の省略",
     "round_started": "ラウンド開始",
     "statement_made": "発言",
     "consensus_checked": "合意の確認",

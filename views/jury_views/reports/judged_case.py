@@ -53,5 +53,10 @@ def judged_case(line: Mapping[str, Any]) -> JudgedCase:
 
 
 def _votes(line: Mapping[str, Any]) -> dict[str, str | None]:
-    labels = line["vote_labels"] or {}
-    return {juror: labels.get(juror) or verdict for juror, verdict in (line["votes"] or {}).items()}
+    """The words of the seats that were asked, by juror id; None: no usable answer."""
+    labels, kinds = line["vote_labels"] or {}, line["vote_kinds"] or {}
+    return {
+        juror: labels.get(juror) or verdict
+        for juror, verdict in (line["votes"] or {}).items()
+        if kinds.get(juror) != "not_asked"
+    }

@@ -171,6 +171,10 @@ class _DebateView:
                 self._evaluation(said.evaluation)
             else:
                 self._abstention(said)
+        if (not_asked := self._record.not_asked) is not None:
+            seats = ", ".join(role_of(self._panel, juror_id) for juror_id in not_asked.juror_ids)
+            settled = not_asked.settled.word
+            self._page.line(TextSpan(self._words.not_asked.format(seats=seats, settled=settled), "dim"))
         self._consensus(self._record.phase_1_check, 0)
 
     def _phase_2(self) -> None:

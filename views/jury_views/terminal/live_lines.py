@@ -12,6 +12,7 @@ from jury_events.debate_events import (
     JurorAbstained,
     JurorEvaluated,
     RoundStarted,
+    SeatsNotAsked,
     StatementMade,
 )
 from jury_events.evaluation import Evaluation
@@ -37,7 +38,7 @@ class LiveLines:
         self._opened: DebateOpened | None = None
         self._changes = PositionTracker()
 
-    def lines(self, event: Any) -> Iterator[str]:
+    def lines(self, event: Any) -> Iterator[str]:  # noqa: C901  (one case an event)
         """The lines that `event` gives, if any."""
         match event:
             case DebateOpened():
@@ -48,6 +49,9 @@ class LiveLines:
                 yield f"  {self._name(event.juror_id)}: {_view(event.evaluation)}"
             case JurorAbstained():
                 yield f"  {self._name(event.juror_id)}: abstains ({event.reason.value})"
+            case SeatsNotAsked():
+                seats = ", ".join(map(self._name, event.juror_ids))
+                yield f"  not asked: {seats}; whatever they answer, it stays {event.settled.word}"
             case RoundStarted():
                 yield f"phase 2: discussion, round {event.round}"
             case StatementMade():

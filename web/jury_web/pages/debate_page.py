@@ -173,6 +173,12 @@ class DebatePage(NamedTuple):
         return self.opened.panel.language
 
     @property
+    def not_asked(self) -> tuple[str, ...]:
+        """The role names of the seats that were not asked."""
+        event = self.record.not_asked
+        return () if event is None else tuple(self.roles[juror_id] for juror_id in event.juror_ids)
+
+    @property
     def scale(self) -> bool:
         """Whether the panel has its own verdict words, criteria or question."""
         panel = self.opened.panel

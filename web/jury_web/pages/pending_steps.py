@@ -53,7 +53,7 @@ def pending_steps(record: EventsByPhase, calls: Sequence[RecordedCall]) -> Pendi
     if record.ending is not None or record.judgment is not None:
         return NOTHING_PENDING
     if record.phase_1_check is None:
-        return PendingSteps(0, _seats(record, 0, panel.juror_ids, record.phase_1, calls))
+        return PendingSteps(0, _seats(record, 0, _asked(record, calls), record.phase_1, calls))
     if record.rounds and record.rounds[-1].check is None:
         current = record.rounds[-1]
         number, order = current.started.round, current.started.speaker_order
@@ -61,6 +61,16 @@ def pending_steps(record: EventsByPhase, calls: Sequence[RecordedCall]) -> Pendi
     if record.discussion_over and panel.final.method == "final_judge":
         return PendingSteps(None, (_of_step(None, "final", calls),))
     return NOTHING_PENDING
+
+
+def _asked(record: EventsByPhase, calls: Sequence[RecordedCall]) -> Sequence[str]:
+    """The seats that are asked in phase 1 so far; those after the first of an asking plan once they have a call."""
+    plan, not_asked = record.opened.asking, record.not_asked
+    if plan is None:
+        return record.opened.panel.juror_ids
+    called = {call.exchange.juror_id for call in calls}
+    order = plan.order if not_asked is None else [one for one in plan.order if one not in not_asked.juror_ids]
+    return [juror for place, juror in enumerate(order) if place < plan.first or juror in called]
 
 
 def _seats(
