@@ -24,10 +24,12 @@ from jury_events.debate_events import (
     DebateFailed,
     DebateForked,
     InheritedSteps,
+    SeatsNotAsked,
     TextsErased,
 )
 from jury_events.exchange import CacheWrite, ExchangeRecorded, RecordedToolCall, RequestMessage, Usage
 from jury_events.ids import batch_id
+from jury_events.judgment import Settled
 from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased, SignedLengths, VersionRange
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
@@ -73,6 +75,10 @@ def sample_events(prompts: int) -> dict[str, AnyEvent]:
     pen = DeterministicParts()
     text = pen.make("because")
     by_hand: list[AnyEvent] = [
+        SeatsNotAsked(
+            juror_ids=("gemini", "クロード"),
+            settled=Settled(verdict=Verdict.UNSAFE_FAIL, label="wrong", shortfalls=("facts",), accepted=True),
+        ),
         DebateFailed(reason="case_unreadable", detail=text),
         DebateCancelled(by="operator", reason=None),
         CoordinatorResumed(epoch=7, cause="juror", number=1, repeated_steps=("initial/gpt", "round-2/a%2Fb")),

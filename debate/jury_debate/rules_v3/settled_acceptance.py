@@ -18,7 +18,7 @@ from jury_events.calibration import (
     VotesStepSignal,
     WeightsSignal,
 )
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS, REVIEW, Verdict
 
 _SLACK = 1e-8
 """More than a signal is rounded by; the sums of bounds are made in another order than those of a signal."""
@@ -47,9 +47,9 @@ def settles_acceptance(
         votes: of every seat of the panel; those of the missing ones are not read.
         missing: the juror ids of the seats that were not asked.
     """
-    if calibration is None or verdict is Verdict.NEEDS_REVIEW:
+    if calibration is None or verdict is REVIEW:
         return True
-    if calibration.on == "false_pass" and verdict is not Verdict.SAFE_PASS:
+    if calibration.on == "false_pass" and verdict is not PASS:
         return True
     low, high = _bounds(calibration, verdict, votes, missing)
     return low >= calibration.threshold or high < calibration.threshold

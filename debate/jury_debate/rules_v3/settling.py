@@ -29,7 +29,7 @@ from jury_events.evaluation import SeatPosition
 from jury_events.exact import exact
 from jury_events.panel import Panel, Seat
 from jury_events.rubric import Scores
-from jury_events.verdict import Verdict
+from jury_events.verdict import PASS, Verdict
 from jury_events.verdict_scale import VERDICTS
 
 _WHOLE = Fraction(1)
@@ -76,7 +76,7 @@ def is_settled(asked: AskedSeats) -> bool:
     found = shortfalls(asked.panel.rubric, [one.scores for one in asked.answers], counted.weights)
     position = capped(SeatPosition(counted.verdict, counted.label), found)
     has_quorum = sum(one.of_a_model for one in asked.answers) >= asked.panel.final.quorum
-    if position.verdict is Verdict.SAFE_PASS and not has_quorum:
+    if position.verdict is PASS and not has_quorum:
         return False
     return all(
         _row_holds(asked, scenario, has_quorum=has_quorum) for scenario in asked.scenarios
@@ -139,7 +139,7 @@ def _row_holds(asked: AskedSeats, scenario: str, *, has_quorum: bool) -> bool:
     if not cast:
         return False
     counted = _tally(asked.panel, cast)
-    return _holds(asked, cast, counted) and (has_quorum or counted.verdict is not Verdict.SAFE_PASS)
+    return _holds(asked, cast, counted) and (has_quorum or counted.verdict is not PASS)
 
 
 def _criteria_hold(asked: AskedSeats, counted: VoteTally) -> bool:
