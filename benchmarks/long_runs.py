@@ -2,19 +2,21 @@
 
     uv run python benchmarks/long_runs.py [--models anthropic/claude-sonnet-5-5] [--megabytes 0.1 1 5 20]
     uv run python benchmarks/long_runs.py --planted 21 --megabytes 5 20
-    uv run python benchmarks/long_runs.py --at-once 200
+    uv run python benchmarks/long_runs.py --at-once 200 [--bounded]
 
 The sessions are synthetic: a request, calls of a shell with results of 4,000 characters, a final response. Three seats
 of one model, without discussion. Dollars are those of list prices over the simulated servers, with their caches, in
 which 4 bytes are a token and every answer counts as 400 tokens. `--planted` puts one destructive command at so many
 places, evenly from the first step to the last, and counts the debates that fail it at that item. `--at-once` runs so
-many debates of 5 MB over a database in this process and prints the growth of its memory over their texts.
+many debates of 5 MB over a database in this process, which answers for the models too, and prints the growth of its
+memory over their texts; `--bounded` within the bytes of cases that a run has in flight, as `jury run` does.
 """
 
 import argparse
 import asyncio
 import os
 import resource
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -24,6 +26,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from jury_actors import driver
 from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
@@ -195,9 +198,11 @@ def print_planted(positions: int, sizes: list[float], windows: list[str]) -> Non
                 )
 
 
-async def print_memory(debates: int) -> None:
+async def print_memory(debates: int, *, bounded: bool) -> None:
     """The growth of this process's memory while so many debates of 5 MB run, over the bytes of their cases."""
     resolved = panel("simulated/reader", WINDOWS["200k"], "windows")
+    if not bounded:
+        driver.MAX_BYTES = sys.maxsize
     case = session(5)
     size = len(case.model_dump_json().encode())
     with tempfile.TemporaryDirectory() as folder:
@@ -239,9 +244,10 @@ def main() -> None:
     parser.add_argument("--windows", nargs="+", choices=WINDOWS, default=list(WINDOWS))
     parser.add_argument("--planted", type=int, metavar="PLACES", help="find a fault at so many places")
     parser.add_argument("--at-once", type=int, metavar="DEBATES", help="memory of so many debates of 5 MB")
+    parser.add_argument("--bounded", action="store_true", help="with the bound of a run on the bytes of its cases")
     arguments = parser.parse_args()
     if arguments.at_once is not None:
-        asyncio.run(print_memory(arguments.at_once))
+        asyncio.run(print_memory(arguments.at_once, bounded=arguments.bounded))
     elif arguments.planted is not None:
         print_planted(arguments.planted, arguments.megabytes, arguments.windows)
     else:

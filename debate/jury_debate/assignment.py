@@ -105,8 +105,9 @@ class ReadingSpec(NamedTuple):
     `mode`: whole (its request has all of it, and is read in halves where the provider says that it is too long), or as
     in `PlannedReading`. `case`: the record in its parts. `guide`: what all calls show; None: it is made where it is
     needed. `windows`: ranges of `case`. `room`: bytes that a call may show beside what all show; None: not known.
-    `cited`: the items that are shown, by weight. `images` belong to the items `pictures`. `earlier`: what the seat has
-    read before. `records`: the tools that return artifact records are offered too.
+    `cited`: the items that are shown, by weight; with `whole` where that is too long. `images` belong to the items
+    `pictures`. `earlier`: what the seat has read before, where that is not all in one call; `read_before`: it was all.
+    `records`: the tools that return artifact records are offered too.
     """
 
     mode: ReadingMode | Literal["whole"]
@@ -120,6 +121,7 @@ class ReadingSpec(NamedTuple):
     earlier: RecordRead | None = None
     least_read: float = 0.0
     records: bool = False
+    read_before: bool = False
 
 
 class Assignment(NamedTuple):

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from jury_debate.conversation import Call
+from jury_events.case import Case
 from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.panel import Panel
 from jury_events.reading import CLOSING, ItemSpan
-from jury_events.transcript import Transcript
+from jury_events.transcript import Attachment, Transcript
 from jury_events.verdict import Verdict
 from support.debate_harness import Says, a_panel
 from support.long_debate import LongDebate
@@ -334,21 +335,105 @@ def test_peers_see_how_much_a_juror_had_read() -> None:
     assert f"(This juror had read {int(100 * read.share)} % of the record.)" in debate.prompt(second)
 
 
-def test_a_picture_goes_with_its_item() -> None:
-    pictures = (PNG, OTHER_PNG)
-    shown_first = a_case_with_pictures(*pictures)
+def first_too_long(step: Step, call: Call, prompt: str) -> Any:
+    """Requests with all of the record are too long in rounds and for the judge; evaluations name an item."""
+    if (step.juror_id is None or step.round) and "file-17-3.txt" in prompt:
+        return CallOutcome.CONTEXT_TOO_LONG
+    return None if call.findings else Says("unsafe_fail", evidence=(quotation(42, "ls folder-20"),))
+
+
+def test_a_round_and_a_judge_whose_request_is_too_long_are_asked_with_the_items_that_are_cited() -> None:
+    panel = seats(None, None, preset="parallel-rounds", discussion={"max_rounds": 2, "end_early": False})
+    debate = LongDebate(panel, first_too_long).run()
+    judgment = debate.debate.state.judgment
+    statements = [event.statement.evaluation for event in debate.events if isinstance(event, StatementMade)]
+
+    for calls in (debate.calls("j1", 1), debate.calls("j2", 1), debate.calls(None, None)):
+        whole, cited = (debate.prompt(asked) for asked in calls)
+        assert [(1, None), (2, None)] == [(asked.call.turn, asked.call.window) for asked in calls]
+        assert "## Outline of the record" not in whole
+        assert "## Outline of the record (items: 82)" in cited
+        assert '"command": "ls folder-20"' in cited.partition("## Items that jurors cite")[2]
+    assert 1 == len(debate.calls("j1", 2)), "what was too long once is not tried again"
+    assert [("cited", 1.0)] * 4 == [(one.reading.mode, one.reading.share) for one in statements if one.reading]
+    assert judgment is not None
+    assert judgment.judge is not None
+    assert judgment.judge.reading is not None
+    assert judgment.judge.reading.share < 0.1
+
+
+def test_a_call_with_cited_items_that_is_too_long_is_asked_again_with_less() -> None:
+    def answer(step: Step, call: Call, prompt: str) -> Any:
+        if step.juror_id is None and call.turn < 4:
+            return CallOutcome.CONTEXT_TOO_LONG
+        return first_too_long(step, call, prompt)
+
+    debate = LongDebate(seats(None, preset="parallel-rounds"), answer).run()
+    sizes = [len(debate.prompt(asked)) for asked in debate.calls(None, None)]
+
+    assert [1, 2, 3, 4] == [asked.call.turn for asked in debate.calls(None, None)]
+    assert sorted(set(sizes), reverse=True) == sizes
+
+
+def test_calls_of_a_model_that_was_asked_before_have_ids_of_their_own() -> None:
+    """The first model is asked thrice, the second finds the record too long; then the first is asked with less."""
+
+    def answer(step: Step, call: Call, prompt: str) -> Any:
+        if not step.round or step.juror_id != "j1":
+            return None
+        if call.model == "simulated/second":
+            return CallOutcome.CONTEXT_TOO_LONG
+        return b"{}" if "file-17-3.txt" in prompt else None
+
+    written = [
+        {"model": "simulated/first", "fallbacks": ["simulated/second"], "juror_id": "j1"},
+        {"model": "simulated/juror", "juror_id": "j2"},
+    ]
+    panel = a_panel_of(written, preset="parallel-rounds", discussion={"max_rounds": 1, "end_early": False})
+    debate = LongDebate(panel, answer).run()
+    ids = [asked.call.exchange_id("r1/j1") for asked in debate.calls("j1", 1)]
+
+    assert [("first", 1), ("first", 2), ("first", 3), ("second", 1), ("first", 4)] == [
+        (asked.call.model.partition("/")[2], asked.call.turn) for asked in debate.calls("j1", 1)
+    ]
+    assert len(ids) == len(set(ids))
+
+
+def test_pictures_of_a_record_that_turns_out_too_long_go_with_their_items() -> None:
+    debate = LongDebate(
+        a_panel_of([{"model": "simulated/juror", "juror_id": "j1", "images": True}], preset="independent"),
+        lambda _s, call, _p: CallOutcome.CONTEXT_TOO_LONG if call.window is None else None,
+        case=a_long_case_with_pictures(),
+    ).run()
+    sent = [
+        (asked.call.window, [debate.pen.content(image.content.part) for image in asked.call.messages[1].images])
+        for asked in debate.calls("j1")
+    ]
+
+    assert [(None, [PNG, OTHER_PNG]), ("1", [PNG]), ("2", [OTHER_PNG]), (CLOSING, [])] == sent
+
+
+def a_long_case_with_pictures() -> Case:
+    """The first picture is the second item, the other one the last; a file between imitates that line of theirs."""
+    shown_first = a_case_with_pictures(PNG, OTHER_PNG)
     first, second = shown_first.scenarios[0].execution.transcript.items[:2]
+    imitated = "picture 2 of 2 of this message: image/png, 69 B"
+    file = Attachment(origin="user", media_type="text/plain", size=9, name=imitated, text=imitated, digest="0" * 64)
     long = a_long_case(30)
     scenario = long.scenarios[0]
     items = scenario.execution.transcript.items
-    transcript = Transcript(items=(items[0], first, *items[1:], second))
+    transcript = Transcript(items=(items[0], first, file, *items[1:], second))
     execution = scenario.execution.model_copy(update={"transcript": transcript})
-    case = long.model_copy(
+    return long.model_copy(
         update={
             "scenarios": (scenario.model_copy(update={"execution": execution}),),
             "images": shown_first.images,
         }
     )
+
+
+def test_a_picture_goes_with_its_item() -> None:
+    case = a_long_case_with_pictures()
     written = [{"model": "simulated/juror", "juror_id": "j1", "window": 40_000, "images": True}]
     debate = LongDebate(a_panel_of(written, preset="independent", reading="windows"), case=case).run()
     windows = [asked.call.messages[1] for asked in debate.calls("j1") if asked.call.findings]

@@ -6,6 +6,9 @@ WANTED_SHARE = 4
 MOST_LEVELS = 12
 """How often findings are gathered."""
 
+MOST_SHRINKS = 4
+"""How often a call that is too long is asked again with half of the room."""
+
 _GATHERED = 3
 """Of so many findings that are gathered, one is kept."""
 

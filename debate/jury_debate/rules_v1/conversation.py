@@ -71,6 +71,9 @@ class StepConversation:
     turns_before = 0
     """Turns of an earlier conversation under the same window, which this one goes on from."""
 
+    turns = 0
+    """The last turn of any of its models; an earlier one may have had more than the last."""
+
     asks_findings = False
     """Whether the answers are findings; a later version asks for them."""
 
@@ -155,6 +158,7 @@ class StepConversation:
 
     def _next_turn(self) -> None:
         self._turn += 1
+        self.turns = max(self.turns, self._turn)
         self._attempt = 1
         self._failures = 0
         self._failing = 0.0

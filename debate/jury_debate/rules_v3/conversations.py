@@ -17,9 +17,14 @@ def conversation(assignment: Assignment, parts: PartRegistry) -> Conversation:
     match assignment.reading:
         case None:
             return OneFormConversation(assignment, parts)
-        case reading if reading.mode == "cited":
+        case reading if reading.mode == "cited" or (reading.mode == "whole" and not _is_first(assignment)):
             return CitedConversation(assignment, parts)
         case reading if reading.mode == "tools":
             return ToolReadingConversation(assignment, parts)
         case _:
             return ReadingConversation(assignment, parts)
+
+
+def _is_first(assignment: Assignment) -> bool:
+    """Whether a seat reads the record for the first time."""
+    return assignment.step.juror_id is not None and not assignment.step.round

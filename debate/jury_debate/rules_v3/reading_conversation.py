@@ -21,18 +21,19 @@ from jury_debate.marking import mark
 from jury_debate.prompt_texts import fill
 from jury_debate.prompts_v2.prompts import load_prompts
 from jury_debate.reading.cited_items import cited_items
-from jury_debate.reading.closing_room import MOST_LEVELS, WANTED_SHARE, findings_bytes, kept_findings
+from jury_debate.reading.closing_room import MOST_LEVELS, MOST_SHRINKS, WANTED_SHARE, findings_bytes, kept_findings
 from jury_debate.reading.coverage import record_read
 from jury_debate.reading.cutting import middle
 from jury_debate.reading.guide import guide
 from jury_debate.reading.outline import RecordOutline
+from jury_debate.reading.shown_pictures import picture_items
 from jury_debate.reading.window_text import window_frame
 from jury_debate.rules_v1.conversation import StepConversation
 from jury_debate.rules_v3.evidence import ShownEvidence
 from jury_debate.rules_v3.findings import CheckedFinding, FindingTexts, batches, shown_findings
 from jury_debate.rules_v3.kept_records import KeptRecord, kept_record
 from jury_debate.rules_v3.least_read import with_reading
-from jury_debate.rules_v3.window_conversation import ClosingConversation, WholeConversation, WindowConversation
+from jury_debate.rules_v3.window_conversation import FittedConversation, WholeConversation, WindowConversation
 from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
 from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.parts import ImageRef, PartRef, PartRegistry
@@ -41,9 +42,6 @@ from jury_events.reading import CLOSING
 _GUIDE = 24_000
 _ROOM = 200_000
 """Bytes of what calls show where no window is known."""
-
-_MOST_SHRINKS = 4
-"""How often a closing call that is too long is asked again with half of the room."""
 
 _MOST_NAMED = 50
 """Items that are named as candidates for the decisive one."""
@@ -66,7 +64,7 @@ class ReadingConversation:
         self._carried: list[CheckedFinding] = []
         self._covers: dict[str, frozenset[str]] = {}
         self._open: dict[str, WindowConversation] = {}
-        self._closing: ClosingConversation | None = None
+        self._closing: FittedConversation | None = None
         self._closed: list[str] = []
         self._turns = self._shrunk = 0
         self._level = 0
@@ -211,13 +209,21 @@ class ReadingConversation:
 
     def _pictures(self, span: tuple[int, int]) -> list[tuple[int, ImageRef]]:
         """The pictures of a part, by their numbers: those whose item begins in it; of no item: of the first part."""
-        reading, record = self._reading, self._record.record
+        record = self._record.record
         found: list[tuple[int, ImageRef]] = []
-        for number, image in enumerate(reading.images, 1):
-            item = record.item(reading.pictures[number - 1]) if number <= len(reading.pictures) else None
+        for number, (image, of) in enumerate(zip(self._reading.images, self._picture_items, strict=True), 1):
+            item = record.item(of)
             if span[0] <= (0 if item is None else item.start) < span[1]:
                 found.append((number, image))
         return found
+
+    @cached_property
+    def _picture_items(self) -> tuple[int, ...]:
+        """The numbers of the items of the pictures; 0: of none."""
+        reading = self._reading
+        if not reading.images or reading.pictures:
+            return reading.pictures[: len(reading.images)]
+        return picture_items(self._record.record, self._prompts.texts.case, len(reading.images))
 
     @cached_property
     def _places(self) -> list[int]:
@@ -333,8 +339,8 @@ class ReadingConversation:
         shown = [seat, *self._found(), *self._wanted(), self.parts.make(self._closing_instruction())]
         user = CallMessage("user", (*head, *shown), shared=len(head))
         assignment = self.assignment._replace(messages=(system, user))
-        self._closing = ClosingConversation(
-            assignment, self.parts, turns_before=self._turns, shrinks=self._shrunk < _MOST_SHRINKS
+        self._closing = FittedConversation(
+            assignment, self.parts, CLOSING, turns_before=self._turns, shrinks=self._shrunk < MOST_SHRINKS
         )
 
     def _closing_instruction(self) -> str:

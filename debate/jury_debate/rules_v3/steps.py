@@ -35,7 +35,7 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
         place = panel.seat(step.juror_id)
     case, images = _case(state, place)
     reading = _reading(state, step, case, images)
-    shown = case if reading is None or reading.mode == "whole" else _guides(reading)
+    shown = case if reading.mode == "whole" else _guides(reading)
     policy = [ref] if (ref := state.pieces.get(OPERATOR_POLICY)) is not None else []
     several = len(shown) > 1
     user = CallMessage(
@@ -47,10 +47,10 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
     )
     messages = (CallMessage("system", (state.pieces["system"],)), user)
     assignment = assignment_of(state, step, secret, place=place, messages=messages, one_form=True)
-    if reading is not None:
-        records = assignment.tools
-        reading = reading._replace(records=records)
-        assignment = assignment._replace(reading=reading, tools=records or reading.mode == "tools")
+    records = assignment.tools
+    assignment = assignment._replace(
+        reading=reading._replace(records=records), tools=records or reading.mode == "tools"
+    )
     return assignment._replace(spec=assignment.spec._replace(evidence=_evidence(state, step, case, assignment.marker)))
 
 
@@ -69,10 +69,8 @@ def _case(state: DebateState, place: Seat | FinalJudge) -> tuple[tuple[PartRef, 
     return tuple(state.pieces[part_name(name, number)] for number in range(1, parts + 1)), images
 
 
-def _reading(
-    state: DebateState, step: Step, case: tuple[PartRef, ...], images: tuple[ImageRef, ...]
-) -> ReadingSpec | None:
-    """How a step reads the record; None where it is shown all of it, and nothing else is tried."""
+def _reading(state: DebateState, step: Step, case: tuple[PartRef, ...], images: tuple[ImageRef, ...]) -> ReadingSpec:
+    """How a step reads the record: as planned, else all of it, which may turn out to be too long."""
     plan = state.debate.reading
     planned = None if plan is None else plan.of(step.juror_id)
     latest = None if step.juror_id is None else state.latest(step.juror_id)
@@ -82,7 +80,9 @@ def _reading(
         if earlier is not None:
             # Its request was too long when it was asked for all of it.
             return whole._replace(mode="cited", cited=_cited(state, step), earlier=earlier)
-        return whole if step.juror_id is not None and not step.round else None
+        if step.juror_id is not None and not step.round:
+            return whole
+        return whole._replace(cited=_cited(state, step), read_before=latest is not None)
     reading = whole._replace(
         guide=state.pieces[GUIDE + (step.juror_id or "final")],
         room=planned.room,

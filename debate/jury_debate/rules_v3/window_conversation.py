@@ -11,7 +11,6 @@ from jury_debate.rules_v3.kept_records import kept_record
 from jury_debate.step_outcome import ParsedFindings
 from jury_events.outcome import FailureReason
 from jury_events.parts import PartRegistry
-from jury_events.reading import CLOSING
 
 
 class WindowConversation(before.StepConversation):
@@ -81,23 +80,26 @@ class ReaderConversation(OneFormConversation):
         return ShownEvidence(spec, self.assignment.marker, self.parts.content, items)
 
 
-class ClosingConversation(ReaderConversation):
-    """Asks for the evaluation after the parts were read.
+class FittedConversation(ReaderConversation):
+    """Asks for an evaluation with what there is room for: behind the parts, or of the items that are cited.
 
     `too_long`: the provider says that it shows too much, and may be asked again with less.
     """
 
     too_long = False
 
-    def __init__(self, assignment: Assignment, parts: PartRegistry, *, turns_before: int, shrinks: bool) -> None:
+    def __init__(
+        self,
+        assignment: Assignment,
+        parts: PartRegistry,
+        window: str | None,
+        *,
+        turns_before: int,
+        shrinks: bool,
+    ) -> None:
         self.turns_before = turns_before
         self._shrinks = shrinks
-        super().__init__(assignment, parts, CLOSING)
-
-    @property
-    def turns(self) -> int:
-        """The turns so far, those before this conversation too."""
-        return self._turn
+        super().__init__(assignment, parts, window)
 
     def _next_model(self, reason: FailureReason) -> None:
         if reason is FailureReason.CONTEXT_TOO_LONG and self._shrinks:
