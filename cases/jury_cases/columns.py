@@ -117,3 +117,13 @@ def listing(row: Any) -> str:
     names = [visible_line(str(name), 60) for name in row]
     more = f" and {len(names) - _SHOWN_COLUMNS} more" if len(names) > _SHOWN_COLUMNS else ""
     return (", ".join(names[:_SHOWN_COLUMNS]) or "none") + more
+
+
+def message_column(row: Any) -> str | None:
+    """The first column that is a list of messages: objects with a role; None where there is none."""
+    if not isinstance(row, dict):
+        return None
+    for name, value in row.items():
+        if isinstance(value, list) and value and all(isinstance(one, dict) and "role" in one for one in value):
+            return str(name)
+    return None

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from jury_cases.columns import METADATA, listing, value_at
+from jury_cases.columns import METADATA, listing, message_column, value_at
 from jury_cases.draft import CaseDraft
 from jury_cases.errors import CaseFileError
 from jury_cases.facts import as_label, cost_of, decisive_of, metadata_of, tags_of
@@ -201,6 +201,9 @@ def _images(drafts: list[CaseDraft]) -> tuple[Image, ...]:
 
 def _scenario(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) -> Scenario:
     if draft.built is None and draft.error is None and not draft.answered:
+        if (column := message_column(row)) is not None:
+            shown = visible_line(column, 60)
+            raise CaseFileError(f"response: missing; {shown} is a list of messages: --field messages={shown} reads it")
         raise CaseFileError(
             "response: missing; write response or messages, or name the column with --field response=COLUMN; "
             f"the row has {listing(row)}"

@@ -245,6 +245,16 @@ def test_a_row_without_an_answer_is_reported_with_the_option_to_name_its_column(
     )
 
 
+def test_a_row_with_messages_in_another_column_is_reported_with_the_option_that_reads_them():
+    said = [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Fixed.", "agent": "main"}]
+    sent = jsonl({"environment": "main", "trajectory": [{"action": "ls"}], "history": said, "info": {}})
+
+    assert (
+        refusal(sent) == "stdin:1: response: missing; history is a list of messages: --field messages=history reads it"
+    )
+    assert "Fixed." == read(sent, fields={"messages": "history"})[0].scenarios[0].execution.response
+
+
 def test_a_fault_in_a_scenario_names_the_scenario():
     scenarios = [{"question": "q", "response": "r"}, {"question": "q"}]
 
