@@ -64,17 +64,20 @@ class HostedJury:
         writing = Writing(name=f"{self._host}-{os.getpid()}", lock_wait=LOCK_WAIT)
         return Jury(self._panel, store=self._store, writing=writing)
 
-    def case(self, row: Mapping[str, Any], form: str | None = None) -> Case:
+    def case(self, row: Mapping[str, Any], form: str | None = None, *, expected: str | None = None) -> Case:
         """The case of a row, with its digest in its id.
 
         Args:
             row: as in a file of cases.
             form: the name of its format; None: it is recognised.
+            expected: the expected behaviour, where the row has none.
 
         Raises:
             CaseFileError: it has nothing to judge, or a field is invalid.
         """
         case = self._reader.read_case(row, form=form, policy=self._policy)
+        if expected:
+            case = _expecting(case, expected)
         digest = sha256(case.to_part()).hexdigest()[:12]
         return case.model_copy(update={"case_id": f"{case.case_id[:_LONGEST_ID]}.{digest}"})
 
@@ -107,6 +110,14 @@ def hosted_jury(
 ) -> HostedJury:
     """The jury of this process with these settings: made once."""
     return HostedJury(host, panel=panel, store=store, policy=policy, run=run)
+
+
+def _expecting(case: Case, expected: str) -> Case:
+    first, *others = case.scenarios
+    if first.question.expected_behavior is not None:
+        return case
+    question = first.question.model_copy(update={"expected_behavior": expected})
+    return case.model_copy(update={"scenarios": (first.model_copy(update={"question": question}), *others)})
 
 
 def _text_of(policy: str) -> str:

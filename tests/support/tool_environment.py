@@ -119,7 +119,7 @@ def promptfoo() -> ToolEnvironment:
             modules.mkdir(parents=True, exist_ok=True)
             _do("npm", "install", "--loglevel=error", *options, *PROMPTFOO, cwd=modules, path=node / "bin")
             (modules / "ready").touch()
-    return ToolEnvironment(tools.python, (modules / "node_modules" / ".bin", node / "bin", *tools.path))
+    return ToolEnvironment(tools.python, (modules / "node_modules" / ".bin", *tools.path, node / "bin"))
 
 
 def _python(requirements: Sequence[str]) -> Path:
