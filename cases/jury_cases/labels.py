@@ -58,14 +58,19 @@ class Labels:
         """The explicitly mapped words."""
         return tuple(self._words)
 
-    def meaning(self, word: str) -> Verdict | None:
-        """The verdict of a word; None: it means "no label".
+    def meaning(self, word: str) -> SeatPosition | None:
+        """The verdict of a word, with the label of the scale where it means one; None: it means "no label".
 
         Raises:
             ValueError: the word is unknown.
         """
-        meant = self._meant(word)
-        return None if meant is None else meant.verdict
+        if word in self._words:
+            return self._words[word]
+        if word.lower() in _BOOLEANS:  # as JSON writes them, and as pandas does
+            for mapped, meant in self._words.items():
+                if mapped.lower() == word.lower():
+                    return meant
+        return _of_scale(word.lower(), self._scale) or SeatPosition(Verdict.from_label(word))
 
     def position(self, written: Any) -> SeatPosition | None:
         """The verdict of an unparsed label, with the label of the scale where it is one; None for null and blank text.
@@ -77,7 +82,7 @@ class Labels:
         if word is None:
             return None
         try:
-            return self._meant(word)
+            return self.meaning(word)
         except ValueError as error:
             if not self._refuse:
                 return None
@@ -93,15 +98,6 @@ class Labels:
         """The verdict alone, as `position`."""
         found = self.position(written)
         return None if found is None else found.verdict
-
-    def _meant(self, word: str) -> SeatPosition | None:
-        if word in self._words:
-            return self._words[word]
-        if word.lower() in _BOOLEANS:  # as JSON writes them, and as pandas does
-            for mapped, meant in self._words.items():
-                if mapped.lower() == word.lower():
-                    return meant
-        return _of_scale(word.lower(), self._scale) or SeatPosition(Verdict.from_label(word))
 
 
 def _of_scale(word: str, scale: VerdictScale | None) -> SeatPosition | None:

@@ -17,6 +17,7 @@ from jury_events.verdict import FAIL, PASS
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
+    from jury_events.verdict_scale import VerdictScale
     from jury_judge import CaseFiles
 
 STDIN = "-"
@@ -152,13 +153,20 @@ class ListingFormats(click.Command):
             formatter.write_dl(list(format_lines()))
 
 
-def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels: bool = True) -> "CaseFiles":
+def case_files(
+    options: dict[str, Any],
+    hosts: frozenset[str],
+    *,
+    refuse_labels: bool = True,
+    scale: "VerdictScale | None" = None,
+) -> "CaseFiles":
     """The case files of the options, which are removed from `options`.
 
     Args:
         options: of the command.
         hosts: where `http(s):` records may come from.
         refuse_labels: whether labels that are not understood are refused; else they are none.
+        scale: of the panel that judges: labels are read in its words.
 
     Raises:
         CaseFileError: an option cannot be used.
@@ -167,7 +175,8 @@ def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels:
 
     paths: tuple[str, ...] = options.pop("paths")
     settings = CaseSettings.of(**{name: options.pop(name) for name in CaseSettings.model_fields})
-    return settings.files(paths, hosts, refuse_labels=refuse_labels, stdin=standard_input(paths))
+    stdin = standard_input(paths)
+    return settings.files(paths, hosts, refuse_labels=refuse_labels, stdin=stdin, scale=scale)
 
 
 def standard_input(paths: Sequence[str]) -> "BinaryIO | None":

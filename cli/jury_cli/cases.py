@@ -42,9 +42,9 @@ def command(**given: Any) -> int:
     from jury_judge.settings.panel import PanelSettings
 
     summary = given.pop("summary")
-    files = case_files(given, artifact_hosts(), refuse_labels=False)
     panel = PanelSettings.of(**{name: given.pop(name) for name in PanelSettings.model_fields})
     loaded = load_panel(panel.panel_name, os.environ, panel.overrides)
+    files = case_files(given, artifact_hosts(), refuse_labels=False, scale=loaded.panel.scale)
     if summary:
         from jury_judge.runs.case_summary import CaseSummary
 

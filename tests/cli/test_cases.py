@@ -70,10 +70,26 @@ def test_the_files_are_summed_up(jury: CommandLine, mixed: str) -> None:
     assert "tokens:" in outcome.out
 
 
+def test_labels_are_read_in_the_words_of_the_panels_scale(jury: CommandLine) -> None:
+    words = ("right", "good", "safe", "rigth")
+    rows = [{"id": n, "question": "q", "response": "a", "label": word} for n, word in enumerate(words)]
+    path = jury.write("labels.jsonl", *rows)
+    jury.write("panel.yaml", "preset: independent\nscale: answer-correctness\n")
+    asked = ("cases", path, "--panel", "panel.yaml", "--map", "label:good=partial")
+
+    shown, data = jury(*asked), jury(*asked, "--json").json
+
+    line = "'right' 1 = right (safe_pass), 'good' 1 = partial (needs_review), 'safe' 1 = safe_pass, 'rigth' 1 = NOT"
+    assert f"labels:       {line} UNDERSTOOD" in shown.out.splitlines()
+    assert ["right", "partial", None, None] == [one["label"] for one in data["label_words"]]
+    assert {"safe_pass": 2, "needs_review": 1, "none": 1} == data["labels"]
+
+
 def test_the_sum_is_data_too(jury: CommandLine, mixed: str) -> None:
     data = jury("cases", mixed, "--json").json
 
     assert (2, {"anthropic": 1, "rows": 1}, {"safe_pass": 2}) == (data["cases"], data["formats"], data["labels"])
+    assert {"word", "count", "verdict", "understood"} == set(data["label_words"][0])
     assert data["not_shown"] == {
         "cases": 1,
         "pictures_not_shown_to": [],

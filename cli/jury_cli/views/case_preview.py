@@ -51,16 +51,19 @@ def _label_lines(words: "tuple[LabelWord, ...]") -> Iterator[str]:
     if not words:
         yield "labels:       none"
         return
-    named = [
-        f"{visible_line(one.word, 60)!r} {one.count} = "
-        f"{(one.verdict or 'no label') if one.understood else 'NOT UNDERSTOOD'}"
-        for one in words[:_NAMED]
-    ]
+    named = [f"{visible_line(one.word, 60)!r} {one.count} = {_meaning(one)}" for one in words[:_NAMED]]
     yield f"labels:       {_listed(named, len(words))}"
     unknown = [visible_line(one.word, 60) for one in words if not one.understood]
     if unknown:
         pairs = ",".join(f"{word}=VERDICT" for word in unknown[:_NAMED])
         yield f"              jury run refuses these; say what they mean: --map 'label:{pairs}'"
+
+
+def _meaning(one: "LabelWord") -> str:
+    if not one.understood:
+        return "NOT UNDERSTOOD"
+    verdict = one.verdict or "no label"
+    return verdict if one.label is None else f"{one.label} ({verdict})"
 
 
 def _listed(named: list[str], total: int) -> str:

@@ -37,12 +37,20 @@ class ShownCase(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelWord:
-    """A word that labels are, how often it was seen, and what it means; `verdict` is None for no label."""
+    """A word that labels are, how often it was seen, and what it means; `verdict` is None for no label.
+
+    `label` is the word of the panel's scale that it means, None where it means a verdict alone.
+    """
 
     word: str
     count: int
     verdict: str | None
     understood: bool
+    label: str | None = None
+
+    def data(self, *, scaled: bool) -> dict[str, Any]:
+        """As JSON data; `scaled`: with the label, since the panel has a scale of its own."""
+        return {name: value for name, value in asdict(self).items() if scaled or name != "label"}
 
 
 class CasePreview:
@@ -139,11 +147,12 @@ class CasePreview:
 
     def data(self) -> dict[str, Any]:
         """The counts as JSON data."""
+        scaled = self._loaded.panel.scale is not None
         return {
             "cases": self.omissions.cases,
             "formats": dict(self.formats),
             "labels": dict(self._verdicts),
-            "label_words": [asdict(one) for one in self.label_words],
+            "label_words": [one.data(scaled=scaled) for one in self.label_words],
             "fields": dict(self.fields),
             "columns_not_read": dict(self.unread),
             "roles_not_seen": list(self.unmatched_roles),
@@ -158,9 +167,12 @@ class CasePreview:
 
     def _word(self, word: str, count: int) -> LabelWord:
         try:
-            return LabelWord(word, count, self._files.labels.meaning(word), understood=True)
+            meant = self._files.labels.meaning(word)
         except ValueError:
             return LabelWord(word, count, None, understood=False)
+        if meant is None:
+            return LabelWord(word, count, None, understood=True)
+        return LabelWord(word, count, meant.verdict, understood=True, label=meant.label)
 
     def _text(self, case: Case) -> str:
         resolved = self._loaded.resolved

@@ -21,6 +21,7 @@ from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
+from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import KeptFileRefused, PanelNotServed, TooManySubmissions
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed, Opening
@@ -88,6 +89,8 @@ class Submissions:
         self._feed = feed
         self._max_running = max_running
         self._juries: dict[str, asyncio.Task[Jury]] = {}
+        self._unopened: dict[str, Jury] = {}
+        self._scales: dict[str, VerdictScale | None] = {}
         self._open = AsyncExitStack()
         self._claims: set[SubmissionClaim] = set()
         self._known: OrderedDict[tuple[str, str], Submission] = OrderedDict()
@@ -95,6 +98,19 @@ class Submissions:
     def find(self, kind: Kind, name: str) -> Submission | None:
         """The submission of that debate or run; None where this process does not know it."""
         return self._known.get((kind, name))
+
+    def scale(self, panel: str | None) -> VerdictScale | None:
+        """The scale in whose words a panel judges; None: the three verdicts.
+
+        Raises:
+            PanelNotServed: unknown panel, or a read-only server.
+            JuryError: the panel's Jury cannot be made.
+        """
+        name = self._panel(panel)
+        if name not in self._scales:
+            jury = self._unopened[name] = self._make[name](self._feed.add_chunk)
+            self._scales[name] = jury.panel.scale
+        return self._scales[name]
 
     @property
     def running(self) -> int:
@@ -199,8 +215,8 @@ class Submissions:
         """The Jury of a panel, opened once."""
         opening = self._juries.get(panel)
         if opening is None or has_failed(opening):
-            entered = self._open.enter_async_context(self._make[panel](self._feed.add_chunk))
-            opening = self._juries[panel] = asyncio.create_task(entered)
+            jury = self._unopened.pop(panel, None) or self._make[panel](self._feed.add_chunk)
+            opening = self._juries[panel] = asyncio.create_task(self._open.enter_async_context(jury))
         return await asyncio.shield(opening)
 
     async def _asked(self, wanted: KeptSubmission) -> Submission:

@@ -8,17 +8,21 @@ from jury_cases.columns import with_snake_case_names
 from jury_cases.errors import CaseFileError
 from jury_events.case import Case
 from jury_events.text.visible_text import visible_line
+from jury_events.verdict_scale import VerdictScale
 
 _SHOWN = 120
 """Characters of a case id that a message quotes."""
 
 
-def submitted_cases(tables: Sequence[Mapping[str, Any]], places: Sequence[str]) -> list[Case]:
+def submitted_cases(
+    tables: Sequence[Mapping[str, Any]], places: Sequence[str], scale: VerdictScale | None = None
+) -> list[Case]:
     """The cases of JSON objects, each as in a case file; names may be in camelCase.
 
     Args:
         tables: one a case.
         places: the name of each in messages.
+        scale: of the panel that judges: labels are read in its words.
 
     Raises:
         CaseFileError: one is no case, or two have one id.
@@ -27,7 +31,8 @@ def submitted_cases(tables: Sequence[Mapping[str, Any]], places: Sequence[str]) 
     seen: set[str] = set()
     for number, (table, place) in enumerate(zip(tables, places, strict=True), start=1):
         try:
-            case = case_of(with_snake_case_names(table), "case" if len(tables) == 1 else f"case-{number}")
+            default_id = "case" if len(tables) == 1 else f"case-{number}"
+            case = case_of(with_snake_case_names(table), default_id, scale)
         except CaseFileError as error:
             raise CaseFileError(f"{place}: {error}") from error
         if case.case_id in seen:

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from jury_events.case import Case
+from jury_events.verdict_scale import VerdictScale
 from jury_judge.serving.submission_attempts import Submission
 from jury_judge.serving.submission_states import SubmissionState
 from jury_judge.serving.submissions import refuse_uris
@@ -24,7 +25,8 @@ _REFUSALS = error_responses(409, 413, 415, 422, 500, 503)
 async def evaluate(service: ServiceDependency, request: EvaluationRequest, response: Response) -> SubmissionStatus:
     """Judge one case. The debate runs on after the response; `Location` is its status."""
     settings = request.settings
-    (case,) = await asyncio.to_thread(_cases, [request.case], ["case"])
+    scale = service.submissions.scale(request.panel)
+    (case,) = await asyncio.to_thread(_cases, [request.case], ["case"], scale)
     submission = await service.submissions.evaluate(
         case, panel=request.panel, run_id=settings.run_id, submission_id=request.submission_id
     )
@@ -45,7 +47,8 @@ async def start_run(service: ServiceDependency, request: RunRequest, response: R
     """Judge many cases, one debate each. The run continues after the response; `Location` is its status."""
     settings = request.settings
     places = [f"cases.{number}" for number in range(len(request.cases))]
-    cases = await asyncio.to_thread(_cases, request.cases, places)
+    scale = service.submissions.scale(request.panel)
+    cases = await asyncio.to_thread(_cases, request.cases, places, scale)
     submission = await service.submissions.run(
         cases, panel=request.panel, run_id=settings.run_id, concurrency=settings.asked_at_once
     )
@@ -61,8 +64,8 @@ def run_state(service: ServiceDependency, run_id: RunId) -> SubmissionStatus:
     return _status(run_id, found, _run_links(run_id))
 
 
-def _cases(tables: list[dict[str, Any]], places: list[str]) -> list[Case]:
-    cases = submitted_cases(tables, places)
+def _cases(tables: list[dict[str, Any]], places: list[str], scale: VerdictScale | None) -> list[Case]:
+    cases = submitted_cases(tables, places, scale)
     refuse_uris(cases)
     return cases
 
