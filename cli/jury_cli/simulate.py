@@ -51,6 +51,20 @@ _EVERY = 10.0
     metavar="TOKENS",
     help="What a prompt and its answer may have together: a longer prompt is refused as too long. Default: unlimited.",
 )
+@click.option(
+    "--batch-seconds",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="From the submission of a batch to its last answer.",
+)
+@click.option(
+    "--batch-script",
+    "batch_script_file",
+    metavar="FILE",
+    help="YAML: how long batches take, the faults of each in order (batches: [expired, none]), and those of the calls "
+    "about them (calls: {submit: [lost]}).",
+)
 def command(*, host: str, port: int, **options: Any) -> int:
     """Serve simulated models over HTTP, for the providers' own SDKs: OpenAI (chat and responses), Anthropic, Google.
 

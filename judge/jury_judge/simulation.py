@@ -6,14 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from jury_events.errors import SettingError
 from jury_events.regular_files import FileTooLarge, read_failure, read_text
 from jury_events.text.visible_text import visible_line
+from jury_events.unknown_fields import first_error, hint
+from jury_events.value import Value
 from jury_judge.errors import SettingsRefused, escaped
-from jury_judge.panels.strict_yaml import InvalidYaml, read_yaml
+from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.settings.model import SettingsModel
+from jury_providers.simulated.http.batches.script import BatchScript
 from jury_providers.simulated.http.server import Simulation, simulation_server
 from jury_providers.simulated.script import BadScript, Script, WireScript, parse_script
 
@@ -33,6 +36,8 @@ class SimulationSettings(SettingsModel):
         scripted: fixed valid answers without reading the case.
         script_file: a YAML file: for a pattern of steps the faults of its calls, in order.
         window: tokens that a prompt and its answer may have together; None: unlimited.
+        batch_seconds: from the submission of a batch to its last answer.
+        batch_script_file: a YAML file: how long batches take, and the faults of batches and of calls about them.
     """
 
     seed: int = 0
@@ -42,6 +47,8 @@ class SimulationSettings(SettingsModel):
     scripted: bool = False
     script_file: str | None = None
     window: Annotated[int, Field(ge=1)] | None = None
+    batch_seconds: Annotated[float, Field(allow_inf_nan=True)] = 0.0
+    batch_script_file: str | None = None
 
     def model_post_init(self, context: object) -> None:
         """Refuse settings that do not go together."""
@@ -68,6 +75,20 @@ class SimulationSettings(SettingsModel):
             raise SettingsRefused(f"{{{field}}}{colon}{escaped(said)}", usage=False) from error
         return script if self.script_file is None else _scripted_by(self.script_file, script)
 
+    def batch_script(self) -> BatchScript:
+        """How batches behave.
+
+        Raises:
+            SettingsRefused: a number is out of its range.
+            SettingError: the file cannot be read, or is no table of faults.
+        """
+        try:
+            script = BatchScript(seconds=self.batch_seconds)
+        except BadScript as error:
+            _, colon, said = str(error).partition(":")
+            raise SettingsRefused(f"{{batch_seconds}}{colon}{escaped(said)}", usage=False) from error
+        return script if self.batch_script_file is None else _batches_by(self.batch_script_file, script)
+
     def _struck(self) -> Script:
         for name, field in _NO_FAULTS.items():
             if name in self.faults:
@@ -76,6 +97,15 @@ class SimulationSettings(SettingsModel):
             return parse_script(self.faults, WireScript)
         except BadScript as error:
             raise SettingsRefused(f"{{faults}} {escaped(str(error))}", usage=False) from error
+
+
+class _BatchFile(Value):
+    """What a file may say of batches."""
+
+    seconds: Annotated[float, Field(strict=False)] | None = None
+    cancel_seconds: Annotated[float, Field(strict=False)] = 0.0
+    batches: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    calls: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(default_factory=dict)
 
 
 @asynccontextmanager
@@ -93,18 +123,15 @@ async def simulated_models(
         SettingError: see `SimulationSettings.script`.
         CannotListen: the address is in use, or not one of this machine's.
     """
-    script, seed, window = settings.script(), settings.seed, settings.window
-    async with simulation_server(script, seed, host=host, port=port, window=window) as simulation:
+    script, seed, window, batches = settings.script(), settings.seed, settings.window, settings.batch_script()
+    async with simulation_server(script, seed, host=host, port=port, window=window, batches=batches) as simulation:
         yield simulation
 
 
 def _scripted_by(path: str, script: Script) -> Script:
     """With the faults of a file, pattern by pattern."""
     name = visible_line(path, 1000)
-    try:
-        document = read_yaml(_text(path, name))
-    except InvalidYaml as error:
-        raise SettingError(f"{name}:{error.line}: {error}" if error.line else f"{name}: {error}") from error
+    document = _document(name, _text(path, name, "script_file"))
     if not isinstance(document.data, dict):
         raise SettingError(f"{name}: must be a table of patterns, each with a list of faults, as in final: [timeout]")
     scripted: dict[str, tuple[str, ...]] = {}
@@ -124,15 +151,48 @@ def _scripted_by(path: str, script: Script) -> Script:
     return script
 
 
-def _text(path: str, name: str) -> str:
+def _batches_by(path: str, script: BatchScript) -> BatchScript:
+    """With what a file says of batches."""
+    name = visible_line(path, 1000)
+    document = _document(name, _text(path, name, "batch_script_file"))
+    if not isinstance(document.data, dict):
+        raise SettingError(f"{name}: must be a table, as in batches: [expired]")
+    try:
+        said = _BatchFile.model_validate(document.data)
+    except ValidationError as error:
+        first = first_error(error.errors(include_url=False))
+        line = document.line(list(first["loc"]))
+        place = f"{name}:{line}" if line else name
+        field = ".".join(str(part) for part in first["loc"])
+        raise SettingError(f"{place}: {visible_line(field, 200)}: {first['msg']}{hint(first, _BatchFile)}") from error
+    try:
+        return replace(
+            script,
+            seconds=script.seconds if said.seconds is None else said.seconds,
+            cancel_seconds=said.cancel_seconds,
+            jobs=said.batches,
+            calls=said.calls,
+        )
+    except BadScript as error:
+        raise SettingError(f"{name}: {error}") from error
+
+
+def _document(name: str, text: str) -> YamlDocument:
+    try:
+        return read_yaml(text)
+    except InvalidYaml as error:
+        raise SettingError(f"{name}:{error.line}: {error}" if error.line else f"{name}: {error}") from error
+
+
+def _text(path: str, name: str, setting: str) -> str:
     shown = escaped(name)
     try:
         return read_text(Path(path), _MAX_BYTES)
     except FileTooLarge as error:
         why = f"{error.strerror}; is this a table of faults?"
-        raise SettingsRefused(f"{{script_file}} {shown}: {escaped(why)}", usage=False) from error
+        raise SettingsRefused(f"{{{setting}}} {shown}: {escaped(why)}", usage=False) from error
     except UnicodeDecodeError as error:
-        raise SettingsRefused(f"{{script_file}} {shown}: not UTF-8; save the file as UTF-8", usage=False) from error
+        raise SettingsRefused(f"{{{setting}}} {shown}: not UTF-8; save the file as UTF-8", usage=False) from error
     except (OSError, ValueError) as error:
         why = escaped(read_failure(error))
-        raise SettingsRefused(f"{{script_file}} {shown}: cannot be read: {why}", usage=False) from error
+        raise SettingsRefused(f"{{{setting}}} {shown}: cannot be read: {why}", usage=False) from error

@@ -29,6 +29,9 @@ _FEWEST_BYTES = 64 * 1024 * 1024
 _BYTES_AN_ITEM = 128 * 1024
 """Results are read up to the sum: longer than any batch's are, but not without end."""
 
+_FEWEST_LINES = 100
+"""Beside two for each item."""
+
 
 class SdkBatches(BatchProvider):
     """Batches of one account, through the SDK of its live adapter.
@@ -48,8 +51,8 @@ class SdkBatches(BatchProvider):
         self.limits = batch_limits(adapter.api)
         self.calls = BatchCalls(adapter.scrubber)
         self._adapter = adapter
-        self._most_bytes = most_bytes
-        self._download_seconds = download_seconds
+        self.most_bytes = most_bytes
+        self.download_seconds = download_seconds
 
     @property
     def connection(self) -> ProviderConnection:
@@ -93,17 +96,20 @@ class SdkBatches(BatchProvider):
     async def results(self, batch_id: str, state: BatchState) -> AsyncIterator[BatchLine]:
         number = 0
         items = state.counts.total or self.limits.items
-        most = self._most_bytes or _FEWEST_BYTES + items * _BYTES_AN_ITEM
+        most = self.most_bytes or _FEWEST_BYTES + items * _BYTES_AN_ITEM
+        most_lines = _FEWEST_LINES + 2 * items
         for name in self.files_of(batch_id, state):
             with TemporaryFile() as file:
-                read = await self.calls.download(lambda: self.content(name), file, most, self._download_seconds)  # noqa: B023  (awaited within the loop)
+                read = await self.calls.download(lambda: self.content(name), file, most, self.download_seconds)  # noqa: B023  (awaited within the loop)
                 file.seek(0)
                 for line in result_lines(file):
                     number += 1
+                    if number > most_lines:
+                        yield _endless(number, f"{most_lines:,} lines")
+                        return
                     yield self._line(number, line.data)._replace(simulated=read.simulated)
             if read.cut:
-                error = f"the results do not end within {most:,} bytes; the rest was not read"
-                yield BatchLine(number + 1, None, ItemEnd.UNREADABLE, error=error)
+                yield _endless(number + 1, f"{most:,} bytes")
                 return
 
     async def close(self) -> None:
@@ -148,3 +154,8 @@ class SdkBatches(BatchProvider):
         except (ValueError, RecursionError) as error:
             why = one_line(f"line {number} of the results cannot be read: {type(error).__name__}: {error}", 500)
             return BatchLine(number, None, ItemEnd.UNREADABLE, error=why)
+
+
+def _endless(number: int, bound: str) -> BatchLine:
+    error = f"the results do not end within {bound}; the rest was not read"
+    return BatchLine(number, None, ItemEnd.UNREADABLE, error=error)

@@ -12,6 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jury_providers.catalogue import retirements
 from jury_providers.simulated.http.backend import SimulationBackend, decoded
+from jury_providers.simulated.http.batches.jobs import BatchJobs
+from jury_providers.simulated.http.batches.routes import batch_routes
 from jury_providers.simulated.http.cached_contents import CachedContents
 from jury_providers.simulated.http.chat import Chat
 from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, transmit
@@ -32,8 +34,8 @@ _GOOGLE_VERSIONS = ("v1", "v1beta", "v1alpha")
 _VERBS = {"generateContent": False, "streamGenerateContent": True}
 
 
-def simulation_app(backend: SimulationBackend) -> ASGIApp:
-    """An ASGI application that answers for every model of every provider."""
+def simulation_app(backend: SimulationBackend, jobs: BatchJobs) -> ASGIApp:
+    """An ASGI application that answers for every model of every provider, live and in batches."""
     generate = Generate(backend.cached_contents)
     posts: list[tuple[str, ProtocolHandler]] = [
         ("/v1/chat/completions", Chat()),
@@ -56,6 +58,7 @@ def simulation_app(backend: SimulationBackend) -> ASGIApp:
 
     return Starlette(
         routes=[
+            *batch_routes(jobs, backend.cached_contents, _GOOGLE_VERSIONS, _errors_of),
             *(Route(path, _ModelEndpoint(backend, protocol), methods=["POST"]) for path, protocol in posts),
             *(route for version in _GOOGLE_VERSIONS for route in _cache_routes(version, backend.cached_contents)),
             *(Route(f"/{version}/models", _models, methods=["GET"]) for version in _GOOGLE_VERSIONS),
@@ -141,9 +144,9 @@ async def _body(request: Request) -> bytes | None:
 def _errors_of(request: Request) -> ProviderErrors:
     """The error format of the provider whose client sent the request, guessed from its path and headers."""
     path = request.url.path
-    if "anthropic-version" in request.headers or path.endswith("/messages"):
+    if "anthropic-version" in request.headers or path.endswith("/messages") or "/messages/" in path:
         return AnthropicErrors()
-    if "x-goog-api-key" in request.headers or ":" in path or path.startswith(("/v1beta", "/v1alpha")):
+    if "x-goog-api-key" in request.headers or ":" in path or path.startswith(("/v1beta", "/v1alpha", "/upload/")):
         return GoogleErrors()
     return OpenAIErrors()
 

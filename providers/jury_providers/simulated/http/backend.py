@@ -68,8 +68,13 @@ class SimulationBackend:
         self._counts: OrderedDict[bytes, int] = OrderedDict()
         self.served = ServerCounters()
 
-    async def answer(self, protocol: ProtocolHandler, raw: bytes, path: dict[str, object]) -> Transmission | NoResponse:
-        """The response to a request with the body `raw`; `path` contains the fields in its URL's path."""
+    async def answer(
+        self, protocol: ProtocolHandler, raw: bytes, path: dict[str, object], *, in_batch: bool = False
+    ) -> Transmission | NoResponse:
+        """The response to a request with the body `raw`; `path` contains the fields in its URL's path.
+
+        One in a batch takes no time of its own.
+        """
         errors, identity = protocol.errors, token_hex(12)
         headers = () if errors.request_id is None else ((errors.request_id, f"req_{identity}"),)
         try:
@@ -89,7 +94,8 @@ class SimulationBackend:
             fault = CallOutcome.CONTEXT_TOO_LONG.value
         self.served.count(prompt.step, protocol.kind, fault)
         cache = self._cache.use(parsed.prompt, tokens) if parsed.explicit is None else parsed.explicit
-        if seconds := self._script.seconds(f"{position.conversation}/{position.number}"):
+        seconds = 0.0 if in_batch else self._script.seconds(f"{position.conversation}/{position.number}")
+        if seconds:
             await asyncio.sleep(seconds)
         variant = position.number % 2
         if fault == CallOutcome.TIMEOUT.value:
@@ -108,7 +114,7 @@ class SimulationBackend:
             created=int(time.time()),
             blocked=fault == CallOutcome.BLOCKED.value,
             variant=variant,
-            tier=parsed.tier,
+            tier=protocol.batch_tier if in_batch and protocol.batch_tier is not None else parsed.tier,
             cache=cache,
             include_usage=parsed.include_usage,
             diagnosis=None if parsed.compared is None else self._diagnoses.diagnose(parsed.compared),

@@ -40,6 +40,7 @@ class Messages(ProtocolHandler):
 
     kind = "messages"
     errors: ClassVar[ProviderErrors] = AnthropicErrors()
+    batch_tier = "batch"
 
     def read(self, body: JsonObject) -> ParsedRequest:
         model = name(body.get("model"), "model")

@@ -57,6 +57,8 @@ class ProtocolHandler(ABC):
 
     kind: ClassVar[str]
     errors: ClassVar[ProviderErrors]
+    batch_tier: ClassVar[str | None] = None
+    """The service tier that answers in a batch name; None: that of any other answer."""
 
     @abstractmethod
     def read(self, body: JsonObject) -> ParsedRequest:

@@ -14,6 +14,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from jury_events.listening import listening_socket
 from jury_providers.simulated.http.app import simulation_app
 from jury_providers.simulated.http.backend import SimulationBackend
+from jury_providers.simulated.http.batches.jobs import BatchJobs
+from jury_providers.simulated.http.batches.script import BatchScript
 from jury_providers.simulated.http.counters import ServerCounters
 from jury_providers.simulated.http.delivery import ABORT
 from jury_providers.simulated.script import NO_FAULTS, Script
@@ -32,11 +34,15 @@ a broken connection, and no request was served.
 
 
 class Simulation(NamedTuple):
-    """A running server: its URL without a path, its counters, and whether it listens on a loopback address only."""
+    """A running server: its URL without a path, its counters, and whether it listens on a loopback address only.
+
+    `batches`: those that were submitted, and their script.
+    """
 
     url: str
     served: ServerCounters
     loopback: bool
+    batches: BatchJobs
 
     @property
     def variables(self) -> dict[str, str]:
@@ -58,6 +64,8 @@ async def simulation_server(
     count_tokens: Callable[[str], int] | None = None,
     clock: Callable[[], float] = time.monotonic,
     window: int | None = None,
+    batches: BatchScript | None = None,
+    wall_clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Simulation]:
     """Serve simulated models in this event loop, within the context.
 
@@ -69,6 +77,8 @@ async def simulation_server(
         count_tokens: of a prompt's text, as in `SimulationBackend`.
         clock: seconds, for the lifetimes of caches.
         window: of its models in tokens, as in `SimulationBackend`.
+        batches: how long batches take, and their faults; None: they end at once, without faults.
+        wall_clock: seconds since 1970, for the states of batches.
 
     Raises:
         CannotListen: the address is in use, or not one of this machine's.
@@ -77,8 +87,9 @@ async def simulation_server(
     address = ip_address(listener.getsockname()[0])
     url, loopback = f"http://{_authority(address)}:{listener.getsockname()[1]}", address.is_loopback
     backend = SimulationBackend(script, seed, clock=clock, count_tokens=count_tokens, window=window)
+    jobs = BatchJobs(backend, batches or BatchScript(), wall_clock)
     config = uvicorn.Config(
-        simulation_app(backend),
+        simulation_app(backend, jobs),
         http=_Protocol,
         lifespan="off",
         ws="none",
@@ -95,11 +106,12 @@ async def simulation_server(
     server = _SimulationServer(config)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
-        yield Simulation(url, backend.served, loopback)
+        yield Simulation(url, backend.served, loopback, jobs)
     finally:
         server.should_exit = True
         await serving
         await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
+        await jobs.close()
 
 
 class _SimulationServer(uvicorn.Server):

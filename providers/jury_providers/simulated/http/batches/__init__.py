@@ -1,0 +1,1 @@
+"""The providers' batches, simulated: files, jobs, lists and results, with faults, on a clock that can be moved."""

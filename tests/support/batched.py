@@ -1,0 +1,136 @@
+"""Batches of simulated models: a server whose clock is moved, and clients of its four protocols."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jury_events.panel import CallSettings
+from jury_providers.batches.anthropic_batches import AnthropicBatches
+from jury_providers.batches.batch import BatchState, BatchStatus, PreparedBatch, SubmittedBatch
+from jury_providers.batches.google_batches import GoogleBatches
+from jury_providers.batches.item import BatchLine
+from jury_providers.batches.openai_batches import chat_batches, responses_batches
+from jury_providers.batches.sdk_batches import SdkBatches
+from jury_providers.endpoints import ProviderConnection
+from jury_providers.provider import ModelRequest
+from jury_providers.sdk.adapter import SdkAdapter
+from jury_providers.sdk.anthropic_messages import AnthropicMessages
+from jury_providers.sdk.google_generate import GoogleGenerate
+from jury_providers.sdk.openai_chat import OpenAIChat
+from jury_providers.sdk.openai_responses import OpenAIResponses
+from jury_providers.simulated.http.batches.script import BatchScript
+from jury_providers.simulated.http.server import Simulation, simulation_server
+from jury_providers.simulated.script import NO_FAULTS, Script
+from support.dialects import MESSAGES, SCHEMA
+
+START = 1_795_600_000.0
+"""Seconds since 1970 at which the clock of a server begins."""
+
+HOUR = 3600.0
+KEY = "sk-test-acme-0123456789.1"
+
+
+class BatchProtocol(NamedTuple):
+    """One protocol: its batches, its live adapter, its path at the server, and a model."""
+
+    name: str
+    batches: Callable[[ProviderConnection], SdkBatches]
+    live: type[SdkAdapter]
+    base: str
+    model: str
+
+
+PROTOCOLS: Mapping[str, BatchProtocol] = {
+    one.name: one
+    for one in (
+        BatchProtocol("openai", chat_batches, OpenAIChat, "/v1", "gpt-6-sol"),
+        BatchProtocol("openai-responses", responses_batches, OpenAIResponses, "/v1", "gpt-6-sol"),
+        BatchProtocol("anthropic", AnthropicBatches, AnthropicMessages, "", "claude-haiku-5-5"),
+        BatchProtocol("google", GoogleBatches, GoogleGenerate, "", "gemini-3.8-flash"),
+    )
+}
+
+
+@dataclass
+class BatchedModels:
+    """A running server and a client of one of its protocols."""
+
+    protocol: BatchProtocol
+    server: Simulation
+    folder: Path
+    batches: SdkBatches
+    now: list[float]
+    prepared: list[PreparedBatch] = field(default_factory=list)
+
+    @property
+    def script(self) -> BatchScript:
+        """Of the server; it may be changed."""
+        return self.server.batches.script
+
+    def wait(self, seconds: float) -> None:
+        """Move the server's clock."""
+        self.now[0] += seconds
+
+    def connection(self, key: str | None = KEY) -> ProviderConnection:
+        """To the server."""
+        return ProviderConnection(self.protocol.name, self.server.url + self.protocol.base, key)
+
+    def request(self, number: int = 0, **settings: Any) -> ModelRequest:
+        """A call; with the same number, the same."""
+        said = MESSAGES[-1]._replace(text=f"Judge this, item {number}.")
+        return ModelRequest(
+            self.protocol.model, (MESSAGES[0], said), (), SCHEMA, CallSettings(**settings), f"d{number}/x"
+        )
+
+    def prepare(self, count: int = 5, nonce: str = "") -> PreparedBatch:
+        """A batch of the calls 0 to `count` in a spool."""
+        nonce = nonce or f"n{len(self.prepared):03}"
+        lines = [self.batches.item(f"{nonce}-{number}", self.request(number)).line for number in range(count)]
+        return self.spooled(nonce, lines)
+
+    def spooled(self, nonce: str, lines: list[bytes]) -> PreparedBatch:
+        """A batch of these lines."""
+        spool = self.folder / nonce
+        spool.write_bytes(b"".join(line + b"\n" for line in lines))
+        at = datetime.fromtimestamp(self.now[0], UTC)
+        batch = PreparedBatch(nonce, self.protocol.model, len(lines), spool.stat().st_size, spool, at)
+        self.prepared.append(batch)
+        return batch
+
+    async def submit(self, prepared: PreparedBatch) -> SubmittedBatch:
+        """Upload and submit."""
+        return await self.batches.submit(prepared, await self.batches.upload(prepared))
+
+    async def ended(self, batch_id: str) -> BatchState:
+        """The state of a batch whose time is over, once its results are written."""
+        while True:
+            state = await self.batches.state(batch_id)
+            if state.status is BatchStatus.ENDED:
+                return state
+
+    async def lines(self, batch_id: str) -> list[BatchLine]:
+        """The results of a batch whose time is over."""
+        return [line async for line in self.batches.results(batch_id, await self.ended(batch_id))]
+
+
+@asynccontextmanager
+async def batched_models(
+    protocol: BatchProtocol,
+    folder: Path,
+    batches: BatchScript | None = None,
+    *,
+    script: Script = NO_FAULTS,
+    key: str = KEY,
+) -> AsyncIterator[BatchedModels]:
+    """A server of batches and its client."""
+    now = [START]
+    async with simulation_server(script, batches=batches, wall_clock=lambda: now[0]) as server:
+        connection = ProviderConnection(protocol.name, server.url + protocol.base, key)
+        client = protocol.batches(connection)
+        try:
+            yield BatchedModels(protocol, server, folder, client, now)
+        finally:
+            await client.close()
