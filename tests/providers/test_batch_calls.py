@@ -10,8 +10,10 @@ import pytest_asyncio
 from jury_events.outcome import CallOutcome
 from jury_providers.batches.batch import PreparedBatch
 from jury_providers.batches.failures import BatchFailure, BatchNotFound, BatchRefused, BatchUnavailable
+from jury_providers.batches.item import ItemEnd
 from jury_providers.simulated.http.batches.script import CALLS, BatchScript
 from jury_providers.simulated.http.fields import InvalidRequest
+from jury_providers.simulated.http.provider_errors import AnthropicErrors, GoogleErrors, OpenAIErrors
 from jury_providers.simulated.script import BadScript
 from support.batched import KEY, PROTOCOLS, BatchedModels, BatchProtocol, batched_models
 
@@ -105,6 +107,35 @@ async def test_results_that_break_off_are_not_given_as_whole(models: BatchedMode
     lines = [line async for line in models.batches.results(batch_id, state)]
 
     assert 9 == len(lines)
+
+
+@pytest.mark.parametrize("fault", ["short", "html"])
+async def test_answers_that_the_provider_counts_are_not_missing_at_once(models: BatchedModels, fault: str) -> None:
+    batch_id = (await models.submit(models.prepare(9))).batch_id
+    state = await models.ended(batch_id)
+    models.script.calls = {"results": (fault,)}
+    if fault == "html":
+        with pytest.raises(BatchUnavailable, match="a page of HTML"):
+            _ = [line async for line in models.batches.results(batch_id, state)]
+    lines = [line async for line in models.batches.results(batch_id, state)]
+    answered = [line.custom_id for line in lines if line.end is ItemEnd.ANSWERED]
+
+    assert {f"n000-{number}" for number in range(9)} == set(answered)
+    assert 9 == len(answered)
+
+
+async def test_a_server_error_about_a_key_may_have_arrived(models: BatchedModels) -> None:
+    errors = {**OpenAIErrors.failures, "authentication": OpenAIErrors.failures["authentication"]._replace(status=500)}
+    prepared = models.prepare(1)
+    file_id = await models.batches.upload(prepared)
+    models.script.calls = {"submit": ("none",) * models.server.batches.calls["submit"] + ("authentication",)}
+    with pytest.MonkeyPatch.context() as patched:
+        for kind in (OpenAIErrors, AnthropicErrors, GoogleErrors):
+            patched.setattr(kind, "failures", errors)
+        with pytest.raises(BatchUnavailable) as caught:
+            await models.batches.submit(prepared, file_id)
+
+    assert caught.value.may_have_arrived
 
 
 async def test_nothing_listens_means_that_nothing_arrived(protocol: BatchProtocol, tmp_path: Path) -> None:

@@ -220,8 +220,10 @@ async def test_one_line_may_fail_the_whole_batch(models: BatchedModels) -> None:
     models.script.jobs = ("bad_line",)
     prepared = models.prepare(5)
     if models.protocol.name == "anthropic":
-        with pytest.raises(BatchRefused, match=r"requests\.2"):
+        with pytest.raises(BatchRefused, match=r"requests\.2") as caught:
             await models.submit(prepared)
+        assert [3] == [line.number for line in caught.value.refused_lines]
+        assert not caught.value.may_have_arrived
         assert [] == await models.batches.find(prepared)
         return
     state = await models.batches.state((await models.submit(prepared)).batch_id)

@@ -4,6 +4,7 @@ Source: the API reference on message batches, and the types of the SDK `anthropi
 """
 
 import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,17 @@ from urllib.parse import quote
 
 import httpx2
 
-from jury_providers.batches.batch import BatchCounts, BatchState, BatchStatus, PreparedBatch, SubmittedBatch
+from jury_providers.batches.batch import (
+    BatchCounts,
+    BatchState,
+    BatchStatus,
+    PreparedBatch,
+    RefusedLine,
+    SubmittedBatch,
+)
 from jury_providers.batches.calls import upload_seconds
 from jury_providers.batches.documents import MOST_PAGES, custom_id_in, identity_in, oldest_of, time_of
+from jury_providers.batches.failures import BatchRefused
 from jury_providers.batches.item import BatchLine, ItemEnd
 from jury_providers.batches.json_members import JsonMember, members
 from jury_providers.batches.sdk_batches import SdkBatches
@@ -30,6 +39,9 @@ _STATUSES = {
     "ended": BatchStatus.ENDED,
 }
 _OPENING, _CLOSING = b'{"requests":[', b"]}"
+_REFUSED_ITEM = re.compile(r"HTTP 400 [\w ]+: requests\.([0-9]{1,6})[.:]")
+"""The beginning of an error because of one item, counted from 0."""
+
 _PIECE = 1 << 18
 _PAGE = 100
 
@@ -53,15 +65,21 @@ class AnthropicBatches(SdkBatches):
     async def submit(self, prepared: PreparedBatch, file_id: str | None) -> SubmittedBatch:  # noqa: ARG002  (there is no file)
         # Each line feed of the spool but the last becomes a comma.
         length = len(_OPENING) + prepared.size - 1 + len(_CLOSING)
-        document = await self.calls.document(
-            lambda: self._sdk.post(
-                _PATH,
-                cast_to=httpx2.Response,
-                content=_requests(prepared.spool),
-                options={"headers": {"content-length": str(length), "content-type": "application/json"}},
-            ),
-            upload_seconds(prepared.size),
-        )
+        try:
+            document = await self.calls.document(
+                lambda: self._sdk.post(
+                    _PATH,
+                    cast_to=httpx2.Response,
+                    content=_requests(prepared.spool),
+                    options={"headers": {"content-length": str(length), "content-type": "application/json"}},
+                ),
+                upload_seconds(prepared.size),
+            )
+        except BatchRefused as error:
+            named = _REFUSED_ITEM.match(str(error))
+            if named is not None:
+                error.refused_lines = (RefusedLine(int(named[1]) + 1, str(error)),)
+            raise
         return _submitted(document)
 
     async def find(self, prepared: PreparedBatch) -> list[SubmittedBatch]:

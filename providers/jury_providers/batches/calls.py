@@ -81,13 +81,18 @@ class BatchCalls:
         await self._made(call, BatchRecord(), CALL_SECONDS)
 
     async def download(self, call: Call, file: IO[bytes], most: int, seconds: float = DOWNLOAD_SECONDS) -> Downloaded:
-        """Read the body that answers a call into a file, at most `most` bytes.
+        """Read the body that answers a call into a file, at most `most` bytes; it stands at its beginning then.
 
         Raises:
-            BatchFailure: it was not read to its end.
+            BatchFailure: it was not read to its end, or is a page of something between here and the provider.
         """
         into = Download(file, most)
         record = await self._made(call, BatchRecord(into), seconds)
+        file.seek(0)
+        if "text/html" in record.headers.get("content-type", "") or file.read(1) == b"<":
+            page = CallFailure(CallOutcome.MALFORMED_RESPONSE, "the response is a page of HTML")
+            raise self._failure(record, page)
+        file.seek(0)
         return Downloaded(into.cut, record.headers.get("x-jury-simulated") == "1")
 
     async def close(self) -> None:
@@ -119,7 +124,7 @@ class BatchCalls:
         status = record.status
         unknown = status is None or httpx2.codes.is_success(status) or status in _SERVER_ERRORS
         arrived = unknown and record.request is not None and not isinstance(record.error, _NOT_SENT)
-        kind: type[BatchFailure] = BatchUnavailable if failure.outcome in _LATER else BatchRefused
+        kind: type[BatchFailure] = BatchUnavailable if failure.outcome in _LATER or arrived else BatchRefused
         if status in _NOT_FOUND:
             kind = BatchNotFound
         message = self._scrubber.knowing(record.secrets).error(failure.error)

@@ -1,6 +1,7 @@
 """Errors of the calls that send, watch and read batches. No call is repeated here."""
 
 from jury_events.outcome import CallOutcome
+from jury_providers.batches.batch import RefusedLine
 from jury_providers.errors import ProviderError
 
 
@@ -9,6 +10,7 @@ class BatchFailure(ProviderError):
 
     `outcome` is what it means, as of a model call. `retry_after` in seconds, None: the provider does not say.
     `may_have_arrived`: whether the provider may have done what was asked all the same.
+    `refused_lines`: those of the spool that the provider names as the reason for which it refused a submission.
     """
 
     def __init__(
@@ -18,11 +20,13 @@ class BatchFailure(ProviderError):
         *,
         retry_after: float | None = None,
         may_have_arrived: bool = False,
+        refused_lines: tuple[RefusedLine, ...] = (),
     ) -> None:
         super().__init__(message)
         self.outcome = outcome
         self.retry_after = retry_after
         self.may_have_arrived = may_have_arrived
+        self.refused_lines = refused_lines
 
 
 class BatchUnavailable(BatchFailure):

@@ -2,7 +2,8 @@
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+from contextlib import aclosing
 from tempfile import TemporaryFile
 from typing import Any, ClassVar
 
@@ -94,6 +95,23 @@ class SdkBatches(BatchProvider):
         return reply._replace(usage=reply.usage.changed(service_tier=BATCH_TIER), retry_after=None)
 
     async def results(self, batch_id: str, state: BatchState) -> AsyncIterator[BatchLine]:
+        answered: set[str | None] = set()
+        async with aclosing(self._read(batch_id, state)) as lines:
+            async for line in lines:
+                if line.end is ItemEnd.ANSWERED:
+                    answered.add(line.custom_id)
+                yield line
+        if len(answered) >= (state.counts.answered or 0):
+            return
+        # The provider counts more answers: what is paid is not missing before it was asked for twice.
+        async with aclosing(self._read(batch_id, state)) as lines:
+            async for line in lines:
+                if line.end is ItemEnd.ANSWERED and line.custom_id not in answered:
+                    answered.add(line.custom_id)
+                    yield line
+
+    async def _read(self, batch_id: str, state: BatchState) -> AsyncGenerator[BatchLine, None]:
+        """The lines of all files, each downloaded before it is read."""
         number = 0
         items = state.counts.total or self.limits.items
         most = self.most_bytes or _FEWEST_BYTES + items * _BYTES_AN_ITEM
@@ -101,7 +119,6 @@ class SdkBatches(BatchProvider):
         for name in self.files_of(batch_id, state):
             with TemporaryFile() as file:
                 read = await self.calls.download(lambda: self.content(name), file, most, self.download_seconds)  # noqa: B023  (awaited within the loop)
-                file.seek(0)
                 for line in result_lines(file):
                     number += 1
                     if number > most_lines:

@@ -82,7 +82,7 @@ class BatchCall:
             return
         try:
             with suppress(ConnectionAbortedError):
-                await response(scope, receive, _cutting(send, scope) if fault == "cut" else send)
+                await response(scope, receive, _cutting(send, scope, fault) if fault in {"cut", "short"} else send)
         finally:
             if isinstance(response, StreamingResponse) and isinstance(response.body_iterator, AsyncGenerator):
                 await response.body_iterator.aclose()
@@ -110,8 +110,8 @@ async def _read(request: Request) -> None:
             pass
 
 
-def _cutting(send: Send, scope: Scope) -> Send:
-    """Send half of the first piece of a body, and drop the connection."""
+def _cutting(send: Send, scope: Scope, fault: str) -> Send:
+    """Send half of the first piece of a body, and end there: with the connection if it is `cut`."""
 
     async def cut(message: Any) -> None:
         if message["type"] != "http.response.body":
@@ -119,9 +119,11 @@ def _cutting(send: Send, scope: Scope) -> Send:
             await send({**message, "headers": headers})
             return
         body = message.get("body", b"")
-        await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
-        await asyncio.sleep(0)
-        scope["extensions"][ABORT]()
+        is_cut = fault == "cut"
+        await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": is_cut})
+        if is_cut:
+            await asyncio.sleep(0)
+            scope["extensions"][ABORT]()
         raise ConnectionAbortedError
 
     return cut

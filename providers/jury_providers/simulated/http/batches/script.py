@@ -36,9 +36,11 @@ CALL_FAULTS = (
     "timeout",
     "lost_timeout",
     "cut",
+    "short",
 )
 """Of one call about a batch: an error of the provider's; `html`; a dropped connection before (`connection`) or after it
-was done (`lost`); no answer before (`timeout`) or after it was done (`lost_timeout`); half of the body (`cut`)."""
+was done (`lost`); no answer before (`timeout`) or after it was done (`lost_timeout`); half of the body, broken off
+(`cut`) or as if it were all (`short`)."""
 
 NONE = "none"
 _LONGEST = 1_000_000.0
