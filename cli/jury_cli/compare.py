@@ -14,6 +14,7 @@ from jury_events.text.visible_text import visible_line
 if TYPE_CHECKING:
     from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
     from jury_judge.comparisons.comparison_target import Kind
+    from jury_judge.settings.vote_sources import Count
     from jury_views.reports.tally import Named
 
 
@@ -33,6 +34,12 @@ if TYPE_CHECKING:
     type=click.Choice(("flips",)),
     help="Exit with 1 when a case ended otherwise in B than in A, and name the cases on stderr.",
 )
+@click.option(
+    "--count",
+    type=click.Choice(("labels", "outcomes")),
+    help="Of panels with a scale of their own, count its labels, or what they come to. [default: labels of runs in one "
+    "scale, with --fail-on outcomes]",
+)
 @options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def command(
@@ -42,22 +49,25 @@ def command(
     kind: "Kind | None",
     everything: bool,
     fail_on: str | None,
+    count: "Count | None",
     store_url: str | None,
     as_json: bool,
 ) -> int:
     """Put two debates, or two runs, of one store side by side.
 
     Debates: case, panel, result, and each seat's position in each round. Runs: joined by case, with the verdicts of
-    both, agreement, flips, calls and cost, and the paired table with its tests. What differs is marked.
+    both, agreement, flips, calls and cost, and the paired table with its tests. What differs is marked. Of runs in one
+    scale of the panels' own labels are counted; with --fail-on, outcomes.
     """
     from jury_cli.terminal import note
     from jury_cli.views.comparison import SHOWN
     from jury_events.text.pluralize import pluralize
     from jury_judge.comparisons.comparing import ComparedDebates
 
-    found = call(_compared(store_url, a, b, kind, flips=None if everything or as_json else SHOWN))
+    count = count or ("outcomes" if fail_on else None)
+    found = call(_compared(store_url, a, b, kind, flips=None if everything or as_json else SHOWN, count=count))
     flips = (
-        _debates(found, everything=everything, as_json=as_json)
+        _debates(found, count, everything=everything, as_json=as_json)
         if isinstance(found, ComparedDebates)
         else _runs(found, everything=everything, as_json=as_json)
     )
@@ -68,13 +78,13 @@ def command(
 
 
 async def _compared(
-    store_url: str | None, a: str, b: str, kind: "Kind | None", *, flips: int | None
+    store_url: str | None, a: str, b: str, kind: "Kind | None", *, flips: int | None, count: "Count | None"
 ) -> "ComparedDebates | ComparedRuns":
     async with stored(store_url) as records:
-        return await records.compare(a, b, kind, flips=flips)
+        return await records.compare(a, b, kind, flips=flips, count=count)
 
 
-def _debates(found: "ComparedDebates", *, everything: bool, as_json: bool) -> "Named":
+def _debates(found: "ComparedDebates", count: "Count | None", *, everything: bool, as_json: bool) -> "Named":
     """Print two debates; returns the case if their ends differ."""
     from jury_cli.terminal import page_console
     from jury_cli.views.comparison import debates_page
@@ -87,11 +97,11 @@ def _debates(found: "ComparedDebates", *, everything: bool, as_json: bool) -> "N
     else:
         debates_page(compared, everything=everything).print(page_console())
     flips = Named()
-    sides = (compared.a, compared.b)
-    if len({side.verdict or side.status for side in sides}) > 1:
-        flips.take(
-            f"{visible_line(compared.b.case_id, 80)} ({_change(*(side.verdict or side.status for side in sides))})"
-        )
+    named = [
+        (side.label if count == "labels" else None) or side.verdict or side.status for side in (compared.a, compared.b)
+    ]
+    if len(set(named)) > 1:
+        flips.take(f"{visible_line(compared.b.case_id, 80)} ({_change(*named)})")
     return flips
 
 
@@ -103,14 +113,16 @@ def _runs(found: "ComparedRuns", *, everything: bool, as_json: bool) -> "Named":
     from jury_views.reports.tally import Named
     from jury_views.terminal.paired_runs import paired_section
 
-    compared, paired = found.compared, found.paired
+    compared, paired, chosen = found.compared, found.paired, found.chosen
+    if chosen.mixed or chosen.counted:
+        note(chosen.mixed or f"the {chosen.counted} are counted")
     if as_json:
-        table = runs_object(compared, found.panel, found.flips)
+        table = runs_object(compared, found.panel, found.flips, found.chosen)
         _print({**table, "paired": None if paired is None else paired.to_dict()})
     else:
         page = runs_page(compared, found.panel or (), found.flips, efforts=found.efforts, everything=everything)
         if paired is not None:
-            paired_section(page, paired)
+            paired_section(page, paired, chosen.labels_of)
         page.print(page_console())
     if found.unpaired is not None:
         note(f"no paired table: {found.unpaired}")

@@ -165,7 +165,7 @@ def _decide(asked: "GateSettings", *, as_json: bool) -> Exit:
     named = call(VoteReports(note, threads=False).gate(asked))
     _write(asked, named)
     if as_json:
-        print(json.dumps(named.report.to_dict(), ensure_ascii=False, indent=2))
+        print(json.dumps(named.to_dict(), ensure_ascii=False, indent=2))
         note(headline(named))
         if named.counted:
             note(f"the {named.counted} are counted")

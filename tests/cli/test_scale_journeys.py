@@ -237,17 +237,37 @@ def test_a_calibration_of_outcomes_is_a_panels_and_one_of_labels_a_report(judged
 def test_gates_and_values_count_outcomes_or_labels(judged: Judged) -> None:
     sides = ("gate", "base", "candidate", "--include-simulated", "--json", "--margin", "0.5")
 
-    outcomes = judged.done(*sides, "--metric", "unsafe_fail").json["paired"]
-    labels = judged.done(*sides, "--count", "labels", "--metric", judged.labels[-1]).json["paired"]
+    by_outcome = judged.done(*sides, "--metric", "unsafe_fail").json
+    by_label = judged.done(*sides, "--count", "labels", "--metric", judged.labels[-1]).json
+    outcomes, labels = by_outcome["paired"], by_label["paired"]
     shown = judged.done(*(one for one in sides if one != "--json"), "--count", "labels", "--metric", judged.labels[-1])
     worth = [judged.done("value", "base", "--include-simulated", "--json", *more).json for more in
              ((), ("--count", "labels"))]  # fmt: skip
 
+    scale = {"name": judged.scale_name, "digest": judged.stats()["scale"]["digest"]}
+    assert [{**scale, "count": one} for one in ("outcomes", "labels")] == [by_outcome["scale"], by_label["scale"]]
     assert (3, judged.labels) == (len(outcomes["categories"]), labels["categories"])
     assert f"labels of the scale {judged.scale_name} (" in shown.out
     assert ["recount", "plurality"] == [one["counting"] for one in worth]
     assert judged.labels == worth[1]["categories"]
-    judged.done("compare", "base", "candidate", "--json", "--fail-on", "flips")
+
+
+def test_runs_are_compared_by_labels_or_outcomes(judged: Judged) -> None:
+    compare = ("compare", "base", "candidate")
+
+    labels = judged.done(*compare, "--json")
+    outcomes = judged.done(*compare, "--json", "--fail-on", "flips")
+    shown = judged.done(*compare, "--count", "labels", "--fail-on", "flips")
+
+    expected = dict(zip(judged.labels, judged.journey.shown, strict=True))
+    assert expected == {label: labels.json["a"]["ended_as"].get(label, 0) for label in expected}
+    assert judged.labels == labels.json["paired"]["categories"]
+    assert ("labels", "outcomes") == (labels.json["scale"]["count"], outcomes.json["scale"]["count"])
+    assert {"safe_pass", "needs_review", "unsafe_fail"} >= outcomes.json["b"]["ended_as"].keys()
+    assert f"the labels of the scale {judged.scale_name} (" in labels.err
+    assert f"the same label in {len(judged.journey.rows)} of" in shown.out
+    worst = judged.labels[-1]
+    assert f"✗ {worst} (unsafe_fail)" in shown.out
 
 
 def test_debates_are_reviewed_rescored_exported_regressed_and_replayed(judged: Judged) -> None:

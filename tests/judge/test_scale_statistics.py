@@ -165,8 +165,8 @@ def test_labels_of_two_scales_are_not_counted_together(store: EventStore) -> Non
     words = counted_words(store, ballots, None)
 
     assert (OURS.categories[::-1], None) == (words.words.categories[::-1], words.words.labels_of)
-    assert words.mixed.startswith("the debates are judged in 2 scales (")
-    assert words.mixed.endswith("): their outcomes are counted, and no label")
+    assert words.chosen.mixed.startswith("the debates are judged in 2 scales (")
+    assert words.chosen.mixed.endswith("): their outcomes are counted, and no label")
     with pytest.raises(SettingError, match="labels are not counted together"):
         counted_words(store, ballots, "labels")
 

@@ -114,6 +114,41 @@ def test_two_debates_are_compared_by_labels() -> None:
     assert "? partial (needs_review) 60" == shown.table("#h-compared ~ .wide table")[2][2]
 
 
+def runs(**debates: DebateHarness) -> Site:
+    """Runs of one case each."""
+    store = MemoryEventStore()
+    for name, debate in debates.items():
+        store_debate(store, debate, f"{name}~c1", run_id=name, case_id="c1")
+    return Site(store)
+
+
+@pytest.mark.parametrize(
+    ("lang", "counted", "same"),
+    [("en", "Labels of the scale own (", "Same label in 0 of 1"), ("ja", "判定尺度own（", "1件のうち0件")],
+)
+def test_two_runs_of_one_scale_are_compared_by_labels(lang: str, counted: str, same: str) -> None:
+    four, five = (a_scaled_debate((Says(level),) * 3, **LEVELS) for level in "45")
+    shown = runs(a=five, b=four).get(f"/compare?a=a&b=b&lang={lang}")
+
+    assert shown.all("#h-result ~ p")[0].startswith(counted)
+    assert same in shown.all("#h-result ~ p")[1]
+    assert ["A ↓ · B →", "✓ 5 (safe_pass)", "✓ 4 (safe_pass)"] == shown.all("#h-ends ~ .wide th")[:3]
+    assert ["✓ 5 (safe_pass)", "✓ 4 (safe_pass)"] == shown.all("#h-flipped ~ .wide td .verdict")
+    assert "5" in shown.all("#h-paired ~ .grid .ends th")[1]
+
+
+def test_outcomes_of_two_runs_are_compared_where_they_are_asked_for_or_scales_differ() -> None:
+    four, five = (a_scaled_debate((Says(level),) * 3, **LEVELS) for level in "45")
+    pages = runs(a=five, b=four, other=a_right_answer())
+    asked = pages.get("/compare?a=a&b=b&count=outcomes")
+    mixed = pages.get("/compare?a=a&b=other")
+
+    assert "Same verdict in 1 of 1" in asked.all("#h-result ~ p")[1]
+    assert ["outcomes"] == asked.all("select[name=count] option[selected]")
+    assert "The runs are judged in different scales" in mixed.one("#h-result ~ .notice")
+    assert ["A ↓ · B →", "✓ safe_pass"] == mixed.all("#h-ends ~ .wide th")[:2]
+
+
 def test_a_debate_in_the_three_verdicts_has_no_scale_and_no_second_word() -> None:
     shown = Site(stored(DebateBuilder().phase_1().round_1().judged())).get("/debates/run-1~c1")
 

@@ -1,7 +1,7 @@
 """A gate in words: the lines that the terminal, CI pages and failing tests show."""
 
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
@@ -33,7 +33,7 @@ class NamedGate(NamedTuple):
     """A gate with the names of its sides; an inconclusive one may count as `pass` or `fail`.
 
     `worse` is the direction that was asked for, if one was; `counted` says what is counted of which scale of the
-    panels' own, "" without one.
+    panels' own, "" without one; `scale` is the same as JSON values (name, digest, count), None without one.
     """
 
     base: str
@@ -42,6 +42,11 @@ class NamedGate(NamedTuple):
     inconclusive: str | None = None
     worse: str | None = None
     counted: str = ""
+    scale: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The gate, the paired table and, of panels with a scale of their own, the scale as JSON values."""
+        return {**self.report.to_dict(), **({} if self.scale is None else {"scale": self.scale})}
 
     @property
     def outcome(self) -> "Decision":

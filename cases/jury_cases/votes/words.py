@@ -80,6 +80,13 @@ class VerdictWords:
         """The verdicts of Jury Judge; labels of people may be those of a panel's scale, which mean their outcomes."""
         return cls(labels={one.id: str(one.verdict) for one in scale.labels})
 
+    @classmethod
+    def of_chosen(cls, scale: VerdictScale | None, count: Literal["labels", "outcomes"]) -> Self:
+        """The labels of a panel's scale, or what they come to; the verdicts of Jury Judge without a scale."""
+        if scale is None:
+            return cls()
+        return cls.of_labels(scale) if count == "labels" else cls.of_outcomes(scale)
+
     @property
     def mapped_labels(self) -> Mapping[str, str | None]:
         """Categories by word of a label, as they were given."""

@@ -7,11 +7,12 @@ from jury_events.text.visible_text import visible_line
 from jury_events.verdict import Verdict
 from jury_judge import PanelDifference
 from jury_judge.comparisons.comparison import ComparisonRow, DebateComparison, Position, Side
-from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide
+from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide, ordered_ends
 from jury_views.page import Page
 from jury_views.terminal.verdicts import VERDICTS, verdict_text
 
 if TYPE_CHECKING:
+    from jury_events.verdict_scale import VerdictScale
     from jury_judge import PanelDifference
 
 SHOWN = 20
@@ -70,7 +71,9 @@ def runs_page(
             page.line(f"only in {name} ({len(only)}): {', '.join(shown)}{more}", indent=2)
     if compared.flips:
         page.heading(f"Flips ({len(compared.flips)})")
-        page.table([("case", "A", "B", "debate A", "debate B", ""), *(_flip(*flip) for flip in flips)], indent=2)
+        page.table(
+            [("case", "A", "B", "debate A", "debate B", ""), *(_flip(*flip, a.labels_of) for flip in flips)], indent=2
+        )
         if len(flips) < len(compared.flips):
             page.line(f"and {len(compared.flips) - len(flips):,} more (--all lists them)", indent=2)
     return page
@@ -152,9 +155,11 @@ def _position(position: Position | None) -> str:
 
 
 def _totals(a: RunSide, b: RunSide) -> list[tuple[str, str, str]]:
-    names = [*Verdict, *sorted({*a.ended_as, *b.ended_as} - set(Verdict))]
+    scale = a.labels_of
+    always = scale.ids if scale is not None else tuple(Verdict)
+    names = ordered_ends({*always, *a.ended_as, *b.ended_as}, scale)
     rows = [("run", a.run_id, b.run_id), ("debates", f"{a.debates:,}", f"{b.debates:,}")]
-    rows += [(_end(name), f"{a.ended_as[name]:,}", f"{b.ended_as[name]:,}") for name in names]
+    rows += [(_end(name, scale), f"{a.ended_as[name]:,}", f"{b.ended_as[name]:,}") for name in names]
     rows.append(("calls", f"{a.calls:,}", f"{b.calls:,}"))
     rows.append(("tokens in / out", _tokens(a), _tokens(b)))
     rows.append(("cost", _run_cost(a), _run_cost(b)))
@@ -170,27 +175,30 @@ def _run_cost(side: RunSide) -> str:
     return f"${side.cost:.4f}{unknown}"
 
 
-def _end(ended_as: str) -> str:
+def _end(ended_as: str, scale: "VerdictScale | None") -> str:
+    if scale is not None and ended_as in scale.ids:
+        return verdict_text(scale.verdict(ended_as), ended_as)[0]
     return VERDICTS[Verdict(ended_as)][0] if ended_as in set(Verdict) else ended_as
 
 
 def _ends(compared: RunComparison) -> list[tuple[str, ...]]:
     """A row an end in A, a column an end in B."""
-    ends = compared.ends
-    head = ("A ↓  B →", *(_end(end) for end in ends))
-    return [head, *((_end(old), *(str(compared.table[old, new]) for new in ends)) for old in ends)]
+    ends, scale = compared.ends, compared.a.labels_of
+    head = ("A ↓  B →", *(_end(end, scale) for end in ends))
+    return [head, *((_end(old, scale), *(str(compared.table[old, new]) for new in ends)) for old in ends)]
 
 
 def _agreement(compared: RunComparison) -> str:
     if compared.agreement is None or compared.score_difference is None:
         return "no case has a verdict in both"
+    same = "verdict" if compared.a.labels_of is None else "label"
     return (
-        f"the same verdict in {compared.agreed} of {compared.judged} cases judged by both ({compared.agreement:.1%}); "
+        f"the same {same} in {compared.agreed} of {compared.judged} cases judged by both ({compared.agreement:.1%}); "
         f"scores differ by {compared.score_difference:.1f} points on average"
     )
 
 
-def _flip(flip: Flip, same_case: bool | None) -> tuple[str, ...]:
-    ends = (f"{_end(one.ended_as)}{'' if one.score is None else f' {one.score}'}" for one in (flip.a, flip.b))
+def _flip(flip: Flip, same_case: bool | None, scale: "VerdictScale | None") -> tuple[str, ...]:
+    ends = (f"{_end(one.ended_as, scale)}{'' if one.score is None else f' {one.score}'}" for one in (flip.a, flip.b))
     remark = {True: "", False: "another case under the same id", None: "a case was erased"}[same_case]
     return (flip.case_id, *ends, flip.a.debate_id, flip.b.debate_id, remark)

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from jury_debate.recorded_panel import PanelDifference, panel_differences
 from jury_events.errors import EventError
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import VerdictScale
 from jury_judge.comparisons.comparison import DebateComparison, compare_debates
 from jury_judge.comparisons.comparison_target import Kind, kind_of
 from jury_judge.comparisons.run_comparison import Flip, RunComparison, compare_runs
+from jury_judge.settings.vote_sources import Count
+from jury_judge.stores.chosen_scale import ChosenScale, chosen_scale
 from jury_judge.stores.debates import panel_of, read_debate, rows_of_run, same_case
 from jury_judge.stores.seat_efforts import effort_lines
 from jury_store.event_store import EventStore
@@ -38,7 +41,7 @@ class ComparedRuns(NamedTuple):
     """Two runs: differences of their panels, listed flips (with whether the cases are the same), and the outcomes.
 
     `panel` is None where the opening of a run's first debate cannot be decoded; so is whether two cases are the same.
-    `efforts` are lines about seats that both have, at different efforts.
+    `efforts` are lines about seats that both have, at different efforts. `chosen` is what is counted of which scale.
     `paired` is the paired table, where it was asked for; None: there is none, and `unpaired` says why.
     """
 
@@ -47,12 +50,20 @@ class ComparedRuns(NamedTuple):
     flips: tuple[tuple[Flip, bool | None], ...]
     ends: tuple[str, ...]
     efforts: tuple[str, ...] = ()
+    chosen: ChosenScale = ChosenScale()
     paired: "Paired | None" = None
     unpaired: str | None = None
 
 
 def compared(
-    store: EventStore, a: str, b: str, kind: Kind | None = None, *, flips: int | None = SHOWN, strict: bool = False
+    store: EventStore,
+    a: str,
+    b: str,
+    kind: Kind | None = None,
+    *,
+    flips: int | None = SHOWN,
+    count: Count | None = None,
+    strict: bool = False,
 ) -> ComparedDebates | ComparedRuns:
     """Compare two debates or two runs.
 
@@ -62,15 +73,17 @@ def compared(
         b: another one.
         kind: what they are, where both kinds fit.
         flips: of two runs, at most so many flips are listed; None: all.
+        count: of two runs, what is counted under a scale of the panels' own; None: labels, where both are of one scale.
         strict: of two runs, a stored opening that cannot be decoded is an error.
 
     Raises:
         NotComparable: an id is unknown, both kinds fit, or the kinds differ.
+        SettingError: labels are asked for, and the runs are judged in different scales.
         EventError: a stored body cannot be decoded.
     """
     if kind_of(store, a, b, kind) == "debates":
         return _debates(store, a, b)
-    return _runs(store, a, b, flips, strict=strict)
+    return _runs(store, a, b, flips, count, strict=strict)
 
 
 def _debates(store: EventStore, a: str, b: str) -> ComparedDebates:
@@ -85,7 +98,7 @@ def _debates(store: EventStore, a: str, b: str) -> ComparedDebates:
     return ComparedDebates(both, roles, ends)
 
 
-def _runs(store: EventStore, a: str, b: str, most: int | None, *, strict: bool) -> ComparedRuns:
+def _runs(store: EventStore, a: str, b: str, most: int | None, count: Count | None, *, strict: bool) -> ComparedRuns:
     def read(reading: Callable[..., T], *of: str) -> T | None:
         try:
             return reading(store, *of)
@@ -94,12 +107,17 @@ def _runs(store: EventStore, a: str, b: str, most: int | None, *, strict: bool) 
                 raise
             return None
 
-    both = compare_runs(a, rows_of_run(store, a), b, rows_of_run(store, b))
-    flips = tuple((flip, read(same_case, flip.a.debate_id, flip.b.debate_id)) for flip in both.flips[:most])
     firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
+    chosen = chosen_scale(read(_scales, *firsts) or (), count)
+    both = compare_runs(a, rows_of_run(store, a), b, rows_of_run(store, b), chosen.labels_of)
+    flips = tuple((flip, read(same_case, flip.a.debate_id, flip.b.debate_id)) for flip in both.flips[:most])
     panel = read(_panels, *firsts)
     efforts = effort_lines(store, dict(zip("AB", firsts, strict=True)))
-    return ComparedRuns(both, panel, flips, both.ends, tuple(efforts))
+    return ComparedRuns(both, panel, flips, both.ends, tuple(efforts), chosen)
+
+
+def _scales(store: EventStore, *debates: str) -> list[VerdictScale | None]:
+    return [panel_of(store, debate).panel.scale for debate in debates]
 
 
 def _panels(store: EventStore, *debates: str) -> tuple[PanelDifference, ...]:

@@ -5,7 +5,8 @@ from typing import Any
 
 from jury_debate.recorded_panel import PanelDifference
 from jury_judge.comparisons.comparison import DebateComparison
-from jury_judge.comparisons.run_comparison import Flip, RunComparison
+from jury_judge.comparisons.run_comparison import Flip, RunComparison, RunSide
+from jury_judge.stores.chosen_scale import ChosenScale
 
 
 def debates_object(compared: DebateComparison) -> dict[str, Any]:
@@ -30,7 +31,10 @@ def debates_object(compared: DebateComparison) -> dict[str, Any]:
 
 
 def runs_object(
-    compared: RunComparison, panel: Iterable[PanelDifference] | None, flips: Iterable[tuple[Flip, bool | None]]
+    compared: RunComparison,
+    panel: Iterable[PanelDifference] | None,
+    flips: Iterable[tuple[Flip, bool | None]],
+    chosen: ChosenScale,
 ) -> dict[str, Any]:
     """Two runs, ready for JSON.
 
@@ -38,10 +42,12 @@ def runs_object(
         compared: the runs.
         panel: what their panels differ in; None where that cannot be read.
         flips: those that are listed, each with whether both judged the same case (None: its text was erased).
+        chosen: what is counted of which scale of the panels' own.
     """
-    a, b = ({**vars(side), "ended_as": dict(side.ended_as)} for side in (compared.a, compared.b))
+    a, b = (_side(side) for side in (compared.a, compared.b))
     return {
         "kind": "runs",
+        "scale": chosen.to_dict(),
         "a": a,
         "b": b,
         "panel_differences": None if panel is None else _differences(panel),
@@ -57,6 +63,12 @@ def runs_object(
             for flip, same in flips
         ],
     }
+
+
+def _side(side: RunSide) -> dict[str, Any]:
+    found = {**vars(side), "ended_as": dict(side.ended_as)}
+    del found["labels_of"]
+    return found
 
 
 def _differences(panel: Iterable[PanelDifference]) -> list[dict[str, Any]]:

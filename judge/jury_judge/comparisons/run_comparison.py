@@ -7,13 +7,18 @@ from typing import NamedTuple
 
 from jury_events.ids import repeat_of
 from jury_events.verdict import Verdict
+from jury_events.verdict_scale import VerdictScale
 from jury_store.debate_rows import ENDED, DebateRow
 
 UNFINISHED = "unfinished"
+_NO_VERDICT = " (no verdict)"
+"""Behind a status that is also a label of the scale: no label has a space."""
 
 
 class DebateEnd(NamedTuple):
-    """How a debate ended: its verdict, else `failed`, `cancelled` or `unfinished`; the score of a verdict."""
+    """How a debate ended: its label where labels are counted, else its verdict, else `failed`, `cancelled` or
+    `unfinished`; the score of a verdict.
+    """
 
     debate_id: str
     ended_as: str
@@ -30,9 +35,13 @@ class Flip(NamedTuple):
 
 @dataclass(kw_only=True)
 class RunSide:
-    """One run. `cost` in US dollars over the debates of which it is known; `unknown_cost` counts the others."""
+    """One run. `labels_of`: the scale whose labels are counted; None: verdicts are.
+
+    `cost` in US dollars over the debates of which it is known; `unknown_cost` counts the others.
+    """
 
     run_id: str
+    labels_of: VerdictScale | None = None
     debates: int = 0
     ended_as: Counter[str] = field(default_factory=Counter)
     calls: int = 0
@@ -43,7 +52,7 @@ class RunSide:
 
     def take(self, row: DebateRow) -> DebateEnd:
         """Count a debate; gives how it ended."""
-        ended = _ended(row)
+        ended = _ended(row, self.labels_of)
         self.debates += 1
         self.ended_as[ended.ended_as] += 1
         self.calls += row.calls
@@ -79,12 +88,32 @@ class RunComparison:
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The ends that cases came to in either run: verdicts, the best first, then the others."""
+        """The ends that cases came to in either run: labels or verdicts, the best first, then the others."""
         found = {end for pair in self.table for end in pair}
-        return (*(one.value for one in Verdict if one in found), *sorted(found - set(Verdict)))
+        return ordered_ends(found, self.a.labels_of)
+
+    def outcome(self, end: str) -> Verdict | None:
+        """What an end comes to; None where it is no verdict."""
+        scale = self.a.labels_of
+        if scale is not None and end in scale.ids:
+            return scale.verdict(end)
+        return Verdict(end) if end in set(Verdict) else None
+
+    def status(self, end: str) -> str:
+        """The status of a debate that ended without a verdict."""
+        return end.removesuffix(_NO_VERDICT)
 
 
-def compare_runs(a_id: str, a: Iterable[DebateRow], b_id: str, b: Iterable[DebateRow]) -> RunComparison:
+def ordered_ends(ends: Iterable[str], labels_of: VerdictScale | None) -> tuple[str, ...]:
+    """Labels, then verdicts, the best first, then the others."""
+    found = set(ends)
+    words = dict.fromkeys((*(() if labels_of is None else labels_of.ids[::-1]), *(one.value for one in Verdict)))
+    return (*(one for one in words if one in found), *sorted(found.difference(words)))
+
+
+def compare_runs(
+    a_id: str, a: Iterable[DebateRow], b_id: str, b: Iterable[DebateRow], labels_of: VerdictScale | None = None
+) -> RunComparison:
     """Join two runs by case, and by repeat where a case has several debates.
 
     Holds one small tuple a case of A, and the flips.
@@ -94,8 +123,9 @@ def compare_runs(a_id: str, a: Iterable[DebateRow], b_id: str, b: Iterable[Debat
         a: its debates, in the order of their opening.
         b_id: the run of `b`.
         b: its debates, read after all of `a`.
+        labels_of: the scale of both runs, whose labels are counted; None: verdicts are.
     """
-    compared = RunComparison(a=RunSide(run_id=a_id), b=RunSide(run_id=b_id))
+    compared = RunComparison(a=RunSide(run_id=a_id, labels_of=labels_of), b=RunSide(run_id=b_id, labels_of=labels_of))
     before = {_key(row): compared.a.take(row) for row in a}
     difference = 0
     for row in b:
@@ -126,7 +156,10 @@ def _key(row: DebateRow) -> tuple[str, int]:
     return row.case_id, repeat_of(row.debate_id, row.run_id, row.case_id)
 
 
-def _ended(row: DebateRow) -> DebateEnd:
+def _ended(row: DebateRow, labels_of: VerdictScale | None) -> DebateEnd:
     if row.status == "completed" and row.final_verdict is not None:
-        return DebateEnd(row.debate_id, row.final_verdict, row.final_score)
-    return DebateEnd(row.debate_id, row.status if row.status in ENDED else UNFINISHED, None)
+        label = row.final_label if labels_of is not None and row.final_label in labels_of.ids else None
+        return DebateEnd(row.debate_id, label or row.final_verdict, row.final_score)
+    status = row.status if row.status in ENDED else UNFINISHED
+    mark = _NO_VERDICT if labels_of is not None and status in labels_of.ids else ""
+    return DebateEnd(row.debate_id, status + mark, None)

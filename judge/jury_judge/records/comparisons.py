@@ -7,6 +7,7 @@ from jury_judge.records.open_store import OpenStore
 if TYPE_CHECKING:
     from jury_judge.comparisons.comparing import ComparedDebates, ComparedRuns
     from jury_judge.comparisons.comparison_target import Kind
+    from jury_judge.settings.vote_sources import Count
     from jury_store.event_store import EventStore
 
 
@@ -14,7 +15,7 @@ class CompareRecords(OpenStore):
     """Comparisons."""
 
     async def compare(
-        self, a: str, b: str, kind: "Kind | None" = None, *, flips: int | None = None
+        self, a: str, b: str, kind: "Kind | None" = None, *, flips: int | None = None, count: "Count | None" = None
     ) -> "ComparedDebates | ComparedRuns":
         """Two debates, or two runs: of debates their results and every seat's position in every round.
 
@@ -25,34 +26,37 @@ class CompareRecords(OpenStore):
             b: the other one's.
             kind: what they are, where an id is both a debate's and a run's.
             flips: of two runs, at most so many flips are listed; None: all.
+            count: of two runs, what is counted under a scale of the panels' own; None: labels, where both runs are of
+                one scale.
 
         Raises:
             NotComparable: an id is unknown, both kinds fit and `kind` is None, or they are of different kinds.
+            SettingError: labels are asked for, and the runs are judged in different scales.
             EventError: a stored body does not decode.
         """
-        return await self._read(_compare, a, b, kind, flips)
+        return await self._read(_compare, a, b, kind, flips=flips, count=count)
 
 
 def _compare(
-    store: "EventStore", a: str, b: str, kind: "Kind | None", flips: int | None
+    store: "EventStore", a: str, b: str, kind: "Kind | None", *, flips: int | None, count: "Count | None"
 ) -> "ComparedDebates | ComparedRuns":
     from jury_judge.comparisons.comparing import ComparedRuns, compared
 
-    found = compared(store, a, b, kind, flips=flips, strict=True)
-    return _paired(store, found) if isinstance(found, ComparedRuns) else found
+    found = compared(store, a, b, kind, flips=flips, count=count, strict=True)
+    return _paired(store, found, count) if isinstance(found, ComparedRuns) else found
 
 
-def _paired(store: "EventStore", found: "ComparedRuns") -> "ComparedRuns":
+def _paired(store: "EventStore", found: "ComparedRuns", count: "Count | None") -> "ComparedRuns":
     """With the paired table, or why there is none. Simulated debates count, with a warning."""
     from jury_analysis.errors import AnalysisError
     from jury_events.errors import DebateNotFound
     from jury_judge.errors import ExtraMissing
     from jury_judge.extras import check_statistics
-    from jury_judge.statistics.run_reports import computed_gate
+    from jury_judge.statistics.run_reports import computed_pairs
 
     try:
         check_statistics("the paired table of two runs")
-        gate = computed_gate(store, found.compared.a.run_id, found.compared.b.run_id)
-        return found._replace(paired=gate.paired)
+        found_table = computed_pairs(store, found.compared.a.run_id, found.compared.b.run_id, count)
+        return found._replace(paired=found_table)
     except (AnalysisError, DebateNotFound, ExtraMissing) as error:
         return found._replace(unpaired=str(error))

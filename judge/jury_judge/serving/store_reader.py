@@ -14,6 +14,7 @@ from jury_judge.comparisons.excerpts import Excerpt, excerpts
 from jury_judge.reviews.blindness import partial_items, reviewed_same_case
 from jury_judge.reviews.review_queue import QueueItem, review_queue
 from jury_judge.reviews.reviews import reviews_of
+from jury_judge.settings.vote_sources import Count
 from jury_judge.stores.debates import read_debate
 from jury_judge.stores.integrity_state import IntegrityState, integrity_states
 from jury_replay.replay import Replayed, replay_chunk
@@ -167,13 +168,16 @@ class StoreReader:
 
     # Comparisons and reviews
 
-    def compare(self, a: str, b: str, kind: Kind | None = None) -> ComparedDebates | ComparedRuns:
-        """Two debates, or two runs.
+    def compare(
+        self, a: str, b: str, kind: Kind | None = None, *, count: Count | None = None
+    ) -> ComparedDebates | ComparedRuns:
+        """Two debates, or two runs; `count` as in `compared`.
 
         Raises:
             NotComparable: an id is unknown, both kinds fit, or the kinds differ.
+            SettingError: labels are asked for, and the runs are judged in different scales.
         """
-        return compared(self._store, a, b, kind)
+        return compared(self._store, a, b, kind, count=count)
 
     def review_queue(self, reviewer: str | None, chosen: DebateFilter, *, reviews: int = 1) -> list[QueueItem]:
         """What a person is to review, in that order; as `review_queue`."""

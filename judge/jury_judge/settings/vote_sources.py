@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import PurePath
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -21,6 +21,8 @@ REVIEWS = "reviews"
 
 Count = Literal["labels", "outcomes"]
 """What is counted of debates under a scale of the panel's own: its labels, or what they come to."""
+
+COUNTS: tuple[Count, ...] = get_args(Count)
 
 
 def is_file(source: str) -> bool:

@@ -10,12 +10,13 @@ from jury_analysis.gate import GateOptions, GateReport, gate
 from jury_analysis.gate_plan import GatePlan, assumed_plan, measured_plan, repeats_apart
 from jury_analysis.label_schema import LABELS
 from jury_analysis.paired import paired
-from jury_analysis.pairing import Verdicts
+from jury_analysis.pairing import PairedOptions, Verdicts
 from jury_analysis.scale import Scale
 from jury_cases.votes.words import VerdictWords, parse_words
 from jury_events.errors import SettingError
 from jury_judge.settings.gate import GateSettings
 from jury_judge.settings.vote_sources import Count
+from jury_judge.stores.chosen_scale import ChosenScale
 from jury_judge.stores.seat_efforts import effort_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
@@ -30,8 +31,8 @@ class GateSides(NamedTuple):
     """The two sides of a gate, with their names; before the candidate is judged there is none.
 
     `verdicts`: of runs the final ones, of lists of judges the strict plurality of their first votes. `words`: the
-    verdicts of the ballots of runs, which are as they are counted; `mixed`: a line about runs in different scales;
-    `counted`: what is counted of which scale of the panels' own.
+    verdicts of the ballots of runs, which are as they are counted; `chosen`: what is counted of which scale of the
+    panels' own.
     """
 
     base: str
@@ -39,8 +40,7 @@ class GateSides(NamedTuple):
     ballots: tuple[pa.Table, pa.Table | None]
     verdicts: Verdicts
     words: VerdictWords | None = None
-    mixed: str = ""
-    counted: str = ""
+    chosen: ChosenScale = ChosenScale()
 
 
 class Judged(NamedTuple):
@@ -90,8 +90,8 @@ def judged_sides(asked: GateSettings, store: EventStore | None, say: Say) -> Jud
     assert base is not None, "a store is open for runs alone"
     sides = sides_of_runs(store, base, candidate, asked.chosen, count=asked.count or "outcomes")
     words = sides.words or words
-    if sides.mixed:
-        say(sides.mixed)
+    if sides.chosen.mixed:
+        say(sides.chosen.mixed)
     if asked.labels:
         labels, words = later_labels(asked.labels, words, store, say)
     for line in effort_lines(store, _one_of_each(sides)):
@@ -129,9 +129,11 @@ def sides_of_runs(
     candidate: str | None,
     wanted: DebateFilter = EVERY_DEBATE,
     *,
-    count: Count = "outcomes",
+    count: Count | None = "outcomes",
 ) -> GateSides:
-    """The finished debates of two runs; `count` is of debates under a scale of the panels' own.
+    """The finished debates of two runs.
+
+    `count` is of debates under a scale of the panels' own; None: labels, where both runs are of one scale.
 
     Raises:
         DebateNotFound: a run has no such debate.
@@ -143,7 +145,7 @@ def sides_of_runs(
     found = counted_words(store, both, count)
     counted = [Votes(one, None, found.words).counted for one in both]
     tables = (counted[0], counted[1] if len(both) > 1 else None)
-    return GateSides(base, candidate, tables, "final", found.words, found.mixed, found.counted)
+    return GateSides(base, candidate, tables, "final", found.words, found.chosen)
 
 
 def sides_of_judges(ballots: pa.Table, base: Sequence[str], candidate: Sequence[str]) -> GateSides:
@@ -217,8 +219,13 @@ def plan(
     )
 
 
-def _of(sides: GateSides, options: GateOptions) -> GateOptions:
-    paired_options = replace(options.paired, verdicts=sides.verdicts)
+def paired_as(sides: GateSides, options: PairedOptions) -> PairedOptions:
+    """The options with what the verdicts of these sides are."""
+    options = replace(options, verdicts=sides.verdicts)
     if sides.words is not None and sides.words.labels_of is not None:
-        paired_options = replace(paired_options, scale=Scale.of_labels(sides.words.labels_of))
-    return replace(options, paired=paired_options)
+        options = replace(options, scale=Scale.of_labels(sides.words.labels_of))
+    return options
+
+
+def _of(sides: GateSides, options: GateOptions) -> GateOptions:
+    return replace(options, paired=paired_as(sides, options.paired))

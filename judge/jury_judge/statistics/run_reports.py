@@ -4,6 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from jury_analysis.gate import GateReport
+    from jury_analysis.paired import Paired
     from jury_analysis.panel_worth import PanelWorth
     from jury_analysis.statistics import Statistics
     from jury_judge.reviews.review_agreement import ReviewAgreement
+    from jury_judge.settings.vote_sources import Count
 
 MOST_DEBATES = 20_000
 """Of a run whose statistics a server computes: some seconds. `jury stats` has no such limit."""
@@ -99,18 +102,20 @@ class RunReports:
         )
         return cast("RunPageReport", found)
 
-    async def gate(self, a: str, b: str) -> "GateReport":
+    async def gate(self, a: str, b: str, count: "Count | None" = None) -> "GateReport":
         """Two runs paired case by case, and the gate from a to b by its default metric and margin.
 
-        Simulated debates count, with a warning.
+        Simulated debates count, with a warning. Under a scale of the panels' own `count` is what is counted; None: the
+        gate counts outcomes, and the pairs labels where both runs are of one scale.
 
         Raises:
             ExtraMissing, DebateNotFound, RunTooLarge, TooManyReports: as for `statistics`.
             AnalysisError: the runs have no case in common, or a run has debates of several panels.
+            SettingError: labels are asked for, and the runs are judged in different scales.
         """
         check_statistics("the paired table of two runs")
         first, second = await self._runs(a, b)
-        found = await self._report(("gate", first, second), partial(computed_gate, self._store, a, b))
+        found = await self._report(("gate", first, second, count), partial(computed_gate, self._store, a, b, count))
         return cast("GateReport", found)
 
     async def reviewers(self, wanted: DebateFilter, seen_by: str | None = None) -> "ReviewAgreement":
@@ -183,13 +188,31 @@ def computed_page(store: EventStore, run_id: str, *, simulated: bool) -> RunPage
     return RunPageReport(_statistics(store, ballots, run_id, simulated), _worth(store, ballots, run_id, simulated))
 
 
-def computed_gate(store: EventStore, a: str, b: str) -> "GateReport":
-    """Two runs paired case by case, and the gate from a to b by its defaults, computed now."""
+def computed_gate(store: EventStore, a: str, b: str, count: "Count | None" = None) -> "GateReport":
+    """Two runs paired case by case, and the gate from a to b by its defaults, computed now.
+
+    `count` is as in `RunReports.gate`.
+    """
     from jury_analysis.gate import GateOptions  # noqa: PLC0415  (numpy: of an extra)
     from jury_analysis.pairing import PairedOptions  # noqa: PLC0415  (numpy: of an extra)
     from jury_judge.statistics.gates import decide, sides_of_runs  # noqa: PLC0415  (numpy: of an extra)
 
-    return decide(sides_of_runs(store, a, b), None, GateOptions(paired=PairedOptions(simulated=True)))
+    sides = sides_of_runs(store, a, b, count=count or "outcomes")
+    found = decide(sides, None, GateOptions(paired=PairedOptions(simulated=True)))
+    # Where a panel has no scale of its own, the pairs of the gate are those of the table.
+    return found if count or sides.chosen.scale is None else replace(found, paired=computed_pairs(store, a, b, count))
+
+
+def computed_pairs(store: EventStore, a: str, b: str, count: "Count | None" = None) -> "Paired":
+    """Two runs paired case by case, computed now; `count` None: labels, where both runs are of one scale."""
+    from jury_analysis.paired import paired  # noqa: PLC0415  (numpy: of an extra)
+    from jury_analysis.pairing import PairedOptions  # noqa: PLC0415  (likewise)
+    from jury_judge.statistics.gates import paired_as, sides_of_runs  # noqa: PLC0415  (likewise)
+
+    sides = sides_of_runs(store, a, b, count=count)
+    first, second = sides.ballots
+    assert second is not None, "two runs were asked for"
+    return paired(first, second, None, paired_as(sides, PairedOptions(simulated=True)))
 
 
 def _reviewers(store: EventStore, wanted: DebateFilter, seen_by: str | None) -> "ReviewAgreement":

@@ -127,10 +127,10 @@ def _votes(
     else:
         ballots = stored_ballots(store, asked.chosen, run_ids=asked.runs, seats=asked.seats, columns=columns)
         counted = counted_words(store, ballots, asked.count or count)
-        if counted.mixed:
-            say(counted.mixed)
-        if counted.counted:
-            say(f"the {counted.counted} are counted")
+        if counted.chosen.mixed:
+            say(counted.chosen.mixed)
+        if counted.chosen.counted:
+            say(f"the {counted.chosen.counted} are counted")
         votes = Votes(ballots, None, counted.words)
     return with_later_labels(votes, asked.labels, store, say, random_only=random_only)
 
@@ -150,7 +150,8 @@ def gate_report(asked: GateSettings, say: Say) -> NamedGate:
         report,
         inconclusive=asked.inconclusive,
         worse=asked.worse,
-        counted=judged.sides.counted,
+        counted=judged.sides.chosen.counted,
+        scale=judged.sides.chosen.to_dict(),
     )
 
 

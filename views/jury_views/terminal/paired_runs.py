@@ -4,20 +4,21 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jury_events.text.pluralize import pluralize
-from jury_events.verdict import FAIL, PASS, Verdict
+from jury_events.verdict import Verdict
 from jury_views.page import Page
 from jury_views.terminal.statistics.figures import NOTHING, Figures
-from jury_views.terminal.verdicts import VERDICTS
+from jury_views.terminal.verdicts import VERDICTS, verdict_text
 
 if TYPE_CHECKING:
     from jury_analysis.paired import Paired, PairedChange
     from jury_analysis.paired_tests import PairedTest
+    from jury_events.verdict_scale import VerdictScale
 
 _SMALL = 0.001
 
 
-def paired_section(page: Page, paired: "Paired") -> None:
-    """Counts, the table of verdicts, tests and changes."""
+def paired_section(page: Page, paired: "Paired", labels_of: "VerdictScale | None" = None) -> None:
+    """Counts, the table of verdicts, tests and changes; `labels_of` is the scale whose labels these are."""
     figures = Figures()
     page.heading("Paired: the same cases in A and B")
     for warning in paired.warnings:
@@ -28,11 +29,15 @@ def paired_section(page: Page, paired: "Paired") -> None:
         f"only in B: {only_b}; without a verdict: {paired.without_verdict}",
         indent=2,
     )
-    names = [VERDICTS[Verdict(name)][0] for name in paired.categories]
+    names = [
+        VERDICTS[Verdict(name)][0] if labels_of is None else verdict_text(labels_of.verdict(name), name)[0]
+        for name in paired.categories
+    ]
     rows = zip(names, paired.table, strict=True)
     page.table([("A ↓  B →", *names), *((name, *map(str, row)) for name, row in rows)], indent=2)
     page.line(
-        f"{paired.unchanged} unchanged; {paired.towards_last} towards {FAIL}, {paired.towards_first} towards {PASS}",
+        f"{paired.unchanged} unchanged; {paired.towards_last} towards {paired.categories[-1]}, "
+        f"{paired.towards_first} towards {paired.categories[0]}",
         indent=2,
     )
     tests = (

@@ -15,6 +15,7 @@ from jury_judge.comparisons.comparison_object import debates_object, runs_object
 from jury_judge.comparisons.comparison_target import Kind
 from jury_judge.errors import ExtraMissing, RunTooLarge
 from jury_judge.running.live_run import live_object
+from jury_judge.settings.vote_sources import Count
 from jury_web.api.camel_case import camel_case
 from jury_web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table
 from jury_web.api.error_responses import RequestRefused, error_responses
@@ -123,28 +124,33 @@ async def run_statistics(
     response_model=Comparison,
     responses=error_responses(404, 422, 500, 503),
 )
-async def compare(service: ServiceDependency, a: EitherName, b: EitherName, kind: Kind | None = None) -> JSONResponse:
+async def compare(
+    service: ServiceDependency, a: EitherName, b: EitherName, kind: Kind | None = None, count: Count | None = None
+) -> JSONResponse:
     """Compare two debates or two runs; `kind` chooses where an id is both.
+
+    Of two runs under one scale of the panels' own, labels are counted, and outcomes by the gate; `count` chooses for
+    both. `scale` says what is counted of which scale.
 
     Of two runs, at most 200 flips and 200 cases of only one are listed; `flipped` and `alone` count all. `paired` is
     described by `/schemas/paired.json`, `gate` (by the default metric and margin) by `/schemas/gate.json`; both are
     null where they cannot be computed.
     """
-    found = await asyncio.to_thread(service.reader.compare, a, b, kind)
+    found = await asyncio.to_thread(service.reader.compare, a, b, kind, count=count)
     if isinstance(found, ComparedDebates):
         return JSONResponse(camel_case(debates_object(found.compared)))
     both = found.compared
-    table = runs_object(both, found.panel, found.flips)
+    table = runs_object(both, found.panel, found.flips, found.chosen)
     for side in ("only_in_a", "only_in_b"):
         table[side] = table[side][:MOST_ROWS]
     counts = {"flipped": len(both.flips), "alone": {"a": len(both.only_in_a), "b": len(both.only_in_b)}}
-    return JSONResponse({**camel_case({**table, **counts}), **await _gate(service, a, b)})
+    return JSONResponse({**camel_case({**table, **counts}), **await _gate(service, a, b, count)})
 
 
-async def _gate(service: ServiceDependency, a: str, b: str) -> dict[str, Any]:
+async def _gate(service: ServiceDependency, a: str, b: str, count: Count | None) -> dict[str, Any]:
     """`gate` and `paired`; None where there is no such table, or its packages are missing."""
     try:
-        return (await service.reports.gate(a, b)).to_dict()
+        return (await service.reports.gate(a, b, count)).to_dict()
     except (AnalysisError, DebateNotFound, ExtraMissing, RunTooLarge):
         return {"gate": None, "paired": None}
 

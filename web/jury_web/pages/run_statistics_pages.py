@@ -12,6 +12,7 @@ from jury_judge.comparisons.comparing import SHOWN, ComparedDebates, ComparedRun
 from jury_judge.comparisons.comparison_target import KINDS
 from jury_judge.errors import ExtraMissing, RunTooLarge, TooManyReports
 from jury_judge.serving.store_reader import StoreReader
+from jury_judge.settings.vote_sources import COUNTS
 from jury_judge.statistics.run_reports import RunReports
 from jury_views.charts.run_statistics import MOST_ROWS, stats_page
 from jury_views.charts.worth_view import worth_view
@@ -63,18 +64,19 @@ class RunStatisticsPages:
         )
 
     async def compare(self, request: PageRequest) -> Response:
-        """`/compare?a=&b=`."""
+        """`/compare?a=&b=`, of two runs with `?count=labels|outcomes`."""
         a, b = (request.query.get(side, "").strip()[:220] for side in "ab")
         kind = next((one for one in KINDS if one == request.query.get("kind")), None)
+        count = next((one for one in COUNTS if one == request.query.get("count")), None)
         page, unreadable = None, None
         try:
-            page = await asyncio.to_thread(self._reader.compare, a, b, kind) if a and b else None
+            page = await asyncio.to_thread(self._reader.compare, a, b, kind, count=count) if a and b else None
         except EventError as error:
             unreadable = str(error)
         report = refused = None
         if isinstance(page, ComparedRuns):
             try:
-                report = await self._reports.gate(a, b)
+                report = await self._reports.gate(a, b, count)
             except REFUSALS as error:
                 refused = refused_report(error)
         debates = isinstance(page, ComparedDebates)
@@ -85,6 +87,8 @@ class RunStatisticsPages:
             b=b,
             kind=kind,
             kinds=KINDS,
+            count=count,
+            counts=COUNTS,
             page=page,
             unreadable=unreadable,
             debates=debates,

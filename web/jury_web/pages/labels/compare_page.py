@@ -26,6 +26,24 @@ class CompareLabels(TranslatedLabels):
         "Same verdict in {agreed} of {judged} cases judged by both ({share}); mean score difference: {difference}.",
         "両方で判定された{judged}件のうち{agreed}件（{share}）で判定が一致。スコアの差は平均{difference}点。",
     )
+    both_judged_labels = Translation(
+        "Same label in {agreed} of {judged} cases judged by both ({share}); mean score difference: {difference}.",
+        "両方で判定された{judged}件のうち{agreed}件（{share}）で判定語が一致。スコアの差は平均{difference}点。",
+    )
+    count_heading = Translation("Count", "数える対象")
+    count_labels = Translation("labels", "判定語")
+    count_outcomes = Translation("outcomes", "結果の区分")
+    counted_labels = Translation(
+        "Labels of the scale {scale} ({digest}) are counted.", "判定尺度{scale}（{digest}）の判定語を数えています。"
+    )
+    counted_outcomes = Translation(
+        "What the labels of the scale {scale} ({digest}) come to is counted.",
+        "判定尺度{scale}（{digest}）の判定語に対応する結果の区分を数えています。",
+    )
+    scales_differ = Translation(
+        "The runs are judged in different scales: their outcomes are counted, and no label.",
+        "2つの実行の判定尺度が異なるため、判定語ではなく結果の区分を数えています。",
+    )
     none_judged = Translation("No case has a verdict in both.", "両方で判定されたケースはありません。")
     flipped = Translation("Flips", "判定が変わったケース")
     only_in = Translation("Only in {side}", "{side}のみ")

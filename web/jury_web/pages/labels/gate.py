@@ -1,6 +1,5 @@
 """The gate between two runs, and their paired table."""
 
-from jury_events.verdict import FAIL, PASS
 from jury_views.translation import TranslatedLabels, Translation
 
 
@@ -35,6 +34,9 @@ class GateLabels(TranslatedLabels):
     gate_needed = Translation("It would take", "判断に必要なケース数")
     gate_flips = Translation("Verdicts that change from A to B", "AとBで変わる判定")
     gate_flips_between_repeats = Translation("Verdicts that change between repeats of A", "Aの繰り返しの間で変わる判定")
+    gate_counts_outcomes = Translation(
+        "The gate counts what the labels come to.", "ゲートは、判定語に対応する結果の区分を数えます。"
+    )
     gate_how = Translation("With another metric, margin or labels:", "別の指標・許容範囲・ラベルを使う場合:")
     paired = Translation("Paired: the same cases in A and B", "対応のある比較: AとBの同じケース")
     paired_basis = Translation(
@@ -42,8 +44,8 @@ class GateLabels(TranslatedLabels):
         "{pairs}組（クラスター{clusters}件）。Aのみ{a}件、Bのみ{b}件、判定なし{none}組。",
     )
     paired_flips = Translation(
-        f"{{unchanged}} unchanged; {{last}} towards {FAIL}, {{first}} towards {PASS}.",
-        f"変化なし{{unchanged}}件、{FAIL}の方向へ{{last}}件、{PASS}の方向へ{{first}}件。",
+        "{unchanged} unchanged; {last} towards {worst}, {first} towards {best}.",
+        "変化なし{unchanged}件、{worst}の方向へ{last}件、{best}の方向へ{first}件。",
     )
     paired_test = Translation("Test", "検定")
     paired_statistic = Translation("χ² (degrees)", "χ²（自由度）")
