@@ -27,7 +27,8 @@ from jury_judge.webhooks.signature import WEBHOOK_SECRET
 _NAME = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,253})(:[0-9]{1,5})?")
 
 
-def _names(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+def host_names(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of `--allow-host`, in lower case."""
     for value in values:
         if not _NAME.fullmatch(value):
             raise click.BadParameter(f"{value!r} is not NAME or NAME:PORT", param=parameter)
@@ -51,7 +52,7 @@ def _names(_context: click.Context, parameter: click.Parameter, values: tuple[st
     "hosts",
     metavar="NAME[:PORT]",
     multiple=True,
-    callback=_names,
+    callback=host_names,
     help="A further name by which browsers reach this server, as behind a proxy. Repeatable.",
 )
 @click.option(

@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import Mapping
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from jury_events.case import Case
 from jury_events.errors import SettingError
 from jury_events.regular_files import read_failure, read_text
 from jury_events.text.visible_text import visible_line
+from jury_integrations.content_names import named_by_content
 from jury_integrations.jury_outcome import JuryOutcome
 from jury_integrations.jury_thread import submit
 from jury_judge import Jury, Writing
@@ -21,7 +21,6 @@ LOCK_WAIT = 3600.0
 """Seconds for which a process waits while another one judges into the same SQLite store."""
 
 _LONGEST_POLICY = 4 << 20
-_LONGEST_ID = 480
 
 
 class HostedJury:
@@ -78,8 +77,7 @@ class HostedJury:
         case = self._reader.read_case(row, form=form, policy=self._policy)
         if expected:
             case = _expecting(case, expected)
-        digest = sha256(case.to_part()).hexdigest()[:12]
-        return case.model_copy(update={"case_id": f"{case.case_id[:_LONGEST_ID]}.{digest}"})
+        return named_by_content(case)
 
     async def _judged(self, case: Case) -> JuryOutcome:
         async with self._shared.use() as jury:

@@ -11,6 +11,9 @@ STATISTICS = ("numpy", "scipy", "sklearn")
 TRACES = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 """Of the extra `otel`."""
 
+MCP = ("mcp",)
+"""Of the extra `mcp`."""
+
 
 def check_statistics(what: str) -> None:
     """Refuse statistics where the packages of their extra are not installed; imports none of them.
@@ -28,6 +31,15 @@ def check_traces(what: str) -> None:
         ExtraMissing: a package is missing.
     """
     _check(what, TRACES, "otel")
+
+
+def check_mcp(what: str) -> None:
+    """Refuse the Model Context Protocol, likewise.
+
+    Raises:
+        ExtraMissing: a package is missing.
+    """
+    _check(what, MCP, "mcp")
 
 
 def _check(what: str, names: tuple[str, ...], extra: str) -> None:

@@ -18,6 +18,7 @@ from jury_store.errors import TextsRemain
 from jury_store.sql_store import SqlEventStore
 from support.command_line import CommandLine
 from support.unguarded import unguarded
+from support.waiting import eventually
 
 Call = Callable[[CommandLine], int]
 """Called in a folder with `cases.jsonl`, and run r1 over it in the store."""
@@ -60,6 +61,14 @@ def _interrupted(line: str, *, said: bytes, stream: str = "stderr") -> Call:
         return process.returncode
 
     return call
+
+
+def _mcp_with_an_open_input(jury: CommandLine) -> int:
+    process = jury.start("mcp", "--run", "m", "--store", "sqlite:///mcp.db", stdin=subprocess.PIPE)
+    eventually((jury.folder / "mcp.db").exists)
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    return process.returncode
 
 
 def _begun_by_an_earlier_version(jury: CommandLine) -> int:
@@ -339,6 +348,14 @@ ROWS = (
     Row("cancel", 2, "no such run, or another process writes to the store", _jury("cancel none")),
     Row("serve", 0, "ended with Ctrl-C", _interrupted("serve --port 0", said=b"http://")),
     Row("serve", 2, "it cannot serve as it is asked to", _jury("serve --host none.invalid --port 0")),
+    Row(
+        "mcp",
+        0,
+        "its input ended, or over HTTP Ctrl-C came",
+        _interrupted("mcp --http --port 0", said=b"http://"),
+    ),
+    Row("mcp", 2, "it cannot serve as it is asked to", _jury("mcp --max-cost 1")),
+    Row("mcp", 130, "Ctrl-C while the client's input is open", _mcp_with_an_open_input),
     Row("compare", 0, "compared", _jury("compare r1 r2", _another_run)),
     Row(
         "compare",

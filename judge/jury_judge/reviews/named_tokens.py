@@ -5,6 +5,7 @@ from pathlib import Path
 
 from jury_events.errors import SettingError
 from jury_events.regular_files import line_of, read_failure, read_text
+from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.panels.strict_yaml import InvalidYaml, read_yaml
 from jury_judge.reviews.reviewer_names import RULE, is_reviewer_name
 
@@ -20,6 +21,16 @@ def is_token(text: object) -> bool:
     if not isinstance(text, str):
         return False
     return len(text) >= _SHORTEST and text.isascii() and text.isprintable() and text == text.strip()
+
+
+def check_token(token: str | None) -> None:
+    """Refuse the token of a server that cannot be one.
+
+    Raises:
+        SettingsRefused: see `TOKEN_RULE`.
+    """
+    if token is not None and not is_token(token):
+        raise SettingsRefused(f"{{token}}: {escaped(TOKEN_RULE)}", usage=False)
 
 
 def named_tokens(path: Path) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from jury_events.text.pluralize import pluralize
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.jury import Jury
 from jury_judge.panels.files import load_panel
-from jury_judge.reviews.named_tokens import TOKEN_RULE, is_token, named_tokens
+from jury_judge.reviews.named_tokens import check_token, named_tokens
 from jury_judge.runs.observation import Observation
 from jury_judge.runs.writing import Writing
 from jury_judge.serving.kept_submissions import kept_submissions
@@ -54,8 +54,7 @@ class ServedStore:
     def __init__(self, settings: ServeSettings, environ: Mapping[str, str]) -> None:
         self._settings = settings
         self.metrics = MetricTotals()
-        if settings.token is not None and not is_token(settings.token):
-            raise SettingsRefused(f"{{token}}: {escaped(TOKEN_RULE)}", usage=False)
+        check_token(settings.token)
         self.reviewers = {} if settings.reviewers_file is None else named_tokens(settings.reviewers_file)
         if settings.token in self.reviewers.values():
             shown = escaped(str(settings.reviewers_file))

@@ -327,8 +327,12 @@ def _note_opening(submission: Submission, opening: Opening) -> None:
         submission.moved.set()
 
 
-def refuse_uris(cases: Sequence[Case]) -> None:
-    """Refuse URIs in cases from the network, which would make this process read files or connect to other hosts.
+def refuse_uris(cases: Sequence[Case], over: str = "HTTP") -> None:
+    """Refuse URIs in cases of clients, which would make this process read files or connect to other hosts.
+
+    Args:
+        cases: as they were sent.
+        over: the protocol, for the message.
 
     Raises:
         CaseFileError: a case has a URI.
@@ -338,5 +342,5 @@ def refuse_uris(cases: Sequence[Case]) -> None:
             if getattr(case, name) is not None:
                 records = name.replace("_uri", "_records")
                 raise CaseFileError(
-                    f"case {visible_line(case.case_id, 80)!r}: {name} is not accepted over HTTP; send {records}"
+                    f"case {visible_line(case.case_id, 80)!r}: {name} is not accepted over {over}; send {records}"
                 )

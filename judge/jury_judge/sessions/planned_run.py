@@ -82,7 +82,7 @@ class PlannedRun:
         surroundings = os.environ if environ is None else environ
         loaded = loaded_panel(settings, surroundings)
         case = load_example(loaded.panel.language)
-        return cls(_OneCase(case), settings, loaded=loaded, environ=surroundings, generated=generated)
+        return cls(OneCase(case), settings, loaded=loaded, environ=surroundings, generated=generated)
 
     @property
     def is_new(self) -> bool:
@@ -129,8 +129,8 @@ def loaded_panel(settings: RunSettings, environ: Mapping[str, str] | None = None
     return load_panel(settings.panel_name, surroundings, settings.overrides, read_keys(settings.trust))
 
 
-class _OneCase:
-    """A case, whose records are in it."""
+class OneCase:
+    """The cases of a run that has one more, whose records are in it."""
 
     policy = None
 
