@@ -16,6 +16,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from jury_judge.stores.stores import open_or_create
 from jury_store.opening import open_store
 from support.command_line import JURY, CommandLine, environment
 from support.waiting import comes, eventually
@@ -107,7 +108,7 @@ async def test_over_http_a_client_judges_and_reads(jury: CommandLine) -> None:
 
 
 async def test_over_http_tokens_hosts_and_origins_are_those_of_serve(jury: CommandLine) -> None:
-    jury("demo", "--in-process")
+    open_or_create(f"sqlite:///{jury.folder}/jury.db").close()
     initialize = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     async with serving(jury, "--token", TOKEN) as url, httpx2.AsyncClient() as plain:
         answers = [
@@ -132,7 +133,7 @@ async def test_over_http_tokens_hosts_and_origins_are_those_of_serve(jury: Comma
 
 @pytest.mark.parametrize("number", range(len(CONFIGURATIONS)))
 async def test_the_page_has_the_configuration_of_each_client(jury: CommandLine, number: int) -> None:
-    jury("demo", "--in-process")
+    open_or_create(f"sqlite:///{jury.folder}/jury.db").close()
     ((_, servers),) = json.loads(CONFIGURATIONS[number]).items()
     asked = servers["jury"]
     if "url" in asked:
