@@ -76,7 +76,8 @@ class McpJudging:
                 raise finished.problem
         if not lines:
             raise DebateUnfinished(f"the case was not judged: {outcome.short or 'the run was cancelled'}")
-        return JuryOutcome.of(named, await records.result(lines[0]["debate_id"]))
+        debate_id = lines[0]["debate_id"]
+        return JuryOutcome.of(named, await records.result(debate_id), await records.item_messages(debate_id))
 
     def _planned(self, case: Case) -> PlannedRun:
         return PlannedRun(OneCase(case), self._settings, loaded=self._loaded, adopt=(), environ=self._environ)
