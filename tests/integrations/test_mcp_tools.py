@@ -91,6 +91,7 @@ async def test_a_judged_case_is_listed_shown_compared_replayed_and_verified(aske
     assert name == (await asked("compare", a=name, b=name))["a"]["debate_id"]
     assert "equal" == (await asked("replay", debate_id=name))["status"]
     assert (await asked("verify", everything=True, deep=True))["ok"]
+    assert "agents" == (await asked("compare", a="agents", b="agents"))["a"]["run_id"]
     assert name == (await asked.read(f"jury://debates/{name}"))["debate_id"]
     assert [name] == [row["debate_id"] for row in (await asked.read("jury://runs/agents"))["debates"]]
 

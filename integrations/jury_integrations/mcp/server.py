@@ -103,7 +103,11 @@ def _add_reading(server: PlainMcpServer, records: Records) -> None:
         if isinstance(found, ComparedDebates):
             return debates_object(found.compared)
         paired = None if found.paired is None else found.paired.to_dict()
-        return {**runs_object(found.compared, found.panel, found.flips), "paired": paired, "unpaired": found.unpaired}
+        return {
+            **runs_object(found.compared, found.panel, found.flips, found.chosen),
+            "paired": paired,
+            "unpaired": found.unpaired,
+        }
 
 
 def _add_checking(server: PlainMcpServer, records: Records) -> None:
