@@ -9,8 +9,10 @@ from importlib import import_module
 from keyword import iskeyword
 
 import click
+from click.shell_completion import CompletionItem
 
 from jury_cli.calls import in_words_of_options
+from jury_cli.completion import VARIABLE, command_names, complete_files
 from jury_cli.exits import Exit, code_of
 from jury_cli.help_pages import with_help_pages
 from jury_cli.log_format import is_json, lines_as_configured, write_line
@@ -54,9 +56,10 @@ COMMANDS = {
     "import": "Take debates from cassettes into a store.",
     "erase": "Erase the texts of a debate, an exchange or a case.",
     "panel": "Print a panel file to start one's own from, or check one.",
-    "simulate": "Serve simulated models over HTTP, to rehearse runs without a key.",
+    "simulate": "Serve simulated models over HTTP, to rehearse without a key.",
     "db": "Create, upgrade and check the store's schema; set up its logins.",
     "doctor": "Check what is installed, reachable and configured.",
+    "completion": "Print the script that completes commands in a shell.",
 }
 """Each is the module of its name (`import_` of `import`); imported when it is called, so that help is quick."""
 
@@ -89,7 +92,13 @@ class Commands(click.Group):
         assert isinstance(command, click.Command)
         _word(command)
         with_help_pages(command)
+        if VARIABLE in os.environ:
+            complete_files(command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, without loading any, and the options of the command itself."""
+        return [*command_names(COMMANDS, incomplete), *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

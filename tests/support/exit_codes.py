@@ -474,4 +474,6 @@ ROWS = (
     Row("doctor", 0, "nothing is in the way", _jury("doctor")),
     Row("doctor", 2, "a problem was found", _jury("doctor --panel none")),
     Row("doctor", 4, "with `--probe`: a model does not answer", _unanswered_probe),
+    Row("completion", 0, "the script was printed", _jury("completion bash")),
+    Row("completion", 2, "the shell is not known", _jury("completion tcsh")),
 )
