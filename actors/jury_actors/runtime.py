@@ -54,6 +54,8 @@ class Runtime:
         """Called with each debate that ended or stopped, once a client."""
         self.problem: Exception | None = None
         """Once it is set, debates need another runtime."""
+        self.budget: BudgetService | None = None
+        """Of a run that is bounded, in this process: calls that no juror makes are counted there too."""
         self._clients: set[CoordinatorsClient] = set()
 
     @asynccontextmanager
@@ -226,7 +228,9 @@ async def in_process_runtime(
             for number in range(config.coordinators or 1)
         ]
         try:
-            yield Runtime(coordinators, clerk)
+            runtime = Runtime(coordinators, clerk)
+            runtime.budget = budget
+            yield runtime
         finally:
             for coordinator in coordinators:
                 await coordinator.close()

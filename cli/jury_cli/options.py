@@ -211,6 +211,39 @@ BUDGET: Options = (
 """The budget of a run: `--max-cost`, `--max-calls`, `--prices`."""
 
 
+BATCHES: Options = (
+    click.option(
+        "--batch", is_flag=True, help="Make calls in the batches of providers, at half price; see docs/batches.md."
+    ),
+    click.option("--once", is_flag=True, help="With --batch: make one pass, for cron; exit with 4 while calls wait."),
+    click.option(
+        "--batch-deadline",
+        type=click.FloatRange(min=0, max=672, min_open=True),
+        default=26.0,
+        show_default=True,
+        metavar="HOURS",
+        help="After this a provider is asked to cancel a batch.",
+    ),
+    click.option(
+        "--batch-abandon",
+        type=click.FloatRange(min=0, max=672, min_open=True),
+        default=48.0,
+        show_default=True,
+        metavar="HOURS",
+        help="After this calls are made again though their batch has not ended; they may be paid twice.",
+    ),
+    click.option("--batch-same-account", is_flag=True, help="A new API key is of the account that has the batches."),
+    click.option(
+        "--batch-turns",
+        type=click.Choice(["first", "all"]),
+        default="first",
+        show_default=True,
+        help="Whether the turns after a tool was called go into batches too.",
+    ),
+)
+"""Calls in batches: `--batch` and what it takes."""
+
+
 def _panel(default: str) -> Callable[[Any], Any]:
     return click.option(
         "--panel",

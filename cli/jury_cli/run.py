@@ -14,7 +14,7 @@ from jury_cli.exits import Exit
 from jury_cli.log_format import write_event
 from jury_cli.observation_options import LOG_LINES, LOOPBACK, METRICS, TOKEN, TRACES, MetricsServer
 from jury_cli.option_groups import grouped, options
-from jury_cli.options import BUDGET, PANEL, PATIENCE, RUNTIME, SEALS, STORE, new_run_id
+from jury_cli.options import BATCHES, BUDGET, PANEL, PATIENCE, RUNTIME, SEALS, STORE, new_run_id
 from jury_cli.settings_option import settings_option
 from jury_cli.streams import check_stdout
 from jury_events.ids import MOST_REPEATS
@@ -42,6 +42,7 @@ _GROUPS = {
     "Results": ("as_jsonl", "as_json", "display", "verbose"),
     "How it ends, for CI": ("fail_on", "fail_if", "junit", "markdown"),
     "What it may spend": ("max_cost", "max_calls", "prices"),
+    "Calls in batches": ("batch", "once", "batch_deadline", "batch_abandon", "batch_same_account", "batch_turns"),
     "Which cases": ("limit", "case_ids", "where", "sample", "seed", "split"),
     "How case files are read": (
         "fields",
@@ -83,6 +84,7 @@ _RARE = (
         "artifact_roots",
         "strict",
     ),
+    *("once", "batch_deadline", "batch_abandon", "batch_same_account", "batch_turns"),
     *("ray_open_cluster", "replicas", "coordinators", "simulate", "store_patience"),
     *("log_format", "log_level", "metrics_port", "metrics_host", "otel", "seal_key", "seal_last", "seal_every"),
 )
@@ -175,7 +177,7 @@ def _settings() -> "type[RunSettings]":
     default="auto",
     help="How progress is shown on stderr.",
 )
-@options(BUDGET, PATIENCE, SEALS, LOG_LINES, TRACES, METRICS)
+@options(BUDGET, BATCHES, PATIENCE, SEALS, LOG_LINES, TRACES, METRICS)
 @click.option("--dry-run", is_flag=True, help="Print an estimate of the run; run nothing.")
 @options(RUNTIME)
 @click.option(

@@ -174,11 +174,14 @@ def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[Condi
             "" if outcome.total is None else f"; {outcome.total - outcome.before - outcome.now:,} of its cases are left"
         )
         note(f"jury: run {run_id} was cancelled by {outcome.cancelled_by}{ahead}")
+    if outcome.waiting is not None:
+        note(f"jury: {outcome.waiting}; the same command with --run {run_id} goes on from here")
     if outcome.problems:
         _note_stopped(run_id, outcome)
         return Exit.STOPPED
     if (
         outcome.left_out
+        or outcome.waiting is not None
         or outcome.short is not None
         or (outcome.cancelled_by is not None and tally.finished != outcome.total)
     ):

@@ -49,7 +49,7 @@ class BatchPrepared(EventBody):
         return "prepared"
 
 
-class BatchedCall(Value):
+class BatchedExchange(Value):
     """An item: the exchange of a debate that its answer becomes.
 
     `body`: a reference to the SHA-256, in hexadecimal, of the bytes that are sent: with its salt it can be erased.
@@ -65,7 +65,7 @@ class BatchItemsListed(EventBody):
 
     type: Literal["batch_items_listed"] = "batch_items_listed"
     first: ItemNumber
-    calls: tuple[BatchedCall, ...]
+    calls: tuple[BatchedExchange, ...]
 
     @property
     def event_id(self) -> str:

@@ -8,7 +8,7 @@ from jury_events.batch_events import (
     BatchCancelRequested,
     BatchChanged,
     BatchClosed,
-    BatchedCall,
+    BatchedExchange,
     BatchItemsListed,
     BatchItemsUnanswered,
     BatchMistaken,
@@ -20,7 +20,9 @@ from jury_events.batch_events import (
 from jury_events.codec import decode_batch
 from jury_events.envelope import StoredEvent
 from jury_events.errors import MalformedBody
+from jury_events.parts import Digest, decode_digest
 
+_UNANSWERED: str = BatchItemsUnanswered.model_fields["type"].default
 LISTED: str = BatchItemsListed.model_fields["type"].default
 
 
@@ -28,6 +30,7 @@ class BatchFacts(NamedTuple):
     """How far a batch is. Times are those of the events, in microseconds since 1970-01-01 UTC.
 
     `mistaken`: the provider's ids of batches that were taken for this one. `unanswered`: numbers of items.
+    `unused_cost`: what answers cost that are no exchanges, in US dollars.
     """
 
     prepared: BatchPrepared
@@ -44,6 +47,7 @@ class BatchFacts(NamedTuple):
     abandoned: bool = False
     unanswered: frozenset[int] = frozenset()
     unanswered_pages: int = 0
+    unused_cost: float = 0.0
     closed: BatchClosed | None = None
     erasures: int = 0
 
@@ -78,13 +82,30 @@ def batch_facts(events: Iterable[StoredEvent]) -> BatchFacts:
     return facts
 
 
-def batched_calls(events: Iterable[StoredEvent]) -> Iterator[tuple[int, BatchedCall]]:
+def batched_calls(events: Iterable[StoredEvent]) -> Iterator[tuple[int, BatchedExchange]]:
     """The items of a batch with their numbers, in order."""
     for stored in events:
         if stored.type == LISTED:
             listed = decode_batch(stored)
             assert isinstance(listed, BatchItemsListed)
             yield from enumerate(listed.calls, listed.first)
+
+
+def texts_of_debate(events: Iterable[StoredEvent], debate_id: str) -> frozenset[Digest]:
+    """The texts of a batch that are about a debate: digests of what was sent, and late answers."""
+    stored = list(events)
+    numbers: set[int] = set()
+    found: set[str] = set()
+    for number, call in batched_calls(stored):
+        if call.debate_id == debate_id:
+            numbers.add(number)
+            found.add(call.body.part)
+    for event in stored:
+        if event.type == _UNANSWERED:
+            page = decode_batch(event)
+            assert isinstance(page, BatchItemsUnanswered)
+            found.update(one.text.part for one in page.unanswered if one.text is not None and one.item in numbers)
+    return frozenset(map(decode_digest, found))
 
 
 def _opened(stored: StoredEvent) -> BatchFacts:
@@ -107,7 +128,8 @@ def _folded(facts: BatchFacts, stored: StoredEvent) -> BatchFacts:
             return facts._replace(cancel_requested=requested)
         case BatchItemsUnanswered() as page:
             known = facts.unanswered | {one.item for one in page.unanswered}
-            return facts._replace(unanswered=known, unanswered_pages=page.number)
+            cost = facts.unused_cost + sum(one.cost or 0.0 for one in page.unanswered)
+            return facts._replace(unanswered=known, unanswered_pages=page.number, unused_cost=cost)
         case BatchAbandoned():
             return facts._replace(abandoned=True)
         case BatchClosed() as closed:

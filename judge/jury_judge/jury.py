@@ -13,6 +13,7 @@ from secrets import token_hex
 from typing import Self
 
 from jury_actors.driver import drive
+from jury_actors.effects import Effects
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.notices import Notice
@@ -128,6 +129,7 @@ class Jury(Records):
         self._on_chunk = on_chunk
         self._writing = writing
         self._say = observation.say or _log_line
+        self._effects = Effects()
         self._keyless = runtime.ray_address is not None
         check_models(self.panel, self._loaded.endpoints)
         prices = budget.price_list(surroundings).at_clouds(self._loaded.endpoints)
@@ -345,6 +347,7 @@ class Jury(Records):
         `batches`: calls go through them where a provider has any; debates that wait at the end yield no line.
         """
         stopping = stopping or asyncio.Event()
+        supervision = supervision or RunSupervision(self.store_url, run.run_id, say=self._say)
         callbacks = None if on_event is None else Callbacks(self.feed, on_event)
         return execute_run(
             run,
@@ -357,15 +360,29 @@ class Jury(Records):
             on_chunk=on_chunk,
             store_patience=self._config.store_patience,
             allowance=allowance,
-            driving=self._driving(run, stopping, callbacks, batches),
-            supervision=supervision or RunSupervision(self.store_url, run.run_id, say=self._say),
+            driving=self._driving(run, stopping, callbacks, batches, supervision),
+            supervision=supervision,
         )
 
     def _driving(
-        self, run: Run, stopping: asyncio.Event, callbacks: Callbacks | None, batches: BatchPlan | None
+        self,
+        run: Run,
+        stopping: asyncio.Event,
+        callbacks: Callbacks | None,
+        batches: BatchPlan | None,
+        supervision: RunSupervision,
     ) -> Driving:
         if batches is not None:
-            return WaveDriving(run, self.store, batches, stopping, prices=self._config.prices, say=self._say)
+            return WaveDriving(
+                run,
+                self.store,
+                batches,
+                stopping,
+                prices=self._config.prices,
+                say=self._say,
+                cancelled_by=lambda: supervision.cancelled_by,
+                effects=self._effects,
+            )
         return drive if callbacks is None else callbacks.drive
 
     async def waits_for(self) -> str:

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from jury_events.batch_events import BatchTextsErased
+from jury_events.batch_facts import texts_of_debate
 from jury_events.codec import encode
 from jury_events.debate_events import DebateFailed, DebateForked, TextsErased
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.errors import DebateNotFound
-from jury_events.ids import debate_stream
+from jury_events.ids import batch_stream, debate_stream
 from jury_events.parts import Digest, PartRef, decode_digest, encode_digest, refs_in
 from jury_replay.errors import ErasureRefused
 from jury_store.debate_rows import DebateRow
@@ -26,6 +28,7 @@ _ATTEMPTS = 5
 _PAGE = 1000
 _REVIEW = re.compile(r"review/([1-9][0-9]{0,9})")
 _TEXTS_ERASED: str = TextsErased.model_fields["type"].default
+_BATCH_ERASED: str = BatchTextsErased.model_fields["type"].default
 _DEBATE_FORKED: str = DebateForked.model_fields["type"].default
 
 
@@ -173,7 +176,34 @@ def erase(store: EventStore, debate_id: str, order: ErasureOrder, now: int) -> E
         # A call in flight may have been answered since: read again.
     else:
         raise ErasureRefused(f"debate {debate_id} keeps being written to; stop its run, then repeat the command")
+    if _REVIEW.fullmatch(order.scope) is None:
+        _erase_in_batches(store, history, order, now)
     return Erased(debate_id, gone, written, shared, ended)
+
+
+def _erase_in_batches(store: EventStore, history: DebateHistory, order: ErasureOrder, now: int) -> None:
+    """Delete what batches have of a debate, in the same way: the salts of what was sent, and late answers.
+
+    All of it, whatever the scope: a request shows the case, and what others said of it.
+    """
+    run_id = history.opened.run_id
+    for batch_id in [] if run_id is None else store.batch_ids(run_id):
+        for _ in range(_ATTEMPTS):
+            (batch,) = store.histories([batch_id])
+            going = texts_of_debate(batch.stored_batch, history.debate_id) & batch.parts.keys()
+            if not going:
+                break
+            erased = BatchTextsErased(
+                debate_id=history.debate_id,
+                by=order.by,
+                number=1 + sum(event.type == _BATCH_ERASED for event in batch.stored_batch),
+                parts=tuple(PartRef(part=encode_digest(digest)) for digest in sorted(going)),
+            )
+            new = (encode(erased, recorded_at=now),)
+            append = Append(batch_stream(batch_id), new, expected_version=len(batch.stored_batch))
+            (answer,) = store.append([append], atomic=True, erase=going)
+            if isinstance(answer, StoreError) and not isinstance(answer, WrongVersion):
+                raise answer
 
 
 def _events(history: DebateHistory, plan: ErasurePlan, order: ErasureOrder, now: int) -> tuple[NewEvent, ...]:

@@ -26,7 +26,7 @@ from sqlalchemy.engine import Dialect
 
 from jury_events.verdict import Verdict
 
-REVISION = "0013"
+REVISION = "0014"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"

@@ -62,7 +62,8 @@ def _refuse_unless(name: str, event: str, condition: str, message: str) -> dict[
 
 
 _ERASURE_IS_RECORDED = (
-    "EXISTS (SELECT 1 FROM events WHERE stream = 'debate/' || OLD.debate_id AND type = 'texts_erased')"
+    "EXISTS (SELECT 1 FROM events WHERE stream = 'debate/' || OLD.debate_id AND type = 'texts_erased' "
+    "OR stream = 'batches/' || OLD.debate_id AND type = 'batch_texts_erased')"
 )
 
 # Without a row the comparison is NULL, which is not true, so the change is refused.

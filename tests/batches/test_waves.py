@@ -1,32 +1,54 @@
 """A run in waves: what batches answer is recorded as what live calls answer, and decides the same."""
 
 import asyncio
+import json
 from collections import Counter
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, suppress
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jury_actors.batches.batch_errors import OtherAccount
+from jury_actors.batches.batch_log import batches_of
+from jury_actors.batches.batch_steps import BatchPatience
+from jury_actors.effects import Effects
 from jury_actors.messages import Finished
 from jury_cases.case_inputs import case_source
+from jury_events.batch_facts import texts_of_debate
 from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import batch_stream
 from jury_judge.batches.batch_plan import BatchPlan
+from jury_judge.errors import RunRefused
 from jury_judge.jury import Jury
+from jury_judge.runs.budgets import ceiling
 from jury_judge.runs.preflight import preflight
 from jury_judge.runs.run import Run
+from jury_judge.settings.budget import Budget
+from jury_migrations.upgrading import upgrade
+from jury_providers.batches.batch import BatchAccount, RefusedLine
+from jury_providers.batches.item import BatchLine, ItemEnd
+from jury_providers.prices import Prices
+from jury_replay.erasure import ErasureOrder, erase
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
-from support.batch_double import BatchAccountDouble
+from support.batch_double import BatchAccountDouble, SentBatch
 
 PANEL = None
+TODAY = date(2026, 11, 25)
+ANOTHERS = "b" * 26
 
 
 def rows(count: int) -> list[dict[str, Any]]:
     return [
         {"id": f"c{one}", "question": f"Refund order {one}.", "response": "Refunded to 4242."} for one in range(count)
     ]
+
+
+class Died(Exception):
+    """Ends a process in the middle of a wave."""
 
 
 class Night:
@@ -37,6 +59,7 @@ class Night:
         self.account = account
         self.panel = panel
         self.count = count
+        self.budget = Budget()
         self.said: list[str] = []
         self.problems: list[Finished] = []
 
@@ -44,15 +67,27 @@ class Night:
         async def at_once(_seconds: float) -> None:
             await asyncio.sleep(0)
 
+        clock = plan.pop("clock", None)
         batches = BatchPlan(self.account.providers, sleep=at_once)._replace(**plan)
-        jury = Jury(self.panel, store=self.url)
+        bounds = self.read(
+            lambda store: ceiling(
+                store, run_id, Prices(), TODAY, max_calls=self.budget.max_calls, max_cost=self.budget.max_cost
+            )
+        )
+        budget = Budget(
+            max_calls=self.budget.max_calls, max_cost=self.budget.max_cost, spent=bounds.spent, lease_of=bounds.run
+        )
+        jury = Jury(self.panel, store=self.url, budget=budget)
         jury._say = self.said.append
+        if clock is not None:
+            jury._effects = Effects(clock=clock)
         async with jury:
             run = Run(
                 run_id=run_id,
                 resolved=jury._loaded.resolved,
                 cases=case_source(rows(self.count), (), None, None),
                 concurrency=8,
+                batched=True,
             )
             checked = await asyncio.to_thread(preflight, run, jury.store)
             lines = jury.execute(run, checked, problems=self.problems, batches=batches)
@@ -72,14 +107,36 @@ class Night:
             async with aclosing(lines):
                 return [line async for line in lines]
 
+    def sent_twice(self) -> list[str]:
+        """Calls that stand in two batches, or were made live and in a batch."""
+        own = [one for one in self.account.batches.values() if one.nonce != ANOTHERS]
+        sent = Counter(json.loads(line)["trace"] for one in own for line in one.lines)
+        return [trace for trace, count in sent.items() if count > 1]
+
     def read(self, work: Any) -> Any:
-        """What `work` returns for the store."""
+        """What `work` returns for the store, which is made where there is none."""
+        upgrade(self.url)
         with closing(open_store(self.url, write=False)) as store:
             return work(store)
 
 
+class MovedClock:
+    """An hour goes by at each look."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000_000_000
+
+    def __call__(self) -> int:
+        self.now += 3_600_000_000
+        return self.now
+
+
 def exchanges(store: EventStore) -> list[ExchangeRecorded]:
-    return [one for history in store.histories([row.debate_id for row in store.debates()]) for one in history.exchanges]
+    return [
+        one
+        for history in store.histories([row.debate_id for row in store.debates(run_id="night")])
+        for one in history.exchanges
+    ]
 
 
 def verdicts(lines: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
@@ -144,9 +201,187 @@ async def test_pass_after_pass_ends_a_run(night: Night) -> None:
 
 
 async def test_what_has_no_batches_is_asked_live_in_the_same_wave(night: Night) -> None:
-    night.account.live = lambda request: "/initial/juror-1/" in request.trace or "/a/" in request.trace
+    night.account.live = lambda request: "/sim-policy/" in request.trace
     batched, live = await night.session(), await night.live("day")
 
     recorded = [one for one in night.read(exchanges) if one.via is None]
     assert verdicts(batched) == verdicts(live)
     assert recorded
+
+
+def dies_at(night: Night, call: str) -> None:
+    night.account.fails[call] = Died()  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("call", ["upload", "submit", "state", "results"])
+async def test_a_process_that_dies_sends_nothing_twice_and_loses_nothing(night: Night, call: str) -> None:
+    dies_at(night, call)
+    with suppress(Died):
+        await night.session()
+    lines = await night.session(patience=BatchPatience(arrival=0.0))
+
+    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert len(night.read(exchanges)) == len(set(night.account.asked))
+    assert night.sent_twice() == []
+
+
+async def test_a_batch_that_may_be_on_its_way_is_looked_for_before_its_calls_are_made_again(night: Night) -> None:
+    dies_at(night, "upload")
+    with suppress(Died):
+        await night.session()
+    lines = await night.session(once=True)
+
+    assert lines == []
+    assert night.account.batches == {}
+
+
+async def test_a_batch_that_is_found_by_time_and_count_is_believed_by_its_ids(night: Night) -> None:
+    night.account.found_by_nonce = False
+    dies_at(night, "submit")
+    with suppress(Died):
+        await night.session()
+    sent = night.account.batches["sent-1"]
+    others = tuple(line.replace(sent.nonce.encode(), ANOTHERS.encode()) for line in sent.lines)
+    night.account.batches["sent-2"] = SentBatch(ANOTHERS, others)
+    await night.session()
+    facts = night.read(lambda store: list(batches_of(store, "night")))
+
+    assert facts[0].mistaken == ("sent-2",)
+    assert facts[0].submitted is not None
+    assert facts[0].submitted.provider_id == "sent-1"
+    assert night.sent_twice() == []
+
+
+async def test_a_run_with_an_open_batch_is_not_resumed_live(night: Night) -> None:
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+
+    with pytest.raises(RunRefused, match=r"9 calls of run 'night' may be answered still in 1 batch"):
+        await night.live("night")
+
+
+async def test_another_account_is_refused(night: Night) -> None:
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+    night.account.account = BatchAccount(night.account.account.address, "key 2")
+
+    with pytest.raises(OtherAccount, match="--batch-same-account"):
+        await night.session(once=True)
+    night.account.ends = lambda _batch_id: True
+    assert len(await night.session(same_account=True)) == night.count
+    night.account.account = BatchAccount("elsewhere", "key 2")
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (ItemEnd.EXPIRED, "expired"),
+        (ItemEnd.CANCELLED, "cancelled"),
+        (ItemEnd.UNREADABLE, "unreadably"),
+        (None, "missing"),
+    ],
+)
+async def test_what_is_no_answer_is_no_exchange_and_is_asked_again(
+    night: Night, end: ItemEnd | None, said: str
+) -> None:
+    """The first item of the first batch has no answer; the other batches have all."""
+
+    def without_first(lines: list[BatchLine]) -> list[BatchLine]:
+        first, *others = lines
+        night.account.changes = lambda lines: lines
+        return others if end is None else [first._replace(end=end, response=None), *others]
+
+    night.account.changes = without_first
+    lines = await night.session()
+    facts = night.read(lambda store: list(batches_of(store, "night")))
+
+    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert [sorted(one.unanswered) for one in facts if one.unanswered] == [[1]]
+    assert [line for line in night.said if said in line] != []
+
+
+async def test_results_that_name_unknown_and_doubled_ids_are_counted_and_not_used(night: Night) -> None:
+    night.account.changes = lambda lines: [
+        *reversed(lines),
+        lines[0],
+        lines[0]._replace(custom_id="somebody-elses"),
+    ]
+    lines = await night.session()
+    facts = night.read(lambda store: list(batches_of(store, "night")))
+
+    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert {(one.closed.unknown, one.closed.doubled) for one in facts if one.closed is not None} == {(1, 1)}
+
+
+async def test_one_bad_line_is_a_failed_call_and_the_others_are_sent_again(night: Night) -> None:
+    night.account.refused["sent-1"] = (RefusedLine(2, "no such parameter"),)
+    lines = await night.session()
+    recorded = night.read(exchanges)
+
+    assert len(lines) == night.count
+    assert [one.outcome for one in recorded if one.outcome != "answered"] == ["bad_request"]
+
+
+async def test_a_batch_that_never_ends_is_cancelled_then_given_up(night: Night) -> None:
+    clock = MovedClock()
+    night.account.ends = lambda batch_id: batch_id != "sent-1"
+    night.account.stuck.add("sent-1")
+    lines = await night.session(clock=clock)
+
+    assert verdicts(lines) == verdicts(await night.live("day"))
+    assert "sent-1" in night.account.cancelled
+    assert [line for line in night.said if "may be paid twice" in line] != []
+
+
+async def test_a_late_answer_stands_in_its_batch_with_its_cost_and_decides_nothing(night: Night) -> None:
+    clock = MovedClock()
+    night.account.ends = lambda batch_id: batch_id != "sent-1" or len(night.account.batches) > 1
+    night.account.stuck.add("sent-1")
+    await night.session(clock=clock)
+    (first, *_) = night.read(lambda store: list(batches_of(store, "night")))
+    report = night.read(lambda store: verify(store, deep=True))
+
+    assert first.closed is not None
+    assert len(first.unanswered) == first.prepared.items
+    assert report.failures == ()
+
+
+async def test_texts_of_a_debate_are_erased_in_its_batches_too(night: Night) -> None:
+    await night.session()
+    with closing(open_store(night.url, write=True)) as store:
+        erase(store, "night~c1", ErasureOrder("privacy office", "request 17"), 1)
+        batch, *_ = store.batch_ids("night")
+        events = store.read_stream(batch_stream(batch))
+        gone = texts_of_debate(events, "night~c1")
+        kept = texts_of_debate(events, "night~c0")
+
+        assert gone
+        assert gone.isdisjoint(store.parts(batch))
+        assert kept <= store.parts(batch).keys()
+        assert verify(store).failures == ()
+
+
+async def test_a_budget_counts_what_is_in_flight_at_its_upper_bound(night: Night) -> None:
+    night.budget = Budget(max_calls=10)
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+
+    assert sum(len(sent.lines) for sent in night.account.batches.values()) == 9  # three seats, three debates
+
+
+async def test_a_budget_that_is_too_low_sends_what_it_covers(night: Night) -> None:
+    night.budget = Budget(max_calls=5)
+    await night.session()
+
+    assert sum(len(sent.lines) for sent in night.account.batches.values()) == 5
+    assert "the budget of 5 calls is used up" in str(night.problems[0].problem)
+
+
+async def test_a_session_after_the_answers_counts_what_they_cost(night: Night) -> None:
+    night.budget = Budget(max_calls=21)
+    passes = 0
+    while not await night.session(once=True):
+        passes += 1
+
+    assert night.problems == []
+    assert len(night.read(exchanges)) == 21

@@ -37,7 +37,7 @@ class BatchAccountDouble:
     """What the provider has, for as long as a test runs; processes come and go.
 
     `ends`: whether a batch has ended, by its id. `changes`: its result lines as the provider gives them. `fails`: by
-    the name of a call the error that it raises, once.
+    the name of a call the error that it raises, once. `stuck`: batches that go on though they were cancelled.
     """
 
     def __init__(self, script: Script = NO_FAULTS, *, found_by_nonce: bool = True) -> None:
@@ -53,6 +53,7 @@ class BatchAccountDouble:
         self.found_by_nonce = found_by_nonce
         self.account = BatchAccount("double https://batches.example", "key 1")
         self.limits = BatchLimits(1000, 50_000_000, True, found_by_nonce, 24, 24)
+        self.stuck: set[str] = set()
         self.live: Callable[[ModelRequest], bool] = lambda _request: False
 
     def providers(self, _name: str) -> BatchProvider:
@@ -107,7 +108,7 @@ class BatchDouble(BatchProvider):
             raise BatchNotFound(f"no batch {batch_id}", "bad_request")  # type: ignore[arg-type]
         if batch_id in self._has.refused:
             return BatchState(BatchStatus.ENDED, "failed", refused_lines=self._has.refused[batch_id])
-        if batch_id in self._has.cancelled or self._has.ends(batch_id):
+        if (batch_id in self._has.cancelled and batch_id not in self._has.stuck) or self._has.ends(batch_id):
             return BatchState(BatchStatus.ENDED, "completed")
         return BatchState(BatchStatus.RUNNING, "in_progress")
 
@@ -116,7 +117,7 @@ class BatchDouble(BatchProvider):
         lines = []
         for number, raw in enumerate(sent.lines, 1):
             item = json.loads(raw)
-            end = ItemEnd.CANCELLED if batch_id in self._has.cancelled else ItemEnd.ANSWERED
+            end = ItemEnd.CANCELLED if batch_id in self._has.cancelled - self._has.stuck else ItemEnd.ANSWERED
             response = item["trace"].encode() if end == ItemEnd.ANSWERED else None
             lines.append(BatchLine(number, item["custom_id"], end, response))
         for line in [] if state.word == "failed" else self._has.changes(lines):

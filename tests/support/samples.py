@@ -5,7 +5,7 @@ from jury_events.batch_events import (
     BatchCancelRequested,
     BatchChanged,
     BatchClosed,
-    BatchedCall,
+    BatchedExchange,
     BatchItemsListed,
     BatchItemsUnanswered,
     BatchMistaken,
@@ -213,7 +213,7 @@ def batch_samples(pen: DeterministicParts) -> list[AnyEvent]:
         BatchItemsListed(
             first=1,
             calls=(
-                BatchedCall(
+                BatchedExchange(
                     debate_id="r1~refund", exchange="round-1/gpt/openai%2Fgpt-6-sol/1/1", body=pen.make("9f" * 32)
                 ),
             ),

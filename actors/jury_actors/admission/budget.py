@@ -102,6 +102,20 @@ class BudgetRule:
         for holder in [one for one in self._reserved if one.client == client]:
             self._spend(self._reserved.pop(holder))
 
+    def take(self, cost: float) -> Halted | None:
+        """Count a call that goes into a batch, with the most that it can cost; else why it does not fit."""
+        if self._fits(cost, sum(self._reserved.values())):
+            self._spend(cost)
+            return None
+        return self._problem(cost) or Halted(
+            "the calls that are in flight may use up the budget; the same command goes on once they are answered",
+            about=BUDGET,
+        )
+
+    def correct(self, calls: int, cost: float) -> None:
+        """Add to what is settled, as a batch has ended: both may be negative."""
+        self._calls, self._cost = max(0, self._calls + calls), max(0.0, self._cost + cost)
+
     def decide(self, _now: float) -> list[tuple[str, Grant]]:
         """See `AdmissionRule`."""
         found = []
@@ -164,6 +178,11 @@ class BudgetRule:
     def lease_stored(self, lease: Spent) -> None:
         """It is durable."""
         self._lease = lease
+
+    @property
+    def halted(self) -> Halted | None:
+        """Why every call is halted, if so."""
+        return self._halted
 
     def halt(self, problem: Halted) -> None:
         """Halt every call that waits, now and later: the lease cannot be stored."""

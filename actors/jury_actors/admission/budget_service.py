@@ -29,6 +29,28 @@ class BudgetService(AdmissionService):
         self._writing: asyncio.Task[None] | None = None
         self._closed = False
 
+    def take(self, cost: float) -> Halted | None:
+        """See `BudgetRule.take`; it is durable after `lease`."""
+        return self._budget.take(cost)
+
+    def correct(self, calls: int, cost: float) -> None:
+        """See `BudgetRule.correct`."""
+        self._budget.correct(calls, cost)
+        self._decide()
+
+    async def lease(self) -> None:
+        """Store what was taken; it is durable when this returns.
+
+        Raises:
+            Halted: it cannot be stored.
+        """
+        if self._writing is not None:
+            await self._writing
+        if (lease := self._budget.next_lease()) is not None:
+            await self._store_lease(lease)
+        if self._budget.halted is not None:
+            raise self._budget.halted
+
     async def close_lease(self) -> None:
         """Store what is settled and reserved; nothing more is granted."""
         self._closed = True

@@ -82,6 +82,13 @@ class AnsweredCalls:
         self._submitted_at = submitted_at
         self._prices = prices
         self._effects = effects
+        self.cost_sum = 0.0
+        self.unpriced = 0
+
+    def charge(self, cost: float | None) -> None:
+        """Count what an exchange cost."""
+        self.cost_sum += cost or 0.0
+        self.unpriced += cost is None
 
     async def record(self, items: Sequence[AnsweredItem], *, late: bool = False) -> list[Unused]:
         """Record the answers, durable when this returns; returns those that are not used: all, if they are `late`.
@@ -159,7 +166,9 @@ class _DebateAnswers:
                 fresh.append(item)
             elif exchange.via is None or exchange.via.batch != calls.batch_id:
                 self.unused.append(self._unused(item, "late"))
-        if history is None or not fresh:
+            else:
+                calls.charge(exchange.cost)
+        if history is None or history.finished or not fresh:
             self.unused += [self._unused(item, "superseded") for item in fresh]
             return
         due = DueSteps(history, calls.effects)
@@ -188,6 +197,7 @@ class _DebateAnswers:
             events.append(encode(exchange, recorded_at=calls.effects.clock(), parts=parts))
             due.pen.stored(parts)
             execution.hear(exchange)
+            calls.charge(exchange.cost)
         if events:
             self.append = Append(calls_stream(history.debate_id), tuple(events))
 

@@ -1,5 +1,6 @@
 """A batch from its preparation to its end: each step is recorded, and nothing is sent that the log does not know."""
 
+import asyncio
 import hashlib
 import os
 from collections.abc import Awaitable, Callable
@@ -9,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from jury_actors.admission.budget_service import BudgetService
 from jury_actors.batches.batch_errors import OtherAccount
 from jury_actors.batches.batch_log import BatchLog
 from jury_actors.batches.batch_results import ResultsReading
@@ -32,6 +34,7 @@ from jury_events.batch_events import (
 )
 from jury_events.batch_facts import BatchFacts
 from jury_events.ids import batch_id
+from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, Part, make_part
 from jury_events.text.pluralize import pluralize
 from jury_providers.batches.batch import BatchAccount, BatchState, BatchStatus, PreparedBatch, SubmittedBatch
@@ -41,8 +44,14 @@ from jury_providers.prices import Prices
 
 _T = TypeVar("_T")
 
-_TRIES = 3
+_TRIES = 4
 """Of an upload or a submission, where the provider certainly did not take it."""
+
+_HALTING = frozenset({CallOutcome.AUTHENTICATION, CallOutcome.QUOTA})
+"""No further batch would be taken."""
+
+_LONGEST = 120.0
+"""Seconds that an attempt waits for the next."""
 
 _PAGE = 1000
 _LABEL = 300
@@ -61,6 +70,8 @@ class BatchLifecycle:
         effects: clock and entropy.
         say: takes a line for the user.
         same_account: a key with another digest than recorded is of the same account.
+        budget: of the run; None: it has none.
+        sleep: waits for so many seconds.
     """
 
     def __init__(
@@ -75,7 +86,11 @@ class BatchLifecycle:
         effects: Effects = Effects(),
         say: Say,
         same_account: bool = False,
+        budget: BudgetService | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        self._sleep = sleep
+        self._budget = budget
         self._run_id = run_id
         self._log = log
         self._clerk = clerk
@@ -91,7 +106,7 @@ class BatchLifecycle:
         """Record a batch, then send it.
 
         Raises:
-            Halted: the provider does not take it, or cannot be reached.
+            Halted: the provider takes nothing before a person acts.
             StoreError: it cannot be recorded; nothing was sent.
         """
         provider = self._provider(spool.provider)
@@ -110,21 +125,58 @@ class BatchLifecycle:
             size=spool.size,
             most=spool.most,
         )
+        if self._budget is not None:
+            await self._budget.lease()
         facts = await self._log.open(prepared, name, spool)
         try:
             return await self._sent(facts, provider, as_prepared(facts, spool.path))
         except BatchUnavailable as error:
-            raise Halted(f"{_of(facts)}: {error}; the same command goes on", about=spool.provider) from error
+            # Looked up later: the provider may have it all the same.
+            self._say(
+                f"{_of(facts)}: {error}; looked for at the provider in a while, and sent again if it is not there"
+            )
+            return facts
         except BatchFailure as error:
-            await self._close(facts, "refused", str(error), unanswered=len(spool.calls))
-            raise Halted(f"{_of(facts)} was refused: {error}; nothing of it was computed", spool.provider) from error
+            return await self._refused(facts, provider, error)
+
+    async def _refused(self, facts: BatchFacts, provider: BatchProvider, error: BatchFailure) -> BatchFacts:
+        """The provider does not take a batch: lines that it names are failed calls, the others are free again.
+
+        Raises:
+            Halted: it takes nothing before a person acts.
+        """
+        self._say(f"{_of(facts)} was refused, and nothing of it was computed: {error}")
+        reading = await self._reading(facts, provider)
+        await reading.refuse(error.refused_lines)
+        facts = await self._note_unanswered(facts, reading)
+        self._settle(facts, reading.answered, reading.billed)
+        counts = {"answered": reading.answered, "unanswered": len(facts.unanswered)}
+        facts = await self._close(facts, "refused", str(error), **counts)
+        if error.outcome in _HALTING:
+            raise Halted(f"{_of(facts)} was refused: {error}", about=facts.prepared.provider) from error
+        return facts
+
+    async def _reading(self, facts: BatchFacts, provider: BatchProvider) -> ResultsReading:
+        calls = await self._log.calls(facts.prepared.batch_id)
+        return ResultsReading(facts, calls, provider, self._clerk, prices=self._prices, effects=self._effects)
 
     async def _sent(self, facts: BatchFacts, provider: BatchProvider, prepared: PreparedBatch) -> BatchFacts:
-        file_id = await _tried(partial(provider.upload, prepared))
+        file_id = await self._tried(partial(provider.upload, prepared))
         if file_id is not None:
             facts = await self._log.add(facts, BatchUploaded(file_id=file_id))
-        submitted = await _tried(partial(provider.submit, prepared, file_id))
+        submitted = await self._tried(partial(provider.submit, prepared, file_id))
         return await self._submitted(facts, submitted, found=False)
+
+    async def _tried(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
+        """What an attempt returns, which is made again where the provider certainly did not take it."""
+        for tried in range(_TRIES - 1):
+            try:
+                return await attempt()
+            except BatchUnavailable as error:
+                if error.may_have_arrived:
+                    raise
+                await self._sleep(min(error.retry_after or 2.0**tried, _LONGEST))
+        return await attempt()
 
     async def advance(self, facts: BatchFacts) -> BatchFacts:
         """Do what is due now for a batch.
@@ -195,13 +247,10 @@ class BatchLifecycle:
             )
 
     async def cancel(self, facts: BatchFacts, *, by: str | None) -> BatchFacts:
-        """Ask the provider to end a batch: for the person `by`; None: its deadline passed.
+        """Record that the provider is asked to end a batch, before it is: for `by`; None: its deadline passed.
 
         What it has computed is billed, and is recorded when it has ended.
         """
-        if facts.submitted is not None:
-            with suppress(BatchNotFound):
-                await self._provider(facts.prepared.provider).cancel(facts.submitted.provider_id)
         if by is None:
             self._say(
                 f"{_of(facts)} has not ended {self._patience.deadline:g} hours after its submission: its provider was "
@@ -210,13 +259,19 @@ class BatchLifecycle:
         return await self._log.add(facts, BatchCancelRequested(cause="deadline" if by is None else "person", by=by))
 
     async def _look_up(self, facts: BatchFacts, provider: BatchProvider) -> BatchFacts:
-        found = [one for one in await provider.find(as_prepared(facts)) if one.batch_id not in facts.mistaken]
+        others = await self._log.provider_ids(facts.prepared.batch_id)
+        found = [
+            one
+            for one in await provider.find(as_prepared(facts))
+            if one.batch_id not in others and one.batch_id not in facts.mistaken
+        ]
         found.sort(key=lambda one: not one.certain)
         if found:
             self._say(f"{_of(facts)} was found at its provider: it was submitted before this process began")
             return await self._submitted(facts, found[0], found=True)
         if may_be_on_its_way(facts, self._effects.clock(), self._patience):
             return facts
+        self._settle(facts, 0, 0.0)
         return await self._close(facts, "not_submitted", None, unanswered=facts.prepared.items)
 
     async def _submitted(self, facts: BatchFacts, submitted: SubmittedBatch, *, found: bool) -> BatchFacts:
@@ -233,6 +288,10 @@ class BatchLifecycle:
 
     async def _poll(self, facts: BatchFacts, provider: BatchProvider) -> BatchFacts:
         assert facts.submitted is not None
+        if facts.cancel_requested is not None and facts.stage not in {"cancelling", "abandoned"}:
+            # Again: the request may have been recorded where no provider could be asked, or before a crash.
+            with suppress(BatchNotFound):
+                await provider.cancel(facts.submitted.provider_id)
         state = await provider.state(facts.submitted.provider_id)
         known = facts.changed
         if known is not None and (known.stage, known.word) == (state.status.value, state.word):
@@ -247,14 +306,7 @@ class BatchLifecycle:
         state = await provider.state(facts.submitted.provider_id)
         if state.status != BatchStatus.ENDED:
             return facts
-        reading = ResultsReading(
-            facts,
-            await self._log.calls(facts.prepared.batch_id),
-            provider,
-            self._clerk,
-            prices=self._prices,
-            effects=self._effects,
-        )
+        reading = await self._reading(facts, provider)
         await reading.read(state)
         if reading.is_anothers:
             self._say(f"{_of(facts)}: {facts.submitted.provider_id} has other calls; it is another batch")
@@ -263,6 +315,7 @@ class BatchLifecycle:
         for line in reading.remarks(_of(facts)):
             self._say(line)
         facts = await self._note_unanswered(facts, reading)
+        self._settle(facts, reading.answered, reading.billed)
         return await self._close(
             facts,
             "ended",
@@ -272,6 +325,12 @@ class BatchLifecycle:
             unknown=reading.unknown,
             doubled=reading.doubled,
         )
+
+    def _settle(self, facts: BatchFacts, answered: int, billed: float) -> None:
+        """Of a budget: until now every call counted with the most that it can cost."""
+        if self._budget is not None:
+            prepared = facts.prepared
+            self._budget.correct(answered - prepared.items, billed - (prepared.most or 0.0))
 
     async def _note_unanswered(self, facts: BatchFacts, reading: ResultsReading) -> BatchFacts:
         fresh = [one for one in reading.unanswered() if one.item not in facts.unanswered]
@@ -316,17 +375,6 @@ class BatchLifecycle:
         if line not in self._said:
             self._said.add(line)
             self._say(line)
-
-
-async def _tried(attempt: Callable[[], Awaitable[_T]]) -> _T:
-    """What an attempt returns, which is made again where the provider certainly did not take it."""
-    for _ in range(_TRIES - 1):
-        try:
-            return await attempt()
-        except BatchUnavailable as error:
-            if error.may_have_arrived:
-                raise
-    return await attempt()
 
 
 def account_digests(account: BatchAccount) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from jury_actors.batches.wave_spool import FilledSpool
 from jury_actors.clerk import ClerkInterface
 from jury_actors.effects import Effects
-from jury_events.batch_events import BatchedCall, BatchItemsListed
+from jury_events.batch_events import BatchedExchange, BatchItemsListed
 from jury_events.batch_facts import BatchFacts, batch_facts, batched_calls
 from jury_events.codec import BatchEvent, encode
 from jury_events.ids import batch_stream
@@ -36,14 +36,25 @@ class BatchLog:
         """The batches of a run, the oldest first."""
         return await asyncio.to_thread(lambda: list(batches_of(self._store, run_id)))
 
-    async def calls(self, batch_id: str) -> list[tuple[BatchedCall, str | None]]:
+    async def calls(self, batch_id: str) -> list[tuple[BatchedExchange, str | None]]:
         """The items in order, each with the recorded SHA-256 of what was sent; None: it was erased."""
         return await asyncio.to_thread(self._calls, batch_id)
 
-    def _calls(self, batch_id: str) -> list[tuple[BatchedCall, str | None]]:
+    def _calls(self, batch_id: str) -> list[tuple[BatchedExchange, str | None]]:
         parts = {part.ref.part: part.content for part in self._store.parts(batch_id).values()}
         found = batched_calls(self._store.read_stream(batch_stream(batch_id)))
         return [(call, parts[call.body.part].decode() if call.body.part in parts else None) for _, call in found]
+
+    async def provider_ids(self, but: str) -> frozenset[str]:
+        """The providers' ids of all batches of the store except the batch `but`."""
+
+        def read() -> frozenset[str]:
+            known = batches_of(self._store, None)
+            return frozenset(
+                one.submitted.provider_id for one in known if one.submitted is not None and one.prepared.batch_id != but
+            )
+
+        return await asyncio.to_thread(read)
 
     async def open(self, prepared: BatchEvent, batch_id: str, spool: FilledSpool) -> BatchFacts:
         """Record a batch and its items, before anything of it is sent."""
@@ -53,7 +64,7 @@ class BatchLog:
             page = spool.calls[start : start + _PAGE]
             made = [make_part(one.digest.encode(), self._effects.entropy(SALT_BYTES)) for one in page]
             calls = [
-                BatchedCall(debate_id=one.debate_id, exchange=one.exchange, body=PartRef(part=part.ref.part))
+                BatchedExchange(debate_id=one.debate_id, exchange=one.exchange, body=PartRef(part=part.ref.part))
                 for one, part in zip(page, made, strict=True)
             ]
             events.append(BatchItemsListed(first=start + 1, calls=tuple(calls)))

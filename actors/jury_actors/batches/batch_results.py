@@ -7,11 +7,11 @@ from jury_actors.batches.answered_calls import AnsweredCalls, AnsweredItem, Unus
 from jury_actors.batches.wave_spool import custom_id, item_number
 from jury_actors.clerk import ClerkInterface
 from jury_actors.effects import Effects
-from jury_events.batch_events import BatchedCall, UnansweredEnd
+from jury_events.batch_events import BatchedExchange, UnansweredEnd
 from jury_events.batch_facts import BatchFacts
 from jury_events.exchange import Usage
 from jury_events.text.pluralize import pluralize
-from jury_providers.batches.batch import BatchState
+from jury_providers.batches.batch import BatchState, RefusedLine
 from jury_providers.batches.item import BatchLine, ItemEnd
 from jury_providers.batches.provider import BatchProvider
 from jury_providers.prices import Prices
@@ -42,14 +42,13 @@ class ResultsReading:
     def __init__(
         self,
         facts: BatchFacts,
-        calls: Sequence[tuple[BatchedCall, str | None]],
+        calls: Sequence[tuple[BatchedExchange, str | None]],
         provider: BatchProvider,
         clerk: ClerkInterface,
         *,
         prices: Prices,
         effects: Effects,
     ) -> None:
-        assert facts.submitted is not None
         self._facts = facts
         self._calls = calls
         self._provider = provider
@@ -57,7 +56,7 @@ class ResultsReading:
             clerk,
             provider,
             facts.prepared.batch_id,
-            submitted_at=facts.submitted_at,
+            submitted_at=facts.submitted_at or facts.prepared_at,
             prices=prices,
             effects=effects,
         )
@@ -76,12 +75,7 @@ class ResultsReading:
         """
         nonce, items = self._facts.prepared.nonce, len(self._calls)
         assert self._facts.submitted is not None
-        for refused in state.refused_lines:
-            if 1 <= refused.number <= items and not self._seen[refused.number]:
-                line = BatchLine(
-                    refused.number, custom_id(nonce, refused.number), ItemEnd.ERRORED, error=refused.message
-                )
-                await self._take(refused.number, line, refused=refused.message)
+        await self.refuse(state.refused_lines)
         async for line in self._provider.results(self._facts.submitted.provider_id, state):
             number = item_number(nonce, line.custom_id, items)
             if number is None:
@@ -93,6 +87,17 @@ class ResultsReading:
                 self.doubled += 1
             else:
                 await self._take(number, line)
+        await self._record()
+
+    async def refuse(self, lines: Sequence[RefusedLine]) -> None:
+        """Record the calls because of which the provider refused the batch as failed ones."""
+        nonce, items = self._facts.prepared.nonce, len(self._calls)
+        for refused in lines:
+            if 1 <= refused.number <= items and not self._seen[refused.number]:
+                line = BatchLine(
+                    refused.number, custom_id(nonce, refused.number), ItemEnd.ERRORED, error=refused.message
+                )
+                await self._take(refused.number, line, refused=refused.message)
         await self._record()
 
     async def _take(self, number: int, line: BatchLine, refused: str | None = None) -> None:
@@ -121,6 +126,14 @@ class ResultsReading:
         """Whether these are the results of another batch, which was found by time and count alone."""
         submitted = self._facts.submitted
         return submitted is not None and not submitted.certain and bool(self.unknown) and not any(self._seen)
+
+    @property
+    def billed(self) -> float:
+        """What the batch cost, in US dollars; a call of an unknown cost counts with the most that it can be."""
+        prepared = self._facts.prepared
+        each = (prepared.most or 0.0) / prepared.items
+        unused = sum(one.cost or 0.0 for one in self._unused.values())
+        return self._answered_calls.cost_sum + self._answered_calls.unpriced * each + unused
 
     def unanswered(self) -> Iterator[Unused]:
         """The items that are no exchange, by number."""

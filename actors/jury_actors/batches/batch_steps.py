@@ -19,7 +19,7 @@ class BatchPatience(NamedTuple):
 
     deadline: float = 26.0
     abandon: float = 48.0
-    arrival: float = 10.0
+    arrival: float = 300.0
 
 
 PATIENCE = BatchPatience()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from jury_actors.admission.budget_service import BudgetService
 from jury_actors.effects import Effects, date_of
 from jury_actors.messages import StepRequest
 from jury_actors.step_execution import StepExecution
@@ -66,6 +67,7 @@ class WaveSpool:
         all_turns: the later turns of a call that used a tool go into batches too; each costs a wave.
         interrupted: see `StepSpool`.
         prices: of the models.
+        budget: of the run; None: it has none.
         effects: clock and entropy.
     """
 
@@ -79,8 +81,10 @@ class WaveSpool:
         all_turns: bool = False,
         interrupted: bool = False,
         prices: Prices = Prices(),
+        budget: BudgetService | None = None,
         effects: Effects = Effects(),
     ) -> None:
+        self._budget = budget
         self.interrupted = interrupted
         self.taken = 0
         self._folder = folder
@@ -97,6 +101,7 @@ class WaveSpool:
         """See `StepSpool`. A step goes into batches with all of its due calls, or with none.
 
         Raises:
+            Halted: the budget does not cover a call.
             JuryError: a batch could not be recorded or sent.
         """
         if not self._all_turns and _used_a_tool(request):
@@ -139,10 +144,12 @@ class WaveSpool:
         ):
             return None
         most = token_upper_bound(size, request_pictures(asked), asked.model)
-        cost = self._prices.upper_bound(call.model, most, asked.settings, date_of(self._effects.clock()))
+        cost = self._prices.upper_bound(call.model, most, asked.settings, date_of(self._effects.clock()), batch=True)
         return _PlannedItem(provider, name, model, debate_id, exchange, asked, cost)
 
     async def _write(self, planned: "_PlannedItem") -> None:
+        if self._budget is not None and (problem := self._budget.take(planned.most or 0.0)) is not None:
+            raise problem
         limits = planned.provider.limits
         key = (planned.name, "" if limits.models_mix else planned.model)
         filling = self._filling.get(key) or self._begin(key, planned)

@@ -2,10 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import NamedTuple
 
 from jury_actors.batches.batch_steps import PATIENCE, BatchPatience
 from jury_actors.batches.wave_spool import BatchProviders
+from jury_judge.panels.files import LoadedPanel
+from jury_judge.settings.batches import BatchSettings
+from jury_providers.batches.provider import BatchProvider
+from jury_providers.batches.registry import batch_provider, no_batches
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -28,3 +33,19 @@ class BatchPlan(NamedTuple):
     all_turns: bool = False
     same_account: bool = False
     sleep: Sleep = asyncio.sleep
+
+
+def batch_plan(settings: BatchSettings, loaded: LoadedPanel) -> BatchPlan:
+    """As the settings of a run say; clients of providers are made once, at the first call for them."""
+
+    @cache
+    def providers(name: str) -> BatchProvider | None:
+        return None if no_batches(name, loaded.endpoints) else batch_provider(name, loaded.endpoints)
+
+    return BatchPlan(
+        providers,
+        BatchPatience(settings.batch_deadline, settings.batch_abandon),
+        once=settings.once,
+        all_turns=settings.batch_turns == "all",
+        same_account=settings.batch_same_account,
+    )

@@ -5,12 +5,13 @@ No debate waits in memory: each is read from the log, goes on as far as it can, 
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from jury_actors.admission.budget_service import BudgetService
 from jury_actors.batches.batch_lifecycle import BatchLifecycle
 from jury_actors.batches.batch_log import BatchLog
 from jury_actors.batches.batch_steps import poll_gap
@@ -20,6 +21,7 @@ from jury_actors.effects import Effects
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.notices import Say
 from jury_actors.runtime import Runtime
+from jury_events.batch_facts import BatchFacts
 from jury_events.text.pluralize import pluralize
 from jury_judge.batches.batch_plan import BatchPlan
 from jury_judge.runs.preflight import preflight
@@ -42,6 +44,7 @@ class WaveDriving:
         plan: how the calls go through batches.
         stopping: once set, no further wave is sent.
         prices: of the models.
+        cancelled_by: who cancelled the run, if anyone; then no call is made any more, and open batches are ended.
         say: takes a line for the user.
         effects: clock and entropy.
     """
@@ -55,8 +58,10 @@ class WaveDriving:
         *,
         prices: Prices,
         say: Say,
+        cancelled_by: Callable[[], str | None] = lambda: None,
         effects: Effects = Effects(),
     ) -> None:
+        self._cancelled_by = cancelled_by
         self._run = run
         self._store = store
         self._plan = plan
@@ -84,7 +89,7 @@ class WaveDriving:
         """
         log = BatchLog(self._store, runtime.clerk, self._effects)
         lifecycle = self._lifecycle(log, runtime)
-        driving = partial(drive, runtime, concurrency=concurrency, on_chunk=on_chunk, admits=admits)
+        driving = partial(drive, runtime, concurrency=concurrency, on_chunk=on_chunk)
         known = await log.of_run(self._run.run_id)
         self._wave = max((one.prepared.wave for one in known), default=0)
         followed, first, polls = known, True, 0
@@ -97,21 +102,42 @@ class WaveDriving:
                     return
                 self._wave += 1
                 with TemporaryDirectory(prefix="jury-wave-") as folder:
-                    spool = await self._spool(Path(folder), log, lifecycle, interrupted=first)
+                    spool = await self._spool(Path(folder), log, lifecycle, runtime.budget, interrupted=first)
+                    # Debates that wait were admitted before.
+                    begins = partial(driving, admits=admits) if first else driving
                     wave_jobs = jobs if first else await asyncio.to_thread(self._left)
-                    async with aclosing(self._driven(driving, wave_jobs, spool)) as driven:
+                    async with aclosing(self._driven(begins, wave_jobs, spool)) as driven:
                         async for finished in driven:
                             yield finished
                 if not spool.taken:
                     return
                 first, polls = False, 0
                 followed = [one for one in await log.of_run(self._run.run_id) if one.closed is None]
-                self._say(f"wave {self._wave}: {pluralize(spool.taken, 'call')} in {pluralize(len(followed), 'batch')}")
+                batches = pluralize(len(followed), "batch", "batches")
+                self._say(f"wave {self._wave}: {pluralize(spool.taken, 'call')} in {batches}")
+            if (by := self._cancelled_by()) is not None:
+                followed = await self._cancelled(lifecycle, followed, by)
+                await self._plan.sleep(poll_gap(polls))
+                continue
             if self._plan.once:
                 self._stopping.set()
             if self._stopping.is_set():
                 return
             await self._pause(poll_gap(polls))
+
+    async def _cancelled(self, lifecycle: BatchLifecycle, followed: Sequence[BatchFacts], by: str) -> list[BatchFacts]:
+        """Have the providers end the batches; what they answered until then is billed, and recorded when they end."""
+        asked = []
+        for one in followed:
+            if one.open and one.cancel_requested is None:
+                asked.append(await lifecycle.cancel(one, by=by))
+                self._say(
+                    f"batch {one.prepared.nonce} of {one.prepared.provider} is cancelled; what it has answered "
+                    "already is billed, and recorded once it has ended"
+                )
+            else:
+                asked.append(one)
+        return asked
 
     def _lifecycle(self, log: BatchLog, runtime: Runtime) -> BatchLifecycle:
         return BatchLifecycle(
@@ -124,9 +150,19 @@ class WaveDriving:
             effects=self._effects,
             say=self._say,
             same_account=self._plan.same_account,
+            budget=runtime.budget,
+            sleep=self._plan.sleep,
         )
 
-    async def _spool(self, folder: Path, log: BatchLog, lifecycle: BatchLifecycle, *, interrupted: bool) -> WaveSpool:
+    async def _spool(
+        self,
+        folder: Path,
+        log: BatchLog,
+        lifecycle: BatchLifecycle,
+        budget: BudgetService | None,
+        *,
+        interrupted: bool,
+    ) -> WaveSpool:
         lapses: Counter[tuple[str, str]] = Counter()
         for facts in await log.of_run(self._run.run_id):
             calls = await log.calls(facts.prepared.batch_id) if facts.unanswered else ()
@@ -141,6 +177,7 @@ class WaveDriving:
             all_turns=self._plan.all_turns,
             interrupted=interrupted,
             prices=self._prices,
+            budget=budget,
             effects=self._effects,
         )
 

@@ -13,9 +13,11 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
+from jury_actors.batches.batch_log import BatchLog
 from jury_actors.clerk import Clerk, ClerkInterface
 from jury_actors.effects import Effects
 from jury_actors.notices import Say
+from jury_events.batch_events import BatchCancelRequested
 from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled
 from jury_events.errors import DebateNotFound
@@ -190,6 +192,22 @@ async def _cancel_here(url: str, run_id: str, debate_ids: Sequence[str], by: str
         writer = await asyncio.to_thread(open_writer, url, run=run_id, wait=0.0, say=say)
         with closing(Clerk(writer)) as clerk:
             await cancel_recorded(clerk, debate_ids, by)
+            await _cancel_batches(writer, clerk, run_id, by, say)
     finally:
         if lock is not None:
             await asyncio.to_thread(lock.release)
+
+
+async def _cancel_batches(store: EventStore, clerk: ClerkInterface, run_id: str, by: str, say: Say) -> None:
+    """Record that open batches are to be ended; a run with batches asks their providers, whose keys are not here."""
+    log = BatchLog(store, clerk, Effects())
+    found = [one for one in await log.of_run(run_id) if one.open and one.cancel_requested is None]
+    for one in found:
+        await log.add(one, BatchCancelRequested(cause="person", by=by))
+    if found:
+        batches = pluralize(len(found), "batch", "batches")
+        say(
+            f"{pluralize(sum(one.prepared.items for one in found), 'call')} may be answered still in "
+            f"{batches}, and are billed if they are: jury run … --run {run_id} --batch --once, "
+            "with the keys of their providers, ends them and records what was answered"
+        )

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from jury_actors.admission.budget import Ceiling, Spent
+from jury_actors.batches.batch_log import batches_of
 from jury_events.exchange import ExchangeRecorded
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.stores.debates import read_debate, rows_of_run
@@ -42,6 +43,7 @@ def ceiling(
         return bounds
     sums = store.totals(DebateFilter(run_id))
     recorded, at_most = _spent(store, run_id, sums, prices, on), lease_of(row)
+    recorded = recorded._replace(cost=recorded.cost + sum(one.unused_cost for one in batches_of(store, run_id)))
     if at_most is not None and at_most.calls > recorded.calls:
         recorded = Spent(at_most.calls, max(at_most.cost, recorded.cost))
     return bounds._replace(spent=recorded, run=run_id)

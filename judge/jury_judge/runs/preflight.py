@@ -18,6 +18,7 @@ from jury_judge.runs.run import Run
 from jury_judge.runs.run_index import RunIndex
 from jury_judge.stores.adoption import check_adopted, check_run, not_set_aside
 from jury_judge.stores.debates import compared_panel
+from jury_judge.stores.open_batches import check_no_open_batch, open_batches
 from jury_judge.stores.stores import open_or_create
 from jury_providers.endpoints import Endpoints
 from jury_providers.registry import NO_ENDPOINTS, check_models
@@ -50,6 +51,7 @@ class PreflightReport:
         elsewhere: how many debates of the run are over other cases, or are further repeats.
         beyond: how many are repeats beyond those of this call.
         prompts: the version of the prompts with which the run was begun; None where the store has no debate of it.
+        followed: batches of the run are open, whose answers are to be recorded.
     """
 
     read: int
@@ -62,6 +64,7 @@ class PreflightReport:
     elsewhere: int = 0
     beyond: int = 0
     prompts: int | None = None
+    followed: bool = False
 
     @property
     def cases(self) -> int | None:
@@ -70,8 +73,8 @@ class PreflightReport:
 
     @property
     def left(self) -> bool:
-        """Whether a debate may be left to run."""
-        return self.total is None or self.ended < self.total
+        """Whether a debate may be left to run, or an answer to record."""
+        return self.followed or self.total is None or self.ended < self.total
 
     @property
     def expected(self) -> int | None:
@@ -100,13 +103,18 @@ def preflight(
 
     Raises:
         RunRefused: the run was begun with another panel, or a case's content changed; the message says what differs.
-            Or a debate of the run was imported and is not adopted, or cannot be read; the message names it.
+            Or calls of it are in an open batch, and this is no run with batches. Or a debate of the run was imported
+            and is not adopted, or cannot be read; the message names it.
         CaseFileError: a case cannot be read.
     """
     position, recorded, beyond = store.last_position(), store.run(run.run_id), 0
     prompts: int | None = None
+    followed = False
     if recorded is not None:
         check_run(store, run.run_id, run.adopt)
+        followed = run.batched and bool(open_batches(store, run.run_id))
+        if not run.batched and recorded.debates > recorded.ended:
+            check_no_open_batch(store, run.run_id)
         for first in store.debates(run_id=run.run_id, limit=1):
             prompts = _recorded_prompts(run, store, first.debate_id)
         beyond = store.further_repeats(run.run_id, run.repeats)
@@ -124,6 +132,7 @@ def preflight(
         position=position,
         beyond=beyond,
         prompts=prompts,
+        followed=followed,
     )
     read = known = ended = 0
     for batch in batches(run.cases(lambda _case: False), most=1 if recorded is None else BUILT):
@@ -219,6 +228,8 @@ def is_over(
     if found is None:
         return None
     not_set_aside(debate_id, found)
+    if found.ended_at is None:
+        check_no_open_batch(store, found.run_id)
     row = CaseRow(found.case_id, found.status, found.case_part, None, found.imported)
     check_adopted(store, f"debate {debate_id}", debate_id, row, adopt)
     if different := compared_panel(store, debate_id, resolved).differences:

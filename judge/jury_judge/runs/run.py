@@ -32,6 +32,7 @@ class Run:
         adopt: an imported debate counts as judged if its seal is signed by one of these keys.
         repeats: debates a case.
         operator_policy: the policy that was given for all cases without one; prompts 2 show it before the case.
+        batched: calls go into batches; else a run with an open batch is refused.
         earliest_prompts: a run that was begun under earlier ones is refused.
     """
 
@@ -44,6 +45,7 @@ class Run:
     repeats: int = 1
     operator_policy: str | None = None
     earliest_prompts: int = 1
+    batched: bool = False
 
     def debate_ids(self, case: Case | str) -> tuple[str, ...]:
         """The ids of all debates of a case, or of a case id."""

@@ -74,6 +74,7 @@ class PlannedRun:
             adopt=read_keys(settings.adopt) if adopt is None else adopt,
             repeats=settings.repeat,
             operator_policy=self.loaded.redaction.policy(cases.policy),
+            batched=settings.batch,
         )
 
     @classmethod

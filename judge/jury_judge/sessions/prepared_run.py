@@ -11,6 +11,7 @@ from jury_actors.effects import Effects
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_cases.omissions import omissions_text
 from jury_events.text.pluralize import pluralize
+from jury_judge.batches.batch_plan import batch_plan
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import ceiling, check_priced
@@ -198,6 +199,7 @@ class PreparedRun:
             allowance=self._allowance(bounds),
             unreadable=planned.cases.unreadable,
             prices=self.prices,
+            batches=batch_plan(settings, planned.loaded) if settings.batch else None,
             supervision=RunSupervision(self.url, run.run_id, detached=self.detached, say=self.say),
         )
 
@@ -241,6 +243,8 @@ class PreparedRun:
                 yield case.case_id, omissions_text(omissions)
 
     def _in_process(self) -> bool:
+        if self.planned.settings.batch:
+            return True
         if self.in_process is not None:
             return self.in_process
         chosen, line = in_process_for(self.checked)

@@ -11,6 +11,7 @@ from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished
 from jury_cases.unreadable import UnreadableRows
 from jury_events.ids import debate_stream
+from jury_judge.batches.batch_plan import BatchPlan
 from jury_judge.errors import ReadOtherwise
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed
@@ -23,6 +24,7 @@ from jury_judge.runs.run_progress import ProgressListener
 from jury_judge.runs.spending import Spending, SpendingWatch
 from jury_judge.seals.sealing import Sealing
 from jury_judge.stores.debates import read_debate
+from jury_judge.stores.open_batches import waiting_line
 from jury_providers.prices import Prices
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
@@ -61,6 +63,7 @@ class RunOutcome(NamedTuple):
         bounds: of the budget, in words; None: there is none.
         cancelled_by: who cancelled the run meanwhile.
         unreadable: rows, traces and files that were left out, since they cannot be read; None if it is not known.
+        waiting: what is in open batches, in words; None: nothing is.
     """
 
     interrupted: bool
@@ -75,6 +78,7 @@ class RunOutcome(NamedTuple):
     bounds: str | None = None
     cancelled_by: str | None = None
     unreadable: UnreadableRows | None = None
+    waiting: str | None = None
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -97,6 +101,7 @@ class RunSession:
         supervision: shows the run to other processes, which may cancel it.
         unreadable: of the files of the run.
         prices: of the models.
+        batches: how calls go through them; None: they are made live.
     """
 
     def __init__(
@@ -113,7 +118,9 @@ class RunSession:
         supervision: RunSupervision | None = None,
         unreadable: UnreadableRows | None = None,
         prices: Prices | None = None,
+        batches: BatchPlan | None = None,
     ) -> None:
+        self._batches = batches
         self.in_process = in_process
         self.total = checked.total
         self._jury = jury
@@ -171,6 +178,7 @@ class RunSession:
                 on_chunk=on_chunk,
                 allowance=self._allowance,
                 supervision=self._supervision,
+                batches=self._batches,
             )
             async with aclosing(lines):
                 async for line in lines:
@@ -214,9 +222,10 @@ class RunSession:
     def outcome(self, *, interrupted: bool, lines: int) -> RunOutcome:
         """How the session ended; `lines` is how many result lines were taken."""
         seconds = time.monotonic() - self._started
-        spent = whole = None
+        spent = whole = waiting = None
         with suppress(StoreError):  # what was judged is reported even if the store cannot be read any more
             spent = None if self._jury is None else self._watch.look()
+            waiting = waiting_line(self._store, self._run.run_id) if self._batches is not None else None
             whole = Spending.total(self._store, self._run.run_id, self._prices)
         return RunOutcome(
             interrupted,
@@ -231,6 +240,7 @@ class RunSession:
             None if self._allowance is None else self._allowance.bounds,
             None if self._supervision is None else self._supervision.cancelled_by,
             self._unreadable,
+            waiting,
         )
 
     def _short(self, lines: int) -> str | None:

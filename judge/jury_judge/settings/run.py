@@ -8,6 +8,8 @@ from pydantic import AfterValidator, Field
 
 from jury_actors.store_retry import STORE_PATIENCE
 from jury_events.ids import MOST_REPEATS, is_run_id, reachable
+from jury_judge.errors import SettingsRefused
+from jury_judge.settings.batches import BatchSettings
 from jury_judge.settings.budget import Budget
 from jury_judge.settings.cases import CaseSettings
 from jury_judge.settings.panel import PanelSettings
@@ -32,7 +34,7 @@ def checked_run_id(value: str) -> str:
     return value
 
 
-class RunSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSettings, ReportSettings):
+class RunSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSettings, ReportSettings, BatchSettings):
     """What a run is asked for, besides its cases: the options of `jury run`, a settings file, arguments in Python.
 
     Attributes:
@@ -64,6 +66,14 @@ class RunSettings(CaseSettings, PanelSettings, RuntimeSettings, Budget, SealSett
     trust: tuple[Path, ...] = ()
     store_patience: Annotated[float, Field(ge=0, le=LONGEST_PATIENCE)] = STORE_PATIENCE
     otel: bool = False
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse settings that do not go together."""
+        super().model_post_init(context)
+        if self.batch and self.asked_in_process is False:
+            raise SettingsRefused(
+                "{batch} needs one process: leave out {ray}, {ray_address}, {replicas}, {coordinators}"
+            )
 
     def changed(self, **fields: Any) -> "RunSettings":
         """The same with other values of these fields."""

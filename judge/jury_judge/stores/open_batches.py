@@ -1,0 +1,37 @@
+"""Batches of a run that may be answered still."""
+
+from jury_actors.batches.batch_log import batches_of
+from jury_events.batch_facts import BatchFacts
+from jury_events.text.pluralize import pluralize
+from jury_judge.errors import RunRefused
+from jury_store.event_store import EventStore
+
+
+def open_batches(store: EventStore, run_id: str) -> list[BatchFacts]:
+    """The batches of a run whose calls must not be made otherwise, the oldest first."""
+    return [one for one in batches_of(store, run_id) if one.open]
+
+
+def check_no_open_batch(store: EventStore, run_id: str | None) -> None:
+    """Check that no call of a run is in a batch: made live too, it would be paid twice.
+
+    Raises:
+        RunRefused: one may be.
+    """
+    found = [] if run_id is None else open_batches(store, run_id)
+    if found:
+        calls, batches = sum(one.prepared.items for one in found), pluralize(len(found), "batch", "batches")
+        raise RunRefused(
+            f"{pluralize(calls, 'call')} of run {run_id!r} may be answered still in {batches}: "
+            f"made live too, they would be paid twice. Go on with jury run … --run {run_id} --batch, where the batches "
+            "were sent from; or cancel the run with jury cancel"
+        )
+
+
+def waiting_line(store: EventStore, run_id: str) -> str | None:
+    """What is in open batches of a run, in words; None: nothing is."""
+    found = open_batches(store, run_id)
+    if not found:
+        return None
+    calls = sum(one.prepared.items for one in found)
+    return f"{pluralize(calls, 'call')} of run {run_id} wait in {pluralize(len(found), 'batch', 'batches')}"
