@@ -47,6 +47,8 @@ Path = Literal["/v1/chat/completions", "/v1/responses"]
 class OpenAIBatches(SdkBatches):
     """Batches of one of OpenAI's two APIs."""
 
+    base_path = "/v1"
+
     def __init__(self, adapter: OpenAISdk, path: Path, **bounds: Any) -> None:
         super().__init__(adapter, **bounds)
         self._path = path

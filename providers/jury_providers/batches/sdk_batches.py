@@ -43,8 +43,8 @@ class SdkBatches(BatchProvider):
         download_seconds: within which results are read.
     """
 
-    endpoint: ClassVar[str] = ""
-    """The path that each item's line names, where it names one."""
+    base_path: ClassVar[str] = ""
+    """Of the base URL that counts where none is set."""
 
     def __init__(
         self, adapter: SdkAdapter, *, most_bytes: int | None = None, download_seconds: float = DOWNLOAD_SECONDS
@@ -62,7 +62,7 @@ class SdkBatches(BatchProvider):
 
     def account(self) -> BatchAccount:
         connection = self.connection
-        base_url = connection.base_url or f"https://{PROTOCOL_DEFAULTS[self._adapter.api].host}"
+        base_url = connection.base_url or f"https://{PROTOCOL_DEFAULTS[self._adapter.api].host}{self.base_path}"
         place = " ".join((self._adapter.api, base_url.rstrip("/"), *self.places()))
         return BatchAccount(place, hashlib.sha256(b"jury batches\0" + (connection.key or "").encode()).hexdigest())
 

@@ -1,0 +1,142 @@
+"""A run in waves over the providers' own SDKs: whatever its batches suffer, it decides as a live run does."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from batches.test_waves import Night, exchanges, verdicts
+from jury_actors.batches.batch_steps import PATIENCE
+from jury_actors.errors import Halted
+from jury_providers.batches.provider import BatchProvider
+from jury_providers.batches.registry import batch_provider
+from jury_providers.simulated.http.batches.script import BatchScript
+from jury_providers.simulated.http.server import Simulation, simulation_server
+
+PANEL = """seats:
+- {juror_id: a, model: openai/gpt-6-sol}
+- {juror_id: b, model: openai-responses/gpt-6-sol}
+- {juror_id: c, model: anthropic/claude-haiku-5-5}
+- {juror_id: d, model: google/gemini-3.8-flash}
+"""
+AT_ONCE = PATIENCE._replace(arrival=0.0)
+MOST_PASSES = 8
+
+
+class Clients:
+    """The batches of the providers, as one process has them."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, BatchProvider] = {}
+
+    def providers(self, name: str) -> BatchProvider:
+        """For `BatchPlan`."""
+        if name not in self._made:
+            self._made[name] = batch_provider(name)
+        return self._made[name]
+
+    async def close(self) -> None:
+        for client in self._made.values():
+            await client.close()
+
+
+class ServedNight(NamedTuple):
+    """A run over a server of batches."""
+
+    night: Night
+    server: Simulation
+
+    async def judged(self) -> list[tuple[object, ...]]:
+        """The verdicts, after as many passes of the same command as it takes."""
+        for _ in range(MOST_PASSES):
+            clients = Clients()
+            self.night.account = clients  # type: ignore[assignment]  # the session asks it for providers alone
+            try:
+                return verdicts(await self.night.session(patience=AT_ONCE))
+            except Halted:
+                continue
+            finally:
+                await clients.close()
+        raise AssertionError(f"not ended after {MOST_PASSES} passes")
+
+    @property
+    def answered_twice(self) -> int:
+        """Calls that the models answered more than once in batches."""
+        bodies = Counter(body for batch in self.server.batches.described() for body in batch["answered_bodies"])
+        return sum(count > 1 for count in bodies.values())
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, "sk-test-acme-0123456789.1")
+    return monkeypatch
+
+
+@asynccontextmanager
+async def served(folder: Path, keys: pytest.MonkeyPatch, script: BatchScript) -> AsyncIterator[ServedNight]:
+    panel = folder / "panel.yaml"
+    panel.write_text(PANEL)
+    async with simulation_server(batches=script) as server:
+        for name, url in server.variables.items():
+            keys.setenv(name, url)
+        clients = Clients()
+        yield ServedNight(Night(f"sqlite:///{folder / 'jury.db'}", clients, 3, str(panel)), server)  # type: ignore[arg-type]  # as above
+
+
+async def test_four_providers_decide_in_batches_as_live(tmp_path: Path, keys: pytest.MonkeyPatch) -> None:
+    async with served(tmp_path, keys, BatchScript()) as run:
+        batched = await run.judged()
+        live = verdicts(await run.night.live("day"))
+        recorded = [one for one in run.night.read(exchanges) if one.via is not None]
+
+    assert sorted(live) == sorted(batched)
+    assert 0 == run.answered_twice
+    assert len(recorded) == sum(batch["items"] for batch in run.server.batches.described())
+    assert {"batch"} == {one.usage.service_tier for one in recorded}
+    assert {0.0} == {one.cost for one in recorded}
+
+
+EVERY = 4
+FAULTS: dict[str, tuple[BatchScript, bool]] = {
+    **{
+        name: (BatchScript(jobs=(name,) * EVERY), lost)
+        for name, lost in (
+            ("missing", True),
+            ("truncated_lines", True),
+            ("unknown_ids+doubled_ids", False),
+            ("endless", False),
+            ("bad_line", False),
+            ("failed", False),
+            ("cancelled", False),
+        )
+    },
+    **{
+        f"{call} {'+'.join(faults)}": (BatchScript(calls={call: faults}), False)
+        for call, faults in (
+            ("submit", ("lost", "lost")),
+            ("submit", ("overloaded", "rate_limited", "html", "connection")),
+            ("upload", ("overloaded", "connection", "html", "lost")),
+            ("state", ("overloaded", "html", "connection", "cut")),
+            ("results", ("cut", "overloaded", "connection", "html", "short", "rate_limited")),
+        )
+    },
+}
+"""Each with whether what the provider loses is paid twice."""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_whatever_batches_suffer_the_verdicts_are_those_of_live_calls(
+    tmp_path: Path, keys: pytest.MonkeyPatch, fault: str
+) -> None:
+    script, lost = FAULTS[fault]
+    async with served(tmp_path, keys, script) as run:
+        batched = await run.judged()
+        live = verdicts(await run.night.live("day"))
+
+    assert sorted(live) == sorted(batched)
+    assert lost == (run.answered_twice > 0)
