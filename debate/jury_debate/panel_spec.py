@@ -11,6 +11,7 @@ from jury_debate.errors import PanelError
 from jury_debate.image_models import reads_images
 from jury_debate.presets import PARALLEL_ROUNDS, preset
 from jury_debate.prompts import PROMPTS, PROMPTS_VERSION, load_prompts
+from jury_debate.reading.token_estimate import answer_tokens
 from jury_debate.scale_spec import WrittenCriteria, WrittenScale, WrittenText, check_scale, resolve_scale
 from jury_debate.seat_letters import seat_letter
 from jury_debate.spec import Spec
@@ -333,7 +334,7 @@ def _seats(
                 f"roles are {', '.join(ROLE_KEYS)}, and a role of your own needs role_focus"
             )
         model = full_model_name(seat.model)
-        called = _put_over(settings, seat.settings)
+        called = _with_room(_put_over(settings, seat.settings), seat.window, settings, seat.settings)
         letter, bare = seat_letter(index), model.partition("/")[2]
         # The same model with another effort is another juror.
         default_id = bare if called.effort is None else f"{bare}-{called.effort}"
@@ -420,7 +421,7 @@ def _judge(
         simulated = all(seat.model.startswith("simulated/") for seat in seats)
         written = JudgeSpec(model="simulated/judge" if simulated else "google/gemini-2.5-pro")
     model = full_model_name(written.model)
-    own = _put_over(settings, written.settings)
+    own = _with_room(_put_over(settings, written.settings), written.window, settings, written.settings)
     fallbacks = _fallbacks(model, written.fallbacks)
     images = _images(written.images, (model, *fallbacks), own_servers)
     return FinalJudge(model=model, fallbacks=fallbacks, images=images, settings=own, window=written.window)
@@ -429,3 +430,13 @@ def _judge(
 def _put_over(settings: CallSettings, own: CallSettings) -> CallSettings:
     """`settings`, overridden by the explicit fields of `own`."""
     return settings.changed(**{name: getattr(own, name) for name in own.model_fields_set})
+
+
+def _with_room(settings: CallSettings, window: int | None, *written: CallSettings) -> CallSettings:
+    """Where `max_output_tokens` is not written, answers of a written window are as long as its requests leave room for.
+
+    What is written is checked with the models' windows, before the first call.
+    """
+    if window is None or any("max_output_tokens" in one.model_fields_set for one in written):
+        return settings
+    return settings.changed(max_output_tokens=min(settings.max_output_tokens, answer_tokens(window)))

@@ -6,7 +6,6 @@ and google-genai 3.4.
 
 from collections.abc import Iterator
 
-from jury_debate.reading.token_estimate import request_tokens
 from jury_events.panel import CallSettings
 from jury_providers.catalogue import model_lengths
 from jury_providers.endpoints import ApiProtocol
@@ -16,23 +15,18 @@ _DEPRECATED: dict[ApiProtocol, tuple[str, ...]] = {"google": ("temperature", "to
 _DEPRECATED_SINCE = "2026-07-21"
 
 
-def ignored_settings(
-    protocol: ApiProtocol, model: str, settings: CallSettings, *, own_server: bool, window: int | None
-) -> Iterator[str]:
+def ignored_settings(protocol: ApiProtocol, model: str, settings: CallSettings, *, own_server: bool) -> Iterator[str]:
     """What a seat's settings do not change, or soon will not, one clause each with the remedy.
 
     Args:
         protocol: of the provider.
         model: the provider's own id.
         settings: of the call.
-        window: of the model in tokens; None: not known.
         own_server: whether the provider is a server of one's own, which deprecates what it likes.
     """
     for name in _NOT_SENT.get(protocol, ()):
         if getattr(settings, name) is not None:
             yield f"{name} is not sent, since the API has none; leave it out"
-    if window is not None and settings.max_output_tokens > (left := window - request_tokens(window)):
-        yield f"max_output_tokens is more than the {left:,} of its window that requests leave; write {left}"
     longest = None if own_server else model_lengths(model).longest_answer
     if longest is not None and settings.max_output_tokens > longest:
         yield f"max_output_tokens is more than its longest answer, {longest:,}, and may be refused; write {longest}"

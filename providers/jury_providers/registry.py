@@ -10,7 +10,9 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
+from typing import NamedTuple
 
+from jury_debate.reading.token_estimate import answer_tokens
 from jury_events.panel import CallSettings, Panel
 from jury_providers.clouds import CLOUDS, missing_for_cloud
 from jury_providers.endpoints import (
@@ -107,10 +109,11 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
     Raises:
         UnknownProvider: a model has no provider; names the first such seat (or the final judge).
         KeyMissing: names the first seat without a key, and the variable to set.
-        SettingNotTaken: names every setting of the first seat whose model does not take all of them.
+        SettingNotTaken: names every setting of the first seat whose model does not take all of them, or whose
+            answers have no room in the model's window behind the longest request.
     """
     fallbacks = {model for place in panel.seats_and_judge for model in place.fallbacks}
-    for place, model, settings in _places(panel):
+    for place, model, settings, window in _places(panel):
         name = model.partition("/")[0]
         if name not in known_providers(endpoints):
             raise UnknownProvider(
@@ -118,6 +121,7 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
                 f"{', '.join(known_providers(endpoints))}"
             )
         _check_settings(panel, place, model, settings, endpoints)
+        _check_answer(place, model, settings, window or known_window(model, endpoints))
         if environ is not None and (missing := missing_at_cloud(name, endpoints, environ)):
             raise KeyMissing(f"{place}: model {model!r}: {'; '.join(missing)}")
         if environ is not None and (variables := missing_key(name, endpoints, environ)):
@@ -178,14 +182,13 @@ def key_destinations(panel: Panel, endpoints: Endpoints, environ: Mapping[str, s
 def setting_warnings(panel: Panel, endpoints: Endpoints) -> list[str]:
     """One line for each setting that is not sent or is deprecated, with the seats and the model that it concerns."""
     found: dict[str, list[str]] = {}
-    for place, model, settings in _places(panel):
+    for place, model, settings, _ in _places(panel):
         name, _, own_id = model.partition("/")
         endpoint = endpoints.get(name, Endpoint())
         protocol = protocol_of(name, endpoint)
         if protocol is None:
             continue
-        own, window = endpoint.base_url is not None, known_window(model, endpoints)
-        for clause in ignored_settings(protocol, own_id, settings, own_server=own, window=window):
+        for clause in ignored_settings(protocol, own_id, settings, own_server=endpoint.base_url is not None):
             found.setdefault(f"model {model!r}: {clause}", []).append(place)
     return [f"{', '.join(places)}: {line}" for line, places in found.items()]
 
@@ -204,15 +207,33 @@ def _check_settings(panel: Panel, place: str, model: str, settings: CallSettings
         raise SettingNotTaken(f"{place}: model {model!r}: {'; '.join(refused)}")
 
 
-def _places(panel: Panel) -> list[tuple[str, str, CallSettings]]:
+def _check_answer(place: str, model: str, settings: CallSettings, window: int | None) -> None:
+    if window is not None and settings.max_output_tokens > (left := answer_tokens(window)):
+        raise SettingNotTaken(
+            f"{place}: model {model!r}: max_output_tokens {settings.max_output_tokens:,} is more than the {left:,} of "
+            f"its window of {window:,} that requests leave; write max_output_tokens: {left}"
+        )
+
+
+class _CalledPlace(NamedTuple):
+    """A seat or the final judge with one of its models; `window`: as the panel writes it."""
+
+    name: str
+    model: str
+    settings: CallSettings
+    window: int | None
+
+
+def _places(panel: Panel) -> list[_CalledPlace]:
     places = [
-        (f"seat {seat.juror_id}", model, seat.settings)
+        _CalledPlace(f"seat {seat.juror_id}", model, seat.settings, seat.window)
         for seat in panel.seats
         for model in (seat.model, *seat.fallbacks)
     ]
     judge = panel.final.judge
     if judge is not None:
-        places += [(_JUDGE, model, judge.settings) for model in (judge.model, *judge.fallbacks)]
+        models = (judge.model, *judge.fallbacks)
+        places += [_CalledPlace(_JUDGE, model, judge.settings, judge.window) for model in models]
     return places
 
 

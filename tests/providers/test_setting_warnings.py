@@ -9,6 +9,7 @@ from jury_events.panel import Panel
 from jury_judge.panels.any_panel import any_panel
 from jury_judge.panels.variables import Overrides
 from jury_providers.endpoints import Endpoint
+from jury_providers.errors import SettingNotTaken
 from jury_providers.registry import check_models, setting_warnings
 
 OWN = "http://127.0.0.1:8000"
@@ -68,15 +69,43 @@ def test_an_answer_that_may_be_longer_than_the_model_gives_is_warned_of() -> Non
     assert [] == setting_warnings(panel, {"openai": Endpoint(base_url=OWN)})
 
 
-def test_an_answer_for_which_a_small_window_has_no_room_is_warned_of() -> None:
+def test_an_answer_for_which_a_small_window_has_no_room_is_refused() -> None:
     own = {"own": Endpoint(protocol="openai", base_url=OWN, window=8_000)}
 
-    (line,) = setting_warnings(a_panel("own/m"), own)
-    assert line == (
-        "seat seat-1: model 'own/m': max_output_tokens is more than the 3,200 of its window that requests leave; "
-        "write 3200"
+    with pytest.raises(SettingNotTaken) as refused:
+        check_models(a_panel("own/m"), own)
+    assert str(refused.value) == (
+        "seat seat-1: model 'own/m': max_output_tokens 8,192 is more than the 3,200 of its window of 8,000 that "
+        "requests leave; write max_output_tokens: 3200"
     )
-    assert [] == setting_warnings(a_panel("own/m", max_output_tokens=3_200), own)
+    check_models(a_panel("own/m", max_output_tokens=3_200), own)
+
+
+def with_window(window: int, **settings: Any) -> Panel:
+    seat = {"model": "own/m", "juror_id": "a", "fallbacks": [], "window": window, "settings": settings}
+    judge = {"model": "own/m", "fallbacks": [], "window": window, "settings": settings}
+    spec = {"seats": [seat], "final": {"method": "final_judge", "judge": judge}}
+    return any_panel(PanelSpec.model_validate(spec), {}, Overrides()).panel
+
+
+@pytest.mark.parametrize(("window", "answer"), [(8_000, 3_200), (20_000, 8_000), (32_000, 8_192)])
+def test_answers_of_a_seat_that_writes_its_window_have_room_behind_the_longest_request(
+    window: int, answer: int
+) -> None:
+    panel = with_window(window)
+
+    assert [answer, answer] == [place.settings.max_output_tokens for place in panel.seats_and_judge]
+    check_models(panel, {"own": Endpoint(protocol="openai", base_url=OWN)})
+
+
+def test_a_written_length_of_answers_is_kept_and_compared_with_the_written_window() -> None:
+    own = {"own": Endpoint(protocol="openai", base_url=OWN)}
+
+    kept = with_window(8_000, max_output_tokens=2_000)
+
+    assert [2_000, 2_000] == [place.settings.max_output_tokens for place in kept.seats_and_judge]
+    with pytest.raises(SettingNotTaken, match=r"seat a: .* max_output_tokens 8,192 is more than the 3,200 of its w"):
+        check_models(with_window(8_000, max_output_tokens=8_192), own)
 
 
 def test_seats_of_one_model_and_the_final_judge_share_a_line() -> None:

@@ -25,6 +25,11 @@ def request_tokens(window: int) -> int:
     return window * part // whole
 
 
+def answer_tokens(window: int) -> int:
+    """The tokens of an answer for which the longest request leaves room."""
+    return window - request_tokens(window)
+
+
 def bytes_of(tokens: int) -> int:
     """The bytes of UTF-8 that are estimated as no more than so many tokens."""
     return max(0, tokens) * BYTES_PER_TOKEN
