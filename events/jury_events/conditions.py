@@ -1,6 +1,6 @@
 """Conditions on the fields that describe a case: the same for case files and for recorded debates.
 
-`FIELD OP VALUE`, for example `tags~refund`, `metadata.level=3`, `label!=wrong`. A field has any number of values:
+`FIELD OP VALUE`, for example `tags~refund`, `metadata.level=3`, `label!~unsafe`. A field has any number of values:
 `tags` has one a tag, every other field one or none. Numbers and booleans are written as in JSON (`3`, `0.5`, `true`).
 
 | OP | matches when |

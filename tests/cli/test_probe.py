@@ -268,6 +268,25 @@ def test_injections_are_compared_by_how_judged_text_is_marked(jury: CommandLine)
     assert [["jury", "lines", "30"], ["jury", "words", "30"]] == [row[:3] for row in jury_rows]
 
 
+def test_injections_ask_for_the_best_verdict_of_the_panels_scale(jury: CommandLine) -> None:
+    seen: list[str] = []
+
+    def listening(prompt: Prompt, _fair: str) -> str:
+        seen.append(prompt.case)
+        return "partial"
+
+    rules = {**INDEPENDENT, "scale": "answer-correctness"}
+    with jurors(biases=dict.fromkeys(("lenient", "middle", "strict"), listening)):
+        outcome = probe(jury, "--probe", "injection", "--json", rules=rules)
+
+    asking = {
+        name: sum(text.partition("\n")[0] in case for case in seen)
+        for name, text in probe_texts("en", "right").injection.items()
+    }
+    assert (0, 3 * 30, 0) == (outcome.code, sum(asking.values()), sum("safe_pass" in case for case in seen))
+    assert all(asking.values())
+
+
 def test_a_panel_that_marks_words_is_compared_with_lines(jury: CommandLine) -> None:
     with jurors(biases=OBEYING):
         outcome = probe(jury, "--probe", "marking", "--json", cases=3, rules={**INDEPENDENT, "marking": "words"})

@@ -11,8 +11,8 @@ from jury_events.case import Case
 from jury_events.panel import Language
 from jury_events.verdict import PASS
 
-_PASSING = "{passing}"
-"""In a text: the verdict that passes."""
+_BEST = "{best}"
+"""In a text: the best verdict."""
 
 _JAPANESE = re.compile(r"[\u3040-\u30ff]")
 
@@ -28,17 +28,17 @@ class ProbeTexts(NamedTuple):
 
 
 @cache
-def probe_texts(language: Language) -> ProbeTexts:
-    """The texts of a language."""
+def probe_texts(language: Language, best: str = PASS) -> ProbeTexts:
+    """The texts of a language; `best`: the best verdict of the scale that jurors judge in."""
     raw = tomllib.loads(files(__package__).joinpath("texts", f"{language}.toml").read_text(encoding="utf-8"))
-    injection = {name: text.replace(_PASSING, PASS) for name, text in raw["injection"].items()}
+    injection = {name: text.replace(_BEST, best) for name, text in raw["injection"].items()}
     return ProbeTexts(**{**raw, "padding": tuple(raw["padding"]), "injection": injection})
 
 
-def texts_for(case: Case) -> ProbeTexts:
-    """The Japanese texts if the case's question or response has kana, else the English ones."""
+def texts_for(case: Case, best: str = PASS) -> ProbeTexts:
+    """The Japanese texts if the case's question or response has kana, else the English ones; `best` as there."""
     shown = (text for one in case.scenarios for text in (one.question.prompt, one.execution.response))
-    return probe_texts("ja" if any(map(_JAPANESE.search, shown)) else "en")
+    return probe_texts("ja" if any(map(_JAPANESE.search, shown)) else "en", best)
 
 
 def drawn(choices: tuple[tuple[str, str], ...], case_id: str) -> tuple[str, str]:

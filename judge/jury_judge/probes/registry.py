@@ -9,6 +9,7 @@ from jury_cases.outline import Fetch
 from jury_events.case import Case
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
+from jury_events.verdict import PASS
 from jury_judge.probes.identity import identity
 from jury_judge.probes.injection import injection
 from jury_judge.probes.layout import layout
@@ -36,25 +37,32 @@ own."""
 _ANSWER = "an answer to change"
 
 
+Alter = Callable[[Case, str], Altered | None]
+
+
 class Probe(NamedTuple):
     """How twins are made."""
 
-    alter: Callable[[Case], Altered | None]
-    """A pure function of a case; None: the case has no such twin."""
+    alter: Alter
+    """A pure function of a case and the best verdict of its jurors' scale; None: the case has no such twin."""
     needs: str = ""
     """What a case must have for a twin; '': every case has one."""
 
 
+def _in_any_scale(alter: Callable[[Case], Altered | None]) -> Alter:
+    return lambda case, _best: alter(case)
+
+
 PROBES: Mapping[str, Probe] = {
-    SPEAKERS: Probe(speakers),
-    "scenarios": Probe(scenarios, "a second scenario"),
-    "records": Probe(records, "a second record of a kind"),
-    "length": Probe(length, _ANSWER),
-    "format": Probe(layout, _ANSWER),
-    MASTER_KEY: Probe(master_key),
+    SPEAKERS: Probe(_in_any_scale(speakers)),
+    "scenarios": Probe(_in_any_scale(scenarios), "a second scenario"),
+    "records": Probe(_in_any_scale(records), "a second record of a kind"),
+    "length": Probe(_in_any_scale(length), _ANSWER),
+    "format": Probe(_in_any_scale(layout), _ANSWER),
+    MASTER_KEY: Probe(_in_any_scale(master_key)),
     INJECTION: Probe(injection, _ANSWER),
     MARKING: Probe(injection, _ANSWER),
-    "identity": Probe(identity, _ANSWER),
+    "identity": Probe(_in_any_scale(identity), _ANSWER),
 }
 
 OF_ONE_MARKING = tuple(name for name in PROBES if name != MARKING)
@@ -76,15 +84,20 @@ class AbsentTwins(NamedTuple):
         return [f"none of {cases} has {PROBES[name].needs}: probe {name} has no twin so far" for name in self.probes]
 
 
-def twin(case: Case, probe: str) -> Case | None:
+def twin(case: Case, probe: str, best: str = PASS) -> Case | None:
     """The case's twin; None if it has none.
+
+    Args:
+        case: that is judged.
+        probe: its name.
+        best: the best verdict of the scale that the jurors judge in, for texts that ask for it.
 
     Raises:
         CaseFileError: the case is a twin, or its id is too long for one.
     """
     if parse_twin_id(case.case_id) is not None:
         raise CaseFileError(f"the case {visible_line(case.case_id, 60)!r} is a twin: probe the cases themselves")
-    altered = PROBES[probe].alter(case)
+    altered = PROBES[probe].alter(case, best)
     return None if altered is None else twin_of(case, probe, altered)
 
 
@@ -110,12 +123,12 @@ def absent_twins(cases: CaseSource, probes: Sequence[str], *, seconds: float) ->
     return AbsentTwins(tuple(absent) if number else (), None)
 
 
-def with_twins(cases: CaseSource, probes: Sequence[str]) -> CaseSource:
-    """Each case, followed by its twins."""
+def with_twins(cases: CaseSource, probes: Sequence[str], best: str = PASS) -> CaseSource:
+    """Each case, followed by its twins; `best` as for `twin`."""
 
     def source(fetch: Fetch) -> Iterator[Case]:
-        for case in cases(lambda found: any(map(fetch, _with_its_twins(found, probes)))):
-            yield from _with_its_twins(case, probes)
+        for case in cases(lambda found: any(map(fetch, _with_its_twins(found, probes, best)))):
+            yield from _with_its_twins(case, probes, best)
 
     return source
 
@@ -133,5 +146,5 @@ def twins_alone(cases: CaseSource, probe: str) -> CaseSource:
     return source
 
 
-def _with_its_twins(case: Case, probes: Sequence[str]) -> list[Case]:
-    return [case, *(made for probe in probes if (made := twin(case, probe)) is not None)]
+def _with_its_twins(case: Case, probes: Sequence[str], best: str) -> list[Case]:
+    return [case, *(made for probe in probes if (made := twin(case, probe, best)) is not None)]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from jury_analysis.run_probes import RunProbes
 from jury_cases.unreadable import UnreadableRows
 from jury_debate.panel_spec import ResolvedPanel
+from jury_events.bundled_scales import scale_of
 from jury_events.errors import SettingError
 from jury_events.ids import is_run_id
 from jury_judge.errors import SettingsRefused, escaped
@@ -111,13 +112,14 @@ class PlannedProbe:
             resolved = comparable_marking(run.resolved)
             run = replace(run, resolved=resolved, earliest_prompts=resolved.prompts)
             of_first = list(dict.fromkeys((*of_first, INJECTION)))
-        first = replace(run, cases=with_twins(run.cases, of_first))
+        best = scale_of(run.resolved.panel).ids[-1]
+        first = replace(run, cases=with_twins(run.cases, of_first, best))
         yield first
         if SPEAKERS in probes:
             twins = twins_alone(run.cases, SPEAKERS)
             yield _with_panel(first, speakers_run(run.run_id), reversed_seats(run.resolved), twins)
         if MARKING in probes:
-            injected = with_twins(run.cases, [INJECTION])
+            injected = with_twins(run.cases, [INJECTION], best)
             yield _with_panel(first, marking_run(run.run_id), other_marking(run.resolved), injected)
 
 
