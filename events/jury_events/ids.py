@@ -97,8 +97,10 @@ def streams_of(debate_id: str) -> tuple[str, ...]:
 
 
 def portable_streams(debate_id: str) -> tuple[str, ...]:
-    """The streams of a debate that go with it to other stores, in the order of a cassette."""
-    return tuple(stream for stream in streams_of(debate_id) if stream != local_stream(debate_id))
+    """The streams of a debate, or the stream of a batch, that go to other stores, in the order of a cassette."""
+    if is_batch(debate_id):
+        return (batch_stream(debate_id),)
+    return debate_stream(debate_id), calls_stream(debate_id), review_stream(debate_id)
 
 
 def stream_debate(stream: str) -> str:

@@ -34,7 +34,7 @@ SALT = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")  # 16 bytes: 2 bits
 MAX_NAME, MAX_SIGNATURES, MAX_NOTE = 200, 100, 64 * 1024  # characters of a name; bytes of a note
 P, Y8 = 2**255 - 19, 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 SMALL_ORDER = {0, 1, P - 1, Y8, P - Y8}  # y of the Ed25519 points under which anyone can sign
-KINDS = ("debate", "calls", "review")  # of streams, in the order of the file
+KINDS = ("debate", "calls", "review", "batches")  # of streams, in the order of the file
 EVENT_FIELDS = ("stream", "version", "event_id", "type", "schema", "recorded_at", "body")  # in the order of hashing
 
 # The fields of objects in bodies, by the object's field name (of a body: its type); others are references to texts.
@@ -226,8 +226,10 @@ def check_manifest(lines: list[bytes]) -> Json:
     require(manifest["cassette"] == 1 and is_count(manifest["cassette"], 1), "this is no cassette of format 1")
     require(re.fullmatch(r"[A-Za-z0-9._~-]{1,220}", str(debate)), "the debate has no proper id")
     names = set(streams) if isinstance(streams, dict) else set()
-    known = {f"{kind}/{debate}" for kind in KINDS}
-    require({f"debate/{debate}"} <= names <= known, "the streams are not the debate's")
+    known = {f"{kind}/{debate}" for kind in KINDS[:-1]}
+    # A batch of calls has one stream, and nothing else has it.
+    whole = names == {f"batches/{debate}"} or {f"debate/{debate}"} <= names <= known
+    require(whole, "the streams are not the debate's")
     for end in streams.values():
         require(isinstance(end, dict) and end.keys() == {"events", "head"}, "a stream's end is not well-formed")
         require(is_count(end["events"], 1) and HASH.fullmatch(str(end["head"])), "a stream's end is not well-formed")
@@ -287,7 +289,7 @@ def check_references(debate: str, streams: Streams, texts: set[str]) -> int:
     for event in (event for events in streams.values() for event in events):
         found = set(REFERENCE.findall(event["body"]))
         named |= found
-        if event["type"] == "texts_erased":
+        if event["type"] in {"texts_erased", "batch_texts_erased"}:
             erased |= found
         if event["type"] != "exchange_recorded":
             calls |= set(map(str, json.loads(event["body"]).get("exchanges", ())))
@@ -296,8 +298,11 @@ def check_references(debate: str, streams: Streams, texts: set[str]) -> int:
     require(texts <= named, "there is a text that no event names")
     gone = sorted(calls - {event["event_id"] for event in streams.get(f"calls/{debate}", ())})
     require(not gone, f"model calls are named and missing: {gone[:1]}")
-    first = json.loads(streams[f"debate/{debate}"][0]["body"])
-    opens = (first["type"], first.get("debate_id")) == ("debate_opened", debate)
+    kind, opening, name = ("debate", "debate_opened", "debate_id")
+    if f"batches/{debate}" in streams:
+        kind, opening, name = ("batches", "batch_prepared", "batch_id")
+    first = json.loads(streams[f"{kind}/{debate}"][0]["body"])
+    opens = (first["type"], first.get(name)) == (opening, debate)
     require(opens, "the first event does not open this debate")
     return len(named - texts)
 
@@ -394,7 +399,8 @@ def check_lengths(line: Json, content: str, debate: str, streams: Streams, key_l
     require(is_count(lengths["at"], 0), "the signed lengths are not well-formed")
     require(lengths["debates"].keys() == {debate}, "the signed lengths are of another debate")
     signed = lengths["debates"][debate]
-    require(set(signed) == {f"{kind}/{debate}" for kind in KINDS}, "the signed lengths are of other streams")
+    kinds = KINDS[-1:] if f"batches/{debate}" in signed else KINDS[:-1]
+    require(set(signed) == {f"{kind}/{debate}" for kind in kinds}, "the signed lengths are of other streams")
     for stream, end in signed.items():
         here = streams.get(stream, [])
         found = {"events": len(here), "head": here[-1]["hash"]} if here else {"events": 0}

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections import Counter
 from contextlib import aclosing, closing, suppress
 from datetime import date
@@ -26,10 +28,13 @@ from jury_judge.runs.budgets import ceiling
 from jury_judge.runs.preflight import preflight
 from jury_judge.runs.run import Run
 from jury_judge.settings.budget import Budget
+from jury_judge.settings.selection import Selection
 from jury_migrations.upgrading import upgrade
 from jury_providers.batches.batch import BatchAccount, RefusedLine
 from jury_providers.batches.item import BatchLine, ItemEnd
 from jury_providers.prices import Prices
+from jury_replay import auditor
+from jury_replay.cassettes.writing import write_cassette
 from jury_replay.erasure import ErasureOrder, erase
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
@@ -385,3 +390,32 @@ async def test_a_session_after_the_answers_counts_what_they_cost(night: Night) -
 
     assert night.problems == []
     assert len(night.read(exchanges)) == 21
+
+
+async def test_batches_go_with_their_run_to_another_store(night: Night, tmp_path: Path) -> None:
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+    other = Night(f"sqlite:///{tmp_path / 'other.db'}", night.account)
+    async with Jury(store=night.url) as jury:
+        await jury.export_cassettes(Selection(run_id="night"), tmp_path / "out")
+    async with Jury(store=other.url) as jury:
+        await jury.import_cassettes([tmp_path / "out"])
+
+    assert other.read(lambda store: store.batch_ids("night")) == night.read(lambda store: store.batch_ids("night"))
+    assert other.read(lambda store: verify(store).failures) == ()
+    with pytest.raises(RunRefused):
+        await other.live("night")
+
+
+def test_a_cassette_of_a_batch_passes_the_second_verifier(night: Night, tmp_path: Path) -> None:
+    asyncio.run(night.session(once=True))
+
+    def exported(store: EventStore) -> bytes:
+        (history,) = store.histories(store.batch_ids("night")[:1])
+        return write_cassette(history)
+
+    place = tmp_path / "one.batch.jsonl"
+    place.write_bytes(night.read(exported))
+    done = subprocess.run([sys.executable, auditor.__file__, str(place)], capture_output=True, check=False)
+
+    assert done.returncode == 0, done.stdout

@@ -74,7 +74,8 @@ class CountingObserver(Observer):
         labels = provider, model
         tallies, usage = self._tallies, exchange.usage
         tallies.add(metrics.CALLS, (*labels, exchange.outcome.value))
-        tallies.observe(metrics.CALL_SECONDS, exchange.latency_ms / 1000, labels)
+        if exchange.via is None:
+            tallies.observe(metrics.CALL_SECONDS, exchange.latency_ms / 1000, labels)
         for kind, count in (
             ("input", usage.input_tokens),
             ("output", usage.output_tokens),

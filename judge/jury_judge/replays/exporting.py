@@ -13,7 +13,7 @@ from jury_judge.stores.integrity_state import IntegrityState, integrity_states
 from jury_judge.stores.stores import Say
 from jury_replay.cassettes.lengths import SignLengths, signing
 from jury_replay.cassettes.library import put
-from jury_replay.cassettes.lines import BEGINS, SUFFIX
+from jury_replay.cassettes.lines import BATCH_SUFFIX, BEGINS, SUFFIX
 from jury_replay.cassettes.provenance import Provenance
 from jury_replay.cassettes.writing import write_cassette
 from jury_replay.errors import RecordDamaged
@@ -120,7 +120,15 @@ def export_cassettes(
     sign = _signing(key_file, say)
     # Debates that are named are looked for one by one: of a damaged one there may be no head.
     must_exist(store, selection._replace(debate_ids=None))
-    return _exported(store, selection, _Cassettes(store, sign, say), output, progress=progress, say=say)
+    documents = _Cassettes(store, sign, say)
+    exported = _exported(store, selection, documents, output, progress=progress, say=say)
+    if selection.debate_ids is not None or selection.where:
+        return exported
+    # The batches in which calls of these debates were answered.
+    for batch_id in store.batch_ids(selection.run_id):
+        (history,) = store.histories([batch_id])
+        put(Path(output) / f"{batch_id}{BATCH_SUFFIX}", documents.of(history).content)
+    return exported
 
 
 def export_pages(

@@ -85,7 +85,7 @@ def import_cassettes(
     say: Say,
 ) -> Imported:
     """Import; arguments and errors as of `Records.import_cassettes`. The store is opened when a cassette is good."""
-    files = list(cassettes_in(paths))
+    files = list(cassettes_in(paths, batches=True))
     importing = _Importing(admission, say)
     store: EventStore | None = None
     done = 0

@@ -74,7 +74,7 @@ class _Call(NamedTuple):
     provider: str
     answered: bool
     retry: bool
-    latency: float
+    latency: float | None
     cost: float | None
 
 
@@ -159,7 +159,7 @@ def _call(event: StoredEvent) -> _Call | None:
             str(body["model"]).partition("/")[0],
             body["outcome"] == _ANSWERED,
             int(body["attempt"]) > 1,
-            float(body["latency_ms"]) / 1000,
+            None if "via" in body else float(body["latency_ms"]) / 1000,
             None if cost is None else float(cost),
         )
     except (ValueError, KeyError, TypeError):
@@ -183,7 +183,8 @@ def _summary(found: list[_Call | _Turn], seconds: float) -> RecentCalls:
 
 
 def _of_provider(provider: str, calls: list[_Call]) -> ProviderCalls:
-    latencies = [one.latency for one in calls]
+    # A call in a batch has none.
+    latencies = [one.latency for one in calls if one.latency is not None] or [0.0]
     return ProviderCalls(
         provider=provider,
         calls=len(calls),

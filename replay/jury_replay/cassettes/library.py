@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from jury_replay.cassettes.lines import SUFFIX
+from jury_replay.cassettes.lines import BATCH_SUFFIX, SUFFIX
 from jury_replay.errors import CassetteError
 
 
-def cassettes_in(paths: Iterable[Path]) -> Iterator[Path]:
-    """Files as named, and for folders the cassettes at any depth, by path.
+def cassettes_in(paths: Iterable[Path], *, batches: bool = False) -> Iterator[Path]:
+    """Files as named, and for folders the cassettes at any depth, by path; `batches`: then those of batches, too.
 
     Raises:
         CassetteError: a folder contains none, or the path does not exist.
@@ -27,6 +27,8 @@ def cassettes_in(paths: Iterable[Path]) -> Iterator[Path]:
         if not found:
             raise CassetteError(f"{path}: there is no cassette in this folder (files *{SUFFIX}); name another")
         yield from found
+        if batches:
+            yield from sorted(one for one in path.rglob("*" + BATCH_SUFFIX) if one.is_file())
 
 
 def put(path: Path, content: bytes) -> bool:

@@ -21,6 +21,9 @@ from jury_events.value import DebateId, Value
 
 FORMAT = 1
 SUFFIX = ".cassette.jsonl"
+BATCH_SUFFIX = ".batch.jsonl"
+"""Of a file with the stream of a batch of calls: of the same form, and no debate."""
+
 
 BEGINS = b'{"cassette":'
 """The first bytes of every cassette: no other field of the manifest sorts before it."""

@@ -12,6 +12,7 @@ from typing import BinaryIO, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from jury_events.batch_events import BatchPrepared
 from jury_events.debate_events import DebateOpened
 from jury_events.debate_history import DebateHistory
 from jury_events.envelope import StoredEvent
@@ -202,8 +203,9 @@ class _Reading:
         failures = check_debate(history).failures
         if failures:
             raise CassetteDamaged(f"{self._name}: it does not verify: {failures[0]}; {_COPY_AGAIN}")
-        opened = history.stored_events[0]
-        if opened.type != _OPENED or json.loads(opened.body)["debate_id"] != history.debate_id:
+        kind, name = (_PREPARED, "batch_id") if history.is_batch else (_OPENED, "debate_id")
+        opened = (history.stored_batch if history.is_batch else history.stored_events)[0]
+        if opened.type != kind or json.loads(opened.body)[name] != history.debate_id:
             raise CassetteDamaged(
                 f"{self._name}: the first event does not open the debate {history.debate_id}: the cassette was put "
                 f"together wrongly; {_COPY_AGAIN}"
@@ -217,4 +219,5 @@ class _Reading:
 
 
 _PART: "TypeAdapter[TextPartLine | BytesPartLine]" = TypeAdapter(TextPartLine | BytesPartLine)
+_PREPARED: str = BatchPrepared.model_fields["type"].default
 _OPENED: str = DebateOpened.model_fields["type"].default

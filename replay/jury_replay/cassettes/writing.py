@@ -36,7 +36,7 @@ def write_cassette(history: DebateHistory, seal: SealLine | None = None, sign: S
         CassetteError: it is larger than a cassette may be.
     """
     debate_id = history.debate_id
-    if not history.stored_events:
+    if not history.stored_events and not history.stored_batch:
         raise DebateNotFound.named(debate_id)
     failures = check_debate(history).failures
     if failures:
