@@ -1,0 +1,48 @@
+"""A scorer for `mlflow.genai.evaluate`."""
+
+from typing import Any
+
+from mlflow.entities import AssessmentSource, AssessmentSourceType, Feedback
+from mlflow.genai.scorers import Scorer, scorer
+
+from jury_events.errors import JuryError
+from jury_integrations.asked_rows import asked_row, expected_text
+from jury_integrations.hosted_jury import HostedJury, hosted_jury
+
+HOST = "mlflow"
+_NO_LIMIT = 0
+"""A debate may take longer than the 300 seconds that MLflow gives a scorer; its calls have limits of their own."""
+
+
+def jury_scorer(
+    panel: str | None = None,
+    store: str | None = None,
+    policy: str | None = None,
+    run: str | None = None,
+    name: str = "jury",
+) -> Scorer:
+    """A scorer whose value is the verdict, with the reasons as rationale; arguments as of `hosted_jury`.
+
+    A trace with more than one span is judged as it is, with its calls of tools; else the inputs and outputs. A debate
+    that could not go on is an error of the feedback, without a value.
+    """
+    hosted = hosted_jury(HOST, panel, store, policy, run)
+
+    def judge(inputs: Any = None, outputs: Any = None, expectations: Any = None, trace: Any = None) -> Feedback:
+        source = AssessmentSource(source_type=AssessmentSourceType.LLM_JUDGE, source_id=f"jury-judge/{hosted.run}")
+        try:
+            outcome = hosted.judge(_case(hosted, inputs, outputs, expectations, trace))
+        except JuryError as error:
+            return Feedback(name=name, error=error, source=source)
+        facts = {key: str(value) for key, value in outcome.metadata.items()}
+        return Feedback(name=name, value=outcome.verdict, rationale=outcome.explanation, source=source, metadata=facts)
+
+    made: Scorer = scorer(judge, name=name, timeout=_NO_LIMIT)
+    return made
+
+
+def _case(hosted: HostedJury, inputs: Any, outputs: Any, expectations: Any, trace: Any) -> Any:
+    expected = expected_text(expectations)
+    if trace is not None and len(trace.data.spans) > 1:
+        return hosted.case(trace.to_dict(), form="mlflow", expected=expected)
+    return hosted.case({"id": "row", **asked_row(inputs, outputs)}, expected=expected)
