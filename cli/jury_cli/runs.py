@@ -54,6 +54,7 @@ def _object(one: "ListedRun") -> dict[str, Any]:
         **plain,
         "unfinished": row.debates - row.ended,
         **{name: 0 if totals is None else getattr(totals, name) for name in spent},
+        "labels": {} if totals is None else dict(totals.labels),
         "unrecorded_calls": one.unrecorded.calls,
         "unrecorded_cost": one.unrecorded.cost,
         "state": one.state,

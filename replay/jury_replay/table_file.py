@@ -127,6 +127,10 @@ class TableFile:
             self._flush()
         self._writer.close()
 
+    def describe(self, metadata: Mapping[bytes, bytes]) -> None:
+        """Say more of the file, once its rows are known."""
+        self._writer.add_key_value_metadata(metadata)
+
     def add(self, row: Mapping[str, Any]) -> None:
         """Write one row."""
         self._rows.append(row)

@@ -270,6 +270,41 @@ def test_runs_are_compared_by_labels_or_outcomes(judged: Judged) -> None:
     assert f"✗ {worst} (unsafe_fail)" in shown.out
 
 
+def without_quotations(report: Any) -> Any:
+    """What does not need the counts of quotations, which exported tables have in a table of their own."""
+    return {**report, "panels": [{**panel, "quotations": None} for panel in report["panels"]]}
+
+
+@pytest.mark.parametrize("form", ["stats", "parquet", "csv"])
+def test_exported_votes_are_counted_as_the_stored_ones(judged: Judged, form: str) -> None:
+    simulated = ("--include-simulated", "--json")
+    if form == "stats":
+        file = ("--votes", "stats.parquet")
+        judged.done("stats", "base", *simulated, "--parquet", file[1])
+    else:
+        file = ("--votes", f"{form}/ballots.{form}")
+        judged.done("export", "--run", "base", f"--{form}", form)
+    seen = without_quotations if form != "stats" else lambda report: report
+    promise = ("--risk", "0.4", "--confidence", "0.6")
+
+    for more in ((), ("--count", "outcomes"), ("--labels", "people.csv")):
+        of_file, of_store = (
+            judged.done("stats", *source, *simulated, "--resamples", "0", *more) for source in (file, ("base",))
+        )
+        assert seen(of_store.json) == seen(of_file.json)
+        assert ("scale" in of_file.json) == (more[:1] != ("--count",))
+        assert of_store.err == of_file.err
+    for more in ((), ("--count", "labels")):
+        of_file, of_store = (
+            judged.done("calibrate", *source, *simulated, *promise, *more).json for source in (file, ("base",))
+        )
+        assert {**of_store, "panel": None} == of_file
+    by_label = ("--metric", judged.labels[-1], "--margin", "0.5", "--count", "labels")
+    gate = judged.done("gate", file[1], file[1], *simulated, *by_label).json
+    assert judged.labels == gate["paired"]["categories"]
+    assert "labels" == gate["scale"]["count"]
+
+
 def test_debates_are_reviewed_rescored_exported_regressed_and_replayed(judged: Judged) -> None:
     debate, worst = judged.lines[0]["debate_id"], judged.labels[-1]
 

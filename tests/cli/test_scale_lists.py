@@ -26,3 +26,14 @@ def test_a_list_shows_and_chooses_labels(listed: CommandLine) -> None:
     ]
     assert "d1\tright" in listed("list", "--columns", "debate_id,final_label").out
     assert "by label: 1 right" in listed("list", "--totals").out + listed("list", "--totals").err
+
+
+def test_groups_and_runs_have_the_labels_of_verdicts(listed: CommandLine) -> None:
+    table = listed("list", "--group-by", "case_id").out.splitlines()
+    groups = listed("list", "--group-by", "case_id", "--json").json["groups"]
+
+    assert table[0].endswith("by label")
+    assert table[1].endswith("1 × right")
+    assert {"right": 1} == groups[0]["labels"]
+    assert "; by label: 1 × right" in listed("runs").out
+    assert {"right": 1} == listed("runs", "--json").json[0]["labels"]

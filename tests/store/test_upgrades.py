@@ -6,16 +6,23 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine
 
+from jury_debate.panel_spec import PanelSpec, resolve
 from jury_events.conditions import parse_conditions
 from jury_events.exchange import Usage
 from jury_events.verdict import Verdict
 from jury_judge.reviews.review_changes import NewReview
 from jury_judge.reviews.reviews import record_review
+from jury_judge.tables.ballot_sources import stored_ballots
+from jury_judge.tables.counted_words import counted_words
 from jury_migrations.comparison import check
 from jury_migrations.upgrading import upgrade
+from jury_replay.cassettes.importing import import_cassette
+from jury_replay.cassettes.reading import read_cassette
+from jury_replay.cassettes.writing import write_cassette
 from jury_replay.verify import verify
+from jury_store.debate_rows import DebateFilter
 from jury_store.errors import StoreOutdated
-from jury_store.event_store import Append
+from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store, parse_store_url
 from jury_store.schema import REVISION
@@ -25,6 +32,8 @@ from support.evidence_lists import SAID, a_debate
 from support.old_stores import at_revision
 from support.postgres import PostgresServer
 from support.reviewed import judged_debate
+from support.runtime_harness import Run
+from support.scales import ANSWERS
 from support.stored_debates import store_debate
 
 pytestmark = pytest.mark.full_for("postgresql")
@@ -179,3 +188,46 @@ def test_a_store_of_the_eighth_schema_keeps_its_lists_and_takes_reviews(
     assert ["unsafe_fail"] == [row.disposition for row in store.list_debates()]
     assert verify(store).ok
     store.close()
+
+
+async def test_a_store_from_before_labels_holds_debates_of_own_scales_and_sends_them_on(
+    empty_url: str, tmp_path: Path
+) -> None:
+    log, elsewhere = MemoryEventStore(), MemoryEventStore()
+    judged_debate(log, "old")
+    at_revision(empty_url, "0012")
+    _write(empty_url, log, "old")
+    upgrade(empty_url)
+
+    run = Run(open_store(empty_url, write=True))
+    run.prompts, run.resolved = 2, resolve(PanelSpec.model_validate(ANSWERS), prompts=2)
+    await run.execute()
+    store = open_store(empty_url, write=True)
+    old, own = store.debate("old"), store.debate("d0")
+    assert old is not None
+    assert own is not None
+    label = own.final_label
+    path = tmp_path / "d0.cassette.jsonl"
+    path.write_bytes(write_cassette(*store.histories(["d0"])))
+    import_cassette(elsewhere, read_cassette(path))
+
+    assert label in {"wrong", "partial", "right"}
+    assert check(empty_url) == []
+    assert path.read_bytes() == write_cassette(*elsewhere.histories(["d0"]))
+    assert old.final_label is None
+    votes = [_votes_in_words(one, str(label)) for one in (store, elsewhere)]
+    assert votes[0] == votes[1]
+    assert {"wrong", "partial", "right"} >= set(votes[0])
+    for one in (store, elsewhere):
+        chosen = one.list_debates(DebateFilter(where=parse_conditions([f"final_label={label}"], recorded=True)))
+        assert ["d0"] == [row.debate_id for row in chosen]
+        assert verify(one).ok
+    store.close()
+
+
+def _votes_in_words(store: EventStore, label: str) -> list[str]:
+    where = parse_conditions([f"final_label={label}"], recorded=True)
+    ballots = stored_ballots(store, DebateFilter(where=where))
+    assert counted_words(store, ballots, None).chosen.counted.startswith("labels of the scale answers (")
+    votes: list[str] = ballots["vote_label"].cast("string").to_pylist()
+    return votes

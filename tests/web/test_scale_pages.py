@@ -7,7 +7,7 @@ import pytest
 from jury_events.verdict import Verdict
 from jury_store.memory import MemoryEventStore
 from support.debate_builder import DebateBuilder
-from support.debate_harness import DebateHarness, Says
+from support.debate_harness import SEATS, DebateHarness, Says, a_case, a_panel, by_round
 from support.pages import Page, Site, stored
 from support.review_site import REVIEWERS, Visit, review_site
 from support.scaled_debates import (
@@ -214,6 +214,16 @@ def test_a_run_has_its_labels_with_their_outcomes_and_links_to_their_debates(lan
     assert heading in shown.all("#h-verdicts ~ .wide th")
     assert ["✓ right (safe_pass)", "2", "100%"] in shown.table("#h-verdicts ~ .wide")
     assert ["✓ right (safe_pass)"] * 2 == [row[1].split(" Review")[0].strip() for row in chosen.table("table.list")]
+
+
+def test_the_groups_of_a_run_have_the_labels_of_their_verdicts() -> None:
+    panel = a_panel(*SEATS, prompts=2, preset="independent", **LEVELS)
+    script = by_round({seat: [Says("4")] for seat in SEATS})
+    debate = DebateHarness(panel, script, case=a_case(cluster="refunds"), prompts=2).run()
+    shown = site(d1=debate).get("/runs/r1?group_by=cluster")
+
+    assert "By label" == shown.all("table.groups thead th")[-1]
+    assert "1 × 4" == shown.all("table.groups tbody td")[-1]
 
 
 def test_a_run_of_levels_has_their_mean_and_split_votes_are_labels() -> None:

@@ -13,6 +13,7 @@ from jury_events.text.visible_text import visible_line
 _OF_A_DEBATE = (
     *("case_id", "run_id", "cluster", "variant", "repeat", "panel", "label", "simulated", "final_verdict"),
     *("label_message", "message_count", "outcome_correct"),
+    *("final_label", "human_label"),
 )
 _KEY = ("debate_id", "round", "role", "seat")
 

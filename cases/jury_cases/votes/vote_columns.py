@@ -4,16 +4,16 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from jury_analysis.ballots import EVIDENCE, MESSAGES, READING, SCHEMA
+from jury_analysis.ballots import EVIDENCE, MESSAGES, OWN_WORDS, READING, SCHEMA
 from jury_cases.votes.vote_rows import Values, VotesOfRow
 
 PLACE = "place"
 """The column with the position of each row in its file, for messages."""
 
-FURTHER = tuple(field.name for field in (*MESSAGES, *EVIDENCE, *READING))
+FURTHER = tuple(field.name for field in (*MESSAGES, *EVIDENCE, *READING, *OWN_WORDS))
 """Columns that ballots may have beside those of `SCHEMA`."""
 
-_FIELDS = {field.name: field for field in (*SCHEMA, *MESSAGES, *EVIDENCE, *READING)}
+_FIELDS = {field.name: field for field in (*SCHEMA, *MESSAGES, *EVIDENCE, *READING, *OWN_WORDS)}
 _COLLECTED = (*_FIELDS, PLACE)
 
 _ROWS = 16_384

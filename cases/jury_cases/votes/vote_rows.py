@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from jury_analysis.ballots import EVIDENCE, KINDS, ROLES
+from jury_analysis.ballots import EVIDENCE, KINDS, OWN_WORDS, ROLES
 from jury_cases.columns import listing
 from jury_cases.errors import CaseFileError
 from jury_cases.votes.fields import IN_A_SEAT, OF_A_BALLOT, OF_A_VOTE, FieldReader
@@ -233,6 +233,7 @@ _PARTS: dict[str, Callable[[Any, str], Any]] = {
     "decisive_message": _count(2**31 - 1),
     **dict.fromkeys(EVIDENCE.names, _count(2**31 - 1)),
     "read_percent": _count(100),
+    **dict.fromkeys(OWN_WORDS.names, name_of),
 }
 """How the parts of a vote besides its verdicts are read."""
 

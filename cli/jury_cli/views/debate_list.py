@@ -69,7 +69,9 @@ def _executed_run_cells(one: "ListedRun") -> tuple[str, ...]:
     row, totals = one.row, one.totals
     spent = Spending() if totals is None else Spending.of_run(row, totals)
     began, state = moment(row.first_at), run_state_text(one.state, one.holder)
-    return began, row.run_id, state, *_run_cells(row), spent.cost_text
+    labels = {} if totals is None else totals.labels
+    by_label = "".join(f", {count:,} × {label}" for label, count in labels.items())
+    return began, row.run_id, state, *_run_cells(row), spent.cost_text + by_label.replace(", ", "; by label: ", 1)
 
 
 def debate_object(listed: "ListedDebate") -> dict[str, Any]:

@@ -16,7 +16,7 @@ _VALUE = 60
 
 
 def groups_page(by: str, groups: Sequence[Group]) -> Page:
-    """A table: a line a group. Agreement with labels is a column where any debate has one."""
+    """A table: a line a group. Agreement with people and labels of verdicts are columns where there are any."""
     page = Page()
     labelled = any(group.labelled for group in groups)
     head = (visible_line(by, _VALUE), "debates", "completed", *(verdict.value for verdict in Verdict), "mean score")
@@ -24,7 +24,11 @@ def groups_page(by: str, groups: Sequence[Group]) -> Page:
     if labelled:
         head = (*head, "as labelled")
         rows = [(*row, _agreement(group)) for row, group in zip(rows, groups, strict=True)]
-    page.table([head, *rows], right=range(1, len(head)))
+    numbers = range(1, len(head))
+    if any(group.labels for group in groups):
+        head = (*head, "by label")
+        rows = [(*row, group.label_counts or "–") for row, group in zip(rows, groups, strict=True)]
+    page.table([head, *rows], right=numbers)
     return page
 
 
@@ -57,4 +61,5 @@ def _object(group: Group) -> dict[str, Any]:
         "mean_score": group.mean_score,
         "labelled": group.labelled,
         "as_labelled": group.as_labelled,
+        "labels": dict(sorted(group.labels.items())),
     }

@@ -14,7 +14,8 @@ class Group:
     """The debates whose cases have one value of a field; None: no value.
 
     `verdicts` and `scores` (their sum, 0-100 each) are of completed debates, as are `labelled`, which counts those that
-    have a human label, and `as_labelled`, which counts those whose verdict is it.
+    have a human label, and `as_labelled`, which counts those whose verdict is it, and `labels`, those of verdicts under
+    scales of the panels' own.
     """
 
     value: str | None
@@ -24,6 +25,7 @@ class Group:
     scores: int = 0
     labelled: int = 0
     as_labelled: int = 0
+    labels: Counter[str] = field(default_factory=Counter)
 
     @property
     def mean_score(self) -> float | None:
@@ -34,6 +36,11 @@ class Group:
         """The share of the completed debates with this verdict, 0-1; None without any."""
         return self.verdicts[verdict] / self.completed if self.completed else None
 
+    @property
+    def label_counts(self) -> str:
+        """`3 × right, 1 × wrong`, by label; "" without labels."""
+        return ", ".join(f"{count:,} × {label}" for label, count in sorted(self.labels.items()))
+
     def take(self, row: DebateRow) -> None:
         """Count a debate."""
         self.debates += 1
@@ -42,6 +49,8 @@ class Group:
         self.completed += 1
         self.verdicts[Verdict(row.final_verdict)] += 1
         self.scores += row.final_score
+        if row.final_label is not None:
+            self.labels[row.final_label] += 1
         if row.label is not None:
             self.labelled += 1
             self.as_labelled += row.label == row.final_verdict

@@ -17,7 +17,6 @@ from jury_judge.settings.vote_sources import (
     REVIEWS,
     Count,
     check_no_store,
-    check_of_store,
     check_read_once,
     is_file,
 )
@@ -127,7 +126,6 @@ class GateSettings(SettingsModel):
         if REVIEWS in self.labels:
             raise SettingsRefused(f"{{labels}} {REVIEWS} are those of a store: name its runs, or a file ./{REVIEWS}")
         check_no_store(self, ("where", "filters", "store_url"))
-        check_of_store(self.count)
         if self.sources and (self.votes or len(self.files) < len(self.sources)):
             raise SettingsRefused(
                 "BASE and CANDIDATE are runs of a store; with {votes} give {base} and {candidate}"

@@ -76,7 +76,6 @@ class VoteSources(SettingsModel):
             if runs and not self.run_ids:
                 raise SettingsRefused(f"{runs[0]} names a run, and the votes are in files: name runs, or files")
             check_no_store(self, ("run_ids", "everything", "where", "filters", "store_url"))
-            check_of_store(self.count)
             return
         if not (runs or self.everything or self.where or self.filters):
             raise SettingsRefused(
@@ -104,12 +103,6 @@ class VoteSources(SettingsModel):
             SettingsRefused: there is no such filter.
         """
         return debate_filter(self.filters, self.where)
-
-
-def check_of_store(count: Count | None) -> None:
-    """Refuse to count labels of files: their words are what they are."""
-    if count is not None:
-        raise SettingsRefused("{count} is about panels with a scale of their own: votes of files have no outcomes")
 
 
 def check_read_once(files: Iterable[str]) -> None:

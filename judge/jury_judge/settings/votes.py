@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 from jury_cases.errors import CaseFileError
 from jury_cases.votes.options import VoteOptions
 from jury_cases.votes.words import VerdictWords, parse_words
+from jury_events.verdict_scale import VerdictScale
 from jury_judge.errors import SettingsRefused, escaped
 from jury_judge.settings.model import SettingsModel
 
@@ -26,6 +27,14 @@ def _parted(value: Any) -> Any:
     return tuple(one.strip() for one in value.split(",")) if isinstance(value, str) else value
 
 
+def _read(value: Any) -> Any:
+    """Lists of YAML are tuples of a scale."""
+    if not isinstance(value, list | tuple):
+        return value
+    return tuple(VerdictScale.model_validate(one, strict=False) if isinstance(one, dict) else one for one in value)
+
+
+Scales = Annotated[tuple[VerdictScale | None, ...], BeforeValidator(_read)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_parted)]
 
@@ -43,6 +52,8 @@ class VoteReading(SettingsModel):
         mappings: what words mean: values of `--map`, or verdicts by word.
         order: the verdicts are these words, from low to high.
         categories: the verdicts are these words, without an order.
+        scales: the scales of the panels' own whose labels the columns `vote_label`, `final_label` and `human_label`
+            have, as exports write them; null among them: the three verdicts.
 
     Raises:
         SettingsRefused: a column is named twice, a part of a vote is unknown, or words do not fit each other.
@@ -59,6 +70,7 @@ class VoteReading(SettingsModel):
     mappings: dict[str, str | None] | tuple[str, ...] = ()
     order: Words | None = None
     categories: Words | None = None
+    scales: Scales = ()
 
     def model_post_init(self, _context: object) -> None:
         """Refuse settings that do not go together."""

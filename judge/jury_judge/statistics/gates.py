@@ -22,7 +22,8 @@ from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_sources import Votes, of_seats, stored_ballots
 from jury_judge.tables.counted_words import counted_words
 from jury_judge.tables.label_sources import later_labels, with_later_labels
-from jury_judge.tables.vote_files import common_words, read_vote_files
+from jury_judge.tables.scales_of_tables import distinct_scales
+from jury_judge.tables.vote_files import common_words, counted_in_files, read_vote_files
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.event_store import EventStore
 
@@ -109,18 +110,25 @@ def _sides_of_files(asked: GateSettings) -> tuple[GateSides, Votes]:
     """The sides, and the votes of both."""
     if asked.of_judges:
         votes = read_vote_files(asked.files)
-        return sides_of_judges(votes.ballots, asked.base, asked.candidate), votes
+        counted = counted_in_files(votes, asked.count, usual="outcomes")
+        votes = votes._replace(words=counted.words)
+        sides = sides_of_judges(votes.counted, asked.base, asked.candidate)
+        return sides._replace(words=counted.words, chosen=counted.chosen), votes
     found = [read_vote_files([file]) for file in asked.files]
     words = common_words([(file, votes.words) for file, votes in zip(asked.files, found, strict=True)])
+    of_files = any(votes.scales for votes in found)
+    scales = distinct_scales(scale for votes in found for scale in votes.scales or (None,)) if of_files else ()
+    counted = counted_in_files(Votes(found[0].ballots, None, words, scales), asked.count, usual="outcomes")
     labels = [votes.labels for votes in found if votes.labels is not None]
     # A case of both files has its labels in both.
     unique = pa.concat_tables(labels).group_by(LABELS.names, use_threads=False).aggregate([]) if labels else None
     base, candidate = (*asked.files, None)[:2]
-    first, second = (*(votes.ballots for votes in found), None)[:2]
+    tables = [votes._replace(words=counted.words).counted for votes in found]
+    first, second = (*tables, None)[:2]
     assert base is not None, "settings name a file"
     assert first is not None, "a file was read for each name"
-    together = Votes(first, None if unique is None else unique.cast(LABELS), words)
-    return GateSides(base, candidate, (first, second), "plurality"), together
+    together = Votes(first, None if unique is None else unique.cast(LABELS), counted.words)
+    return GateSides(base, candidate, (first, second), "plurality", counted.words, chosen=counted.chosen), together
 
 
 def sides_of_runs(

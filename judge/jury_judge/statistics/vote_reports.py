@@ -41,7 +41,7 @@ from jury_judge.tables.counted_ballots import COUNTED_COLUMNS
 from jury_judge.tables.counted_words import counted_words
 from jury_judge.tables.frontier_file import FRONTIER, write_frontier
 from jury_judge.tables.label_sources import later_labels, with_later_labels
-from jury_judge.tables.vote_files import read_foreign_votes, read_vote_files
+from jury_judge.tables.vote_files import counted_in_files, read_foreign_votes, read_vote_files
 from jury_judge.tables.vote_table import VOTES, write_votes
 from jury_replay.table_file import check_new_table
 from jury_store.event_store import EventStore
@@ -74,7 +74,7 @@ def statistics_report(asked: StatisticsSettings, say: Say) -> GroupedStatistics:
     by = [name for name in asked.by if name != "panel"]
     found = grouped_statistics(votes.counted, votes.labels, statistics_options(asked, votes.words), by=by)
     if asked.parquet is not None:
-        write_ballots(asked.parquet, votes.ballots, votes.labels_of_outcomes)
+        write_ballots(asked.parquet, votes.ballots, votes.labels_of_outcomes, votes.scales)
         say(f"{votes.ballots.num_rows:,} ballots written to {asked.parquet}")
     return found
 
@@ -124,14 +124,16 @@ def _votes(
     """
     if store is None:
         votes = read_vote_files(asked.files, asked.seats)
+        counted = counted_in_files(votes, asked.count, usual=count)
+        votes = votes._replace(words=counted.words)
     else:
         ballots = stored_ballots(store, asked.chosen, run_ids=asked.runs, seats=asked.seats, columns=columns)
         counted = counted_words(store, ballots, asked.count or count)
-        if counted.chosen.mixed:
-            say(counted.chosen.mixed)
-        if counted.chosen.counted:
-            say(f"the {counted.chosen.counted} are counted")
-        votes = Votes(ballots, None, counted.words)
+        votes = Votes(ballots, None, counted.words, counted.scales)
+    if counted.chosen.mixed:
+        say(counted.chosen.mixed)
+    if counted.chosen.counted:
+        say(f"the {counted.chosen.counted} are counted")
     return with_later_labels(votes, asked.labels, store, say, random_only=random_only)
 
 

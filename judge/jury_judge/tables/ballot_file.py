@@ -5,6 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from jury_analysis.ballots import EVERY_COLUMN, check, decoded, schema_of
+from jury_judge.tables.scales_of_tables import Scales, scales_metadata
 from jury_replay.table_file import replace_table
 
 BALLOTS = "ballots"
@@ -13,7 +14,7 @@ BALLOTS = "ballots"
 _ORDER = [(name, "ascending") for name in ("debate_id", "round", "role", "seat")]
 
 
-def write_ballots(path: Path, ballots: pa.Table, labels: pa.Table | None = None) -> None:
+def write_ballots(path: Path, ballots: pa.Table, labels: pa.Table | None = None, scales: Scales = ()) -> None:
     """Write ballots with the columns and types of `jury_analysis.ballots.schema_of`, sorted, so that the same ballots
     give the same file; an older file of ballots is replaced at once.
 
@@ -21,6 +22,7 @@ def write_ballots(path: Path, ballots: pa.Table, labels: pa.Table | None = None)
         path: of the file.
         ballots: of a store or of files.
         labels: rows of `jury_analysis.label_schema.LABELS`, which win over the labels of the ballots.
+        scales: whose labels the ballots have; the file says them.
 
     Raises:
         OutputPathTaken: `path` is something other than such a file.
@@ -31,4 +33,4 @@ def write_ballots(path: Path, ballots: pa.Table, labels: pa.Table | None = None)
         from jury_analysis.labels import label_ballots, resolve  # noqa: PLC0415  (imports numpy, of an extra)
 
         table = label_ballots(table, resolve(labels)).ballots
-    replace_table(path, BALLOTS, decoded(table).sort_by(_ORDER).cast(schema_of(table)))
+    replace_table(path, BALLOTS, decoded(table).sort_by(_ORDER).cast(schema_of(table)), scales_metadata(scales))

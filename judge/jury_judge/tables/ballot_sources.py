@@ -12,6 +12,7 @@ from jury_cases.votes.words import VerdictWords
 from jury_events.errors import DebateNotFound, SettingError
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
+from jury_events.verdict_scale import VerdictScale
 from jury_judge.tables.ballot_messages import with_messages
 from jury_judge.tables.ballot_table import OF_EVIDENCE, OF_LABELS, ballot_table
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
@@ -28,11 +29,13 @@ class Votes(NamedTuple):
             come from a store.
         labels: `jury_analysis.label_schema.LABELS` of human annotators; None: there are none.
         words: the verdicts, and what words of later labels mean.
+        scales: the scales of the panels' own, each once; None among them: the three verdicts.
     """
 
     ballots: pa.Table
     labels: pa.Table | None
     words: VerdictWords
+    scales: tuple[VerdictScale | None, ...] = ()
 
     @property
     def counted(self) -> pa.Table:

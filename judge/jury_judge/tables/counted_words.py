@@ -12,6 +12,7 @@ from jury_events.verdict_scale import VerdictScale
 from jury_judge.settings.vote_sources import Count
 from jury_judge.stores.chosen_scale import ChosenScale, chosen_scale
 from jury_judge.stores.debates import panel_of
+from jury_judge.tables.scales_of_tables import Scales, distinct_scales
 from jury_store.event_store import EventStore
 
 
@@ -21,10 +22,12 @@ class CountedWords(NamedTuple):
     Attributes:
         words: the verdicts, and what words of later labels mean.
         chosen: the scale of the panels' own, if they have one, and what is counted of it.
+        scales: all scales of the panels.
     """
 
     words: VerdictWords
     chosen: ChosenScale = ChosenScale()
+    scales: Scales = ()
 
 
 def counted_words(store: EventStore, ballots: pa.Table | Sequence[pa.Table], count: Count | None) -> CountedWords:
@@ -41,8 +44,9 @@ def counted_words(store: EventStore, ballots: pa.Table | Sequence[pa.Table], cou
     tables = [ballots] if isinstance(ballots, pa.Table) else ballots
     if all("vote_label" not in one.column_names for one in tables):
         return CountedWords(VerdictWords())
-    chosen = chosen_scale([scale for one in tables for scale in _scales(store, one)], count)
-    return CountedWords(VerdictWords.of_chosen(chosen.scale, chosen.counts), chosen)
+    scales = [scale for one in tables for scale in _scales(store, one)]
+    chosen = chosen_scale(scales, count)
+    return CountedWords(VerdictWords.of_chosen(chosen.scale, chosen.counts), chosen, distinct_scales(scales))
 
 
 def _scales(store: EventStore, ballots: pa.Table) -> list[VerdictScale | None]:

@@ -37,7 +37,7 @@ def with_later_labels(
         raise SettingError("--annotators and --labels: both give labels; keep one of them")
     labels, words = later_labels(given, votes.words, store, say, random_only=random_only)
     ballots = _without_labels(votes.ballots) if random_only and REVIEWS in given else votes.ballots
-    return Votes(ballots, labels, words)
+    return votes._replace(ballots=ballots, labels=labels, words=words)
 
 
 def later_labels(

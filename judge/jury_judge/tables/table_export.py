@@ -5,7 +5,7 @@ written as they are read: memory does not grow with the log.
 """
 
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
@@ -29,6 +29,7 @@ from jury_judge.stores.case_messages import CaseMessages, OpenedCase
 from jury_judge.tables.ballot_table import batches_of
 from jury_judge.tables.csv_file import CsvFile, check_csv_path
 from jury_judge.tables.evidence_table import EVIDENCE, EVIDENCE_TEXTS, evidence_rows, may_quote
+from jury_judge.tables.scales_of_tables import Scales, ScalesOfDebates, scales_file, scales_metadata, write_scales
 from jury_replay.selection import DebateSelection
 from jury_replay.table_file import TableFile, check_table_path
 from jury_store.debate_ballots import VARIANT, DebateBallots
@@ -166,7 +167,9 @@ def export_tables(
     texts: bool = False,
     on_debate: Callable[[], None] = lambda: None,
 ) -> dict[str, int]:
-    """Write the five files; returns the rows of each table. Files of an earlier export are replaced at the end.
+    """Write the five files; returns the rows of each table. Beside `ballots.csv` with labels of scales of the panels'
+    own is a file that says the scales; `ballots.parquet` says them itself. Files of an earlier export are replaced
+    at the end.
 
     Args:
         store: open for reading.
@@ -188,9 +191,11 @@ def export_tables(
         "labels": LABELS,
     }
     paths = _checked_paths(folder, form, schemas)
+    beside = scales_file(paths["ballots"]) if form == "csv" else None
     folder.mkdir(parents=True, exist_ok=True)
     labels = _HumanLabels(store)
     cases = CaseMessages(store)
+    scales = ScalesOfDebates(store)
     partial = {name: path.with_name(f".{path.name}.partial") for name, path in paths.items()}
     try:
         with ExitStack() as stack:
@@ -198,24 +203,36 @@ def export_tables(
             panels = _Panels(stack.enter_context(closing(_ballots(store, selection, ended_only=False))))
             for rows, contents in _read(store, selection, texts=texts):
                 for row in rows:
-                    files["debates"].add(_debate(row, panels.of(row.debate_id), contents))
+                    panel = panels.of(row.debate_id)
+                    files["debates"].add(_debate(row, panel, contents))
                     labels.take(row)
-                for exchange in _exchanges(store, rows, contents):
-                    files["exchanges"].add(exchange)
-                for entry in _evidence(store, cases, rows, contents):
-                    files["evidence"].add(entry)
+                    scales.take(row, panel)
+                _add_all(files["exchanges"], _exchanges(store, rows, contents))
+                _add_all(files["evidence"], _evidence(store, cases, rows, contents))
                 for _ in rows:
                     on_debate()
-            for label in labels.rows():
-                files["labels"].add(label)
+            _add_all(files["labels"], labels.rows())
             for batch in batches_of(_ballots(store, selection, ended_only=True), BALLOTS.names):
                 files["ballots"].write(pa.Table.from_batches([batch]).cast(BALLOTS))
+            _say_scales(files["ballots"], beside, scales.found)
         for name in TABLES:
             partial[name].replace(paths[name])
         return {name: one.rows for name, one in files.items()}
     finally:
         for path in partial.values():
             path.unlink(missing_ok=True)
+
+
+def _add_all(file: CsvFile | TableFile, rows: Iterable[Mapping[str, Any]]) -> None:
+    for row in rows:
+        file.add(row)
+
+
+def _say_scales(ballots: CsvFile | TableFile, beside: Path | None, scales: Scales) -> None:
+    if isinstance(ballots, TableFile):
+        ballots.describe(scales_metadata(scales))
+    if beside is not None:
+        write_scales(beside, scales)
 
 
 def export_debates(

@@ -14,10 +14,15 @@ from jury_cases.errors import CaseFileError
 from jury_cases.votes.label_files import LabelFile, read_labels_of
 from jury_cases.votes.vote_files import read_votes_of
 from jury_cases.votes.words import VerdictWords
+from jury_events.errors import SettingError
 from jury_judge.errors import VotesNotAlike
+from jury_judge.settings.vote_sources import Count
 from jury_judge.settings.votes import VoteReading
+from jury_judge.stores.chosen_scale import chosen_scale
 from jury_judge.tables.ballot_sources import Votes
+from jury_judge.tables.counted_words import CountedWords
 from jury_judge.tables.reading_files import read_reading, reading_beside
+from jury_judge.tables.scales_of_tables import Scales, distinct_scales
 from jury_judge.tables.vote_table import reading_within
 
 
@@ -57,7 +62,32 @@ def read_foreign_votes(paths: Sequence[str], asked: VoteReading) -> Votes:
         for reading, alike in groupby(files, key=lambda file: file.reading)
     ]
     found = read_votes_of(groups)
-    return Votes(found.ballots, found.labels, words)
+    scales: Scales = ()
+    if any(file.reading.scales for file in files):
+        scales = distinct_scales(scale for file in files for scale in file.reading.scales or (None,))
+    return Votes(found.ballots, found.labels, words, scales)
+
+
+def counted_in_files(votes: Votes, asked: Count | None, *, usual: Count | None = None) -> CountedWords:
+    """What is counted of votes of files.
+
+    Args:
+        votes: of files that may say scales of the panels' own.
+        asked: what is to be counted.
+        usual: what is counted if nothing is asked for; None: labels, where all votes are of one scale.
+
+    Raises:
+        SettingError: no file says a scale, or labels of several scales are to be counted.
+    """
+    if not votes.scales:
+        if asked is not None:
+            raise SettingError(
+                "--count is about panels with a scale of their own: these files say no scale, and their words are what "
+                "they are"
+            )
+        return CountedWords(votes.words)
+    chosen = chosen_scale(votes.scales, asked or usual)
+    return CountedWords(VerdictWords.of_chosen(chosen.scale, chosen.counts), chosen, votes.scales)
 
 
 def read_label_files(paths: Iterable[str], words: VerdictWords) -> tuple[pa.Table, VerdictWords]:

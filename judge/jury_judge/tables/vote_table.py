@@ -1,8 +1,8 @@
 """The table that `jury votes` writes: votes of any system in the columns of the ballots table, with their words."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +12,7 @@ from jury_cases.votes.vote_rows import ANNOTATOR
 from jury_cases.votes.words import VerdictWords
 from jury_judge.settings.votes import VoteReading
 from jury_judge.tables.ballot_sources import Votes
+from jury_judge.tables.scales_of_tables import scales_metadata, scales_within
 from jury_replay.table_file import replace_table
 
 VOTES = "votes"
@@ -45,30 +46,35 @@ def write_votes(path: Path, votes: Votes) -> None:
         "ordered": votes.words.ordered,
         "labels": dict(votes.words.mapped_labels),
     }
-    replace_table(path, VOTES, table, {_WORDS: json.dumps(words, ensure_ascii=False).encode()})
+    said = {_WORDS: json.dumps(words, ensure_ascii=False).encode(), **scales_metadata(votes.scales)}
+    replace_table(path, VOTES, table, said)
 
 
 def reading_within(path: Path) -> tuple[VoteReading, VerdictWords] | None:
-    """How a file that `write_votes` wrote is read, and the words of later labels; None: it is another file."""
-    words = _words_within(path)
-    if words is None:
-        return None
+    """How a file is read that `write_votes` or `write_ballots` wrote, and the words of later labels.
+
+    None: it is another file, or one that says nothing.
+    """
+    metadata = _metadata_within(path)
+    scales = scales_within(metadata)
+    if _WORDS not in metadata:
+        return (VoteReading.of(scales=scales), VerdictWords()) if scales else None
+    words = json.loads(metadata[_WORDS])
     declared = words["categories"]
-    reading = VoteReading.of(**{"order" if words["ordered"] else "categories": declared})
+    reading = VoteReading.of(**{"order" if words["ordered"] else "categories": declared, "scales": scales})
     return reading, VerdictWords(declared, ordered=words["ordered"], labels=words["labels"])
 
 
-def _words_within(path: Path) -> dict[str, Any] | None:
+def _metadata_within(path: Path) -> Mapping[bytes, bytes]:
     if not path.is_file():
-        return None
+        return {}
     try:
         with path.open("rb") as file:
             if file.read(len(_BEGINS)) != _BEGINS:
-                return None
-        metadata = pq.read_schema(path).metadata or {}
+                return {}
+        return pq.read_metadata(path).metadata or {}
     except (OSError, pa.ArrowException):
-        return None  # who reads its rows says why
-    return json.loads(metadata[_WORDS]) if _WORDS in metadata else None
+        return {}  # who reads its rows says why
 
 
 def _label_rows(labels: pa.Table, schema: pa.Schema) -> pa.Table:
