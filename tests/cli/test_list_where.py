@@ -135,6 +135,7 @@ def test_groups_are_data_too(listed: CommandLine) -> None:
         "mean_score": 20.0,
         "labelled": 1,
         "as_labelled": 1,
+        "labels": {},
     } == payments
     assert ("支払い", 1, 0) == tuple(labelled[name] for name in ("value", "labelled", "as_labelled"))
     assert {
@@ -146,6 +147,7 @@ def test_groups_are_data_too(listed: CommandLine) -> None:
         "mean_score": None,
         "labelled": 0,
         "as_labelled": 0,
+        "labels": {},
     } == none
 
 
