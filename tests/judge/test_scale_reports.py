@@ -22,6 +22,7 @@ def line(name: str, verdict: str, label: str | None) -> dict[str, Any]:
         "label": None,
         "votes": {"gpt": verdict, "claude": "needs_review"},
         "vote_labels": {"gpt": label, "claude": None},
+        "vote_kinds": {"gpt": "own", "claude": "own"},
         "simulated": False,
     }
 
