@@ -47,6 +47,10 @@ def _lines(one: EstimatedRun) -> Iterator[str]:
         yield f"    cost    {_cost(model.cost, 'no price is known; give one with --prices FILE')}"
     unknown = ", ".join(model.model for model in found.models if model.cost is None)
     yield f"  cost      {_cost(found.cost, f'unknown: no price for {unknown}')}"
+    if one.waves is not None:
+        least, most = one.waves
+        span = f"{least}" if least == most else f"{least} - {most}"
+        yield f"  waves     {span} of batches, each up to a day; more where calls fail. The cost is that of live calls"
     yield f"  disk      {_row(found.disk_bytes, _bytes)} (from the sizes of events and texts)"
     if found.minutes is not None:
         yield f"  time      at least {found.minutes:,.1f} min by the limits of the panel file, for what is likely"

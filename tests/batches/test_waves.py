@@ -148,9 +148,13 @@ def verdicts(lines: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return [(line["case_id"], line["final_verdict"], line["final_score"], line["total_rounds"]) for line in lines]
 
 
-@pytest.fixture
-def night(tmp_path: Path) -> Night:
-    return Night(f"sqlite:///{tmp_path / 'jury.db'}", BatchAccountDouble())
+@pytest.fixture(params=["sqlite", "postgresql"])
+def night(request: pytest.FixtureRequest, tmp_path: Path) -> Night:
+    """Over each database."""
+    if request.param == "sqlite":
+        return Night(f"sqlite:///{tmp_path / 'jury.db'}", BatchAccountDouble())
+    url: str = request.getfixturevalue("postgres_url")
+    return Night(url, BatchAccountDouble())
 
 
 async def test_a_run_in_waves_decides_as_a_live_run_over_the_same_answers(night: Night) -> None:

@@ -1,12 +1,13 @@
 """How the calls of a run go through batches."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
 from jury_actors.batches.batch_steps import PATIENCE, BatchPatience
 from jury_actors.batches.wave_spool import BatchProviders
+from jury_events.panel import Panel, Seat
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.settings.batches import BatchSettings
 from jury_providers.batches.provider import BatchProvider
@@ -33,6 +34,25 @@ class BatchPlan(NamedTuple):
     all_turns: bool = False
     same_account: bool = False
     sleep: Sleep = asyncio.sleep
+
+
+def waves_of(panel: Panel) -> tuple[int, int]:
+    """How many waves a run takes at least and at most, if every call answers at once and no seat reads in parts."""
+    discussion = panel.discussion
+    speakers = 1 if discussion.order == "parallel" else len(panel.seats)
+    rounds = discussion.max_rounds * speakers
+    least = min(speakers, rounds) if discussion.always_discuss else 0
+    judge = panel.final.judge is not None
+    return 1 + least + judge, 1 + rounds + judge
+
+
+def tier_lines(panel: Panel, providers: BatchProviders) -> Iterator[str]:
+    """A line for each seat whose service tier is left out, since a batch has none."""
+    for place in panel.seats_and_judge:
+        tier = place.settings.tier
+        if tier is not None and providers(place.model.partition("/")[0]) is not None:
+            name = place.juror_id if isinstance(place, Seat) else "the final judge"
+            yield f"{name} asks for the tier {tier}: batches have their own price, so it is left out of them"
 
 
 def batch_plan(settings: BatchSettings, loaded: LoadedPanel) -> BatchPlan:

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from jury_events.case import Case
+from jury_judge.batches.batch_plan import waves_of
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs.estimate import Range, RunEstimate, estimate
 from jury_judge.runs.preflight import PreflightReport, preflight
@@ -38,6 +39,7 @@ class EstimatedRun(NamedTuple):
         self_judging_warning: about a final judge that is the model of a seat.
         on_cluster: whether debates would run on a Ray cluster that is joined.
         list_prices_of: the day of the list prices, which count where no price file names the model.
+        waves: of a run with batches: at least and at most, without retries, tools and repairs; None: calls are live.
     """
 
     run: Run
@@ -48,6 +50,7 @@ class EstimatedRun(NamedTuple):
     self_judging_warning: str | None
     on_cluster: bool
     list_prices_of: date
+    waves: tuple[int, int] | None = None
 
     def data(self) -> dict[str, Any]:
         """As JSON data."""
@@ -89,6 +92,7 @@ class EstimatedRun(NamedTuple):
             "keys_missing": {name: list(variables) for name, variables in self.keys.items()},
             "recipients": list(self.recipients),
             "self_judging_warning": self.self_judging_warning,
+            **({} if self.waves is None else {"waves": {"least": self.waves[0], "most": self.waves[1]}}),
         }
 
 
@@ -130,6 +134,7 @@ def estimate_run(planned: PlannedRun) -> EstimatedRun:
         self_judging_warning(panel),
         on_cluster,
         list_prices_date(),
+        waves_of(panel) if settings.batch else None,
     )
 
 

@@ -11,7 +11,7 @@ from jury_actors.effects import Effects
 from jury_actors.observation.metric_totals import MetricTotals
 from jury_cases.omissions import omissions_text
 from jury_events.text.pluralize import pluralize
-from jury_judge.batches.batch_plan import batch_plan
+from jury_judge.batches.batch_plan import batch_plan, tier_lines
 from jury_judge.running.supervision import RunSupervision
 from jury_judge.runs.allowance import Allowance
 from jury_judge.runs.budgets import ceiling, check_priced
@@ -160,6 +160,9 @@ class PreparedRun:
             SettingError: the panel or a setting cannot be used.
         """
         planned, run, settings = self.planned, self.planned.run, self.planned.settings
+        batches = batch_plan(settings, planned.loaded) if settings.batch else None
+        for line in () if batches is None else tier_lines(planned.loaded.panel, batches.providers):
+            self.say(line)
         sealing = self._sealing()
         in_process = self._in_process()
         if self.writer is not None and not in_process:
@@ -199,7 +202,7 @@ class PreparedRun:
             allowance=self._allowance(bounds),
             unreadable=planned.cases.unreadable,
             prices=self.prices,
-            batches=batch_plan(settings, planned.loaded) if settings.batch else None,
+            batches=batches,
             supervision=RunSupervision(self.url, run.run_id, detached=self.detached, say=self.say),
         )
 
