@@ -69,13 +69,6 @@ class ServedNight(NamedTuple):
         return sum(count > 1 for count in bodies.values())
 
 
-@pytest.fixture
-def keys(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
-        monkeypatch.setenv(name, "sk-test-acme-0123456789.1")
-    return monkeypatch
-
-
 @asynccontextmanager
 async def served(folder: Path, keys: pytest.MonkeyPatch, script: BatchScript) -> AsyncIterator[ServedNight]:
     panel = folder / "panel.yaml"

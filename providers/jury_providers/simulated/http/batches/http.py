@@ -64,7 +64,7 @@ class BatchCall:
         errors = self._errors(request)
         if fault in {"connection", "timeout"}:
             await _read(request)
-            await transmit(NoResponse.DROPPED if fault == "connection" else NoResponse.HANGING, scope, receive, send)
+            await self._unanswered(fault, scope, receive, send)
             return
         if fault == "html":
             await _read(request)
@@ -78,7 +78,7 @@ class BatchCall:
             return
         response = await self._done(request, errors)
         if fault in {"lost", "lost_timeout"}:
-            await transmit(NoResponse.DROPPED if fault == "lost" else NoResponse.HANGING, scope, receive, send)
+            await self._unanswered(fault, scope, receive, send)
             return
         try:
             with suppress(ConnectionAbortedError):
@@ -86,6 +86,12 @@ class BatchCall:
         finally:
             if isinstance(response, StreamingResponse) and isinstance(response.body_iterator, AsyncGenerator):
                 await response.body_iterator.aclose()
+
+    async def _unanswered(self, fault: str, scope: Scope, receive: Receive, send: Send) -> None:
+        hanging = fault.endswith("timeout")
+        if hanging:
+            self._jobs.left_hanging.set()
+        await transmit(NoResponse.HANGING if hanging else NoResponse.DROPPED, scope, receive, send)
 
     async def _done(self, request: Request, errors: ProviderErrors) -> Response:
         try:

@@ -65,6 +65,8 @@ class BatchJobs:
         backend: answers the items.
         script: may be changed.
         clock: seconds since 1970.
+
+    `left_hanging` is set when a call is left without an answer.
     """
 
     def __init__(self, backend: SimulationBackend, script: BatchScript, clock: Callable[[], float] = time.time) -> None:
@@ -72,6 +74,7 @@ class BatchJobs:
         self.clock = clock
         self.files = FileStore()
         self.calls: Counter[str] = Counter()
+        self.left_hanging = asyncio.Event()
         self._backend = backend
         self._submitted = 0
         self._jobs: dict[str, BatchJob] = {}
