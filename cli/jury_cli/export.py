@@ -16,6 +16,7 @@ from jury_cli.options import SELECTION, STORE
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
     from jury_events.debate_history import DebateHistory
+    from jury_events.local_events import ScoreTargetName
     from jury_judge import ExportedFiles, IntegrityState, Records
     from jury_judge.settings.selection import Selection
 
@@ -49,6 +50,13 @@ if TYPE_CHECKING:
     help="Sign with this private key how long the streams of each debate are now, so that a cassette that was cut is "
     "refused by jury import --key.",
 )
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(["langfuse", "mlflow", "otel"]),
+    help="Write verdicts, scores and votes onto the traces that the debates judged instead (docs/scores-out.md).",
+)
+@click.option("--dry-run", is_flag=True, help="With --to: print what would be written; write nothing.")
 @options(STORE)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(
@@ -63,6 +71,8 @@ def command(
     csv_output: str | None,
     texts: bool,
     seal_key: Path | None,
+    target: "ScoreTargetName | None",
+    dry_run: bool,
     store_url: str | None,
     as_json: bool,
 ) -> int:
@@ -76,10 +86,20 @@ def command(
 
     With --parquet it is five tables of all debates, for pandas, polars, DuckDB or R; with --csv the same for
     spreadsheets. The same debates give the same bytes; texts are written with --texts only.
+
+    With --to scores go to the tool that has the traces that were judged. A second call writes what changed alone.
     """
     from jury_judge.settings.selection import Selection
 
     selection = Selection.of(debate_ids=debate_ids, run_id=run_id, everything=everything, where=where)
+    if target is not None:
+        if html or output is not None or parquet is not None or csv_output is not None or seal_key is not None:
+            raise click.UsageError("--to writes to a tool: leave --html, -o, --parquet, --csv and --seal-key out")
+        from jury_cli.export_scores import write_scores
+
+        return write_scores(selection, target, dry_run=dry_run, store_url=store_url, as_json=as_json)
+    if dry_run:
+        raise click.UsageError("--dry-run is about --to")
     _check_tables(parquet, csv_output, texts=texts, others=html or output is not None, as_json=as_json)
     if seal_key is not None and (html or parquet is not None or csv_output is not None):
         raise click.UsageError("--seal-key signs cassettes: leave --html, --parquet and --csv out")

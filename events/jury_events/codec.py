@@ -39,7 +39,13 @@ from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.errors import EventError, MalformedBody, UnknownEventType
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import BATCHES_PREFIX, CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX, REVIEW_PREFIX
-from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased
+from jury_events.local_events import (
+    DebateImported,
+    DebateQuarantined,
+    DebateReleased,
+    ScoresExportBegun,
+    ScoresExported,
+)
 from jury_events.parts import Part
 from jury_events.review_events import HumanReviewed, ReviewAssigned, ReviewWithdrawn
 from jury_events.upcasters import upcast
@@ -60,7 +66,7 @@ DebateEvent = (
     | DebateForked
     | TextsErased
 )
-LocalEvent = DebateImported | DebateQuarantined | DebateReleased
+LocalEvent = DebateImported | DebateQuarantined | DebateReleased | ScoresExportBegun | ScoresExported
 ReviewEvent = HumanReviewed | ReviewAssigned | ReviewWithdrawn
 BatchEvent = (
     BatchPrepared

@@ -80,6 +80,55 @@ def import_proof(seal: str | None, verified_with: str | None) -> Imported:
     return "unsealed" if seal is None else "sealed"
 
 
+ScoreTargetName = Literal["langfuse", "mlflow", "otel"]
+
+
+class ExportedScore(Value):
+    """A score as a tracing tool has it.
+
+    `content` is the SHA-256 in hexadecimal of what was written, `id` the tool's id of it (None: the tool gives none).
+    """
+
+    name: Label
+    content: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    id: Label | None
+
+
+class ScoresExportBegun(EventBody):
+    """Scores of this debate are about to be written to a tool that would take them twice.
+
+    Without a `scores_exported` of the same number the call ended before it could record what it wrote.
+    """
+
+    type: Literal["scores_export_begun"] = "scores_export_begun"
+    target: ScoreTargetName
+    place: Label
+    number: EventNumber
+
+    @property
+    def event_id(self) -> str:
+        """One an export: `number` counts them."""
+        return f"scores_begun/{self.number}"
+
+
+class ScoresExported(EventBody):
+    """Scores of this debate were written onto the trace that it judged.
+
+    `place` is the address of the tool, without credentials; `scores` are those that were written by this export alone.
+    """
+
+    type: Literal["scores_exported"] = "scores_exported"
+    target: ScoreTargetName
+    place: Label
+    scores: tuple[ExportedScore, ...]
+    number: EventNumber
+
+    @property
+    def event_id(self) -> str:
+        """One an export: `number` counts them."""
+        return f"scores/{self.number}"
+
+
 class DebateQuarantined(EventBody):
     """Readings of many debates leave this one out until it is released."""
 

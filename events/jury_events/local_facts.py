@@ -1,11 +1,20 @@
-"""The facts in a stream `local/{id}`: whether the debate was imported, and whether it is quarantined."""
+"""The facts in a stream `local/{id}`: imports of the debate, its quarantine, and which tools have its scores."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, get_args
 
 from jury_events.codec import decode_local
 from jury_events.envelope import StoredEvent
-from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased, Imported, import_proof
+from jury_events.local_events import (
+    DebateImported,
+    DebateQuarantined,
+    DebateReleased,
+    ExportedScore,
+    Imported,
+    ScoresExportBegun,
+    ScoresExported,
+    import_proof,
+)
 
 
 class LaterEvents(NamedTuple):
@@ -25,11 +34,31 @@ NOT_EXCLUDED = LaterEvents(None, None)
 
 
 class LocalFacts(NamedTuple):
-    """The imports of a debate, the number of its quarantines, and the current one."""
+    """The imports of a debate, the number of its quarantines, and the current one; its exports of scores.
+
+    `unrecorded` are exports that were begun, and of which it is not recorded what they wrote.
+    """
 
     imports: tuple[DebateImported, ...] = ()
     quarantines: int = 0
     quarantine: DebateQuarantined | None = None
+    exports: tuple[ScoresExported, ...] = ()
+    unrecorded: tuple[ScoresExportBegun, ...] = ()
+
+    @property
+    def next_export(self) -> int:
+        """The number of the next export of scores."""
+        numbers = [*(one.number for one in self.exports), *(one.number for one in self.unrecorded)]
+        return max(numbers, default=0) + 1
+
+    def scores_at(self, target: str, place: str) -> Mapping[str, ExportedScore]:
+        """The scores that a tool has, as they were last written there, by name."""
+        return {
+            score.name: score
+            for export in self.exports
+            if (export.target, export.place) == (target, place)
+            for score in export.scores
+        }
 
     @property
     def imported(self) -> Imported | None:
@@ -79,4 +108,9 @@ def local_facts(events: Iterable[StoredEvent]) -> LocalFacts:
                 facts = facts._replace(quarantines=facts.quarantines + 1, quarantine=quarantine)
             case DebateReleased():
                 facts = facts._replace(quarantine=None)
+            case ScoresExportBegun() as begun:
+                facts = facts._replace(unrecorded=(*facts.unrecorded, begun))
+            case ScoresExported() as exported:
+                left = tuple(one for one in facts.unrecorded if one.number != exported.number)
+                facts = facts._replace(exports=(*facts.exports, exported), unrecorded=left)
     return facts

@@ -42,6 +42,16 @@ def check_mcp(what: str) -> None:
     _check(what, MCP, "mcp")
 
 
+def check_mlflow(what: str) -> None:
+    """Refuse what needs MLflow, which is no extra: it would bind the versions of much else.
+
+    Raises:
+        ExtraMissing: it is missing.
+    """
+    if not _is_there("mlflow"):
+        raise ExtraMissing(f"{what} needs mlflow: pip install mlflow")
+
+
 def _check(what: str, names: tuple[str, ...], extra: str) -> None:
     missing = [name for name in names if not _is_there(name)]
     if missing:

@@ -392,7 +392,12 @@ def _set_reviews(row: Row, facts: ReviewFacts) -> None:
 _EVALUATIONS = frozenset({"juror_evaluated", "statement_made"})
 _REVIEW_COLUMNS = ("human_verdict", "reviews", "assignments")
 _REVIEWS = tuple(one.model_fields["type"].default for one in ReviewEvent.__args__)
-_BESIDE = frozenset({"debate_imported", "debate_quarantined", "debate_released", *_REVIEWS})
+_BESIDE = frozenset(
+    {
+        *("debate_imported", "debate_quarantined", "debate_released", "scores_export_begun", "scores_exported"),
+        *_REVIEWS,
+    }
+)
 """Events about a debate that are not part of it."""
 
 _FOLDS = {

@@ -156,7 +156,7 @@ def test_it_knows_the_fields_of_every_event_of_every_schema() -> None:
 
     for path in golden.iterdir():
         name = path.name.partition(".")[0]
-        if not name.startswith(("debate_imported", "debate_quarantined", "debate_released")):
+        if not name.startswith(("debate_imported", "debate_quarantined", "debate_released", "scores_export")):
             auditor.check_fields(name, json.loads(path.read_bytes()), path.name)
 
 

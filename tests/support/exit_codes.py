@@ -71,6 +71,13 @@ def _mcp_with_an_open_input(jury: CommandLine) -> int:
     return process.returncode
 
 
+def _export_to_nothing(jury: CommandLine) -> int:
+    path = jury.write("traced.jsonl", {"question": "Hi.", "response": "Hello.", "metadata": {"trace_id": "0f" * 16}})
+    jury.run(path, "--run", "t1")
+    address = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
+    return jury("export", "--run", "t1", "--to", "otel", env=address).code
+
+
 def _begun_by_an_earlier_version(jury: CommandLine) -> int:
     """A run whose only debate is not over; its case had another final response."""
     messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
@@ -454,6 +461,7 @@ ROWS = (
     Row("regress", 5, "a cassette cannot be read", _jury("regress corpus", _cut_corpus)),
     Row("export", 0, "written", _jury("export --run r1 -o corpus")),
     Row("export", 2, "no such debate or run, or the place is taken", _jury("export none")),
+    Row("export", 4, "the tool that takes scores refuses or does not answer", _export_to_nothing),
     Row("export", 5, "a debate was altered; the others are written", _jury("export --run r1 -o corpus", _altered)),
     Row("import", 0, "imported, or there already", _jury("import corpus", _corpus)),
     Row("import", 2, "no such file or folder", _jury("import none")),

@@ -30,7 +30,16 @@ from jury_events.debate_events import (
 from jury_events.exchange import CacheWrite, ExchangeRecorded, RecordedToolCall, RequestMessage, Usage
 from jury_events.ids import batch_id
 from jury_events.judgment import Settled
-from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased, SignedLengths, VersionRange
+from jury_events.local_events import (
+    DebateImported,
+    DebateQuarantined,
+    DebateReleased,
+    ExportedScore,
+    ScoresExportBegun,
+    ScoresExported,
+    SignedLengths,
+    VersionRange,
+)
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import ImageRef
@@ -103,6 +112,16 @@ def sample_events(prompts: int) -> dict[str, AnyEvent]:
         ),
         DebateQuarantined(by="operator", reason="its usage cannot be read", number=2),
         DebateReleased(by="operator", number=2),
+        ScoresExportBegun(target="mlflow", place="https://mlflow.example", number=1),
+        ScoresExported(
+            target="mlflow",
+            place="https://mlflow.example",
+            scores=(
+                ExportedScore(name="jury.verdict", content="0f" * 32, id="a-1"),
+                ExportedScore(name="jury.vote.田中", content="1e" * 32, id=None),
+            ),
+            number=1,
+        ),
         ReviewAssigned(reviewer="田中", by="operator", sample=ReviewSample(seed=7, size=40, population=1200), number=1),
         HumanReviewed(
             reviewer="田中",

@@ -90,6 +90,8 @@ _JAPANESE: Mapping[str, str] = {
     "debate_imported": "取り込み",
     "debate_quarantined": "隔離",
     "debate_released": "隔離の解除",
+    "scores_export_begun": "スコア書き出しの開始",
+    "scores_exported": "スコアの書き出し",
     "texts_erased": "本文の消去",
     "exchange_recorded": "モデル呼び出し",
     "human_reviewed": "人による判定",

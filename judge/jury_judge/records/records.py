@@ -9,6 +9,7 @@ from jury_judge.records.reading import ReadRecords
 from jury_judge.records.replays import ReplayRecords
 from jury_judge.records.reviews import ReviewRecords
 from jury_judge.records.runs import RunRecords
+from jury_judge.records.scores import ScoreRecords
 from jury_judge.records.seals import SealRecords
 from jury_judge.records.votes import VoteRecords
 
@@ -24,6 +25,7 @@ class Records(
     IntegrityRecords,
     SealRecords,
     CassetteRecords,
+    ScoreRecords,
     ErasureRecords,
 ):
     """The debates of a store, open for reading in `async with`; other processes may write to it meanwhile.

@@ -1,0 +1,119 @@
+"""Langfuse's public API over HTTP, with the keys of a project.
+
+Source: the API reference of Langfuse, and its SDK 5: `LANGFUSE_PUBLIC_KEY`, `LANGFUSE_SECRET_KEY`, `LANGFUSE_BASE_URL`
+(`LANGFUSE_HOST` in earlier versions).
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import httpx2
+
+from jury_cases.errors import CaseFileError
+from jury_events.errors import SettingError
+from jury_events.text.visible_text import visible_line
+
+CLOUD = "https://cloud.langfuse.com"
+_PUBLIC, _SECRET = "LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY"
+_TOO_MANY, _SERVER_ERRORS, _ERRORS = 429, 500, 400
+_TRIES = 5
+_LONGEST_WAIT = 60.0
+_SECONDS = 60.0
+_SHOWN = 200
+
+
+class LangfuseRefused(CaseFileError):
+    """Langfuse did not answer, or refused a request; the message names the address and the reason, never a key."""
+
+
+class LangfuseApi:
+    """Requests of one project. What fails for now is asked again, a few times, as `Retry-After` says.
+
+    Args:
+        base_url: of the server.
+        public_key: of the project.
+        secret_key: of the project.
+        sleep: waits between attempts, in seconds.
+
+    Raises:
+        SettingError: the address is no URL.
+    """
+
+    def __init__(
+        self, base_url: str, public_key: str, secret_key: str, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        if not self.base_url.startswith(("http://", "https://")):
+            raise SettingError(f"LANGFUSE_BASE_URL: {visible_line(base_url, _SHOWN)} is no http or https URL")
+        self._auth = (public_key, secret_key)
+        self._sleep = sleep
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> "LangfuseApi":
+        """That of the environment's variables.
+
+        Raises:
+            SettingError: a key is missing.
+        """
+        for name in (_PUBLIC, _SECRET):
+            if not environ.get(name):
+                raise SettingError(f"{name} is not set; the settings of a Langfuse project show its API keys")
+        base_url = environ.get("LANGFUSE_BASE_URL") or environ.get("LANGFUSE_HOST") or CLOUD
+        return cls(base_url, environ[_PUBLIC], environ[_SECRET])
+
+    def get(self, path: str, **asked: Any) -> dict[str, Any]:
+        """The JSON object at a path.
+
+        Raises:
+            LangfuseRefused: there is none.
+        """
+        return self._object(path, self._send("GET", path, params=_given(asked)))
+
+    def post(self, path: str, body: Any) -> dict[str, Any]:
+        """Send JSON; returns the JSON object of the answer.
+
+        Raises:
+            LangfuseRefused: it was not taken.
+        """
+        return self._object(path, self._send("POST", path, json=body))
+
+    def _object(self, path: str, answer: httpx2.Response) -> dict[str, Any]:
+        try:
+            found = answer.json()
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise LangfuseRefused(f"Langfuse at {self.base_url}{path} answered with no JSON object")
+        return found
+
+    def _send(self, method: str, path: str, **request: Any) -> httpx2.Response:
+        said, wait = "", 0.0
+        for attempt in range(_TRIES):
+            self._sleep(wait)
+            wait = min(2.0**attempt, _LONGEST_WAIT)
+            try:
+                answer = httpx2.request(
+                    method, self.base_url + path, auth=self._auth, timeout=_SECONDS, follow_redirects=False, **request
+                )
+            except httpx2.HTTPError as error:
+                said = type(error).__name__
+                continue
+            if answer.status_code < _ERRORS:
+                return answer
+            said = f"HTTP {answer.status_code}: {visible_line(answer.text, _SHOWN)}"
+            if answer.status_code != _TOO_MANY and answer.status_code < _SERVER_ERRORS:
+                break
+            wait = _retry_after(answer, wait)
+        raise LangfuseRefused(f"Langfuse at {self.base_url}{path}: {said}")
+
+
+def _given(asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def _retry_after(answer: httpx2.Response, otherwise: float) -> float:
+    try:
+        return min(max(float(answer.headers.get("retry-after", "")), 0.0), _LONGEST_WAIT)
+    except ValueError:
+        return otherwise

@@ -1,0 +1,47 @@
+"""Scores of debates, written onto the traces that they judged."""
+
+import os
+from collections.abc import AsyncGenerator, Mapping
+from typing import TYPE_CHECKING
+
+from jury_judge.records.open_store import OpenStore
+
+if TYPE_CHECKING:
+    from jury_events.local_events import ScoreTargetName
+    from jury_judge.scores.score_export import ExportedScores
+    from jury_judge.settings.selection import Selection
+
+
+class ScoreRecords(OpenStore):
+    """Scores of debates."""
+
+    def export_scores(
+        self,
+        selection: "Selection",
+        target: "ScoreTargetName",
+        *,
+        dry_run: bool = False,
+        environ: Mapping[str, str] | None = None,
+    ) -> "AsyncGenerator[ExportedScores, None]":
+        """Write verdicts, scores and votes of debates onto the traces that they judged, at the tool that has these.
+
+        What was written is recorded: a second call writes what changed alone, as the verdict of a person.
+
+        Args:
+            selection: which debates.
+            target: `langfuse`, `mlflow` or `otel`.
+            dry_run: say what would be written; write and record nothing.
+            environ: the environment's variables, which name the tool; None is `os.environ`.
+
+        Raises:
+            DebateNotFound: no debate has that id, is of that run, or meets the conditions.
+            ExtraMissing: the package of the tool is not installed.
+            SettingError: a variable is missing, or has a value that it cannot have.
+            ScoresRefused: the tool did not take the scores of a debate; the same call goes on with it.
+            StoreLocked: another process writes to the SQLite store.
+        """
+        from jury_judge.scores.score_export import export_scores
+        from jury_judge.scores.target_choice import score_target
+
+        chosen = score_target(target, os.environ if environ is None else environ)
+        return self._read_each(export_scores, selection.debates, chosen, self.store_url, dry_run=dry_run)

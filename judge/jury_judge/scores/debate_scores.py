@@ -1,0 +1,135 @@
+"""The scores of a debate: of the jury, and of each seat."""
+
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from jury_events.debate_history import DebateHistory
+from jury_views.result_lines import result_of
+
+VERDICT = "jury.verdict"
+SCORE = "jury.score"
+VOTE = "jury.vote."
+
+_MOST_EXPLAINED = 4000
+"""Characters of an explanation: Langfuse takes 1 MiB for all scores of a request."""
+
+_TRACE, _SPAN, _OBSERVATION = "trace_id", "span_id", "observation_id"
+"""What the formats of traces keep in the metadata of a case."""
+
+
+class DebateScore(NamedTuple):
+    """One score. `value` is a word of the panel's scale, or a number from 0 to 1.
+
+    `seat` is the juror's id, None: the jury's. `explanation` is "" where a text was erased or there is none.
+    """
+
+    name: str
+    value: str | float
+    explanation: str
+    seat: str | None = None
+
+    @property
+    def content(self) -> str:
+        """The SHA-256 of what is written, in hexadecimal: whether it changed."""
+        return sha256(json.dumps(self, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class JudgedTrace(NamedTuple):
+    """A trace that a debate judged; `span_id` and `observation_id` where the source names one.
+
+    `opened_at`: when the debate opened, in microseconds since 1970-01-01 UTC.
+    `seat_values` are the scores of seats from 0 to 1, of their last evaluations.
+    """
+
+    debate_id: str
+    run_id: str | None
+    trace_id: str
+    span_id: str | None
+    observation_id: str | None
+    opened_at: int
+    simulated: bool
+    reviewed: bool
+    scores: tuple[DebateScore, ...]
+    seat_values: Mapping[str, float]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What stands beside each score: JSON types alone."""
+        found = {
+            "jury_debate_id": self.debate_id,
+            "jury_run_id": self.run_id,
+            "jury_simulated": self.simulated,
+            "jury_reviewed": self.reviewed,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def judged_trace(history: DebateHistory) -> JudgedTrace | str:
+    """The trace that a debate judged, with its scores; or why there is none, in words.
+
+    Raises:
+        EventError: an event does not decode.
+    """
+    result = result_of(history)
+    trace = result["metadata"].get(_TRACE)
+    if trace is None:
+        return "its case names no trace_id"
+    judgment = result["phase3_judgment"]
+    if judgment is None or result["final_verdict"] is None:
+        return f"it is {result['status']}, without a judgment"
+    seats = dict(_seats(result))
+    return JudgedTrace(
+        debate_id=history.debate_id,
+        run_id=result["run_id"],
+        trace_id=str(trace),
+        span_id=_text(result["metadata"].get(_SPAN)),
+        observation_id=_text(result["metadata"].get(_OBSERVATION)),
+        opened_at=history.stored_events[0].recorded_at,
+        simulated=result["simulated"],
+        reviewed=bool(result["reviews"]),
+        scores=(*_of_jury(result, judgment), *_of_votes(judgment, seats)),
+        seat_values={seat: said["overall_score"] / 100 for seat, said in seats.items()},
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_EXPLAINED else f"{text[: _MOST_EXPLAINED - 1]}…"
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _of_jury(result: Mapping[str, Any], judgment: Mapping[str, Any]) -> Iterator[DebateScore]:
+    """The word that counts now, and the jury's score."""
+    word = result["final_label"] or result["final_verdict"]
+    reason = judgment["rationale"] or ""
+    if result["reviews"]:
+        last = result["reviews"][-1]
+        decided = last.get("label") or last["verdict"]
+        if decided != word:
+            reason = f"A person's review decided {decided}; the jury had decided {word}. {reason}".strip()
+            word = decided
+    yield DebateScore(VERDICT, word, _cut(reason))
+    yield DebateScore(SCORE, result["final_score"] / 100, "")
+
+
+def _of_votes(judgment: Mapping[str, Any], seats: Mapping[str, Mapping[str, Any]]) -> Iterator[DebateScore]:
+    for vote in judgment["votes"]:
+        if vote["position"] is not None:
+            seat = vote["juror_id"]
+            said = seats.get(seat, {})
+            yield DebateScore(
+                f"{VOTE}{seat}", vote["label"] or vote["position"], _cut(said.get("rationale") or ""), seat
+            )
+
+
+def _seats(result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The evaluations by seat, those of later rounds after earlier ones."""
+    for one in result["phase1_evaluations"]:
+        yield one["juror_id"], one
+    for each in result["discussion_rounds"]:
+        for statement in each["statements"]:
+            yield statement["juror_id"], statement["updated_evaluation"]

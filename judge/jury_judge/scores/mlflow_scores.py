@@ -1,0 +1,59 @@
+"""Scores as feedback at MLflow. Needs the package `mlflow`, which is no dependency of this one."""
+
+from collections.abc import Mapping, Sequence
+
+import mlflow
+from mlflow.entities import AssessmentSource, AssessmentSourceType
+from mlflow.exceptions import MlflowException
+
+from jury_events.local_events import ExportedScore, ScoreTargetName
+from jury_judge.scores.debate_scores import DebateScore, JudgedTrace
+from jury_judge.scores.score_target import ScoresRefused, place_of
+
+
+class MlflowScores:
+    """Writes feedback onto traces of the tracking server; a correction overrides the feedback that it corrects."""
+
+    name: ScoreTargetName = "mlflow"
+    repeats = True
+
+    def __init__(self) -> None:
+        self.place = place_of(mlflow.get_tracking_uri())
+
+    def refusal(self, trace: JudgedTrace) -> None:
+        """Its traces have ids of any form."""
+
+    def write(
+        self, trace: JudgedTrace, scores: Sequence[DebateScore], before: Mapping[str, ExportedScore]
+    ) -> Mapping[str, str | None]:
+        """See `ScoreTarget`."""
+        ids: dict[str, str | None] = {}
+        for one in scores:
+            source = AssessmentSource(AssessmentSourceType.LLM_JUDGE, one.seat or trace.debate_id)
+            if trace.reviewed and one.seat is None:
+                source = AssessmentSource(AssessmentSourceType.HUMAN, trace.debate_id)
+            rationale, facts = one.explanation or None, {name: str(value) for name, value in trace.facts.items()}
+            old = before.get(one.name)
+            try:
+                if old is not None and old.id is not None:
+                    written = mlflow.override_feedback(
+                        trace_id=trace.trace_id,
+                        assessment_id=old.id,
+                        value=one.value,
+                        rationale=rationale,
+                        source=source,
+                        metadata=facts,
+                    )
+                else:
+                    written = mlflow.log_feedback(
+                        trace_id=trace.trace_id,
+                        name=one.name,
+                        value=one.value,
+                        source=source,
+                        rationale=rationale,
+                        metadata=facts,
+                    )
+            except MlflowException as error:
+                raise ScoresRefused(f"debate {trace.debate_id}: MLflow at {self.place} refused it: {error}") from error
+            ids[one.name] = written.assessment_id
+        return ids

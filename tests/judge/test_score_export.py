@@ -1,0 +1,327 @@
+"""Scores onto the traces that debates judged: once each, corrected after a review, on record."""
+
+import base64
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+
+from jury_events.errors import SettingError
+from jury_events.verdict import Verdict
+from jury_judge import Jury, Records
+from jury_judge.errors import ExtraMissing
+from jury_judge.reviews.review_changes import NewReview
+from jury_judge.scores.score_export import ExportedScores, _LocalStream
+from jury_judge.scores.score_target import ScoresRefused
+from jury_judge.settings.selection import Selection
+from jury_store.opening import open_store
+from support.json_server import JsonAnswer, JsonRequest, JsonServer, json_server
+from support.otlp_receiver import OtlpReceiver, otlp_receiver
+
+TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+KEYS = {"LANGFUSE_PUBLIC_KEY": "pk-lf-1", "LANGFUSE_SECRET_KEY": "sk-lf-secret"}
+RUN = Selection(run_id="r")
+
+
+def a_row(name: str, **metadata: Any) -> dict[str, Any]:
+    return {"case_id": name, "question": "Refund order 7.", "response": "Refunded to 4242.", "metadata": metadata}
+
+
+@pytest.fixture
+async def judged(sqlite_url: str) -> str:
+    """A store with two debates of traces, and one whose case names none."""
+    rows = [
+        a_row("a", trace_id=TRACE, span_id=SPAN, observation_id="obs-1"),
+        a_row("b", trace_id=TRACE[::-1]),
+        a_row("c"),
+    ]
+    async with Jury("independent", store=sqlite_url) as jury:
+        async for _ in jury.evaluate_many(rows, run_id="r"):
+            pass
+    return sqlite_url
+
+
+async def exported(url: str, target: Any, environ: Mapping[str, str], **options: Any) -> list[ExportedScores]:
+    async with Records(url) as records:
+        found = records.export_scores(RUN, target, environ=environ, **options)
+        return [one async for one in found]
+
+
+def statuses(found: list[ExportedScores]) -> list[str]:
+    return [one.status for one in found]
+
+
+async def review(url: str, verdict: str) -> None:
+    async with Records(url) as records:
+        await records.review("r~a", NewReview(reviewer="ann", verdict=Verdict(verdict), reason="The policy says so."))
+
+
+class Langfuse:
+    """Its scores by id and time, as the platform keeps them."""
+
+    def __init__(self) -> None:
+        self.scores: dict[tuple[str, str], dict[str, Any]] = {}
+        self.refuses: JsonAnswer | None = None
+        self.writes = 0
+
+    def answer(self, request: JsonRequest) -> JsonAnswer:
+        if self.refuses is not None:
+            return self.refuses
+        for one in request.body:
+            self.writes += 1
+            self.scores[one["id"], one["timestamp"]] = one
+        return JsonAnswer({"message": "Accepted"}, 202)
+
+
+@pytest.fixture
+def langfuse() -> Langfuse:
+    return Langfuse()
+
+
+@pytest.fixture
+def server(langfuse: Langfuse) -> Iterator[JsonServer]:
+    with json_server(langfuse.answer) as served:
+        yield served
+
+
+def at(server: JsonServer) -> dict[str, str]:
+    return {**KEYS, "LANGFUSE_BASE_URL": server.url}
+
+
+async def test_langfuse_gets_verdict_score_and_votes_once(judged: str, langfuse: Langfuse, server: JsonServer) -> None:
+    first = await exported(judged, "langfuse", at(server))
+    second = await exported(judged, "langfuse", at(server))
+    of_a = {one["name"]: one for one in langfuse.scores.values() if one["traceId"] == TRACE}
+
+    assert ["written", "written", "left_out"] == statuses(first)
+    assert ["unchanged", "unchanged", "left_out"] == statuses(second)
+    assert 10 == langfuse.writes == len(langfuse.scores)
+    assert {
+        "jury.verdict",
+        "jury.score",
+        *(f"jury.vote.sim-{seat}" for seat in ("policy", "security", "misuse")),
+    } == set(of_a)
+    assert {"obs-1"} == {one["observationId"] for one in of_a.values()}
+    assert ("CATEGORICAL", "safe_pass") == (of_a["jury.verdict"]["dataType"], of_a["jury.verdict"]["value"])
+    assert "NUMERIC" == of_a["jury.score"]["dataType"]
+    assert 0 <= of_a["jury.score"]["value"] <= 1
+    assert {"r~a"} == {one["metadata"]["jury_debate_id"] for one in of_a.values()}
+    assert "Basic " + base64.b64encode(b"pk-lf-1:sk-lf-secret").decode() == server.requests[0].authorization
+
+
+async def test_a_persons_verdict_is_written_under_the_same_id(
+    judged: str, langfuse: Langfuse, server: JsonServer
+) -> None:
+    await exported(judged, "langfuse", at(server))
+    before = dict(langfuse.scores)
+    await review(judged, "unsafe_fail")
+    corrected = await exported(judged, "langfuse", at(server))
+
+    assert ["corrected", "unchanged", "left_out"] == statuses(corrected)
+    assert ["jury.verdict"] == [score.name for score in corrected[0].scores]
+    (changed,) = [name for name, one in langfuse.scores.items() if before[name] != one]
+    assert "unsafe_fail" == langfuse.scores[changed]["value"]
+    assert "A person's review decided unsafe_fail" in langfuse.scores[changed]["comment"]
+    assert before.keys() == langfuse.scores.keys()
+
+
+async def test_a_dry_run_writes_and_records_nothing(judged: str, langfuse: Langfuse, server: JsonServer) -> None:
+    planned = await exported(judged, "langfuse", at(server), dry_run=True)
+
+    assert ["written", "written", "left_out"] == statuses(planned)
+    assert [] == server.requests
+    assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(server)))
+
+
+async def test_another_place_has_scores_of_its_own(judged: str, langfuse: Langfuse, server: JsonServer) -> None:
+    await exported(judged, "langfuse", at(server))
+
+    with json_server(langfuse.answer) as other:
+        assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(other)))
+
+
+async def test_a_refusal_is_one_line_without_a_key_and_what_was_written_stays_recorded(
+    judged: str, langfuse: Langfuse, server: JsonServer
+) -> None:
+    langfuse.refuses = JsonAnswer({"message": "no\nsuch project"}, 403)
+    with pytest.raises(ScoresRefused) as refused:
+        await exported(judged, "langfuse", at(server))
+    langfuse.refuses = None
+
+    assert f"debate r~a: Langfuse at {server.url}" in str(refused.value)
+    assert 1 == len(str(refused.value).splitlines())
+    assert "sk-lf-secret" not in str(refused.value)
+    assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(server)))
+
+
+async def test_a_batch_that_is_taken_in_part_is_no_success(judged: str, langfuse: Langfuse, server: JsonServer) -> None:
+    langfuse.refuses = JsonAnswer({"accepted": 4, "rejected": 1, "errors": [{"message": "too long"}]}, 207)
+    with pytest.raises(ScoresRefused, match="too long"):
+        await exported(judged, "langfuse", at(server))
+    langfuse.refuses = None
+
+    assert ["written", "written", "left_out"] == statuses(await exported(judged, "langfuse", at(server)))
+
+
+async def test_without_keys_it_says_which_is_missing(judged: str) -> None:
+    with pytest.raises(SettingError, match="LANGFUSE_PUBLIC_KEY is not set"):
+        await exported(judged, "langfuse", {})
+
+
+async def test_a_call_that_ended_before_it_recorded_its_writes_overwrites_them(
+    judged: str, langfuse: Langfuse, server: JsonServer
+) -> None:
+    with patch.object(_LocalStream, "add", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        await exported(judged, "langfuse", at(server))
+    again = await exported(judged, "langfuse", at(server))
+
+    assert ["written", "written", "left_out"] == statuses(again)
+    assert [False, False, False] == [one.repeated for one in again]
+    assert 10 == len(langfuse.scores)
+
+
+@pytest.fixture
+def collector() -> Iterator[OtlpReceiver]:
+    with otlp_receiver() as receiver:
+        yield receiver
+
+
+def events(collector: OtlpReceiver) -> list[tuple[str, bytes, bytes, dict[str, Any]]]:
+    return [
+        (
+            record.event_name,
+            record.trace_id,
+            record.span_id,
+            {one.key: getattr(one.value, str(one.value.WhichOneof("value"))) for one in record.attributes},
+        )
+        for body in collector.bodies
+        for resource in ExportLogsServiceRequest.FromString(body).resource_logs
+        for scope in resource.scope_logs
+        for record in scope.log_records
+    ]
+
+
+async def test_a_collector_gets_an_event_a_seat_and_one_of_the_jury_below_the_evaluated_span(
+    judged: str, collector: OtlpReceiver
+) -> None:
+    environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+    first = await exported(judged, "otel", environ)
+    second = await exported(judged, "otel", environ)
+    found = events(collector)
+    of_a = {said["gen_ai.evaluation.name"]: said for _, trace, _, said in found if trace == bytes.fromhex(TRACE)}
+
+    assert ["written", "written", "left_out"] == statuses(first)
+    assert ["unchanged", "unchanged", "left_out"] == statuses(second)
+    assert 8 == len(found)
+    assert ["/v1/logs", "/v1/logs"] == collector.paths
+    assert {"gen_ai.evaluation.result"} == {name for name, *_ in found}
+    assert {bytes.fromhex(SPAN)} == {span for _, trace, span, _ in found if trace == bytes.fromhex(TRACE)}
+    assert {"jury", "jury.sim-policy", "jury.sim-security", "jury.sim-misuse"} == set(of_a)
+    assert "safe_pass" == of_a["jury"]["gen_ai.evaluation.score.label"]
+    assert 0 <= of_a["jury"]["gen_ai.evaluation.score.value"] <= 1
+    assert "sim-policy" == of_a["jury.sim-policy"]["jury.juror.id"]
+
+
+async def test_a_correction_is_one_further_event(judged: str, collector: OtlpReceiver) -> None:
+    environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+    await exported(judged, "otel", environ)
+    await review(judged, "needs_review")
+    await exported(judged, "otel", environ)
+
+    assert 9 == len(events(collector))
+    assert ("needs_review", True) == (
+        events(collector)[-1][3]["gen_ai.evaluation.score.label"],
+        events(collector)[-1][3]["jury.correction"],
+    )
+
+
+async def test_a_crash_between_write_and_record_repeats_that_debate_alone_and_says_so(
+    judged: str, collector: OtlpReceiver
+) -> None:
+    environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+    add = _LocalStream.add
+
+    def killed(stream: Any, event: Any) -> None:
+        if event.type == "scores_exported":
+            raise KeyboardInterrupt
+        add(stream, event)
+
+    with patch.object(_LocalStream, "add", killed), pytest.raises(KeyboardInterrupt):
+        await exported(judged, "otel", environ)
+    again = await exported(judged, "otel", environ)
+
+    assert [True, False, False] == [one.repeated for one in again]
+    assert 4 + 8 == len(events(collector))
+    assert [False] * 3 == [one.repeated for one in await exported(judged, "otel", environ)]
+
+
+async def test_a_trace_of_another_tool_is_left_out(sqlite_url: str, collector: OtlpReceiver) -> None:
+    async with Jury("independent", store=sqlite_url) as jury:
+        await jury.evaluate(a_row("a", trace_id="tr-1"), run_id="r")
+    (found,) = await exported(sqlite_url, "otel", {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url})
+
+    assert ("left_out", "its trace_id is none of OpenTelemetry") == (found.status, found.detail)
+
+
+class Feedback(list[dict[str, Any]]):
+    """MLflow's feedback, in the order in which it came."""
+
+    def log(self, **said: Any) -> Any:
+        self.append(said)
+        return SimpleNamespace(assessment_id=f"a-{len(self)}")
+
+
+@pytest.fixture
+def feedback() -> Iterator[Feedback]:
+    """In the place of MLflow, which tests of the tier `full` use itself."""
+    found = Feedback()
+    parts = {name: ModuleType(name) for name in ("mlflow", "mlflow.entities", "mlflow.exceptions")}
+    parts["mlflow"].__dict__.update(
+        log_feedback=found.log,
+        override_feedback=found.log,
+        get_tracking_uri=lambda: "http://user:secret@mlflow.example",
+        __spec__=SimpleNamespace(),
+    )
+    parts["mlflow.entities"].__dict__.update(
+        AssessmentSource=lambda kind, name: (kind, name),
+        AssessmentSourceType=SimpleNamespace(LLM_JUDGE="LLM_JUDGE", HUMAN="HUMAN"),
+    )
+    parts["mlflow.exceptions"].__dict__.update(MlflowException=RuntimeError)
+    with patch.dict(sys.modules, parts):
+        sys.modules.pop("jury_judge.scores.mlflow_scores", None)
+        yield found
+    sys.modules.pop("jury_judge.scores.mlflow_scores", None)
+
+
+async def test_mlflow_gets_feedback_once_and_a_correction_overrides_it(judged: str, feedback: Feedback) -> None:
+    first = await exported(judged, "mlflow", {})
+    written = list(feedback)
+    await review(judged, "unsafe_fail")
+    second = await exported(judged, "mlflow", {})
+    (correction,) = feedback[len(written) :]
+
+    assert ["written", "written", "left_out"] == statuses(first)
+    assert ["corrected", "unchanged", "left_out"] == statuses(second)
+    assert 10 == len(written)
+    assert ("a-1", "unsafe_fail") == (correction["assessment_id"], correction["value"])
+    assert ("HUMAN", "r~a") == correction["source"]
+
+
+async def test_the_record_names_the_place_without_credentials(judged: str, feedback: Feedback) -> None:
+    await exported(judged, "mlflow", {})
+    with closing(open_store(judged, write=False)) as store:
+        bodies = [json.loads(one.body) for one in store.history("r~a").stored_local]
+
+    assert ["scores_export_begun", "scores_exported"] == [one["type"] for one in bodies]
+    assert {"http://mlflow.example"} == {one["place"] for one in bodies}
+
+
+async def test_a_tool_that_is_not_installed_is_named(judged: str) -> None:
+    with pytest.raises(ExtraMissing, match="pip install mlflow"):
+        await exported(judged, "mlflow", {})
