@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jury_analysis.ballots import check
+from jury_analysis.early_stop import EarlyStop, early_stops
 from jury_analysis.errors import BadBallots
 from jury_analysis.frontier import CostFrontier, RoundWorth, SmallerPanel, frontier, round_worth
 from jury_analysis.intervals import SEED
@@ -73,6 +74,8 @@ class PanelWorth:
     """Different panels in the frontier."""
     all_subsets: bool
     """Whether these are all subsets of the seats."""
+    early_stops: tuple[EarlyStop, ...]
+    """What early stop would save under majority vote, by the seat that is asked last; () for fewer than three seats."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values, described by `schema/value.schema.json`; figures have 12 decimal places."""
@@ -139,6 +142,7 @@ def panel_worth(
         frontier=frontier(first, costs, panels, whole),
         subsets=len(subsets),
         all_subsets=len(subsets) == 2 ** len(first.seats) - 1,
+        early_stops=early_stops(first),
     )
 
 

@@ -30,6 +30,7 @@ def panel_worth_page(found: "PanelWorth") -> Page:
     _seats(page, found)
     _rounds(page, found)
     _frontier(page, found)
+    _early_stops(page, found)
     return page
 
 
@@ -123,6 +124,20 @@ def _frontier(page: Page, found: "PanelWorth") -> None:
             indent=2,
         )
     figures.print_notes(page)
+
+
+def _early_stops(page: Page, found: "PanelWorth") -> None:
+    if not found.early_stops:
+        return
+    page.heading("Early stop (stop: settled), by majority vote of the first evaluations")
+    page.line(
+        "the verdict is that of all seats, always; seats of which no vote could change it are not asked", indent=2
+    )
+    rows: list[tuple[str, ...]] = [("asked last", "seats asked a case", "not asked")]
+    rows += [(visible_line(one.order[-1], 60), f"{one.votes:.2f}", _per_cent(one.saved)) for one in found.early_stops]
+    page.table(rows[: _SEATS + 1], indent=2)
+    if len(found.early_stops) > _SEATS:
+        page.line(f"and {len(found.early_stops) - _SEATS:,} more (--json has all)", indent=2)
 
 
 def _point(figures: Figures, one: "FrontierPoint", debates: int) -> tuple[str, ...]:
