@@ -25,7 +25,7 @@ def test_a_list_shows_and_chooses_labels(listed: CommandLine) -> None:
         (one["final_verdict"], one["final_label"]) for one in listed("list", "--order", "asc", "--json").json
     ]
     assert "d1\tright" in listed("list", "--columns", "debate_id,final_label").out
-    assert "by label: 1 right" in listed("list", "--totals").out + listed("list", "--totals").err
+    assert "by label: 1 × right" in listed("list", "--totals").out + listed("list", "--totals").err
 
 
 def test_groups_and_runs_have_the_labels_of_verdicts(listed: CommandLine) -> None:

@@ -41,7 +41,7 @@ def test_a_tally_counts_labels_beside_verdicts() -> None:
     tally = report(*SCALED).tally
 
     assert {"right": 2, "wrong": 1} == tally.labels
-    assert "2 right (66.7%), 1 wrong (33.3%)" == tally.label_shares
+    assert "2 × right (66.7%), 1 × wrong (33.3%)" == tally.label_shares
     assert "2 safe_pass (66.7%), 1 unsafe_fail (33.3%)" == tally.shares
 
 
@@ -56,7 +56,7 @@ def test_junit_has_labels_and_fails_by_outcomes() -> None:
 def test_markdown_has_labels_with_their_outcomes() -> None:
     text = markdown(report(*SCALED)).decode()
 
-    assert "By label: 2 right (66.7%), 1 wrong (33.3%)" in text
+    assert "By label: 2 × right (66.7%), 1 × wrong (33.3%)" in text
     assert "| b | wrong (unsafe_fail) |" in text.replace("\\_", "_")
 
 

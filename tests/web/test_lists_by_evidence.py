@@ -55,7 +55,7 @@ def test_the_page_has_the_debates_and_keeps_the_choice_in_its_form(
     assert sorted_by
 
 
-@pytest.mark.parametrize(("query", "expected"), [*PARAMETERS, ("unsupported=true", {"alone", "bare"})])
+@pytest.mark.parametrize(("query", "expected"), [*PARAMETERS, ("unsupported=yes", {"alone", "bare"})])
 def test_parameters_over_http(http: TestClient, query: str, expected: set[str]) -> None:
     assert expected == _listed(http, **dict(pair.split("=") for pair in query.split("&")))
 
@@ -66,7 +66,7 @@ def test_conditions_over_http(http: TestClient) -> None:
 
 
 def test_the_next_page_over_http_has_the_same_choice(http: TestClient) -> None:
-    first = http.get("/api/debates", params={"evidence": "verified", "unsupported": "false", "limit": 1}).json()
+    first = http.get("/api/debates", params={"evidence": "verified", "unsupported": "no", "limit": 1}).json()
 
     second = http.get(first["next"]).json()
 

@@ -18,7 +18,7 @@ def totals_lines(found: "Totals") -> Iterator[str]:
     yield f"{pluralize(found.debates, 'debate')}: {ended}"
     yield ", ".join(f"{getattr(found, verdict.value):,} {verdict.value}" for verdict in Verdict)
     if found.labels:
-        yield f"by label: {', '.join(f'{count:,} {label}' for label, count in found.labels.items())}"
+        yield f"by label: {', '.join(f'{count:,} × {label}' for label, count in found.labels.items())}"
     if found.mean_score is not None:
         yield f"mean score {found.mean_score:.1f}"
     unknown = f" + unknown in {pluralize(found.unknown_cost, 'debate')}" if found.unknown_cost else ""

@@ -100,7 +100,7 @@ class Tally:
     def label_shares(self) -> str:
         """The labels with their numbers and shares of the debates that are over; "" without any."""
         found = sorted(self.labels.items(), key=lambda one: (-one[1], one[0]))
-        return ", ".join(f"{count:,} {label} ({count / self.finished:.1%})" for label, count in found)
+        return ", ".join(f"{count:,} × {label} ({count / self.finished:.1%})" for label, count in found)
 
     @property
     def agreement(self) -> str | None:

@@ -72,7 +72,8 @@ class DebateParameters(_Parameters):
         Decisive | None, Field(description="Whether the seats that name a decisive item name the same one.")
     ] = None
     unsupported: Annotated[
-        bool | None, Field(description="Whether a seat fails the agent without a quotation that stands.")
+        Literal["yes", "no"] | None,
+        Field(description="Whether a seat fails the agent without a quotation that stands."),
     ] = None
     model: Annotated[str | None, Field(min_length=1, max_length=200, description="Of a seat or the final judge.")] = (
         None
@@ -102,7 +103,6 @@ class DebateParameters(_Parameters):
             BadCondition: a condition is invalid.
         """
         conditions = parse_conditions(self.where, recorded=True)
-        unsupported = None if self.unsupported is None else "yes" if self.unsupported else "no"
         return DebateFilter(
             self.run,
             self.status,
@@ -112,7 +112,7 @@ class DebateParameters(_Parameters):
             (
                 *conditions,
                 *conditions_equal(
-                    label=self.label, evidence=self.evidence, decisive=self.decisive, unsupported=unsupported
+                    label=self.label, evidence=self.evidence, decisive=self.decisive, unsupported=self.unsupported
                 ),
             ),
             model=self.model,
