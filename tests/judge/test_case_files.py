@@ -247,7 +247,7 @@ def test_a_row_without_an_answer_is_reported_with_the_option_to_name_its_column(
 
 def test_a_row_with_messages_in_another_column_is_reported_with_the_option_that_reads_them():
     said = [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Fixed.", "agent": "main"}]
-    sent = jsonl({"environment": "main", "trajectory": [{"action": "ls"}], "history": said, "info": {}})
+    sent = jsonl({"environment": "main", "history": said})
 
     assert (
         refusal(sent) == "stdin:1: response: missing; history is a list of messages: --field messages=history reads it"

@@ -390,6 +390,7 @@ def test_every_format_is_tried_here() -> None:
         "claude-code",
         "codex",
         "atif",
+        "swe-agent",
         "google-adk",
         "google-adk-events",
         "openai-agents-session",

@@ -710,6 +710,38 @@ def openai_agents_state() -> dict[str, Any]:
     }
 
 
+def swe_agent() -> dict[str, Any]:
+    """A trajectory with a demonstration, an action in the text, an observation of role `user`, a call, and a patch."""
+    call = {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"command":"ls"}'}}
+    first = "I look at the file.\n```\nopen a.py\n```"
+    history = [
+        {"role": "system", "content": "You are a programmer.", "agent": "main", "message_type": "system_prompt"},
+        {"role": "user", "content": "Here is a demonstration.", "agent": "main", "is_demo": True},
+        {"role": "user", "content": "Fix a.py.", "agent": "main", "message_type": "observation", "is_demo": False},
+        {
+            "role": "assistant",
+            "content": first,
+            "thought": "I look at the file.",
+            "action": "open a.py",
+            "agent": "main",
+        },
+        {"role": "user", "content": "[File: a.py]", "agent": "main", "message_type": "observation"},
+        {
+            "role": "assistant",
+            "content": "I list the files.",
+            "thought": "I list the files.",
+            "action": "ls",
+            "agent": "main",
+            "tool_calls": [call],
+            "message_type": "action",
+        },
+        {"role": "tool", "content": "a.py", "agent": "main", "tool_call_ids": ["c1"], "message_type": "observation"},
+        {"role": "assistant", "content": "It is fixed.", "agent": "main", "message_type": "action"},
+    ]
+    info = {"exit_status": "submitted", "submission": "--- a.py\n+++ a.py", "model_stats": {"instance_cost": 0.25}}
+    return {"environment": "swe_main", "trajectory": [], "history": history, "info": info}
+
+
 def atif() -> dict[str, Any]:
     """A trajectory with parallel calls, a sub-agent's trajectory inside, and another in a file."""
     helper = {
@@ -900,6 +932,7 @@ ROWS: dict[str, Callable[[], Any]] = {
     "claude-code": claude_code,
     "codex": codex,
     "atif": atif,
+    "swe-agent": swe_agent,
     "openinference": openinference,
     "mlflow": mlflow,
     "langsmith": langsmith,

@@ -33,6 +33,7 @@ from jury_cases.formats.own_rows import OWN_ROWS
 from jury_cases.formats.promptfoo import PROMPTFOO
 from jury_cases.formats.promptfoo_table import PROMPTFOO_TABLE
 from jury_cases.formats.pydantic_ai_runs import PYDANTIC_AI
+from jury_cases.formats.swe_agent import SWE_AGENT
 
 FORMATS: dict[str, Format] = {
     one.name: one
@@ -55,6 +56,7 @@ FORMATS: dict[str, Format] = {
         PROMPTFOO_TABLE,
         TAU_BENCH,
         AGENTDOJO,
+        SWE_AGENT,
         OPENAI_RESPONSES,
         OPENAI_CHAT,
         ANTHROPIC,
