@@ -18,12 +18,14 @@ from jury_actors.batches.batch_steps import BatchPatience
 from jury_actors.effects import Effects
 from jury_actors.messages import Finished
 from jury_cases.case_inputs import case_source
+from jury_cli.views.live_run import live_lines
 from jury_events.batch_facts import texts_of_debate
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import batch_stream
 from jury_judge.batches.batch_plan import BatchPlan
 from jury_judge.errors import RunRefused
 from jury_judge.jury import Jury
+from jury_judge.running.live_run import LiveRunReader
 from jury_judge.runs.budgets import ceiling
 from jury_judge.runs.preflight import preflight
 from jury_judge.runs.run import Run
@@ -423,3 +425,13 @@ def test_a_cassette_of_a_batch_passes_the_second_verifier(night: Night, tmp_path
     done = subprocess.run([sys.executable, auditor.__file__, str(place)], capture_output=True, check=False)
 
     assert done.returncode == 0, done.stdout
+
+
+async def test_what_is_in_batches_is_among_the_figures_of_a_run(night: Night) -> None:
+    night.account.ends = lambda _batch_id: False
+    await night.session(once=True)
+    live = night.read(lambda store: LiveRunReader(store, night.url, "night").read())
+
+    assert live.batches is not None
+    assert (live.batches.wave, live.batches.batches, live.batches.calls) == (1, 1, {"waiting": 9})
+    assert [line.split()[:3] for line in live_lines(live) if line.startswith("batches")] == [["batches", "wave", "1:"]]

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from jury_cli.views.run_progress import run_progress, run_state_text, run_verdicts
+from jury_events.text.dollars import dollars
 from jury_events.text.durations import duration, rate
 from jury_events.text.pluralize import pluralize
 from jury_events.text.visible_text import visible_line
@@ -37,6 +38,12 @@ def live_lines(live: LiveRun) -> Iterator[str]:
         f"lately     {pluralize(recent.calls, 'call')}, {recent.retries} after a failed one, "
         f"{pluralize(recent.abstentions, 'abstention')}"
     )
+    if (wave := live.batches) is not None:
+        calls = ", ".join(f"{number:,} {stage}" for stage, number in wave.calls.items())
+        yield (
+            f"batches    wave {wave.wave}: {pluralize(wave.batches, 'batch', 'batches')} since {wave.since}, "
+            f"calls: {calls}, at most {dollars(wave.held)}"
+        )
     for one in recent.providers:
         slowest = "  (slowest)" if len(recent.providers) > 1 and one.provider == recent.slowest_provider else ""
         failed = f", {one.failed} failed" if one.failed else ""

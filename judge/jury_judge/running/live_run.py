@@ -15,6 +15,7 @@ from jury_events.errors import DebateNotFound
 from jury_events.text.timestamps import moment
 from jury_events.verdict import Verdict
 from jury_judge.running.cancelling import run_row
+from jury_judge.running.open_waves import OpenWave, open_wave
 from jury_judge.running.recent_calls import RecentCalls, RecentEvents
 from jury_judge.running.status_file import ProcessFigures, read_status
 from jury_store.debate_rows import DebateFilter, RunRow, Totals, Unrecorded
@@ -32,6 +33,8 @@ _PAGE = 1000
 _SHARE = 0.1
 """Of the time at most is spent on the totals of a large run: they are read again when they are old enough."""
 
+_WAVE_SECONDS = 10.0
+
 NOT_RUNNING = "no process executes the run"
 NOT_HERE = (
     "the process that executes the run is not of this machine and user, or does not write down what it does; "
@@ -45,7 +48,7 @@ class LiveRun:
 
     `row` has its counts. `totals` are sums over its debates; of a large run they may be older than `row`. `phases`
     counts the debates that are not over by status. `eta_seconds` assumes that debates go on ending as fast as in
-    `recent`.
+    `recent`. `batches`: what is in them; None: nothing is.
     """
 
     row: RunRow
@@ -59,6 +62,7 @@ class LiveRun:
     eta_reason: str | None
     process: ProcessFigures | None
     process_reason: str | None
+    batches: OpenWave | None = None
 
     @property
     def not_begun(self) -> int | None:
@@ -114,6 +118,8 @@ class LiveRunReader:
         self._clock = clock
         self._registry: RunRegistry | None = None
         self._recent = RecentEvents(store, run_id)
+        self._wave: OpenWave | None = None
+        self._wave_at: float | None = None
         self._totals: Totals | None = None
         self._totals_at = self._totals_took = 0.0
 
@@ -147,6 +153,7 @@ class LiveRunReader:
             eta_reason=eta_reason,
             process=process,
             process_reason=None if process is not None else NOT_RUNNING if holder is None else NOT_HERE,
+            batches=self._read_wave(),
         )
 
     def close(self) -> None:
@@ -167,6 +174,13 @@ class LiveRunReader:
             counted.update(row.status for row in rows)
             after = rows[-1].position
         return {phase: counted[phase] for phase in PHASES}
+
+    def _read_wave(self) -> OpenWave | None:
+        """Each stream of an open batch is read for it, so not at every look."""
+        if self._wave_at is None or time.monotonic() - self._wave_at > _WAVE_SECONDS:
+            self._wave = open_wave(self._store, self._run_id)
+            self._wave_at = time.monotonic()
+        return self._wave
 
     def _read_totals(self) -> Totals:
         started = time.monotonic()

@@ -109,6 +109,16 @@ class RunMemory(CamelModel):
     seats: list[RunSeat]
 
 
+class RunBatches(CamelModel):
+    """The open batches of a run."""
+
+    wave: Annotated[int, Field(description="Of the run, from 1.")]
+    batches: int
+    calls: Annotated[dict[str, int], Field(description="By the stage of their batch.")]
+    since: Annotated[str, Field(description="When the oldest was prepared.")]
+    held: Annotated[float, Field(description="US dollars that the calls can cost at most.")]
+
+
 class RunFigures(DebateTotals):
     """The live figures of a run."""
 
@@ -130,6 +140,7 @@ class RunFigures(DebateTotals):
     eta_reason: Annotated[str | None, Field(description="Why there is no `etaSeconds`.")]
     process: Annotated[RunMemory | None, Field(description="Figures from the memory of that process.")]
     process_reason: Annotated[str | None, Field(description="Why there is no `process`.")]
+    batches: Annotated[RunBatches | None, Field(description="null: no call is in a batch.")] = None
 
 
 class Comparison(CamelModel):

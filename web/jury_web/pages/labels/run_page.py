@@ -97,6 +97,10 @@ class RunLabels(TranslatedLabels):
     )
     live_unrecorded = Translation("Sent and not recorded", "送信済み・未記録")
     live_unrecorded_most = Translation("{count} calls, {cost} at most", "{count}件、最大{cost}")
+    live_batches = Translation("In batches", "バッチ処理中")
+    live_batches_wave = Translation(
+        "wave {wave}: {count} calls since {since}, {cost} at most", "第{wave}波：{count}件（{since}から）、最大{cost}"
+    )
     cost_unknown = Translation("unknown in {count} debates", "{count}件の議論で不明")
     of_latest = Translation("Of the latest {count} of {total} debates.", "全{total}件のうち最新{count}件の集計です。")
     number = Translation("Debates", "議論")
