@@ -42,7 +42,7 @@ def live_lines(live: LiveRun) -> Iterator[str]:
         calls = ", ".join(f"{number:,} {stage}" for stage, number in wave.calls.items())
         yield (
             f"batches    wave {wave.wave}: {pluralize(wave.batches, 'batch', 'batches')} since {wave.since}, "
-            f"calls: {calls}, at most {dollars(wave.held)}"
+            f"calls: {calls}, at most {dollars(wave.most)}"
         )
     for one in recent.providers:
         slowest = "  (slowest)" if len(recent.providers) > 1 and one.provider == recent.slowest_provider else ""

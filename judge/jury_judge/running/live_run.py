@@ -33,7 +33,7 @@ _PAGE = 1000
 _SHARE = 0.1
 """Of the time at most is spent on the totals of a large run: they are read again when they are old enough."""
 
-_WAVE_SECONDS = 10.0
+_WAVE_MICROSECONDS = 10_000_000
 
 NOT_RUNNING = "no process executes the run"
 NOT_HERE = (
@@ -119,7 +119,7 @@ class LiveRunReader:
         self._registry: RunRegistry | None = None
         self._recent = RecentEvents(store, run_id)
         self._wave: OpenWave | None = None
-        self._wave_at: float | None = None
+        self._wave_at: int | None = None
         self._totals: Totals | None = None
         self._totals_at = self._totals_took = 0.0
 
@@ -177,9 +177,10 @@ class LiveRunReader:
 
     def _read_wave(self) -> OpenWave | None:
         """Each stream of an open batch is read for it, so not at every look."""
-        if self._wave_at is None or time.monotonic() - self._wave_at > _WAVE_SECONDS:
+        now = self._clock()
+        if self._wave_at is None or now - self._wave_at > _WAVE_MICROSECONDS:
             self._wave = open_wave(self._store, self._run_id)
-            self._wave_at = time.monotonic()
+            self._wave_at = now
         return self._wave
 
     def _read_totals(self) -> Totals:

@@ -14,14 +14,14 @@ class OpenWave:
     """The open batches of a run.
 
     `wave`: of the run, from 1. `calls`: by the stage of their batch (prepared, uploaded, waiting, running, cancelling,
-    ended). `since`: when the oldest batch was prepared. `held`: what the calls can cost at most, in US dollars.
+    ended). `since`: when the oldest batch was prepared. `most`: what the calls can cost at most, in US dollars.
     """
 
     wave: int
     batches: int
     calls: dict[str, int]
     since: str
-    held: float
+    most: float
 
 
 def open_wave(store: EventStore, run_id: str) -> OpenWave | None:
@@ -37,5 +37,5 @@ def open_wave(store: EventStore, run_id: str) -> OpenWave | None:
         batches=len(found),
         calls=dict(calls),
         since=moment(min(one.prepared_at for one in found)),
-        held=sum(one.prepared.most or 0.0 for one in found),
+        most=sum(one.prepared.most or 0.0 for one in found),
     )

@@ -116,7 +116,7 @@ class RunBatches(CamelModel):
     batches: int
     calls: Annotated[dict[str, int], Field(description="By the stage of their batch.")]
     since: Annotated[str, Field(description="When the oldest was prepared.")]
-    held: Annotated[float, Field(description="US dollars that the calls can cost at most.")]
+    most: Annotated[float, Field(description="US dollars that the calls can cost at most.")]
 
 
 class RunFigures(DebateTotals):
