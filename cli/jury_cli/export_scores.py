@@ -79,5 +79,7 @@ def _note(counts: Counter[str], target: str, *, dry_run: bool) -> None:
     from jury_cli.terminal import note
     from jury_events.text.pluralize import pluralize
 
+    if not counts:
+        return
     said = ", ".join(f"{number:,} {status.replace('_', ' ')}" for status, number in sorted(counts.items()))
     note(f"{target}: {pluralize(counts.total(), 'debate')}{': ' + said if said else ''}{', nothing written' * dry_run}")

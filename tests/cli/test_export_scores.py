@@ -50,3 +50,13 @@ def test_what_it_cannot_do_is_refused(traced: CommandLine, arguments: tuple[str,
 
     assert 2 == outcome.code
     assert said in outcome.err
+
+
+def test_a_collector_that_is_not_there_is_one_line(jury: CommandLine) -> None:
+    case = {"case_id": "a", "question": "Hi.", "response": "Hello.", "metadata": {"trace_id": "0f" * 16}}
+    jury.run(jury.write("traced.jsonl", case), "--run", "t1", "--panel", "independent")
+    address = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
+    outcome = jury("export", "--run", "t1", "--to", "otel", env=address)
+
+    assert 4 == outcome.code
+    assert 1 == len(outcome.err.splitlines())

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from jury_cases.containers import csv_rows, inspect_logs, json_rows, scout_transcripts
+from jury_cases.containers import csv_rows, inspect_logs, json_rows, langfuse_traces, scout_transcripts
 from jury_cases.containers.byte_streams import peekable
 from jury_cases.containers.compressed import GZIP, ZSTD, decompressed
 from jury_cases.containers.endings import CSV_ENDINGS, JSON_ENDINGS, TAB_ENDINGS, content_ending
@@ -41,7 +41,7 @@ def read_rows(
 
     Args:
         paths: files, folders and globs; `-` is standard input (JSON, JSONL or CSV, compressed or not); `scout://FOLDER`
-            and `scout+SOURCE:…`, see `scout_transcripts`.
+            and `scout+SOURCE:…`, see `scout_transcripts`; `langfuse://traces…`, see `langfuse_traces`.
         selection: of rows; None: all.
         stdin: the stream for `-`; None: the process's. It is not closed.
 
@@ -73,6 +73,9 @@ def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) 
         return
     if scout_transcripts.is_scout(str(path)):
         yield from scout_transcripts.read_rows(str(path))
+        return
+    if langfuse_traces.is_langfuse(str(path)):
+        yield from langfuse_traces.read_rows(str(path))
         return
     with _os_errors(shown(path)):
         sources = sources_of(path, selection.split)

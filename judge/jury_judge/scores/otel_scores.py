@@ -4,6 +4,7 @@ Source: the semantic conventions of OpenTelemetry for generative AI. The parent 
 juries there is no convention: names of our own begin with `jury.`.
 """
 
+import logging
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,8 @@ from jury_judge.scores.score_target import ScoresRefused, place_of
 _EVENT = "gen_ai.evaluation.result"
 _DEFAULT = "http://localhost:4318"
 _HEXADECIMAL = {"trace_id": re.compile(r"(0x)?[0-9a-fA-F]{32}"), "span_id": re.compile(r"(0x)?[0-9a-fA-F]{16}")}
+
+logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # what fails is reported by the caller
 
 
 class OtelScores:

@@ -1,0 +1,136 @@
+"""Traces of a Langfuse project as rows: `langfuse://traces/ID` and `langfuse://traces?tag=…&from=…`.
+
+Read through `GET /api/public/v2/observations`, page by page: first the root observations that meet the conditions, then
+all observations of each of their traces. The keys are those of the environment.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from jury_cases.containers.row import FileRow, RowSource
+from jury_cases.errors import CaseFileError
+from jury_cases.langfuse_api import LangfuseApi
+from jury_events.nearest import did_you_mean
+from jury_events.text.visible_text import visible_line
+
+SCHEME = "langfuse://"
+
+_PATH = "/api/public/v2/observations"
+_FIELDS = "core,basic,time,io,metadata,model,usage,trace_context"
+_PAGE = 100
+_COLUMNS = {"name": "traceName", "session": "sessionId", "user": "userId", "environment": "environment"}
+_TIMES = {"from": ">=", "to": "<"}
+_KNOWN = ("tag", *_COLUMNS, *_TIMES, "limit")
+_ROOTS = {"type": "boolean", "column": "isRootObservation", "operator": "=", "value": True}
+_MOST = 10**9
+_FORMS = "write langfuse://traces/ID, or langfuse://traces?tag=TAG&name=NAME&from=2026-11-01&limit=100"
+
+
+def is_langfuse(path: str) -> bool:
+    """Whether a path names traces of Langfuse."""
+    return path.startswith(SCHEME)
+
+
+def read_rows(path: str, environ: Mapping[str, str] | None = None) -> Iterator[FileRow]:
+    """The observations of the traces, those of one trace after those of another; one page in memory at a time.
+
+    Without `to` no later trace is read than were there when this process first asked: so every reading of a run has the
+    same traces.
+
+    Args:
+        path: see above.
+        environ: the environment's variables, with the keys; None is `os.environ`.
+
+    Raises:
+        CaseFileError: the path is wrong, or Langfuse does not answer.
+        SettingError: a key is missing.
+    """
+    name = visible_line(path, 1000)
+    one, conditions, limit = _asked(path, name)
+    api = LangfuseApi.of(os.environ if environ is None else environ)
+    origin = RowSource(name, "langfuse")
+    number = 0
+    for trace in [one] if one else _trace_ids(api, conditions, limit):
+        for row in _pages(api, traceId=trace, fields=_FIELDS):
+            number += 1
+            yield origin.numbered(number, row, f"observation {visible_line(str(row.get('id')), 200)}")
+
+
+def _asked(path: str, name: str) -> tuple[str, list[dict[str, Any]], int | None]:
+    """The id of the one trace ("": several), or conditions on root observations, and how many traces at most."""
+    parts = urlsplit(path)
+    if parts.netloc != "traces" or parts.fragment:
+        raise CaseFileError(f"{name}: names no traces; {_FORMS}")
+    trace = unquote(parts.path.strip("/"))
+    if trace and (parts.query or "/" in trace):
+        raise CaseFileError(f"{name}: names one trace and conditions; {_FORMS}")
+    given = parse_qsl(parts.query, keep_blank_values=True)
+    found = [_ROOTS, *(_condition(key, value, name) for key, value in given if key not in {"tag", "limit"})]
+    if tags := [value for key, value in given if key == "tag"]:
+        found.append({"type": "arrayOptions", "column": "traceTags", "operator": "all of", "value": tags})
+    if "to" not in dict(given):
+        found.append({"type": "datetime", "column": "startTime", "operator": "<", "value": _first_asked()})
+    limit = dict(given).get("limit")
+    if limit is not None and not (limit.isascii() and limit.isdigit() and 0 < int(limit) <= _MOST):
+        raise CaseFileError(f"{name}: limit: must be a whole number from 1 on")
+    return trace, found, None if limit is None else int(limit)
+
+
+def _condition(key: str, value: str, name: str) -> dict[str, Any]:
+    """A condition of the path as Langfuse takes it."""
+    if key in _COLUMNS:
+        return {"type": "string", "column": _COLUMNS[key], "operator": "=", "value": value}
+    if key in _TIMES:
+        return {
+            "type": "datetime",
+            "column": "startTime",
+            "operator": _TIMES[key],
+            "value": _time(value, key, name),
+        }
+    shown = f"{visible_line(key, 60)!r}{did_you_mean(key, _KNOWN)}"
+    raise CaseFileError(f"{name}: there is no condition {shown}; the conditions are {', '.join(_KNOWN)}")
+
+
+def _time(text: str, key: str, name: str) -> str:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise CaseFileError(f"{name}: {key}: must be a day or a time, as 2026-11-01 or 2026-11-01T12:00:00Z") from None
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).isoformat()
+
+
+@cache
+def _first_asked() -> str:
+    return datetime.now(UTC).isoformat()
+
+
+def _trace_ids(api: LangfuseApi, conditions: list[dict[str, Any]], limit: int | None) -> Iterator[str]:
+    seen: set[str] = set()  # a trace may have several roots
+    for row in _pages(api, filter=json.dumps(conditions), fields="core"):
+        trace = row.get("traceId")
+        if isinstance(trace, str) and trace not in seen:
+            if limit is not None and len(seen) == limit:
+                return
+            seen.add(trace)
+            yield trace
+
+
+def _pages(api: LangfuseApi, **asked: str) -> Iterator[dict[str, Any]]:
+    cursor = None
+    while True:
+        page = api.get(_PATH, **asked, limit=_PAGE, cursor=cursor)
+        rows, meta = page.get("data"), page.get("meta")
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise CaseFileError(f"Langfuse at {api.base_url}{_PATH} answered with no list of observations")
+        yield from rows
+        following = meta.get("cursor") if isinstance(meta, dict) else None
+        if following is None:
+            return
+        if following == cursor:
+            raise CaseFileError(f"Langfuse at {api.base_url}{_PATH} gives the same page again")
+        cursor = following
