@@ -1,6 +1,7 @@
 """A probe makes one small call for each model, and reports its result."""
 
 import asyncio
+import json
 from datetime import UTC, date, datetime
 
 import pytest
@@ -15,7 +16,7 @@ from jury_providers.probe import ProbeResult, probe, probe_settings
 from jury_providers.provider import ModelReply, ModelRequest, Provider, ServedModel
 from jury_providers.registry import provider_factory
 from jury_providers.simulated.http.server import simulation_server
-from support.canned_server import Canned, canned_server
+from support.canned_server import Asked, Canned, canned_server
 from support.dialects import ANTHROPIC, CHAT
 
 ANSWER = ModelReply(CallOutcome.ANSWERED, answer=b'{"ready": true}', model_version="m-1")
@@ -167,8 +168,8 @@ async def test_a_provider_that_does_not_say_when_a_model_ends_is_believed(dialec
         )
 
     assert found.answers
-    # OpenAI's own servers are asked for one model, others also for their list.
-    assert (3 if dialect is CHAT else 2, ServedModel()) == (len(server.asked), found.served)
+    # OpenAI's own servers are asked for one model, others also for their list and as Ollama and LM Studio answer.
+    assert (6 if dialect is CHAT else 2, ServedModel()) == (len(server.asked), found.served)
 
 
 @pytest.mark.parametrize(
@@ -204,8 +205,39 @@ async def test_the_list_of_an_own_server_names_the_window_of_its_model(listed, w
         found = await adapter.served_model("m")
         await adapter.close()
 
-    assert ["/v1/models/m", "/v1/models"] == [one.path for one in server.asked]
+    assert ["/v1/models/m", "/v1/models"] == [one.path for one in server.asked][:2]
     assert window == found.lengths.window
+
+
+_STUDIO = {"id": "m", "object": "model", "type": "llm", "max_context_length": 131_072}
+_LOADED = {"name": "m:latest", "model": "m:latest", "context_length": 4_096}
+_SHOWN = {"model_info": {"general.architecture": "qwen3", "qwen3.context_length": 40_960}}
+
+
+@pytest.mark.parametrize(
+    ("documents", "window"),
+    [
+        ({"/api/v0/models/m": {**_STUDIO, "state": "loaded", "loaded_context_length": 8_192}}, 8_192),
+        ({"/api/v0/models/m": {**_STUDIO, "state": "not-loaded"}}, 131_072),
+        ({"/api/ps": {"models": [{**_LOADED, "model": "other"}, _LOADED]}, "/api/show": _SHOWN}, 4_096),
+        ({"/api/ps": {"models": []}, "/api/show": {**_SHOWN, "parameters": 'stop "x"\nnum_ctx   16384'}}, 16_384),
+        ({"/api/ps": {"models": []}, "/api/show": _SHOWN}, 40_960),
+        ({}, None),
+    ],
+    ids=["lm studio, loaded", "lm studio", "ollama, loaded", "ollama, num_ctx", "ollama", "none"],
+)
+async def test_ollama_and_lm_studio_name_the_windows_of_their_models(documents, window):
+    def answer(asked: Asked) -> Canned:
+        said = documents.get(asked.path)
+        return Canned(404) if said is None else Canned(pieces=[json.dumps(said).encode()])
+
+    async with canned_server(answer) as server:
+        adapter = provider_factory(endpoints={"own": Endpoint(protocol="openai", base_url=f"{server.url}/v1")})("own")
+        found = await adapter.served_model("m")
+        await adapter.close()
+
+    assert window == found.lengths.window
+    assert all(one.json == {"model": "m"} for one in server.asked if one.path == "/api/show")
 
 
 @pytest.mark.parametrize(("cloud", "asked"), [("aws", ["/v1/models/m"]), ("foundry", [])])

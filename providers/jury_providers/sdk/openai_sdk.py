@@ -15,6 +15,7 @@ from jury_providers.endpoints import PROTOCOL_DEFAULTS
 from jury_providers.provider import ModelRequest, ServedModel
 from jury_providers.sdk.adapter import SdkAdapter
 from jury_providers.sdk.http_client import SharedHttpClient
+from jury_providers.sdk.local_servers import local_window
 from jury_providers.sdk.reply_parsing import cache_writes, count_at, date_at, object_at, objects
 
 _HOST = PROTOCOL_DEFAULTS["openai"].host
@@ -76,16 +77,21 @@ class OpenAISdk(SdkAdapter):
         return AsyncOpenAI(api_key=self.key, base_url=connection.base_url, **options)
 
     async def served_model(self, model: str) -> ServedModel:
-        """As `GET models/{model}` says; a server of one's own is also asked for its list, which may name the window."""
+        """As `GET models/{model}` says; a server of one's own is asked further for the window of its model."""
         said = await self._said(f"/models/{quote(model, safe='')}")
         shutdown, window = date_at(said, "shutdown_date"), served_window(said)
         if window is None and self.connection.cloud is None and not self.connection.leads_to(_HOST):
             listed = objects((await self._said("/models")).get("data"))
             window = next((served_window(one) for one in listed if one.get("id") == model), None)
+            window = window or await local_window(
+                str(self._sdk.base_url).rstrip("/").removesuffix("/v1"), model, self._said
+            )
         return ServedModel(shutdown, ModelLengths(window))
 
-    async def _said(self, path: str) -> dict[str, Any]:
-        return await self.document_at(lambda: self._sdk.get(path, cast_to=httpx2.Response))
+    async def _said(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        if body is None:
+            return await self.document_at(lambda: self._sdk.get(path, cast_to=httpx2.Response))
+        return await self.document_at(lambda: self._sdk.post(path, cast_to=httpx2.Response, body=body))
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
         """Send the body unchanged with `post`: the typed methods rewrite it, and double the CPU cost of a call."""
