@@ -10,14 +10,14 @@ import click
 from jury_cli.calls import call
 from jury_cli.exits import Exit
 from jury_cli.option_groups import options
-from jury_cli.vote_options import COUNT, LABELS, OF_STORES, RECORDED, VOTES, counting, seat_names
+from jury_cli.vote_options import COUNT, LABELS, OF_STORES, READ, RECORDED, VOTES, counting, seat_names
 from jury_judge.settings.vote_defaults import CONFIDENCE, RISK, SEED
 
 if TYPE_CHECKING:
     from jury_judge.statistics.calibrating import FoundCalibration
 
 _GROUPS = {
-    "Promise": ("risk", "confidence", "on", "signal", "count"),
+    "Promise": ("risk", "confidence", "on", "signal", "read", "count"),
     "Parts": ("split", "fit", "certify", "test", "seed"),
     "Votes of a store": OF_STORES,
     "Votes of files, and labels": ("votes", "seats", "labels", "include_simulated"),
@@ -49,7 +49,7 @@ def _shares(_context: click.Context, parameter: click.Parameter, text: str | Non
 
 
 @counting("calibrate", _GROUPS, _RARE)
-@options(RECORDED, VOTES, LABELS, COUNT)
+@options(RECORDED, VOTES, LABELS, READ, COUNT)
 @click.option("--seats", metavar="A,B,C", callback=seat_names, help="With --votes: the panel is these seats.")
 @click.option("--include-simulated", is_flag=True, help="Count debates of simulated jurors too.")
 @click.option(

@@ -88,6 +88,15 @@ COUNT: Options = (
 )
 """`--count labels`: what is counted of debates under a scale of the panel's own."""
 
+READ: Options = (
+    click.option(
+        "--read",
+        type=click.Choice(("whole", "partly")),
+        help="Only debates of which every juror read the whole record, in one call or in parts; or only the others.",
+    ),
+)
+"""`--read whole`: debates by how much of the record was read."""
+
 LABELS: Options = (
     click.option(
         "--labels",

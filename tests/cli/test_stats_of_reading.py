@@ -11,8 +11,8 @@ from support.quoting_debates import a_quoting_debate
 from support.stored_debates import store_debate
 
 
-@pytest.mark.parametrize("label", [Verdict.UNSAFE_FAIL, None])
-def test_the_command_has_a_section_of_shares_read(jury: CommandLine, label: Verdict | None) -> None:
+def a_store(jury: CommandLine, label: Verdict | None) -> str:
+    """Run r1: twelve debates in which one seat read by tools, another one all; run whole: one that all have read."""
     url = f"sqlite:///{jury.folder / 'read.db'}"
     upgrade(url)
     store = open_store(url, write=True)
@@ -20,6 +20,12 @@ def test_the_command_has_a_section_of_shares_read(jury: CommandLine, label: Verd
         store_debate(store, a_partly_read_debate(label), f"c{number}")
     store_debate(store, a_quoting_debate(), "w0", run_id="whole")
     store.close()
+    return url
+
+
+@pytest.mark.parametrize("label", [Verdict.UNSAFE_FAIL, None])
+def test_the_command_has_a_section_of_shares_read(jury: CommandLine, label: Verdict | None) -> None:
+    url = a_store(jury, label)
 
     text = " ".join(jury("stats", "r1", "--store", url, "--parquet", "ballots.parquet").out.split())
     (panel,) = jury("stats", "r1", "--store", url, "--json").json["panels"]
@@ -36,3 +42,24 @@ def test_the_command_has_a_section_of_shares_read(jury: CommandLine, label: Verd
     assert right == ([1.0, 0.0] if label else [None, None])
     assert panel["reading"] == again["reading"]
     assert "reading" not in whole
+
+
+def test_debates_are_chosen_by_how_much_of_the_record_their_jurors_read(jury: CommandLine) -> None:
+    url = a_store(jury, Verdict.UNSAFE_FAIL)
+    asked = ("stats", "--all", "--store", url, "--json", "--read")
+    written = jury("stats", "r1", "--store", url, "--parquet", "ballots.parquet")
+    counted = [[panel["debates"] for panel in jury(*asked, read).json["panels"]] for read in ("whole", "partly")]
+    (of_file,) = jury("stats", "ballots.parquet", "--read", "partly", "--json").json["panels"]
+
+    assert 0 == written.code
+    assert [[1], [12]] == counted
+    assert 12 == of_file["debates"]
+
+
+@pytest.mark.parametrize("command", ["stats", "calibrate"])
+def test_a_choice_that_no_debate_meets_is_an_error(jury: CommandLine, command: str) -> None:
+    url = a_store(jury, Verdict.UNSAFE_FAIL)
+    refused = jury(command, "r1", "--store", url, "--read", "whole")
+
+    assert 2 == refused.code
+    assert "--read whole: of no debate all jurors read the whole record" in refused.err

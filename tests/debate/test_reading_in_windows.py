@@ -170,6 +170,26 @@ def test_a_passing_verdict_of_a_seat_that_read_less_needs_a_review(least: float,
     )
 
 
+@pytest.mark.parametrize(("criteria", "same"), [("none", False), (None, True)])
+def test_a_score_that_follows_from_the_verdict_follows_the_verdict_that_counts(
+    criteria: str | None, same: bool
+) -> None:
+    asked = {} if criteria is None else {"criteria": criteria}
+    first, second = (
+        LongDebate(
+            seats(WINDOW, least_read=least, **asked),
+            lambda _s, call, _p: CallOutcome.BAD_REQUEST if call.window == "2" else None,
+        )
+        .run()
+        .evaluation("j1")
+        for least in (0.0, 0.99)
+    )
+
+    assert [Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW] == [first.verdict, second.verdict]
+    assert same == (first.overall == second.overall)
+    assert same or second.overall == 50
+
+
 def test_a_part_that_the_provider_finds_too_long_is_halved_and_both_are_asked() -> None:
     too_long = {"2", "2.1"}
     debate = LongDebate(

@@ -67,7 +67,7 @@ class CitedConversation:
             case Answered() as answered:
                 answer = answered.answer
                 if self._read is not None:
-                    answer = with_reading(answer, self._read, self._reading.least_read)
+                    answer = with_reading(answer, self._read, self._reading.least_read, self._assignment.spec)
                 self.outcome = answered._replace(answer=answer, exchanges=exchanges)
             case Blocked() | Unanswered() as failed:
                 self.outcome = failed._replace(exchanges=exchanges)

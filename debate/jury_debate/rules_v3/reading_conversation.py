@@ -157,7 +157,7 @@ class ReadingConversation:
         exchanges = (*self._exchanges, *self._closed, *closing.exchanges)
         match closing.outcome:
             case Answered() as answered:
-                read = with_reading(answered.answer, self._read, self._reading.least_read)
+                read = with_reading(answered.answer, self._read, self._reading.least_read, self.assignment.spec)
                 self.outcome = answered._replace(answer=read, exchanges=exchanges)
             case Blocked() | Unanswered() as failed:
                 self.outcome = failed._replace(exchanges=exchanges)

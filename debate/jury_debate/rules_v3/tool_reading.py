@@ -59,5 +59,5 @@ class ToolReadingConversation(ReaderConversation):
         super().apply_reply(reply, window)
         if isinstance(self.outcome, Answered):
             read = record_read(self._record.record, "tools", self._read, parts=len(self._read))
-            answer = with_reading(self.outcome.answer, read, self._reading.least_read)
+            answer = with_reading(self.outcome.answer, read, self._reading.least_read, self.assignment.spec)
             self.outcome = self.outcome._replace(answer=answer)

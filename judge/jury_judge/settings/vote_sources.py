@@ -24,6 +24,11 @@ Count = Literal["labels", "outcomes"]
 
 COUNTS: tuple[Count, ...] = get_args(Count)
 
+Read = Literal["whole", "partly"]
+"""How much of the record the jurors of a debate read."""
+
+READS: tuple[Read, ...] = get_args(Read)
+
 
 def is_file(source: str) -> bool:
     """Whether a source is a file of votes by its name.
@@ -46,6 +51,7 @@ class VoteSources(SettingsModel):
         store_url: of the store; None: that of the environment, else the default.
         labels: files of labels that came later, or `REVIEWS`.
         seats: the votes of these seats alone; (): of all.
+        read: only debates of which every juror read the whole record, in one call or in parts; or only the others.
         count: of debates under a scale of the panel's own; None: what is usual for the report.
 
     Raises:
@@ -61,6 +67,7 @@ class VoteSources(SettingsModel):
     store_url: str | None = None
     labels: tuple[str, ...] = ()
     seats: tuple[str, ...] = ()
+    read: Read | None = None
     count: Count | None = None
 
     def model_post_init(self, _context: object) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jury_analysis.ballots import EVERY_COLUMN, STATISTICS_COLUMNS
+from jury_analysis.ballots import EVERY_COLUMN, READING, STATISTICS_COLUMNS
 from jury_analysis.gate_plan import GatePlan
 from jury_analysis.panel_worth import PanelWorth, panel_worth
 from jury_analysis.run_probes import RunProbes
@@ -36,7 +36,7 @@ from jury_judge.statistics.statistics_groups import GroupedStatistics, grouped_s
 from jury_judge.stores.seat_efforts import effort_lines
 from jury_judge.stores.stores import Say
 from jury_judge.tables.ballot_file import BALLOTS, write_ballots
-from jury_judge.tables.ballot_sources import Votes, stored_ballots
+from jury_judge.tables.ballot_sources import Votes, of_reading, stored_ballots
 from jury_judge.tables.counted_ballots import COUNTED_COLUMNS
 from jury_judge.tables.counted_words import counted_words
 from jury_judge.tables.frontier_file import FRONTIER, write_frontier
@@ -124,10 +124,14 @@ def _votes(
     """
     if store is None:
         votes = read_vote_files(asked.files, asked.seats)
+        votes = votes._replace(ballots=of_reading(votes.ballots, asked.read))
         counted = counted_in_files(votes, asked.count, usual=count)
         votes = votes._replace(words=counted.words)
     else:
+        if columns is not None and asked.read is not None:
+            columns = tuple(dict.fromkeys((*columns, *READING.names)))
         ballots = stored_ballots(store, asked.chosen, run_ids=asked.runs, seats=asked.seats, columns=columns)
+        ballots = of_reading(ballots, asked.read)
         counted = counted_words(store, ballots, asked.count or count)
         votes = Votes(ballots, None, counted.words, counted.scales)
     if counted.chosen.mixed:

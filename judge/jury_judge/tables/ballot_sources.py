@@ -13,6 +13,7 @@ from jury_events.errors import DebateNotFound, SettingError
 from jury_events.nearest import did_you_mean
 from jury_events.text.visible_text import visible_line
 from jury_events.verdict_scale import VerdictScale
+from jury_judge.settings.vote_sources import Read
 from jury_judge.tables.ballot_messages import with_messages
 from jury_judge.tables.ballot_table import OF_EVIDENCE, OF_LABELS, ballot_table
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
@@ -112,6 +113,28 @@ def of_seats(ballots: pa.Table, seats: Sequence[str], *, flag: str = "--seats") 
             )
     chosen = pc.is_in(names, value_set=pa.array(seats, pa.string()))
     return ballots.filter(pc.or_(pc.invert(jurors), chosen))
+
+
+def of_reading(ballots: pa.Table, read: Read | None) -> pa.Table:
+    """The ballots of debates of which every juror read the whole record, or of the others; None: all of them.
+
+    Raises:
+        SettingError: there is no such debate.
+    """
+    if read is None:
+        return ballots
+    if "read_percent" in ballots.column_names:
+        partly = pc.less(pc.fill_null(ballots["read_percent"], 100), 100)
+    else:
+        partly = pa.repeat(False, ballots.num_rows)  # noqa: FBT003  (a value)
+    partly = pc.and_(partly, pc.equal(ballots["role"].cast(pa.string()), "juror"))
+    debates = ballots["debate_id"].cast(pa.string())
+    found = pc.is_in(debates, value_set=pc.unique(debates.filter(partly)))
+    chosen = ballots.filter(found if read == "partly" else pc.invert(found))
+    if not chosen.num_rows:
+        jurors = "a juror read less than" if read == "partly" else "all jurors read"
+        raise SettingError(f"--read {read}: of no debate {jurors} the whole record")
+    return chosen
 
 
 def _is_empty(column: pa.ChunkedArray) -> bool:
