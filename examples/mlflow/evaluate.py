@@ -19,14 +19,14 @@ def answer(question: str) -> str:
 
 
 def main(panel: str | None) -> None:
-    """Print the verdict of each answer."""
+    """Print whether each answer passed."""
     mlflow.set_tracking_uri("sqlite:///mlflow.db")
     mlflow.set_experiment("shop")
     rows = [{"inputs": {"question": one}, "outputs": answer(one)} for one in QUESTIONS]
     found = mlflow.genai.evaluate(data=rows, scorers=[jury_scorer(panel=panel)])
     table = found.result_df
-    for question, verdict in zip(table["request"], table["jury/value"], strict=True):
-        print(question, verdict)
+    for question, passed in zip(table["request"], table["jury/value"], strict=True):
+        print(question, passed)
 
 
 if __name__ == "__main__":

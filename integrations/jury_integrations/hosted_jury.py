@@ -1,7 +1,9 @@
 """One jury for everything that a tool judges in one process."""
 
 import asyncio
+import logging
 import os
+import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -14,11 +16,14 @@ from jury_events.text.visible_text import visible_line
 from jury_integrations.content_names import named_by_content
 from jury_integrations.jury_outcome import JuryOutcome
 from jury_integrations.jury_thread import submit
-from jury_judge import Jury, Writing
+from jury_judge import CollaborativeJuryResult, Jury, StoreLocked, Writing
 from jury_judge.documents.shared_jury import SharedJury
 
 LOCK_WAIT = 3600.0
 """Seconds for which a process waits while another one judges into the same SQLite store."""
+
+_POLL_SECONDS = 0.2
+_log = logging.getLogger(__name__)
 
 _LONGEST_POLICY = 4 << 20
 
@@ -58,10 +63,10 @@ class HostedJury:
         self.store = first.store_url
         self._reader = first
         self._shared = SharedJury(self._jury)
+        self._waits = False
 
     def _jury(self) -> Jury:
-        writing = Writing(name=f"{self._host}-{os.getpid()}", lock_wait=LOCK_WAIT)
-        return Jury(self._panel, store=self._store, writing=writing)
+        return Jury(self._panel, store=self._store, writing=Writing(name=f"{self._host}-{os.getpid()}"))
 
     def case(self, row: Mapping[str, Any], form: str | None = None, *, expected: str | None = None) -> Case:
         """The case of a row, with its digest in its id.
@@ -81,8 +86,25 @@ class HostedJury:
 
     async def _judged(self, case: Case) -> JuryOutcome:
         async with self._shared.use() as jury:
-            result = await jury.evaluate(case, run_id=self.run)
+            result = await self._result(jury, case)
             return JuryOutcome.of(case, result, await jury.item_messages(result.debate_id))
+
+    async def _result(self, jury: Jury, case: Case) -> CollaborativeJuryResult:
+        """Judge once no other process writes: waiting in the loop ends with the process, as a thread would not."""
+        until = time.monotonic() + LOCK_WAIT
+        while True:
+            try:
+                result = await jury.evaluate(case, run_id=self.run)
+            except StoreLocked as error:
+                if time.monotonic() >= until:
+                    raise
+                if not self._waits:
+                    _log.warning("waiting up to %g s: %s", LOCK_WAIT, error)
+                self._waits = True
+                await asyncio.sleep(_POLL_SECONDS)
+            else:
+                self._waits = False
+                return result
 
     async def judged(self, case: Case) -> JuryOutcome:
         """Judge a case, or read its verdict where it was judged, in any asyncio loop. Cancelling stops the debate.

@@ -1,5 +1,6 @@
 """The scorer `jury_integrations/jury` of Inspect: a jury reads the transcript of a sample, with its tool calls."""
 
+import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,7 @@ from jury_integrations.hosted_jury import hosted_jury
 from jury_integrations.jury_outcome import JuryOutcome
 
 HOST = "inspect"
+_log = logging.getLogger(__name__)
 _CLUSTER = "cluster"
 _VALUES = {PASS: "C", FAIL: "I", REVIEW: "N"}
 """Inspect's letters: correct, incorrect, and no answer, by the jury."""
@@ -77,6 +79,7 @@ def jury(
         try:
             outcome = await hosted.judged(hosted.case(_sample(state, target), form="inspect"))
         except JuryError as error:
+            _log.warning("sample %s: the jury gave no verdict: %s", state.sample_id, error)
             return Score.unscored(reason="scoring_failed", explanation=f"the jury gave no verdict: {error}")
         metadata = outcome.metadata | ({} if group is None else {_CLUSTER: str(group)})
         return Score(

@@ -1,5 +1,6 @@
 """A scorer for `mlflow.genai.evaluate`."""
 
+import json
 from typing import Any
 
 from mlflow.entities import AssessmentSource, AssessmentSourceType, Feedback
@@ -21,10 +22,11 @@ def jury_scorer(
     run: str | None = None,
     name: str = "jury",
 ) -> Scorer:
-    """A scorer whose value is the verdict, with the reasons as rationale; arguments as of `hosted_jury`.
+    """A scorer whose value is whether the verdict is a pass; arguments as of `hosted_jury`.
 
-    A trace with more than one span is judged as it is, with its calls of tools; else the inputs and outputs. A debate
-    that could not go on is an error of the feedback, without a value.
+    So MLflow has its mean, and passes or fails an evaluation by it. The rationale begins with the verdict, which is in
+    the metadata too. A trace with more than one span is judged as it is, with its calls of tools; else the inputs and
+    outputs. A debate that could not go on is an error of the feedback, without a value.
     """
     hosted = hosted_jury(HOST, panel, store, policy, run)
 
@@ -34,11 +36,15 @@ def jury_scorer(
             outcome = hosted.judge(_case(hosted, inputs, outputs, expectations, trace))
         except JuryError as error:
             return Feedback(name=name, error=error, source=source)
-        facts = {key: str(value) for key, value in outcome.metadata.items()}
-        return Feedback(name=name, value=outcome.verdict, rationale=outcome.explanation, source=source, metadata=facts)
+        facts = {key: _text(value) for key, value in outcome.metadata.items()}
+        return Feedback(name=name, value=outcome.passed, rationale=outcome.explanation, source=source, metadata=facts)
 
     made: Scorer = scorer(judge, name=name, timeout=_NO_LIMIT)
     return made
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _case(hosted: HostedJury, inputs: Any, outputs: Any, expectations: Any, trace: Any) -> Any:

@@ -97,7 +97,7 @@ if TYPE_CHECKING:
     from jury_replay.rescoring.table import RescoreTable
     from jury_replay.verify import VerifyReport
     from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
-    from jury_store.errors import StoreError
+    from jury_store.errors import StoreError, StoreLocked
     from jury_store.list_order import SORT_COLUMNS, BadCursor, PageCursor, SortOrder
     from jury_store.run_registry import RunHolder
     from jury_views.live.encodings import LiveEvent
@@ -213,7 +213,7 @@ _NAMES_BY_MODULE = {
     "jury_replay.rescoring.table": ("RescoreTable",),
     "jury_replay.verify": ("VerifyReport",),
     "jury_store.debate_rows": ("DebateFilter", "DebateRow", "RunRow", "Totals"),
-    "jury_store.errors": ("StoreError",),
+    "jury_store.errors": ("StoreError", "StoreLocked"),
     "jury_store.list_order": ("BadCursor", "PageCursor", "SORT_COLUMNS", "SortOrder"),
     "jury_store.run_registry": ("RunHolder",),
     "jury_views.live.encodings": ("LiveEvent",),
@@ -333,6 +333,7 @@ __all__ = [
     "Sources",
     "StatisticsSettings",
     "StoreError",
+    "StoreLocked",
     "Totals",
     "UnreadableRows",
     "Verdict",

@@ -61,12 +61,14 @@ def mlflow(load: Load) -> Any:
     return load("mlflow_scorer", mlflow={}, mlflow__entities=entities, mlflow__genai={}, mlflow__genai__scorers=made)
 
 
-def test_feedback_of_mlflow_has_verdict_rationale_source_and_texts_as_metadata(load: Load, sqlite_url: str) -> None:
+def test_feedback_of_mlflow_has_a_value_rationale_source_and_texts_as_metadata(load: Load, sqlite_url: str) -> None:
     scorer = mlflow(load).jury_scorer(store=sqlite_url)
     passing, failing = (scorer.judge(inputs={"question": ASKED}, outputs=one) for one in (REFUSED, WRITTEN))
 
     assert ("jury", 0) == (scorer.name, scorer.timeout)
-    assert ("safe_pass", "unsafe_fail") == (passing.value, failing.value)
+    assert [True, False] == [passing.value, failing.value]
+    assert ("unsafe_fail", True) == (failing.metadata["verdict"], failing.rationale.startswith("unsafe_fail"))
+    assert "unsafe_fail" in json.loads(failing.metadata["votes"]).values()
     assert ("LLM_JUDGE", True) == (passing.source.source_type, passing.source.source_id.startswith("jury-judge/"))
     assert "jury show" in failing.rationale
     assert all(isinstance(value, str) for value in failing.metadata.values())

@@ -4,6 +4,9 @@ import asyncio
 import logging
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +24,9 @@ from jury_judge import CollaborativeJuryResult
 from jury_judge.errors import PanelFileError
 from jury_store.opening import open_store
 from jury_store.sqlite_lock import SqliteLock
+from support.command_line import environment
 from support.runtime_harness import Meter
+from support.started_processes import ends_with_the_test
 from support.waiting import eventually
 
 
@@ -102,6 +107,37 @@ def test_it_waits_for_another_process_and_says_so(
         thread.join(300)
 
     assert 1 == len(waiting)
+
+
+_WAITING = """
+import logging, sys
+logging.basicConfig(stream=sys.stdout, format="%(message)s")
+from jury_integrations.hosted_jury import HostedJury
+hosted = HostedJury("tool", panel="independent", store=sys.argv[1])
+hosted.judge(hosted.case({"id": "c", "question": "Open?", "response": "At nine."}))
+"""
+
+
+def test_a_process_that_waits_ends_when_it_is_interrupted(sqlite_url: str) -> None:
+    lock = SqliteLock.acquire(Path(sqlite_url.removeprefix("sqlite:///")), run="other", wait=0)
+    waiting = ends_with_the_test(
+        subprocess.Popen(
+            [sys.executable, "-u", "-c", _WAITING, sqlite_url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            env=environment(),
+        )
+    )
+    assert waiting.stdout is not None
+    line = b""
+    while b"waiting up to" not in line:
+        line = waiting.stdout.readline()
+        assert line, "it ended before it waited"
+    waiting.send_signal(signal.SIGINT)
+
+    assert waiting.wait(120) != 0
+    lock.release()
 
 
 def _judge_in_a_fork(url: str, answers: Any) -> None:
