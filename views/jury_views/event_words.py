@@ -29,6 +29,7 @@ class EventWords(NamedTuple):
     called: str
     tokens: str
     simulated: str
+    in_batch: str
     reviewed: str
     reviewed_item: str
     blind: str
@@ -60,6 +61,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         called="called {tools}",
         tokens="{count} tokens",
         simulated="simulated",
+        in_batch="in a batch",
         reviewed="{verdict} by {reviewer}",
         reviewed_item=", decisive item {number}",
         blind=", blind",
@@ -89,6 +91,7 @@ EVENT_WORDS: dict[Language, EventWords] = {
         called="ツール {tools}",
         tokens="{count}トークン",
         simulated="模擬",
+        in_batch="バッチ処理",
         reviewed="{verdict}（{reviewer}）",
         reviewed_item="、決め手の項目{number}",
         blind="、陪審団の意見を見ずに判定",

@@ -131,7 +131,7 @@ class _Describer:
         if call.usage.output_tokens is not None:
             said.append(words.tokens.format(count=call.usage.output_tokens))
         said += [f"${call.cost:.4f}"] if call.cost else []
-        said.append(f"{call.latency_ms / 1000:.1f} s")
+        said.append(f"{call.latency_ms / 1000:.1f} s" if call.via is None else words.in_batch)
         return ", ".join((*said, *((words.simulated,) if call.simulated else ())))
 
     def _said(self, event: DebateEvent) -> str:

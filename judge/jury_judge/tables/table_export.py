@@ -471,7 +471,7 @@ def _exchange(
         "region": body.usage.region,
         "speed": body.usage.speed,
         "cost": body.cost,
-        "latency_ms": body.latency_ms,
+        "latency_ms": None if body.via is not None else body.latency_ms,
         "waited_ms": body.waited_ms,
         "request_id": body.request_id,
         "simulated": body.simulated,

@@ -47,7 +47,7 @@ class ExchangeSummary(CamelModel):
     finish_reason: str | None
     usage: TokenUsage
     cost: float | None
-    latency_ms: float
+    latency_ms: Annotated[float, Field(description="0 of a call in a batch.")]
     waited_ms: float
     tool_calls: list[str]
     simulated: bool
