@@ -134,3 +134,10 @@ def test_an_order_by_price_needs_every_price(jury: CommandLine) -> None:
 
     assert 2 == outcome.code
     assert "price needs a list price of openai/gpt-own (seat cheap), and there is none" in outcome.err
+
+
+def test_an_estimate_counts_the_first_group_and_at_most_every_seat(stopped: CommandLine) -> None:
+    outcome = stopped("run", "cases.jsonl", "--panel", "panel.yaml", "--dry-run", "--json")
+
+    assert 0 == outcome.code
+    assert {"least": 24, "likely": 24, "most": 36} == json.loads(outcome.out)["calls"]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from jury_actors.admission.model_class import limits_of
 from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.rules_registry import rules_for
 from jury_events.case import Case
 from jury_events.exchange import Usage
 from jury_events.panel import FinalJudge, Panel, Seat
@@ -94,18 +95,19 @@ def estimate(
     fewest, most = rounds_of(panel)
     turns = panel.artifacts.max_turns
     courses = (
-        EstimatedCourse(fewest, 0, 40, 6.0, 1.1, _FEWEST_PICTURE_TOKENS, forms=False, read=0.0),
-        EstimatedCourse((fewest + most + 1) // 2, 1, 400, 3.5, 1.6, ESTIMATED_PICTURE_TOKENS, read=0.25),
+        EstimatedCourse(fewest, 0, 40, 6.0, 1.1, _FEWEST_PICTURE_TOKENS, forms=False, read=0.0, settled=True),
+        EstimatedCourse((fewest + most + 1) // 2, 1, 400, 3.5, 1.6, ESTIMATED_PICTURE_TOKENS, read=0.25, settled=True),
         EstimatedCourse(most, turns, None, 2.0, 2.5, None),
     )
     policy = cache_policy(panel.models, prices, endpoints, os.environ)
+    first = rules_for(resolved.prompts).asked_first(panel)
     tallies = [_Tally(course, policy, on) for course in courses]
     count = 0
     for case in sample:
         count += 1
         sizes = prompt_sizes(case, resolved, operator_policy)
         for tally in tallies:
-            tally.add(panel, sizes)
+            tally.add(panel, sizes, first)
     factor = debates / count if count else 0.0
 
     def scaled(amounts: Iterable[float]) -> Range:
@@ -161,11 +163,12 @@ class _Tally:
         self.read_calls: Counter[str | None] = Counter()
         self.read_cost: defaultdict[str | None, float] = defaultdict(float)
 
-    def add(self, panel: Panel, sizes: PromptSizes) -> None:
-        """One debate."""
+    def add(self, panel: Panel, sizes: PromptSizes, first: int) -> None:
+        """One debate; `first` of the seats are asked whatever they answer."""
         course = self._course
+        seats = first if course.settled else len(panel.seats)
         kept: float = sizes.kept + _EVENT * (4 + 2 * course.rounds)
-        asked = [(step, requests_of(step, sizes, course)) for step in steps_of(panel, course.rounds)]
+        asked = [(step, requests_of(step, sizes, course)) for step in steps_of(panel, course.rounds, seats)]
         calls = [request.call for _, requests in asked for request in requests]
         caches = EstimatedCaches(self._policy, calls, self._on)
         for step, requests in asked:

@@ -31,7 +31,7 @@ class EstimatedCourse(NamedTuple):
 
     The least counts 6 bytes a token (Japanese has 3 bytes a character), and only the messages; the others also count
     tools and the answer's form. `read`: this share of what may be shown of cases that are not read whole, and
-    of the turns in which tools may read them.
+    of the turns in which tools may read them. `settled`: of seats that may not be asked, none is.
     """
 
     rounds: int
@@ -42,6 +42,7 @@ class EstimatedCourse(NamedTuple):
     picture_tokens: int | None
     forms: bool = True
     read: float = 1.0
+    settled: bool = False
 
     def answer(self, place: Seat | FinalJudge) -> int:
         """The tokens of each answer of a place."""
@@ -83,12 +84,13 @@ def rounds_of(panel: Panel) -> tuple[int, int]:
     return min(rules.stagnation_rounds or rules.max_rounds, rules.max_rounds), rules.max_rounds
 
 
-def steps_of(panel: Panel, rounds: int) -> Iterator[EstimatedStep]:
-    """The steps of a debate of so many rounds."""
+def steps_of(panel: Panel, rounds: int, asked: int) -> Iterator[EstimatedStep]:
+    """The steps of a debate of so many rounds; in the first evaluation so many seats are asked, in their order."""
     seats = len(panel.seats)
     rules = panel.discussion
-    for seat in panel.seats:
-        yield EstimatedStep(seat, 0)
+    order = panel.juror_ids if panel.stop is None else panel.stop.order
+    for juror_id in order[:asked]:
+        yield EstimatedStep(panel.seat(juror_id), 0)
     for number in range(1, rounds + 1):
         for speaker, seat in enumerate(panel.seats):
             spoken = speaker if rules.order == "sequential" else 0
