@@ -107,6 +107,16 @@ async def test_an_item_names_no_service_tier(models: BatchedModels) -> None:
     assert b"tier" not in line.lower()
 
 
+async def test_an_item_for_the_providers_own_server_names_no_tier_either(models: BatchedModels) -> None:
+    hosted = models.protocol.batches(models.connection()._replace(base_url=None))
+    line = hosted.item("a-1", models.request(1)).line
+    live = models.protocol.live(models.connection()._replace(base_url=None)).body(models.request(1), stream=False)
+    await hosted.close()
+
+    assert b"tier" not in line.lower()
+    assert ("tier" in str(live)) == (models.protocol.name != "google")
+
+
 async def test_only_anthropics_items_mark_what_is_to_be_kept(models: BatchedModels) -> None:
     request = models.request(1)
     shared = request.messages[-1]._replace(shared=("A case. " * 3000,))

@@ -16,6 +16,7 @@ from jury_providers.sdk.streams import json_object
 
 CALL_SECONDS = 60.0
 DOWNLOAD_SECONDS = 3600.0
+_BEGINNING = 200
 _SLOWEST_UPLOAD = 50_000
 """Bytes a second, at which an upload is given up."""
 
@@ -89,7 +90,7 @@ class BatchCalls:
         into = Download(file, most)
         record = await self._made(call, BatchRecord(into), seconds)
         file.seek(0)
-        if "text/html" in record.headers.get("content-type", "") or file.read(1) == b"<":
+        if file.read(_BEGINNING).lstrip().startswith(b"<"):
             page = CallFailure(CallOutcome.MALFORMED_RESPONSE, "the response is a page of HTML")
             raise self._failure(record, page)
         file.seek(0)
