@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import anyio
 import pytest
 from mcp import Client, MCPError
 
@@ -14,8 +15,10 @@ from jury_integrations.mcp.server import mcp_server
 from jury_judge import Records, SettingsRefused
 from jury_judge.settings.mcp import McpSettings
 from jury_judge.stores.stores import open_or_create
-from jury_store.sqlite_lock import SqliteLock
+from jury_store.debate_rows import EVERY_DEBATE
+from jury_store.sqlite_lock import SqliteLock, read_lock_holder
 from support.runtime_harness import Meter
+from support.waiting import comes
 
 CASE = {"question": "Refund order 7.", "response": "Refunded to 4242."}
 READING = ["list_runs", "list_debates", "show_debate", "compare", "replay", "verify"]
@@ -171,6 +174,40 @@ async def test_a_locked_store_is_one_clear_line(asked: Asked, sqlite_url: str) -
 
     assert "nightly" in said
     assert "agents" == (await asked("judge", case=CASE))["run_id"]
+
+
+async def test_a_call_that_its_client_cancels_stops_and_the_next_one_goes_on(sqlite_url: str) -> None:
+    asked = McpSettings.of(store_url=sqlite_url, run_id="agents", simulate={"latency": "0.2"})
+    judging = McpJudging(asked, lambda _line: None, {})
+    async with Records(sqlite_url) as records, Client(mcp_server(records, judging)) as client:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.call_tool, "judge", {"case": CASE})
+            await comes(lambda: records.store.totals(EVERY_DEBATE).calls)
+            tasks.cancel_scope.cancel()
+        await comes(lambda: read_lock_holder(Path(sqlite_url.removeprefix("sqlite:///"))) is None)
+        (row,) = [row async for row in records.debates(run_id="agents")]
+        answer = await client.call_tool("judge", {"case": CASE})
+
+    assert not row.has_ended
+    assert 0 < row.calls < 13
+    assert not answer.is_error
+
+
+async def test_a_call_that_is_cancelled_while_it_waits_for_the_store_leaves_it_free(sqlite_url: str) -> None:
+    database = Path(sqlite_url.removeprefix("sqlite:///"))
+    said: list[str] = []
+    judging = McpJudging(McpSettings.of(store_url=sqlite_url, run_id="agents"), said.append, {})
+    lock = SqliteLock.acquire(database, run="nightly", wait=0)
+    async with Records(sqlite_url) as records, Client(mcp_server(records, judging)) as client:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.call_tool, "judge", {"case": CASE})
+            await comes(lambda: any("nightly" in line for line in said))
+            tasks.cancel_scope.cancel()
+        lock.release()
+        answer = await client.call_tool("judge", {"case": CASE})
+        await comes(lambda: read_lock_holder(database) is None)
+
+    assert not answer.is_error
 
 
 def test_models_that_cost_money_need_a_budget_and_judging_needs_a_run(sqlite_url: str) -> None:

@@ -25,6 +25,8 @@ from support.json_server import JsonAnswer, JsonRequest, JsonServer, json_server
 from support.otlp_receiver import OtlpReceiver, otlp_receiver
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+pytestmark = pytest.mark.full_for("postgresql")
+
 KEYS = {"LANGFUSE_PUBLIC_KEY": "pk-lf-1", "LANGFUSE_SECRET_KEY": "sk-lf-secret"}
 RUN = Selection(run_id="r")
 
@@ -33,18 +35,25 @@ def a_row(name: str, **metadata: Any) -> dict[str, Any]:
     return {"case_id": name, "question": "Refund order 7.", "response": "Refunded to 4242.", "metadata": metadata}
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> str:
+    """An empty store."""
+    found: str = request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param])
+    return found
+
+
 @pytest.fixture
-async def judged(sqlite_url: str) -> str:
+async def judged(url: str) -> str:
     """A store with two debates of traces, and one whose case names none."""
     rows = [
         a_row("a", trace_id=TRACE, span_id=SPAN, observation_id="obs-1"),
         a_row("b", trace_id=TRACE[::-1]),
         a_row("c"),
     ]
-    async with Jury("independent", store=sqlite_url) as jury:
+    async with Jury("independent", store=url) as jury:
         async for _ in jury.evaluate_many(rows, run_id="r"):
             pass
-    return sqlite_url
+    return url
 
 
 async def exported(url: str, target: Any, environ: Mapping[str, str], **options: Any) -> list[ExportedScores]:

@@ -14,6 +14,7 @@ from jury_judge.serving.submissions import refuse_uris
 from jury_judge.serving.submitted_cases import submitted_cases
 from jury_judge.sessions.announced_jury import is_simulated
 from jury_judge.sessions.planned_run import OneCase, loaded_panel
+from jury_judge.sessions.run_session import RunOutcome
 from jury_judge.settings.mcp import McpSettings
 
 _PROTOCOL = "MCP"
@@ -68,9 +69,13 @@ class McpJudging:
         (case,) = submitted_cases([table], ["case"])
         refuse_uris([case], _PROTOCOL)
         named = named_by_content(case)
-        async with self._one_at_a_time:
-            lines: list[dict[str, Any]] = []
-            outcome = await judge_run(self._planned(named), lines.append, say=self._say)
+        # A task of its own: the protocol's library cancels a call again and again, which would interrupt its end.
+        judging = asyncio.create_task(self._run(named))
+        try:
+            outcome, lines = await asyncio.shield(judging)
+        except asyncio.CancelledError:
+            judging.cancel()
+            raise
         for finished in outcome.problems:
             if finished.problem is not None:
                 raise finished.problem
@@ -78,6 +83,11 @@ class McpJudging:
             raise DebateUnfinished(f"the case was not judged: {outcome.short or 'the run was cancelled'}")
         debate_id = lines[0]["debate_id"]
         return JuryOutcome.of(named, await records.result(debate_id), await records.item_messages(debate_id))
+
+    async def _run(self, case: Case) -> tuple[RunOutcome, list[dict[str, Any]]]:
+        async with self._one_at_a_time:
+            lines: list[dict[str, Any]] = []
+            return await judge_run(self._planned(case), lines.append, say=self._say), lines
 
     def _planned(self, case: Case) -> PlannedRun:
         return PlannedRun(OneCase(case), self._settings, loaded=self._loaded, adopt=(), environ=self._environ)
